@@ -1,0 +1,64 @@
+# Every target CI runs, and the two a newcomer needs: `make demo` and `make test`.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check lint types imports test-slow bench docs lock format ci clean
+
+help:  ## show this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+$(READY): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "demur needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) --version 2>&1). Try: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
+	@$(PYTHON) -m venv --clear $(VENV) || \
+	  { echo "$(PYTHON) could not make a virtual environment (on Debian: apt-get install python3-venv)" >&2; exit 1; }
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+setup: $(READY)  ## make .venv with demur and everything pinned
+
+demo: $(READY)  ## evaluate two made-up systems and say where the report is
+	@$(BIN)/python examples/two_systems.py
+
+test: $(READY)  ## the tests and the doctests
+	$(BIN)/python -m pytest
+
+check: lint types imports test  ## everything that must be clean before a commit
+
+lint: $(READY)  ## ruff
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(READY)  ## mypy --strict
+	$(BIN)/mypy
+
+imports: $(READY)  ## the rooms import only downwards
+	$(BIN)/lint-imports
+
+test-slow: $(READY)  ## ten thousand cases against the exact reference
+	$(BIN)/python -m pytest -m slow
+
+bench: $(READY)  ## ratios against references measured in the same run
+	$(BIN)/python bench/curve.py
+	$(BIN)/python bench/read_run.py
+	$(BIN)/python bench/start.py
+
+docs: $(READY)  ## write the pages that are generated from the code
+	$(BIN)/python docs/make_definitions.py
+
+format: $(READY)  ## let ruff rewrite the code
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+lock:  ## pin the newest versions (needs uv on PATH)
+	uv pip compile --quiet --upgrade --generate-hashes --universal --python-version 3.11 --no-emit-index-url \
+	  --no-header --no-annotate --extra parquet --group dev pyproject.toml -o requirements.lock
+
+ci: test lint types imports test-slow  ## what .ci/run runs
+
+clean:  ## remove what the other targets made
+	rm -rf $(VENV) build .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache

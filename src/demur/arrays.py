@@ -1,0 +1,191 @@
+"""One call from arrays, lists, series or a frame's columns to a curve or to its metrics."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from demur.columns import Column, State, plain_values
+from demur.curve import Curve
+from demur.errors import UserError, and_more, shown, unknown
+from demur.graded import Graded, refuse_unusable
+from demur.instruments import Instrument
+from demur.instruments import instrument as instrument_of
+from demur.losses import Loss
+from demur.losses import loss as loss_named
+from demur.metrics import Measure, Scores
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+
+def risk_coverage(
+    confidence: Any,
+    *,
+    loss: Any = "abs",
+    truth: Any = None,
+    prediction: Any = None,
+    data: Any = None,
+    instrument: str | Path | Instrument | None = None,
+) -> Curve:
+    """The risk–coverage curve of units given as columns of equal length.
+
+    Give either `loss` as a column of numbers, or `truth` and `prediction` and the name of a loss (`abs`, `abs_norm`,
+    `zero_one`). None or NaN as a loss or a prediction is an abstention, and then the confidence is not looked at.
+    With `data`, a frame or a dict of columns, columns may be given by name. An `instrument` bounds the scores, and
+    `abs_norm` divides by its range. For `zero_one` without one, truths and predictions may be any labels.
+
+    >>> risk_coverage(confidence=[2, 2, 1, 0], truth=[2, 1, 1, 0], prediction=[2, 3, 1, None])
+    Curve(2 working points, 4 units, 3 answered, Cmax 0.75)
+    """
+    column = _column_finder(data)
+    if truth is None and prediction is None:
+        if isinstance(loss, str) and data is None:
+            raise UserError(f"the loss {shown(loss)} needs truth and prediction; or give a column of losses")
+        graded = _graded(_given_losses(column(loss)), column(confidence))
+    elif truth is None or prediction is None:
+        raise UserError("truth and prediction come together; or give a column of losses alone")
+    elif not isinstance(loss, str):
+        raise UserError("with truth and prediction, loss is a name: abs, abs_norm or zero_one")
+    else:
+        chosen, bounds = loss_named(loss), None if instrument is None else instrument_of(instrument)
+        losses = _losses(column(truth), column(prediction), chosen, bounds)
+        graded = _graded(losses, column(confidence), chosen.divisor(bounds))
+    return Curve.of(graded)
+
+
+def measure(
+    confidence: Any,
+    *,
+    metrics: Iterable[str | Measure] | None = None,
+    **columns: Any,
+) -> Scores:
+    """The metrics of units given as columns: all that are registered, or the ones named.
+
+    The other arguments are those of `risk_coverage`.
+
+    >>> measure([2, 2, 1, 0], loss=[0, 2, 0, None], metrics=["aurc", "augrc"])["augrc"]
+    0.25
+    """
+    return Scores(risk_coverage(confidence, **columns), metrics)
+
+
+def _column_finder(data: Any) -> Callable[[Any], list[Any] | NDArray[Any]]:
+    """How a given column becomes values: by name from `data` if it is a name, as it is otherwise."""
+    if data is None:
+        return plain_values
+    if isinstance(data, Mapping):
+        names, by_name = list(data), data.__getitem__
+    else:
+        import narwhals as nw  # noqa: PLC0415  (only frames pay for it)
+
+        frame = nw.from_native(data, eager_only=True)
+        names, by_name = frame.columns, frame.get_column
+
+    def find(given: Any) -> list[Any] | NDArray[Any]:
+        if not isinstance(given, str):
+            return plain_values(given)
+        if given not in names:
+            raise unknown("column of data", given, names)
+        return plain_values(by_name(given))
+
+    return find
+
+
+def _given_losses(values: list[Any] | NDArray[Any]) -> Column:
+    """A column of losses; right or wrong as a bool is a loss of 0 or 1."""
+    if isinstance(values, list) and any(type(value) is bool for value in values):
+        values = [int(value) if type(value) is bool else value for value in values]
+    losses = Column.from_sequence(values)
+    _refuse_others(losses, "loss", "a number, or None or NaN for an abstention")
+    return losses
+
+
+def _losses(
+    truth: list[Any] | NDArray[Any],
+    prediction: list[Any] | NDArray[Any],
+    loss: Loss,
+    bounds: Instrument | None,
+) -> Column:
+    """Numerators of the loss where there is a prediction; null or NaN where there is none."""
+    _refuse_lengths(truth=len(truth), prediction=len(prediction))
+    right, said = Column.from_sequence(truth), Column.from_sequence(prediction)
+    if loss.name == "zero_one" and bounds is None and (right.other or said.other):
+        right, said = _label_numbers(right, said)
+    expected = bounds.score if bounds else "a finite number"
+    _refuse_others(right, "truth", expected)
+    _refuse_others(said, "prediction", f"{expected}, or None or NaN for an abstention")
+    answered = said.is_(State.NUMBER) & ~np.isnan(said.values)
+    everyone = np.ones(len(right), dtype=bool)
+    for name, column, needed in (("truth", right, everyone), ("prediction", said, answered)):
+        refuse_unusable(column.values, needed, name, _unit)
+        if bounds:
+            _refuse_out_of_range(column.values, needed, name, bounds)
+    numerators = np.where(answered, loss.numerators(right.values, said.values), np.nan)
+    return Column(numerators, said.state)
+
+
+def _label_numbers(truth: Column, prediction: Column) -> tuple[Column, Column]:
+    """Labels as numbers that are equal exactly where the labels are, which is all that `zero_one` asks."""
+    cells = [[column.cell(unit) for unit in range(len(column))] for column in (truth, prediction)]
+    labels = [cell for column in cells for cell in column if not _gone(cell)]
+    if len({type(label) for label in labels}) > 1:
+        kinds = " and ".join(sorted({type(label).__name__ for label in labels}))
+        raise UserError(f"labels are of different types ({kinds}): 1 and '1' would never be equal")
+    try:
+        number = {label: index for index, label in enumerate(dict.fromkeys(labels))}
+    except TypeError:
+        raise UserError(f"labels must be numbers, texts or other hashable values, not {shown(labels[0])}") from None
+    columns = [Column.of([cell if _gone(cell) else number[cell] for cell in column]) for column in cells]
+    return columns[0], columns[1]
+
+
+def _gone(label: object) -> bool:
+    return label is None or (isinstance(label, float) and math.isnan(label))
+
+
+def _graded(losses: Column, confidence: list[Any] | NDArray[Any], divisor: int = 1) -> Graded:
+    _refuse_lengths(loss=len(losses), confidence=len(confidence))
+    answered = losses.is_(State.NUMBER) & ~np.isnan(losses.values)
+    refuse_unusable(losses.values, answered, "loss", _unit)
+    sureness = Column.from_sequence(confidence)
+    _refuse_others(sureness, "confidence", "a finite number", where=answered)
+    refuse_unusable(sureness.values, answered, "confidence", _unit)
+    return Graded(
+        units=len(losses),
+        loss=losses.values[answered],
+        confidence=sureness.values[answered],
+        divisor=divisor,
+        abstained_nan=int(np.count_nonzero(~answered & losses.is_(State.NUMBER))),
+    )
+
+
+def _unit(index: int) -> str:
+    return f"unit {index} (from 0)"
+
+
+def _refuse_lengths(**lengths: int) -> None:
+    if len(set(lengths.values())) > 1:
+        shown_lengths = ", ".join(f"{name} {length}" for name, length in lengths.items())
+        raise UserError(f"columns of different lengths: {shown_lengths}")
+
+
+def _refuse_others(column: Column, name: str, expected: str, where: NDArray[np.bool_] | None = None) -> None:
+    bad = [unit for unit in column.other if where is None or where[unit]]
+    if bad:
+        text = f"{_unit(bad[0])}: {name} {shown(column.other[bad[0]])}, expected {expected}"
+        raise UserError(and_more(text, len(bad)))
+
+
+def _refuse_out_of_range(values: NDArray[np.float64], needed: NDArray[np.bool_], name: str, bounds: Instrument) -> None:
+    good = (values >= bounds.minimum) & (values <= bounds.maximum) & (values == np.round(values))
+    bad = np.flatnonzero(needed & ~good)
+    if bad.size:
+        text = f"{_unit(int(bad[0]))}: {name} {values[bad[0]]:g}, expected {bounds.score}"
+        raise UserError(and_more(text, bad.size))

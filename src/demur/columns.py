@@ -1,0 +1,131 @@
+"""Columns of values as they come from a file: numbers, nulls, absent members and everything else, kept apart."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from demur.errors import UserError, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+
+class Missing(enum.Enum):
+    """The mark of a member that is not there at all, as opposed to one that is null."""
+
+    MISSING = "missing"
+
+
+MISSING = Missing.MISSING
+
+
+class State(enum.IntEnum):
+    """What a cell of a column holds."""
+
+    MISSING = 0
+    NULL = 1
+    NUMBER = 2
+    OTHER = 3
+
+
+_STATE_OF_TYPE = {Missing: State.MISSING, type(None): State.NULL, int: State.NUMBER, float: State.NUMBER}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Column:
+    """One value per unit: `values` where `state` is NUMBER, `other` where it is neither number nor null.
+
+    >>> column = Column.of([2, None, MISSING, "llm", True])
+    >>> [State(s).name for s in column.state]
+    ['NUMBER', 'NULL', 'MISSING', 'OTHER', 'OTHER']
+    >>> column.other
+    {3: 'llm', 4: True}
+    """
+
+    values: NDArray[np.float64]
+    state: NDArray[np.uint8]
+    other: Mapping[int, object] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, raw: Sequence[object]) -> Column:
+        """Sort plain Python values into a column. A bool is not a number here."""
+        state = _states(raw)
+        values = np.full(len(raw), np.nan)
+        numbers = np.flatnonzero(state == State.NUMBER).tolist()
+        try:
+            values[numbers] = raw if len(numbers) == len(raw) else [raw[i] for i in numbers]
+        except OverflowError:  # an integer no double can hold is not a number we can compute with
+            for index in numbers:
+                try:
+                    values[index] = raw[index]
+                except OverflowError:
+                    state[index] = State.OTHER
+        return cls(values, state, {i: raw[i] for i in np.flatnonzero(state == State.OTHER).tolist()})
+
+    @classmethod
+    def from_sequence(cls, values: Any) -> Column:
+        """A column of whatever holds one value per unit: an array, a list, a series of any library."""
+        raw = plain_values(values)
+        if isinstance(raw, list):
+            return cls.of(raw)
+        return cls(raw.astype(np.float64), np.full(len(raw), State.NUMBER, dtype=np.uint8))
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def is_(self, state: State) -> NDArray[np.bool_]:
+        """Where the column holds this kind of cell."""
+        return np.equal(self.state, state)
+
+    def cell(self, index: int) -> object:
+        """The value as it came: a number, None, MISSING, or whatever else it is."""
+        state = State(int(self.state[index]))
+        if state is State.OTHER:
+            return self.other[index]
+        number = float(self.values[index])
+        as_number = int(number) if number.is_integer() else number
+        return {State.MISSING: MISSING, State.NULL: None, State.NUMBER: as_number}[state]
+
+    def take(self, order: NDArray[np.intp]) -> Column:
+        """The same cells in another order."""
+        if not self.other:
+            return Column(self.values[order], self.state[order])
+        other = {new: self.other[old] for new, old in enumerate(order.tolist()) if old in self.other}
+        return Column(self.values[order], self.state[order], other)
+
+
+def _states(raw: Sequence[object]) -> NDArray[np.uint8]:
+    if set(map(type, raw)) <= {int, float}:
+        return np.full(len(raw), State.NUMBER, dtype=np.uint8)
+    return np.fromiter((_STATE_OF_TYPE.get(type(value), State.OTHER) for value in raw), np.uint8, len(raw))
+
+
+def plain_values(values: Any) -> list[Any] | NDArray[Any]:
+    """An array of numbers as it is; anything else as a list of Python values, with None for what is null.
+
+    >>> plain_values((1, np.float64(0.5), None))
+    [1, 0.5, None]
+    """
+    if type(values) is np.ndarray and values.ndim == 1 and values.dtype.kind in "iuf":
+        return values
+    if isinstance(values, (str, bytes, Mapping)) or not hasattr(values, "__iter__"):
+        raise UserError(f"{shown(values)} is not a column: expected one value per unit")
+    for name in ("to_list", "to_pylist", "tolist"):  # pandas and polars, pyarrow, numpy
+        if hasattr(values, name):
+            values = getattr(values, name)()
+            break
+    return [plain(value) for value in values]
+
+
+def plain(value: Any) -> Any:
+    """A Python value for a numpy scalar, None for pandas' NA; the rest as it is."""
+    if isinstance(value, np.generic):
+        return value.item()
+    return None if type(value).__name__ in {"NAType", "NaTType"} else value

@@ -1,0 +1,264 @@
+"""The risk–coverage curve: working points, the areas under it, and its lower convex hull."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from demur.coverage import Coverage
+from demur.exact import sum_of_quotients
+from demur.hull import lower_hull
+from demur.notebook import curve_html
+
+if TYPE_CHECKING:
+    from decimal import Decimal
+
+    from numpy.typing import NDArray
+
+    from demur.graded import Graded
+
+    Counts = NDArray[np.int64]
+    Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class WorkingPoint:
+    """The first working point that reaches a coverage; `value` is nan where none does."""
+
+    requested: float
+    achieved: float
+    value: float
+    threshold: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Points:
+    """Units accepted and their summed loss numerators, point by point: all an area needs.
+
+    Points merge by addition, and integers stay integers until the last division.
+    """
+
+    count: Counts
+    loss_sum: NDArray[Any]
+
+    def __len__(self) -> int:
+        return len(self.count)
+
+    def risk(self, index: int) -> Fraction:
+        """Mean loss numerator of what point `index` accepts."""
+        return Fraction(self.loss_sum[index].item()) / int(self.count[index])
+
+    def upto(self, length: int) -> Points:
+        """The first `length` points."""
+        return Points(self.count[:length], self.loss_sum[:length])
+
+    def selective_area(self) -> Fraction:
+        """Area under the mean loss, in units × loss numerators: trapezoids, flat from 0 to the first point.
+
+        Each risk appears in the trapezoids on both its sides, so the doubled area is one sum of quotients.
+        """
+        if not len(self):
+            return Fraction(0)
+        count = self.count.astype(np.float64)
+        width = np.empty_like(count)
+        width[:-1] = count[1:]
+        width[-1] = count[-1]
+        width[1:] -= count[:-1]
+        width[0] += count[0]
+        return sum_of_quotients(width * self.loss_sum, count) / 2
+
+    def generalized_area(self) -> Fraction:
+        """Area under the summed loss, in units × loss numerators: trapezoids, from 0 at coverage 0."""
+        if not len(self):
+            return Fraction(0)
+        width = np.diff(self.count, prepend=0)
+        heights = self.loss_sum.copy()
+        heights[1:] += self.loss_sum[:-1]
+        return Fraction((width * heights).sum().item()) / 2
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """Working points of a system: one for each distinct confidence of an answered unit, surest first.
+
+    >>> from demur import risk_coverage
+    >>> curve = risk_coverage([2, 2, 1, 0], loss=[0, 2, 0, None])
+    >>> curve.coverage
+    array([0.5 , 0.75])
+    >>> curve.selective_risk
+    array([1.        , 0.66666667])
+    """
+
+    units: int
+    points: Points
+    threshold: Floats
+    divisor: int
+    loss_levels: NDArray[Any]
+    level_sizes: Counts
+    abstained_nan: int = 0
+
+    @classmethod
+    def of(cls, graded: Graded) -> Curve:
+        """Sort once; equal confidences make one point, so that order inside a tie cannot matter."""
+        order = _surest_first(graded)
+        confidence = graded.confidence[order]
+        last = np.append(confidence[1:] != confidence[:-1], True)[: len(order)]
+        ends = np.flatnonzero(last)
+        loss_sum = np.cumsum(graded.loss[order])[ends]
+        levels, sizes = _levels(graded.loss)
+        return cls(
+            units=graded.units,
+            points=Points(ends + 1, loss_sum),
+            threshold=confidence[ends] + 0.0,  # -0.0 and 0.0 tie: show the plain one
+            divisor=graded.divisor,
+            loss_levels=levels,
+            level_sizes=sizes,
+            abstained_nan=graded.abstained_nan,
+        )
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    def __repr__(self) -> str:
+        return f"Curve({len(self)} working points, {self.units} units, {self.answered} answered, Cmax {self.cmax:.4g})"
+
+    def _repr_html_(self) -> str:
+        return curve_html(self.coverage, self.selective_risk, self.threshold, repr(self))
+
+    @property
+    def answered(self) -> int:
+        """How many units are answered."""
+        return int(self.points.count[-1]) if len(self) else 0
+
+    @property
+    def cmax(self) -> float:
+        """The largest coverage the system reaches."""
+        return self.answered / self.units if self.units else 0.0
+
+    @property
+    def defined(self) -> bool:
+        """Whether any unit is answered; if none is, the areas are 0 by convention and rank nothing."""
+        return len(self) > 0
+
+    @property
+    def coverage(self) -> Floats:
+        """Share of all units accepted at each point, abstentions in the denominator."""
+        return self.points.count / max(self.units, 1)
+
+    @property
+    def selective_risk(self) -> Floats:
+        """Mean loss of the accepted units at each point."""
+        return self.points.loss_sum / (self.points.count * self.divisor)
+
+    @property
+    def generalized_risk(self) -> Floats:
+        """Summed loss of the accepted units over all units, at each point."""
+        return self.points.loss_sum / (max(self.units, 1) * self.divisor)
+
+    def at(self, coverage: str | float | Fraction | Decimal | Coverage) -> WorkingPoint:
+        """The first working point that reaches a coverage.
+
+        >>> from demur import risk_coverage
+        >>> risk_coverage([2, 2, 1, 0], loss=[0, 2, 0, None]).at("0.6")
+        WorkingPoint(requested=0.6, achieved=0.75, value=0.6666666666666666, threshold=1.0)
+        """
+        target = Coverage.of(coverage)
+        index = int(np.searchsorted(self.points.count, target.units_needed(self.units)))
+        if index == len(self):
+            return WorkingPoint(float(target), np.nan, np.nan, np.nan)
+        count, loss_sum = self.points.count[index].item(), self.points.loss_sum[index].item()
+        return WorkingPoint(
+            requested=float(target),
+            achieved=count / self.units,
+            value=loss_sum / (count * self.divisor),
+            threshold=float(self.threshold[index]),
+        )
+
+    @cached_property
+    def selective_area(self) -> Fraction:
+        """Area under the selective risk over [0, Cmax], not yet rounded."""
+        return self.selective_area_upto(None)
+
+    @cached_property
+    def generalized_area(self) -> Fraction:
+        """Area under the generalized risk over [0, Cmax], not yet rounded."""
+        return self.generalized_area_upto(None)
+
+    @cached_property
+    def optimal_selective_area(self) -> Fraction:
+        """The area under the selective risk of the same losses in the best order."""
+        return self._oracle().selective_area() / self._area_unit
+
+    @cached_property
+    def optimal_generalized_area(self) -> Fraction:
+        """The area under the generalized risk of the same losses in the best order."""
+        return self._oracle().generalized_area() / (self._area_unit * max(self.units, 1))
+
+    @cached_property
+    def achievable_selective_area(self) -> Fraction:
+        """The area under the selective risk with only the vertices of its lower convex hull kept."""
+        vertices = lower_hull(self.points.count, self.points.loss_sum)
+        hull = Points(self.points.count[vertices], self.points.loss_sum[vertices])
+        return hull.selective_area() / self._area_unit
+
+    def selective_area_upto(self, coverage: Coverage | None) -> Fraction:
+        """Area under the selective risk from 0 to min(coverage, Cmax), not yet rounded."""
+        return self._area_upto(coverage, selective=True) / self._area_unit
+
+    def generalized_area_upto(self, coverage: Coverage | None) -> Fraction:
+        """Area under the generalized risk from 0 to min(coverage, Cmax), not yet rounded."""
+        return self._area_upto(coverage, selective=False) / (self._area_unit * max(self.units, 1))
+
+    @property
+    def _area_unit(self) -> int:
+        """Areas of `Points` are in units × loss numerators; this brings them to coverage × loss."""
+        return max(self.units, 1) * self.divisor
+
+    def _area_upto(self, coverage: Coverage | None, *, selective: bool) -> Fraction:
+        """Whole trapezoids up to the last point within reach, then the cut one, its height interpolated."""
+        end = Fraction(self.answered)
+        if coverage is not None:
+            end = min(coverage.position(self.units), end)
+        whole = int(np.searchsorted(self.points.count, math.floor(end), side="right"))
+        reached = self.points.upto(whole)
+        area = reached.selective_area() if selective else reached.generalized_area()
+        if whole == len(self):
+            return area
+        return area + self._cut_trapezoid(whole, end, selective=selective)
+
+    def _cut_trapezoid(self, index: int, end: Fraction, *, selective: bool) -> Fraction:
+        """The part before `end` of the trapezoid that leads to point `index`."""
+        height = self.points.risk if selective else lambda i: Fraction(self.points.loss_sum[i].item())
+        right = height(index)
+        if index:
+            start, left = Fraction(int(self.points.count[index - 1])), height(index - 1)
+        else:
+            start, left = Fraction(0), right if selective else Fraction(0)
+        share = (end - start) / (int(self.points.count[index]) - start)
+        return (end - start) * (2 * left + share * (right - left)) / 2
+
+    def _oracle(self) -> Points:
+        """Losses ascending, each unit a point of its own; the areas of it are what no ranking can beat."""
+        losses = np.repeat(self.loss_levels, self.level_sizes)
+        return Points(np.arange(1, len(losses) + 1), np.cumsum(losses))
+
+
+def _surest_first(graded: Graded) -> NDArray[np.intp]:
+    if graded.loss.dtype.kind == "i":
+        return np.argsort(graded.confidence)[::-1]
+    # Sums of doubles depend on their order: ties are put in the order of their losses, not of the rows.
+    return np.lexsort((graded.loss, graded.confidence))[::-1]
+
+
+def _levels(loss: NDArray[Any]) -> tuple[NDArray[Any], Counts]:
+    """Distinct losses ascending, and how often each occurs."""
+    if loss.dtype.kind == "i" and loss.size and np.ptp(loss) < loss.size:
+        lowest = loss.min()
+        sizes = np.bincount(loss - lowest)
+        return np.flatnonzero(sizes) + lowest, sizes[sizes > 0]
+    return np.unique(loss, return_counts=True)

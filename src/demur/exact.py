@@ -1,0 +1,68 @@
+"""Sums that are rounded once.
+
+A quotient of integers rarely fits a double. Here each is kept as an unevaluated sum of two doubles (106 bits), the
+pairs are added without losing what a rounding drops, and the total leaves as a fraction for the caller to round.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Doubles = NDArray[np.float64]
+
+_BLOCK = 1 << 15  # a block's dozen temporaries stay in the cache
+_FEW = 8
+_UPPER_HALF = np.int64(-1 << 27)  # keeps the upper 26 bits of a significand
+
+
+def sum_of_quotients(numerator: Doubles, denominator: Doubles) -> Fraction:
+    """Σ numerator/denominator to about 100 bits; the inputs are integers held in doubles.
+
+    >>> sum_of_quotients(np.array([1.0, 1.0]), np.array([3.0, 3.0])) * 3 - 2 < Fraction(1, 10**30)
+    True
+    """
+    total = Fraction(0)
+    for start in range(0, len(numerator), _BLOCK):
+        block = slice(start, start + _BLOCK)
+        total += _pairwise_sum(*_quotient(numerator[block], denominator[block]))
+    return total
+
+
+def _quotient(numerator: Doubles, denominator: Doubles) -> tuple[Doubles, Doubles]:
+    """The rounded quotient and what the rounding dropped: the remainder of a division fits a double exactly."""
+    quotient = numerator / denominator
+    upper, lower = _halves(quotient)
+    wide, narrow = _halves(denominator)
+    remainder = numerator - upper * wide
+    remainder -= upper * narrow
+    remainder -= lower * wide
+    remainder -= lower * narrow
+    remainder /= denominator
+    return quotient, remainder
+
+
+def _halves(values: Doubles) -> tuple[Doubles, Doubles]:
+    """Two doubles of at most 27 bits that add up to each value, so that products of halves are exact."""
+    upper = (values.view(np.int64) & _UPPER_HALF).view(np.float64)
+    return upper, values - upper
+
+
+def _pairwise_sum(high: Doubles, low: Doubles) -> Fraction:
+    """Σ (high + low), folding the arrays in two; the error of each rounded addition goes into `low`."""
+    while len(high) > _FEW:
+        half = len(high) // 2
+        left, right, rest = high[:half], high[half : 2 * half], high[2 * half :]
+        total = left + right
+        moved = total - left
+        error = (left - (total - moved)) + (right - moved)
+        error += low[:half]
+        error += low[half : 2 * half]
+        high = np.concatenate((total, rest)) if rest.size else total
+        low = np.concatenate((error, low[2 * half :])) if rest.size else error
+    return sum(map(Fraction, [*high.tolist(), *low.tolist()]), Fraction(0))

@@ -1,0 +1,117 @@
+"""Instruments: the questionnaires whose items are predicted, with their score range.
+
+PHQ-8 is the default, not a constant: any other instrument goes through the same code.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from demur.errors import UserError, shown, unknown
+
+
+@dataclass(frozen=True, slots=True)
+class Instrument:
+    """Item names in their order, and the lowest and highest score of an item.
+
+    >>> PHQ8.range, PHQ8.items[2]
+    (3, 'Sleep')
+    """
+
+    name: str
+    items: tuple[str, ...]
+    minimum: int
+    maximum: int
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.name, str) and self.name.strip()):
+            raise UserError(f"instrument name: {shown(self.name)}, expected text")
+        items_are_names = all(isinstance(item, str) and item.strip() for item in self.items)
+        if not self.items or not items_are_names or len(set(self.items)) < len(self.items):
+            raise UserError(f"instrument {self.name}: items must be distinct, non-empty names")
+        for bound, value in (("min", self.minimum), ("max", self.maximum)):
+            if type(value) is not int:
+                raise UserError(f"instrument {self.name}: {bound} is {shown(value)}, expected an integer")
+        if self.minimum >= self.maximum:
+            raise UserError(
+                f"instrument {self.name}: min {self.minimum} must be below max {self.maximum}",
+            )
+
+    @property
+    def range(self) -> int:
+        """The largest possible error, which divides the normalised loss."""
+        return self.maximum - self.minimum
+
+    @property
+    def score(self) -> str:
+        """What a score has to be, in words.
+
+        >>> PHQ8.score
+        'an integer 0–3'
+        """
+        return f"an integer {self.minimum}–{self.maximum}"
+
+
+_PHQ8_ITEMS = ("NoInterest", "Depressed", "Sleep", "Tired", "Appetite", "Failure", "Concentrating", "Moving")
+
+PHQ8 = Instrument("PHQ-8", _PHQ8_ITEMS, 0, 3)
+PHQ9 = Instrument("PHQ-9", (*_PHQ8_ITEMS, "SelfHarm"), 0, 3)
+GAD7 = Instrument(
+    "GAD-7",
+    ("Nervous", "ControlWorry", "WorryTooMuch", "TroubleRelaxing", "Restless", "Irritable", "Afraid"),
+    0,
+    3,
+)
+INSTRUMENTS = {instrument.name: instrument for instrument in (PHQ8, PHQ9, GAD7)}
+
+
+def instrument(which: str | Path | Instrument) -> Instrument:
+    """An instrument from itself, from its name, or from a JSON or TOML file with name, items, min and max.
+
+    >>> instrument("gad-7") is GAD7
+    True
+    """
+    if isinstance(which, Instrument):
+        return which
+    if isinstance(which, Path) or which.endswith((".json", ".toml")):
+        return _from_file(Path(which))
+    for name, known in INSTRUMENTS.items():
+        if name.lower().replace("-", "") == which.lower().replace("-", ""):
+            return known
+    raise unknown("instrument", which, INSTRUMENTS)
+
+
+def _from_file(path: Path) -> Instrument:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
+        raise UserError(f"{path}: cannot be read as an instrument ({reason})") from error
+    try:
+        return _from_fields(_parse(text, path.suffix))
+    except UserError as error:
+        raise error.in_file(path) from None
+
+
+def _parse(text: str, suffix: str) -> Any:
+    if suffix == ".toml":
+        import tomllib  # noqa: PLC0415  (only a TOML file pays for it)
+
+        try:
+            return tomllib.loads(text)
+        except tomllib.TOMLDecodeError as error:
+            raise UserError(f"not valid TOML: {error}") from None
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise UserError(f"not valid JSON: {error}") from None
+
+
+def _from_fields(fields: Any) -> Instrument:
+    expected = {"name", "items", "min", "max"}
+    if not isinstance(fields, dict) or set(fields) != expected or not isinstance(fields["items"], list):
+        raise UserError("an instrument has exactly these members: name, items (a list), min, max")
+    return Instrument(fields["name"], tuple(fields["items"]), fields["min"], fields["max"])

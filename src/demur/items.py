@@ -1,0 +1,270 @@
+"""Items: the facts of one run. Columnar, frozen, and checked once, when they are made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from demur.columns import MISSING, Column, State
+from demur.errors import UserError, and_more, shown
+from demur.signals import SIGNALS, Signal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from demur.instruments import Instrument
+
+ClusterId = int | str
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where facts came from, so that a result can be traced back to its bytes."""
+
+    path: str
+    sha256: str
+    run_id: str | None = None
+    git_commit: str | None = None
+    mode: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RawUnits:
+    """What a reader hands over, one entry per unit and nothing checked yet.
+
+    `instrument` is None for free tables: items are then called what the table calls them, and any integer is a score.
+    """
+
+    clusters: Sequence[ClusterId]
+    items: Sequence[str]
+    truth: Column
+    prediction: Column
+    signals: Mapping[str, Column] = field(default_factory=dict)
+    failed: Sequence[ClusterId] = ()
+    instrument: Instrument | None = None
+    noun: str = "cluster"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Items:
+    """The units of one run, ordered by cluster and then by item.
+
+    `answer` means something only where `answered` is true: elsewhere the system abstained.
+    """
+
+    cluster_ids: tuple[ClusterId, ...]
+    failed: tuple[ClusterId, ...]
+    item_names: tuple[str, ...]
+    cluster: NDArray[np.intp]
+    item: NDArray[np.intp]
+    truth: NDArray[np.int64]
+    answer: NDArray[np.int64]
+    answered: NDArray[np.bool_]
+    abstained_nan: int
+    signals: Mapping[str, Column]
+    instrument: Instrument | None
+    noun: str
+    source: Source | None = None
+
+    @classmethod
+    def of(cls, raw: RawUnits, source: Source | None = None) -> Items:
+        """Check every unit and put the units in order."""
+        if not raw.clusters:
+            raise UserError(_nothing_to_evaluate(raw))
+        cluster_ids = _sorted_ids(raw.clusters)
+        item_names = raw.instrument.items if raw.instrument else tuple(dict.fromkeys(raw.items))
+        cluster = _positions(raw.clusters, cluster_ids)
+        item = _positions(raw.items, item_names, lambda unit: _unknown_item(raw, unit))
+        order = np.lexsort((item, cluster))
+        cluster, item = cluster[order], item[order]
+        truth, prediction = raw.truth.take(order), raw.prediction.take(order)
+        signals = {name: column.take(order) for name, column in raw.signals.items()}
+
+        def place(unit: int) -> str:
+            return _place(raw.noun, cluster_ids[cluster[unit]], item_names[item[unit]])
+
+        _refuse_repeated_units(cluster, item, place)
+        if raw.instrument:
+            _refuse_missing_items(cluster, item, raw.instrument, lambda c: f"{raw.noun} {shown(cluster_ids[c])}")
+        answered = ~(prediction.is_(State.NULL) | (prediction.is_(State.NUMBER) & np.isnan(prediction.values)))
+        mistakes = _score_mistakes(truth, prediction, answered, raw.instrument)
+        for name, column in signals.items():
+            mistakes += _signal_mistakes(SIGNALS.get(name), name, column)
+        _refuse(mistakes, place)
+
+        items = cls(
+            cluster_ids=cluster_ids,
+            failed=tuple(sorted(raw.failed, key=_id_order)),
+            item_names=item_names,
+            cluster=cluster,
+            item=item,
+            truth=truth.values.astype(np.int64),
+            answer=np.where(answered, prediction.values, 0).astype(np.int64),
+            answered=answered,
+            abstained_nan=int(np.count_nonzero(~answered & prediction.is_(State.NUMBER))),
+            signals=signals,
+            instrument=raw.instrument,
+            noun=raw.noun,
+            source=source,
+        )
+        for array in (items.cluster, items.item, items.truth, items.answer, items.answered):
+            array.flags.writeable = False
+        return items
+
+    def __len__(self) -> int:
+        return len(self.truth)
+
+    def __repr__(self) -> str:
+        answered = int(self.answered.sum())
+        return (
+            f"Items({len(self.cluster_ids)} {self.noun}s, {len(self.failed)} failed, {len(self)} units, "
+            f"{answered} answered, {len(self) - answered} abstained, {len(self.signals)} signals)"
+        )
+
+    def place(self, unit: int) -> str:
+        """Which unit this is, in words."""
+        return _place(self.noun, self.cluster_ids[self.cluster[unit]], self.item_names[self.item[unit]])
+
+    def numbers(self, signal: str) -> NDArray[np.float64]:
+        """The signal of every unit as a number; a unit that lacks it, or has null or text, is an error by name."""
+        if signal not in self.signals:
+            known = ", ".join(sorted(self.signals)) or "none"
+            raise UserError(f"no unit has the signal {shown(signal)}; signals in this run: {known}")
+        column = self.signals[signal]
+        bad = np.flatnonzero(~(column.is_(State.NUMBER) & np.isfinite(column.values))).tolist()
+        _refuse([Mistake(unit, signal, column.cell(unit), "a finite number") for unit in bad], self.place)
+        return column.values
+
+
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """A value of one unit that breaks a rule."""
+
+    unit: int
+    field: str
+    value: object
+    expected: str
+
+    def __str__(self) -> str:
+        special = "null" if self.value is None else "missing" if self.value is MISSING else None
+        return f"{self.field} {special or shown(self.value)}, expected {self.expected}"
+
+
+def checked_ids(ids: Iterable[object], noun: str) -> list[ClusterId]:
+    """Cluster ids, each an integer or a text; 300 and "300" in one run would be a guess about who is who."""
+    seen: dict[str, ClusterId] = {}
+    checked: list[ClusterId] = []
+    for value in ids:
+        if type(value) is not int and not (type(value) is str and value.strip() and _is_unicode(value)):
+            raise UserError(f"{noun} id {shown(value)}, expected an integer or non-empty text")
+        other = seen.setdefault(str(value), value)
+        if type(other) is not type(value):
+            raise UserError(f"{noun} {value} is given both as a number and as text: the same {noun}?")
+        checked.append(value)
+    return checked
+
+
+def _is_unicode(text: str) -> bool:
+    return not any("\ud800" <= character <= "\udfff" for character in text)
+
+
+def _id_order(value: ClusterId) -> tuple[bool, Any]:
+    return isinstance(value, str), value
+
+
+def _sorted_ids(ids: Iterable[ClusterId]) -> tuple[ClusterId, ...]:
+    return tuple(sorted(dict.fromkeys(ids), key=_id_order))
+
+
+def _positions(
+    values: Sequence[Any], known: Sequence[Any], complain: Callable[[int], UserError] | None = None
+) -> NDArray[np.intp]:
+    index = {value: position for position, value in enumerate(known)}
+    found = np.fromiter((index.get(value, -1) for value in values), np.intp, len(values))
+    if complain is not None and (found < 0).any():
+        raise complain(int(np.argmax(found < 0)))
+    return found
+
+
+def _place(noun: str, cluster: ClusterId, item: str) -> str:
+    return f"{noun} {shown(cluster)}, {shown(item)}"
+
+
+def _nothing_to_evaluate(raw: RawUnits) -> str:
+    return f"nothing to evaluate: no {raw.noun} succeeded ({len(raw.failed)} failed)"
+
+
+def _unknown_item(raw: RawUnits, unit: int) -> UserError:
+    assert raw.instrument is not None  # noqa: S101  (without one every item is known)
+    place = _place(raw.noun, raw.clusters[unit], raw.items[unit])
+    names = ", ".join(raw.instrument.items)
+    return UserError(f"{place}: no such item, {raw.instrument.name} has {names}")
+
+
+def _refuse_repeated_units(cluster: NDArray[np.intp], item: NDArray[np.intp], place: Callable[[int], str]) -> None:
+    repeated = np.flatnonzero((np.diff(cluster) == 0) & (np.diff(item) == 0))
+    if repeated.size:
+        raise UserError(and_more(f"{place(int(repeated[0]))}: given more than once", repeated.size))
+
+
+def _refuse_missing_items(
+    cluster: NDArray[np.intp], item: NDArray[np.intp], instrument: Instrument, name: Callable[[int], str]
+) -> None:
+    """Units are distinct here, so a cluster is complete when it has as many units as there are items."""
+    sizes = np.bincount(cluster)
+    short = np.flatnonzero(sizes < len(instrument.items))
+    if short.size:
+        first = int(short[0])
+        there = set(item[cluster == first].tolist())
+        missing = next(name for i, name in enumerate(instrument.items) if i not in there)
+        text = f"{name(first)}, {missing}: missing, expected all {len(instrument.items)} items of {instrument.name}"
+        raise UserError(and_more(text, short.size))
+
+
+def _score_mistakes(
+    truth: Column, prediction: Column, answered: NDArray[np.bool_], instrument: Instrument | None
+) -> list[Mistake]:
+    score = instrument.score if instrument else "an integer"
+    columns = (("ground truth", truth, True, score), ("predicted", prediction, answered, f"{score} or null"))
+    return [
+        Mistake(unit, name, column.cell(unit), expected)
+        for name, column, needed, expected in columns
+        for unit in np.flatnonzero(needed & ~_is_score(column, instrument)).tolist()
+    ]
+
+
+_LARGEST_SCORE = 2.0**31
+
+
+def _is_score(column: Column, instrument: Instrument | None) -> NDArray[np.bool_]:
+    low, high = (instrument.minimum, instrument.maximum) if instrument else (-_LARGEST_SCORE, _LARGEST_SCORE)
+    values = column.values
+    in_range = (values >= low) & (values <= high)
+    return np.asarray(column.is_(State.NUMBER) & in_range & (values == np.round(values)))
+
+
+def _signal_mistakes(signal: Signal | None, name: str, column: Column) -> list[Mistake]:
+    """Declared signals only: what else a run adds is kept as it is and checked by whoever uses it."""
+    if signal is None:
+        return []
+    if signal.text:
+        bad = column.is_(State.NUMBER)
+        bad[[unit for unit, value in column.other.items() if not isinstance(value, str)]] = True
+    else:
+        values = column.values
+        good = np.isfinite(values) & (values >= signal.low) & (values <= signal.high)
+        if signal.whole:
+            good &= values == np.round(values)
+        bad = column.is_(State.OTHER) | (column.is_(State.NUMBER) & ~good)
+    expected = f"{signal.expected} or null"
+    return [Mistake(unit, name, column.cell(unit), expected) for unit in np.flatnonzero(bad).tolist()]
+
+
+def _refuse(mistakes: list[Mistake], place: Callable[[int], str]) -> None:
+    if mistakes:
+        first = min(mistakes, key=lambda mistake: mistake.unit)
+        raise UserError(and_more(f"{place(first.unit)}: {first}", len(mistakes)))

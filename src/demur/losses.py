@@ -1,0 +1,75 @@
+"""Losses: how wrong an answer is. Each is an integer numerator over one common divisor, so that sums are exact."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from demur.errors import UserError, unknown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from demur.instruments import Instrument
+
+    Numerators = Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """A named loss: `numerators(truth, answer)` over the divisor, which is 1 or the instrument's range."""
+
+    name: str
+    meaning: str
+    numerators: Numerators
+    normalised: bool = False
+
+    def divisor(self, instrument: Instrument | None) -> int:
+        """What turns a numerator into a loss, and multiplies a loss back into score points."""
+        if not self.normalised:
+            return 1
+        if instrument is None:
+            raise UserError(f"the loss {self.name} divides by the score range: it needs an instrument, e.g. PHQ-8")
+        return instrument.range
+
+    def definition(self, instrument: Instrument | None) -> str:
+        """The formula, with the range it divides by.
+
+        >>> from demur.instruments import PHQ8
+        >>> loss("abs_norm").definition(PHQ8)
+        'abs(pred - gt) / 3'
+        """
+        return f"{self.meaning} / {self.divisor(instrument)}" if self.normalised else self.meaning
+
+
+def _absolute_error(truth: NDArray[Any], answer: NDArray[Any]) -> NDArray[Any]:
+    return np.asarray(np.abs(answer - truth))
+
+
+def _unequal(truth: NDArray[Any], answer: NDArray[Any]) -> NDArray[Any]:
+    return np.asarray(answer != truth, dtype=np.int64)
+
+
+LOSSES = {
+    entry.name: entry
+    for entry in (
+        Loss("abs", "abs(pred - gt)", _absolute_error),
+        Loss("abs_norm", "abs(pred - gt)", _absolute_error, normalised=True),
+        Loss("zero_one", "1 if pred != gt else 0", _unequal),
+    )
+}
+
+
+def loss(name: str) -> Loss:
+    """The loss of that name.
+
+    >>> loss("zero_one").numerators(np.array([1, 2]), np.array([1, 3]))
+    array([0, 1])
+    """
+    if name not in LOSSES:
+        raise unknown("loss", name, LOSSES)
+    return LOSSES[name]

@@ -1,0 +1,98 @@
+"""Metrics by name. A name prints as it is parsed: `aurc`, `aurc@0.5`, `mae@0.3`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from demur.coverage import Coverage
+from demur.curve import Curve
+from demur.errors import UserError, shown, unknown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+OfCurve = Callable[[Curve], float]
+OfCurveAtCoverage = Callable[[Curve, Coverage], float]
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A registered function of a curve, and what there is to know about it besides its docstring.
+
+    `undefined` says when the value is nan; it is empty for a metric that always has one.
+    """
+
+    name: str
+    key: str
+    better: Literal["lower", "higher", "neither"]
+    undefined: str
+    function: Callable[..., float]
+
+    @property
+    def at_coverage(self) -> bool:
+        """Whether the metric is taken at a coverage."""
+        return self.name.endswith("@C")
+
+
+METRICS: dict[str, Metric] = {}
+
+
+def metric(
+    name: str, *, key: str, better: Literal["lower", "higher", "neither"] = "lower", undefined: str = ""
+) -> Callable[[Callable[..., float]], Callable[..., float]]:
+    """Register a function of a curve (and, for a name that ends in @C, of a coverage) as a metric."""
+
+    def register(function: Callable[..., float]) -> Callable[..., float]:
+        if name in METRICS or key in {other.key for other in METRICS.values()}:
+            raise ValueError(f"the metric {name} or its key {key} is registered already")
+        METRICS[name] = Metric(name, key, better, undefined, function)
+        return function
+
+    return register
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A metric ready to be taken: its coverage, where it has one, is fixed.
+
+    >>> str(Measure.of("aurc@0.5")), Measure.of("aurc@0.5").metric.key
+    ('aurc@0.5', 'aurc_at_c')
+    """
+
+    metric: Metric
+    coverage: Coverage | None = None
+
+    @classmethod
+    def of(cls, name: str | Measure) -> Measure:
+        """Parse a name."""
+        if isinstance(name, Measure):
+            return name
+        stem, at, coverage = name.partition("@")
+        known = f"{stem}@C" if at else stem
+        if known in METRICS:
+            return cls(METRICS[known], Coverage.of(coverage) if at else None)
+        if at and stem in METRICS:
+            raise UserError(f"the metric {stem} is not taken at a coverage, so {shown(name)} is not a metric")
+        if f"{stem}@C" in METRICS:
+            raise UserError(f"the metric {stem} is taken at a coverage: write {stem}@0.5, for example")
+        raise unknown("metric", name, METRICS)
+
+    def __str__(self) -> str:
+        return self.metric.name if self.coverage is None else f"{self.metric.name[:-1]}{self.coverage.text}"
+
+    def __call__(self, curve: Curve) -> float:
+        """The number; nan where it is undefined."""
+        return self.metric.function(curve) if self.coverage is None else self.metric.function(curve, self.coverage)
+
+
+def default_measures() -> Iterator[Measure]:
+    """Every metric once: areas cut at half the units, the risk at nine coverages."""
+    for entry in METRICS.values():
+        if not entry.at_coverage:
+            yield Measure(entry)
+        elif entry.name == "mae@C":
+            yield from (Measure(entry, Coverage.of(f"0.{tenth}")) for tenth in range(1, 10))
+        else:
+            yield Measure(entry, Coverage.of("0.5"))

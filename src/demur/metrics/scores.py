@@ -1,0 +1,65 @@
+"""Scores: the numbers of a curve by name, undefined ones with their reason."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from demur.metrics.registry import Measure, default_measures
+from demur.notebook import html_table
+
+if TYPE_CHECKING:
+    from demur.curve import Curve
+
+
+class Scores(Mapping[str, float]):
+    """A mapping from metric name to number; nan where a metric is undefined, and `reasons` says why.
+
+    >>> from demur import measure
+    >>> measure([2, 2, 1, 0], loss=[0, 2, 0, None], metrics=["aurc", "mae@0.6", "mae@0.9"])
+    4 units, 3 answered, 1 abstained (1 null, 0 NaN)
+    aurc     0.708333
+    mae@0.6  0.666667
+    mae@0.9  undefined: no working point reaches this coverage
+    """
+
+    __slots__ = ("_summary", "_values", "reasons")
+
+    def __init__(self, curve: Curve, measures: Iterable[str | Measure] | None = None) -> None:
+        chosen = list(default_measures() if measures is None else map(Measure.of, measures))
+        self._values = {str(measure): measure(curve) for measure in chosen}
+        self.reasons = {
+            str(measure): measure.metric.undefined for measure in chosen if math.isnan(self._values[str(measure)])
+        }
+        abstained = curve.units - curve.answered
+        self._summary = (
+            f"{curve.units} units, {curve.answered} answered, {abstained} abstained "
+            f"({abstained - curve.abstained_nan} null, {curve.abstained_nan} NaN)"
+        )
+
+    def __getitem__(self, name: str) -> float:
+        return self._values[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def to_dict(self) -> dict[str, float | None]:
+        """Plain numbers for JSON: None where undefined."""
+        return {name: None if math.isnan(value) else value for name, value in self.items()}
+
+    def _rows(self) -> list[tuple[str, str]]:
+        return [
+            (name, f"undefined: {self.reasons[name]}" if name in self.reasons else f"{value:.6g}")
+            for name, value in self.items()
+        ]
+
+    def __repr__(self) -> str:
+        width = max(map(len, self), default=0)
+        return "\n".join([self._summary, *(f"{name:<{width}}  {value}" for name, value in self._rows())])
+
+    def _repr_html_(self) -> str:
+        return html_table(("metric", "value"), self._rows(), self._summary)

@@ -1,0 +1,75 @@
+"""What a result looks like in a notebook: a small picture and a table, with every text escaped."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+_WIDTH, _HEIGHT, _MARGIN = 420, 220, 44
+_MOST_POINTS_DRAWN = 400
+_MOST_ROWS = 12
+_BLUE = "#0072b2"  # Okabe–Ito: told apart by colour-blind readers
+
+
+def html_table(header: Sequence[str], rows: Iterable[Sequence[str]], caption: str) -> str:
+    """A plain table. The cells are text: whatever markup they hold is shown, not obeyed.
+
+    >>> html_table(["<b>"], [["1"]], "x")
+    '<table><caption>x</caption><thead><tr><th>&lt;b&gt;</th></tr></thead><tbody><tr><td>1</td></tr></tbody></table>'
+    """
+    head = "".join(f"<th>{escape(cell)}</th>" for cell in header)
+    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+    return f"<table><caption>{escape(caption)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def curve_html(coverage: Floats, risk: Floats, threshold: Floats, caption: str) -> str:
+    """The working points as a picture and as a table; a long table keeps its two ends."""
+    lines = (
+        [(f"{c:.4g}", f"{r:.4g}", f"{t:.6g}") for c, r, t in zip(coverage, risk, threshold, strict=True)]
+        if len(coverage) <= _MOST_ROWS
+        else _two_ends(coverage, risk, threshold)
+    )
+    table = html_table(("coverage", "selective risk", "threshold"), lines, caption)
+    return f"<div>{_curve_svg(coverage, risk)}{table}</div>" if len(coverage) else f"<div>{table}</div>"
+
+
+def _two_ends(*columns: Floats) -> list[tuple[str, ...]]:
+    half = _MOST_ROWS // 2
+    rows = [tuple(f"{column[i]:.6g}" for column in columns) for i in (*range(half), *range(-half, 0))]
+    return [*rows[:half], ("…",) * len(columns), *rows[half:]]
+
+
+def _curve_svg(coverage: Floats, risk: Floats) -> str:
+    """Points joined as the areas join them: flat from coverage 0 to the first, straight lines after it."""
+    step = -(-len(coverage) // _MOST_POINTS_DRAWN)
+    xs = [0.0, *coverage[::step].tolist(), float(coverage[-1])]
+    ys = [float(risk[0]), *risk[::step].tolist(), float(risk[-1])]
+    low, top = min(0.0, *ys), max(1e-12, *ys)
+    bottom, right = _HEIGHT - _MARGIN, _WIDTH - 12
+    path = " ".join(
+        f"{_MARGIN + x * (right - _MARGIN):.1f},{bottom - (y - low) / (top - low) * (bottom - 12):.1f}"
+        for x, y in zip(xs, ys, strict=True)
+    )
+    axis = f'<path d="M{_MARGIN} 12V{bottom}H{right}" fill="none" stroke="currentColor"/>'
+    labels = (
+        f'<text x="{_MARGIN}" y="{bottom + 16}" text-anchor="middle">0</text>'
+        f'<text x="{right}" y="{bottom + 16}" text-anchor="end">1</text>'
+        f'<text x="{(_MARGIN + right) // 2}" y="{bottom + 32}" text-anchor="middle">coverage</text>'
+        f'<text x="{_MARGIN - 6}" y="16" text-anchor="end">{top:.3g}</text>'
+        f'<text x="{_MARGIN - 6}" y="{bottom}" text-anchor="end">{low:.3g}</text>'
+        f'<text x="14" y="{bottom // 2}" text-anchor="middle" transform="rotate(-90 14 {bottom // 2})">'
+        "selective risk</text>"
+    )
+    return (
+        f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" width="{_WIDTH}" role="img" '
+        'aria-label="Selective risk against coverage" font-size="12" fill="currentColor">'
+        f'{axis}<polyline points="{path}" fill="none" stroke="{_BLUE}" stroke-width="2"/>{labels}</svg>'
+    )

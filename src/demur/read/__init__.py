@@ -1,0 +1,6 @@
+"""Readers: one module a format, each of them a file in and `Items` out."""
+
+from demur.read.rows import read_table
+from demur.read.run_json import read_run
+
+__all__ = ["read_run", "read_table"]

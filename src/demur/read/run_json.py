@@ -1,0 +1,202 @@
+"""Run files: experiments, each with the participants' truth, predictions and signals."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from demur.columns import MISSING, Column
+from demur.errors import UserError, and_more, shown
+from demur.instruments import PHQ8, Instrument
+from demur.items import ClusterId, Items, RawUnits, Source, checked_ids
+from demur.read.strict_json import decode, loads, read_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+Json = dict[str, Any]
+
+
+def read_run(
+    path: str | Path,
+    *,
+    mode: str | None = None,
+    experiment: int | None = None,
+    instrument: Instrument = PHQ8,
+) -> Items:
+    """The facts of one experiment of a run file.
+
+    A file with one experiment needs neither `mode` nor `experiment` (its index, from 0); one with several does.
+    """
+    data = read_bytes(path)
+    try:
+        run = loads(decode(data))
+        index, chosen_mode = _choose(_experiments(run), mode, experiment)
+        raw = _raw_units(run["experiments"][index], instrument, f"experiments[{index}]")
+        metadata = _member(run, "run_metadata", dict, "the run", default={})
+        source = Source(
+            path=str(path),
+            sha256=hashlib.sha256(data).hexdigest(),
+            run_id=_member(metadata, "run_id", str, "run_metadata", default=None),
+            git_commit=_member(metadata, "git_commit", str, "run_metadata", default=None),
+            mode=chosen_mode,
+        )
+        return Items.of(raw, source)
+    except UserError as error:
+        raise error.in_file(path) from None
+
+
+_REQUIRED = object()
+_JSON_NAMES = {dict: "an object", list: "a list", str: "text", bool: "true or false"}
+
+
+def _member(owner: Json, name: str, kind: type, where: str, default: object = _REQUIRED) -> Any:
+    """A member of the right JSON type; absent or null is the default where there is one."""
+    value = owner.get(name, MISSING)
+    if default is not _REQUIRED and (value is MISSING or value is None):
+        return default
+    if value is MISSING:
+        raise UserError(f"{where}: {name} is missing, expected {_JSON_NAMES[kind]}")
+    if type(value) is not kind:
+        raise UserError(f"{where}: {name} is {_kind_shown(value)}, expected {_JSON_NAMES[kind]}")
+    return value
+
+
+def _kind_shown(value: object) -> str:
+    if value is None:
+        return "null"
+    return _JSON_NAMES[type(value)] if isinstance(value, (dict, list)) else shown(value)
+
+
+def _experiments(run: object) -> list[tuple[str, ...]]:
+    """The modes each experiment claims: one as a rule, none or two when the file is vague or contradicts itself."""
+    if not isinstance(run, dict):
+        raise UserError(f"a run file is an object with the member experiments, this is {_kind_shown(run)}")
+    experiments = _member(run, "experiments", list, "the run")
+    if not experiments:
+        raise UserError("experiments is empty: there is nothing to evaluate")
+    claims = []
+    for index, entry in enumerate(experiments):
+        where = f"experiments[{index}]"
+        if not isinstance(entry, dict):
+            raise UserError(f"{where} is {_kind_shown(entry)}, expected an object")
+        parts = [
+            (_member(entry, "provenance", dict, where, default={}), f"{where}.provenance"),
+            (_member(entry, "results", dict, where), f"{where}.results"),
+        ]
+        modes = [_member(part, "mode", str, place, default=None) for part, place in parts]
+        claims.append(tuple(dict.fromkeys(mode for mode in modes if mode is not None)))
+    return claims
+
+
+def _choose(claims: list[tuple[str, ...]], mode: str | None, experiment: int | None) -> tuple[int, str | None]:
+    """Which experiment is meant, and its mode (what the results say, where provenance says another)."""
+    listing = "; ".join(f"{i}: {_claim_shown(claim)}" for i, claim in enumerate(claims))
+    if experiment is not None:
+        if not 0 <= experiment < len(claims):
+            raise UserError(f"there is no experiment {experiment}; experiments in this file: {listing}")
+        if mode is not None and mode not in claims[experiment]:
+            raise UserError(f"experiment {experiment} is not of mode {shown(mode)}; experiments: {listing}")
+        return experiment, claims[experiment][-1] if claims[experiment] else None
+    fitting = [i for i, claim in enumerate(claims) if mode is None or mode in claim]
+    if not fitting:
+        raise UserError(f"no experiment of mode {shown(mode)}; experiments in this file: {listing}")
+    if len(fitting) > 1:
+        asked = "no mode was asked for" if mode is None else f"several are of mode {shown(mode)}"
+        way = "--mode or --experiment" if mode is None else "--experiment"
+        raise UserError(f"{len(claims)} experiments and {asked}; choose by {way}: {listing}")
+    claim = claims[fitting[0]]
+    if len(claim) > 1:
+        raise UserError(
+            f"experiment {fitting[0]} contradicts itself about its mode ({_claim_shown(claim)}); "
+            f"choose it by --experiment {fitting[0]} if it is the one: {listing}"
+        )
+    return fitting[0], claim[0] if claim else None
+
+
+def _claim_shown(claim: tuple[str, ...]) -> str:
+    if len(claim) > 1:
+        return f"provenance says {shown(claim[0])}, results say {shown(claim[1])}"
+    return shown(claim[0]) if claim else "no mode"
+
+
+def _raw_units(experiment: Json, instrument: Instrument, where: str) -> RawUnits:
+    records = _member(experiment["results"], "results", list, f"{where}.results")
+    if not records:
+        raise UserError(f"{where} has no participants: there is nothing to evaluate")
+    ids, succeeded = _participants(records, f"{where}.results.results")
+    people = [record for record, success in zip(records, succeeded, strict=True) if success]
+    people_ids = [person for person, success in zip(ids, succeeded, strict=True) if success]
+    truth = _item_values(people, people_ids, "ground_truth_items", instrument)
+    prediction = _item_values(people, people_ids, "predicted_items", instrument)
+    signals = _item_values(people, people_ids, "item_signals", instrument)
+    return RawUnits(
+        clusters=[person for person in people_ids for _ in instrument.items],
+        items=list(instrument.items) * len(people),
+        truth=Column.of(truth),
+        prediction=Column.of(prediction),
+        signals=_signal_columns(signals, people_ids, instrument),
+        failed=[person for person, success in zip(ids, succeeded, strict=True) if not success],
+        instrument=instrument,
+        noun="participant",
+    )
+
+
+def _participants(records: list[Any], where: str) -> tuple[list[ClusterId], list[bool]]:
+    for index, record in enumerate(records):
+        if not isinstance(record, dict):
+            raise UserError(f"{where}[{index}] is {_kind_shown(record)}, expected an object")
+        if record.get("participant_id") is None:
+            raise UserError(f"{where}[{index}]: participant_id is missing")
+    ids = checked_ids([record["participant_id"] for record in records], "participant")
+    if len(set(ids)) < len(ids):
+        repeated = [person for person, times in Counter(ids).items() if times > 1]
+        raise UserError(and_more(f"participant {shown(repeated[0])} stands more than once", len(repeated)))
+    succeeded = [
+        _member(record, "success", bool, f"participant {shown(person)}")
+        for person, record in zip(ids, records, strict=True)
+    ]
+    return ids, succeeded
+
+
+def _item_values(people: Sequence[Json], ids: Sequence[ClusterId], name: str, instrument: Instrument) -> list[Any]:
+    """One map of every participant, flattened in item order; each map holds exactly the instrument's items."""
+    expected = set(instrument.items)
+    flat: list[Any] = []
+    for person, record in zip(ids, people, strict=True):
+        values = _member(record, name, dict, f"participant {shown(person)}")
+        if values.keys() != expected:
+            raise _wrong_items(values, f"participant {shown(person)}", name, instrument)
+        flat.extend(map(values.__getitem__, instrument.items))
+    return flat
+
+
+def _wrong_items(values: Json, where: str, name: str, instrument: Instrument) -> UserError:
+    unknown = [item for item in values if item not in instrument.items]
+    if unknown:
+        names = ", ".join(instrument.items)
+        text = f"{where}, {shown(unknown[0])}: no such item (in {name}), {instrument.name} has {names}"
+        return UserError(and_more(text, len(unknown)))
+    missing = [item for item in instrument.items if item not in values]
+    text = f"{where}, {missing[0]}: missing from {name}, expected all {len(instrument.items)} items"
+    return UserError(and_more(text, len(missing)))
+
+
+_MOST_SIGNALS = 1000  # a column each: members that never repeat would take units × units of memory
+
+
+def _signal_columns(signals: list[Any], ids: Sequence[ClusterId], instrument: Instrument) -> dict[str, Column]:
+    for unit, entry in enumerate(signals):
+        if type(entry) is not dict:
+            person, item = divmod(unit, len(instrument.items))
+            raise UserError(
+                f"participant {shown(ids[person])}, {instrument.items[item]}: item_signals is "
+                f"{_kind_shown(entry)}, expected an object"
+            )
+    names = dict.fromkeys(chain.from_iterable(signals))
+    if len(names) > _MOST_SIGNALS:
+        raise UserError(f"{len(names)} different signals, expected at most {_MOST_SIGNALS}")
+    return {name: Column.of([entry.get(name, MISSING) for entry in signals]) for name in names}

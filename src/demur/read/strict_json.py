@@ -1,0 +1,61 @@
+"""JSON as the standard means it: UTF-8 without a mark, no member twice, no NaN, nothing nested out of reach."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any, NoReturn
+
+from demur.errors import UserError, shown
+
+
+def read_bytes(path: str | Path) -> bytes:
+    """The whole file, or an error that says why not."""
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read ({error.strerror})") from None
+    except ValueError as error:  # a NUL in the name
+        raise UserError(f"{shown(str(path))}: cannot be read ({error})") from None
+
+
+def decode(data: bytes) -> str:
+    """Bytes as UTF-8 text."""
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise UserError(f"not UTF-8 text: byte {error.start} is 0x{data[error.start]:02x}") from None
+
+
+def loads(text: str) -> Any:
+    """Parse strictly.
+
+    >>> loads('{"a": 1, "a": 2}')
+    Traceback (most recent call last):
+    demur.errors.UserError: not valid JSON: the member a stands twice in one object
+    """
+    if text.startswith("\ufeff"):
+        raise UserError("not valid JSON: the text starts with a byte order mark; save it as UTF-8 without one")
+    try:
+        return json.loads(text, object_pairs_hook=_object, parse_constant=_constant)
+    except json.JSONDecodeError as error:
+        raise UserError(f"not valid JSON: {error.msg} at line {error.lineno}, column {error.colno}") from None
+    except RecursionError:
+        raise UserError("not valid JSON: nested too deeply") from None
+    except UserError:
+        raise
+    except ValueError:  # the interpreter's limit on the digits of an integer
+        raise UserError("not valid JSON: an integer of too many digits") from None
+
+
+def _object(members: list[tuple[str, Any]]) -> dict[str, Any]:
+    parsed = dict(members)
+    if len(parsed) < len(members):
+        twice = Counter(name for name, _ in members).most_common(1)[0][0]
+        raise UserError(f"not valid JSON: the member {shown(twice)} stands twice in one object")
+    return parsed
+
+
+def _constant(name: str) -> NoReturn:
+    raise UserError(f"not valid JSON: {name} is not a JSON number")

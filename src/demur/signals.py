@@ -1,0 +1,54 @@
+"""The signals a run file may carry for each unit, and which values each of them can take.
+
+A signal that is not declared here is kept as it comes: runs add their own.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Signal:
+    """What a declared signal can be: a number between two bounds, a count, or text."""
+
+    name: str
+    low: float = -math.inf
+    high: float = math.inf
+    whole: bool = False
+    text: bool = False
+
+    @property
+    def expected(self) -> str:
+        """What its values have to be, in words.
+
+        >>> SIGNALS["token_msp"].expected
+        'a number from 0 to 1'
+        """
+        if self.text:
+            return "text"
+        if self.whole:
+            return "a count, 0 or more"
+        if math.isinf(self.high):
+            return "a finite number" if math.isinf(self.low) else f"a finite number, {self.low:g} or more"
+        return f"a number from {self.low:g} to {self.high:g}"
+
+
+SIGNALS = {
+    signal.name: signal
+    for signal in (
+        Signal("llm_evidence_count", low=0, whole=True),
+        Signal("keyword_evidence_count", low=0, whole=True),
+        Signal("evidence_source", text=True),
+        Signal("retrieval_reference_count", low=0, whole=True),
+        Signal("retrieval_similarity_mean"),
+        Signal("retrieval_similarity_max"),
+        Signal("verbalized_confidence", low=1, high=5),
+        Signal("token_msp", low=0, high=1),
+        Signal("token_pe", low=0),
+        Signal("token_energy"),
+        Signal("consistency_modal_confidence", low=0, high=1),
+        Signal("consistency_score_std", low=0),
+    )
+}
