@@ -10,7 +10,7 @@ import numpy as np
 
 from demur.columns import Column, State, plain_values
 from demur.curve import Curve
-from demur.errors import UserError, and_more, shown, unknown
+from demur.errors import UserError, and_more, literal, shown, unknown
 from demur.graded import Graded, refuse_unusable
 from demur.instruments import Instrument
 from demur.instruments import instrument as instrument_of
@@ -141,7 +141,7 @@ def _label_numbers(truth: Column, prediction: Column) -> tuple[Column, Column]:
     try:
         number = {label: index for index, label in enumerate(dict.fromkeys(labels))}
     except TypeError:
-        raise UserError(f"labels must be numbers, texts or other hashable values, not {shown(labels[0])}") from None
+        raise UserError(f"labels must be numbers, texts or other hashable values, not {literal(labels[0])}") from None
     columns = [Column.of([cell if _gone(cell) else number[cell] for cell in column]) for column in cells]
     return columns[0], columns[1]
 
@@ -179,7 +179,7 @@ def _refuse_lengths(**lengths: int) -> None:
 def _refuse_others(column: Column, name: str, expected: str, where: NDArray[np.bool_] | None = None) -> None:
     bad = [unit for unit in column.other if where is None or where[unit]]
     if bad:
-        text = f"{_unit(bad[0])}: {name} {shown(column.other[bad[0]])}, expected {expected}"
+        text = f"{_unit(bad[0])}: {name} {literal(column.other[bad[0]])}, expected {expected}"
         raise UserError(and_more(text, len(bad)))
 
 

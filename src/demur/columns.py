@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from demur.errors import UserError, shown
+from demur.errors import UserError, literal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -116,7 +116,7 @@ def plain_values(values: Any) -> list[Any] | NDArray[Any]:
     if type(values) is np.ndarray and values.ndim == 1 and values.dtype.kind in "iuf":
         return values
     if isinstance(values, (str, bytes, Mapping)) or not hasattr(values, "__iter__"):
-        raise UserError(f"{shown(values)} is not a column: expected one value per unit")
+        raise UserError(f"{literal(values)} is not a column: expected one value per unit")
     for name in ("to_list", "to_pylist", "tolist"):  # pandas and polars, pyarrow, numpy
         if hasattr(values, name):
             values = getattr(values, name)()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
-from demur.errors import UserError, shown
+from demur.errors import UserError, literal
 
 _EXACT = re.compile(r"[0-9]{1,30}(\.[0-9]{0,400})?|\.[0-9]{1,400}|[0-9]{1,30}/[1-9][0-9]{0,30}")
 _FLOAT_SLACK = Fraction(1, 10**12)
@@ -34,27 +34,27 @@ class Coverage:
         """Read a coverage as it was given."""
         if isinstance(value, Coverage):
             return value
-        target = cls._read(value)
+        target = cls._text(value) if isinstance(value, str) else cls._number(value)
         if target is None or not 0 < target.value <= 1:
-            raise UserError(f"coverage {shown(value)}, expected a number above 0 and at most 1")
+            raise UserError(f"coverage {literal(value)}, expected a number above 0 and at most 1")
         return target
 
     @classmethod
-    def _read(cls, value: object) -> Coverage | None:
-        if isinstance(value, bool):
-            return None
-        if isinstance(value, str):
-            return cls(value, Fraction(value)) if _EXACT.fullmatch(value) else None
-        if isinstance(value, (int, Fraction)):
-            return cls(str(value), Fraction(value))
+    def _text(cls, text: str) -> Coverage | None:
+        return cls(text, Fraction(text)) if _EXACT.fullmatch(text) else None
+
+    @classmethod
+    def _number(cls, value: object) -> Coverage | None:
+        exact = isinstance(value, (int, Fraction, Decimal))
         try:
-            decimal = value if isinstance(value, Decimal) else Decimal(repr(float(value)))  # type: ignore[arg-type]
+            number = float(value)  # type: ignore[arg-type]  # whatever has a float, numpy's scalars among them
         except (TypeError, ValueError, OverflowError):
             return None
-        if not 0 < decimal <= 1:  # nan, infinities and exponents too wild to write out end here
+        if isinstance(value, bool) or not 0 < number <= 1:
             return None
-        slack = Fraction(0) if isinstance(value, Decimal) else _FLOAT_SLACK
-        return cls(format(decimal, "f"), Fraction(decimal), slack)
+        if exact:
+            return cls._text(format(value, "f") if isinstance(value, Decimal) else str(value))
+        return cls(format(Decimal(repr(number)), "f"), Fraction(repr(number)), _FLOAT_SLACK)
 
     def units_needed(self, units: int) -> int:
         """The smallest k for which k of `units` reaches this coverage."""

@@ -27,24 +27,36 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> UserError:
 def _hint(name: str, known: list[str]) -> str:
     import difflib  # noqa: PLC0415  (only a mistake pays for it)
 
-    near = difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.5)
-    return f"; did you mean {near[0]}?" if near else f"; there are: {', '.join(known)}"
+    spelled = {other.lower(): other for other in known}
+    near = difflib.get_close_matches(name.lower(), spelled, n=1, cutoff=0.5)
+    return f"; did you mean {spelled[near[0]]}?" if near else f"; there are: {', '.join(known)}"
 
 
-def shown(value: object) -> str:
-    r"""A value as a message shows it: short, on one line, nothing a terminal would obey.
+def shown(name: object) -> str:
+    r"""A name as a message shows it: short, on one line, nothing a terminal would obey.
 
-    >>> shown("Sleep"), shown(7)
-    ('Sleep', '7')
+    >>> shown("Sleep"), shown(300)
+    ('Sleep', '300')
     >>> print(shown("two\nlines"))
     'two\nlines'
     """
-    if isinstance(value, str):
-        text = value if value.isprintable() and value.strip() == value != "" else ascii(value)
-    elif isinstance(value, int) and abs(value) >= 10**_LONGEST_SHOWN:
-        text = "an integer of very many digits"
-    else:
-        text = ascii(value)
+    if isinstance(name, str) and name.isprintable() and name.strip() == name != "":
+        return _short(name)
+    return literal(name)
+
+
+def literal(value: object) -> str:
+    """A value as a message shows it: text in quotes, so that '2' is told from 2.
+
+    >>> literal("2"), literal(2), literal(None)
+    ("'2'", '2', 'null')
+    """
+    if isinstance(value, int) and abs(value) >= 10**_LONGEST_SHOWN:
+        return "an integer of very many digits"
+    return "null" if value is None else _short(ascii(value))
+
+
+def _short(text: str) -> str:
     return text if len(text) <= _LONGEST_SHOWN else text[: _LONGEST_SHOWN - 1] + "…"
 
 

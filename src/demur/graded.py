@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from demur.errors import UserError, and_more, shown
+from demur.errors import UserError, and_more, literal
 from demur.losses import loss as loss_named
 
 if TYPE_CHECKING:
@@ -75,5 +75,5 @@ def refuse_unusable(
     bad = np.flatnonzero(needed & ~np.isfinite(values))
     if bad.size:
         first = int(bad[0])
-        text = f"{place(first)}: {what} {shown(float(values[first]))}, expected a finite number"
+        text = f"{place(first)}: {what} {literal(float(values[first]))}, expected a finite number"
         raise UserError(and_more(text, bad.size))

@@ -5,12 +5,12 @@ PHQ-8 is the default, not a constant: any other instrument goes through the same
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from demur.errors import UserError, shown, unknown
+from demur.errors import UserError, literal, unknown
+from demur.strict_json import decode, loads, read_bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +28,13 @@ class Instrument:
 
     def __post_init__(self) -> None:
         if not (isinstance(self.name, str) and self.name.strip()):
-            raise UserError(f"instrument name: {shown(self.name)}, expected text")
+            raise UserError(f"instrument name: {literal(self.name)}, expected text")
         items_are_names = all(isinstance(item, str) and item.strip() for item in self.items)
         if not self.items or not items_are_names or len(set(self.items)) < len(self.items):
             raise UserError(f"instrument {self.name}: items must be distinct, non-empty names")
         for bound, value in (("min", self.minimum), ("max", self.maximum)):
             if type(value) is not int:
-                raise UserError(f"instrument {self.name}: {bound} is {shown(value)}, expected an integer")
+                raise UserError(f"instrument {self.name}: {bound} is {literal(value)}, expected an integer")
         if self.minimum >= self.maximum:
             raise UserError(
                 f"instrument {self.name}: min {self.minimum} must be below max {self.maximum}",
@@ -85,29 +85,21 @@ def instrument(which: str | Path | Instrument) -> Instrument:
 
 
 def _from_file(path: Path) -> Instrument:
+    data = read_bytes(path)
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
-        raise UserError(f"{path}: cannot be read as an instrument ({reason})") from error
-    try:
-        return _from_fields(_parse(text, path.suffix))
+        text = decode(data)
+        return _from_fields(_toml(text) if path.suffix == ".toml" else loads(text))
     except UserError as error:
         raise error.in_file(path) from None
 
 
-def _parse(text: str, suffix: str) -> Any:
-    if suffix == ".toml":
-        import tomllib  # noqa: PLC0415  (only a TOML file pays for it)
+def _toml(text: str) -> dict[str, Any]:
+    import tomllib  # noqa: PLC0415  (only a TOML file pays for it)
 
-        try:
-            return tomllib.loads(text)
-        except tomllib.TOMLDecodeError as error:
-            raise UserError(f"not valid TOML: {error}") from None
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise UserError(f"not valid JSON: {error}") from None
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise UserError(f"not valid TOML: {error}") from None
 
 
 def _from_fields(fields: Any) -> Instrument:

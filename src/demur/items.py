@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from demur.columns import MISSING, Column, State
-from demur.errors import UserError, and_more, shown
+from demur.errors import UserError, and_more, literal, shown
 from demur.signals import SIGNALS, Signal
 
 if TYPE_CHECKING:
@@ -150,8 +150,8 @@ class Mistake:
     expected: str
 
     def __str__(self) -> str:
-        special = "null" if self.value is None else "missing" if self.value is MISSING else None
-        return f"{self.field} {special or shown(self.value)}, expected {self.expected}"
+        value = "missing" if self.value is MISSING else literal(self.value)
+        return f"{self.field} {value}, expected {self.expected}"
 
 
 def checked_ids(ids: Iterable[object], noun: str) -> list[ClusterId]:
@@ -160,7 +160,7 @@ def checked_ids(ids: Iterable[object], noun: str) -> list[ClusterId]:
     checked: list[ClusterId] = []
     for value in ids:
         if type(value) is not int and not (type(value) is str and value.strip() and _is_unicode(value)):
-            raise UserError(f"{noun} id {shown(value)}, expected an integer or non-empty text")
+            raise UserError(f"{noun} id {literal(value)}, expected an integer or non-empty text")
         other = seen.setdefault(str(value), value)
         if type(other) is not type(value):
             raise UserError(f"{noun} {value} is given both as a number and as text: the same {noun}?")

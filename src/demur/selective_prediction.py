@@ -14,7 +14,7 @@ import numpy as np
 
 from demur.coverage import Coverage
 from demur.curve import Curve
-from demur.errors import UserError, shown
+from demur.errors import UserError, literal, shown
 from demur.graded import Graded
 from demur.instruments import PHQ8, Instrument
 from demur.losses import loss as loss_named
@@ -145,14 +145,14 @@ def _score(value: object, name: str, row: ItemPrediction, position: int, instrum
     number = _number(value)
     if number is None or not number.is_integer() or not instrument.minimum <= number <= instrument.maximum:
         expected = instrument.score if name == "gt" else f"{instrument.score} or None"
-        raise UserError(f"{_place(row, position)}: {name} {shown(value)}, expected {expected}")
+        raise UserError(f"{_place(row, position)}: {name} {literal(value)}, expected {expected}")
     return int(number)
 
 
 def _confidence(row: ItemPrediction, position: int) -> float:
     number = _number(row.confidence)
     if number is None:
-        raise UserError(f"{_place(row, position)}: confidence {shown(row.confidence)}, expected a finite number")
+        raise UserError(f"{_place(row, position)}: confidence {literal(row.confidence)}, expected a finite number")
     return number
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from demur.errors import UserError, shown
+from demur.errors import UserError, literal
 from demur.exact import sum_of_quotients
 from demur.metrics.registry import metric
 
@@ -470,7 +470,7 @@ def augrc_optimal_zero_one(error_rate: float) -> float:
 
 def _checked_rate(rate: float) -> float:
     if isinstance(rate, bool) or not isinstance(rate, (int, float)) or not 0 <= rate <= 1:
-        raise UserError(f"error rate {shown(rate)}, expected a number from 0 to 1")
+        raise UserError(f"error rate {literal(rate)}, expected a number from 0 to 1")
     return float(rate)
 
 

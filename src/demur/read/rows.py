@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from demur.columns import MISSING, Column, plain
-from demur.errors import UserError, shown, unknown
+from demur.errors import UserError, literal, shown, unknown
 from demur.instruments import PHQ8, Instrument
 from demur.items import ClusterId, Items, RawUnits, Source, checked_ids
-from demur.read.strict_json import decode, loads, read_bytes
+from demur.strict_json import decode, loads, read_bytes
 
 Table = dict[str, list[Any]]
 ROLES = ("cluster", "item", "truth", "prediction")
@@ -100,7 +100,7 @@ def _without_failures(
     flags = table[success]
     for cluster, flag in zip(clusters, flags, strict=True):
         if type(flag) is not bool:
-            raise UserError(f"cluster {shown(cluster)}: success {shown(flag)}, expected true or false")
+            raise UserError(f"cluster {shown(cluster)}: success {literal(flag)}, expected true or false")
     failed = list(dict.fromkeys(c for c, flag in zip(clusters, flags, strict=True) if not flag))
     kept = [index for index, flag in enumerate(flags) if flag]
     there = {clusters[index] for index in kept}
@@ -116,7 +116,7 @@ def _item_names(items: list[Any], clusters: list[ClusterId], instrument: Instrum
         free_number = instrument is None and type(item) is int
         if not free_number and not (isinstance(item, str) and item.strip()):
             expected = "its name" if instrument else "a name or a number"
-            raise UserError(f"cluster {shown(cluster)}: item {shown(item)}, expected {expected}")
+            raise UserError(f"cluster {shown(cluster)}: item {literal(item)}, expected {expected}")
     return [str(item) for item in items]
 
 
@@ -217,7 +217,7 @@ def _csv_ids(cells: tuple[str, ...]) -> list[Any]:
         return [int(cell) for cell in cells]
     decimal = next((cell for cell in cells if _DECIMAL_ID.fullmatch(cell)), None)
     if decimal is not None:
-        raise UserError(f"cluster id {shown(decimal)}, expected an integer or text")
+        raise UserError(f"cluster id {literal(decimal)}, expected an integer or text")
     return list(cells)
 
 

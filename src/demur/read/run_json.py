@@ -8,10 +8,10 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from demur.columns import MISSING, Column
-from demur.errors import UserError, and_more, shown
+from demur.errors import UserError, and_more, literal, shown
 from demur.instruments import PHQ8, Instrument
 from demur.items import ClusterId, Items, RawUnits, Source, checked_ids
-from demur.read.strict_json import decode, loads, read_bytes
+from demur.strict_json import decode, loads, read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,9 +66,7 @@ def _member(owner: Json, name: str, kind: type, where: str, default: object = _R
 
 
 def _kind_shown(value: object) -> str:
-    if value is None:
-        return "null"
-    return _JSON_NAMES[type(value)] if isinstance(value, (dict, list)) else shown(value)
+    return _JSON_NAMES[type(value)] if isinstance(value, (dict, list)) else literal(value)
 
 
 def _experiments(run: object) -> list[tuple[str, ...]]:
