@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 
     Doubles = NDArray[np.float64]
 
-_BLOCK = 1 << 15  # a block's dozen temporaries stay in the cache
-_FEW = 8
+_BLOCK = 1 << 16  # a block's dozen temporaries stay in the cache
 _UPPER_HALF = np.int64(-1 << 27)  # keeps the upper 26 bits of a significand
 
 
@@ -55,7 +54,7 @@ def _halves(values: Doubles) -> tuple[Doubles, Doubles]:
 
 def _pairwise_sum(high: Doubles, low: Doubles) -> Fraction:
     """Σ (high + low), folding the arrays in two; the error of each rounded addition goes into `low`."""
-    while len(high) > _FEW:
+    while len(high) > 1:
         half = len(high) // 2
         left, right, rest = high[:half], high[half : 2 * half], high[2 * half :]
         total = left + right

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _WIDTH, _HEIGHT, _MARGIN = 420, 220, 44
 _MOST_POINTS_DRAWN = 400
+_MOST_DOTS = 60
 _MOST_ROWS = 12
 _BLUE = "#0072b2"  # Okabe–Ito: told apart by colour-blind readers
 
@@ -54,10 +55,14 @@ def _curve_svg(coverage: Floats, risk: Floats) -> str:
     ys = [float(risk[0]), *risk[::step].tolist(), float(risk[-1])]
     low, top = min(0.0, *ys), max(1e-12, *ys)
     bottom, right = _HEIGHT - _MARGIN, _WIDTH - 12
-    path = " ".join(
-        f"{_MARGIN + x * (right - _MARGIN):.1f},{bottom - (y - low) / (top - low) * (bottom - 12):.1f}"
+    spots = [
+        (round(_MARGIN + x * (right - _MARGIN), 1), round(bottom - (y - low) / (top - low) * (bottom - 12), 1))
         for x, y in zip(xs, ys, strict=True)
-    )
+    ]
+    path = " ".join(f"{x},{y}" for x, y in spots)
+    dots = "".join(f'<circle cx="{x}" cy="{y}" r="3" fill="{_BLUE}"/>' for x, y in spots[1:-1])
+    if len(coverage) > _MOST_DOTS:
+        dots = ""
     axis = f'<path d="M{_MARGIN} 12V{bottom}H{right}" fill="none" stroke="currentColor"/>'
     labels = (
         f'<text x="{_MARGIN}" y="{bottom + 16}" text-anchor="middle">0</text>'
@@ -71,5 +76,5 @@ def _curve_svg(coverage: Floats, risk: Floats) -> str:
     return (
         f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" width="{_WIDTH}" role="img" '
         'aria-label="Selective risk against coverage" font-size="12" fill="currentColor">'
-        f'{axis}<polyline points="{path}" fill="none" stroke="{_BLUE}" stroke-width="2"/>{labels}</svg>'
+        f'{axis}<polyline points="{path}" fill="none" stroke="{_BLUE}" stroke-width="2"/>{dots}{labels}</svg>'
     )

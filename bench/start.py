@@ -1,0 +1,38 @@
+"""CPU time to start, beside that of an interpreter that only imports numpy."""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+ROUNDS = 5
+
+
+def cpu_seconds(*command: str) -> float:
+    """User and system time of the quickest of a few runs."""
+    times = []
+    for _ in range(ROUNDS):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run(command, check=True, capture_output=True)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        times.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    return min(times)
+
+
+def main() -> None:
+    numpy_alone = cpu_seconds(sys.executable, "-c", "import numpy")
+    ours = cpu_seconds(sys.executable, "-c", "import demur")
+    help_page = cpu_seconds(str(Path(sys.executable).with_name("demur")), "--help")
+    print(f"python with numpy imported = 1 ({numpy_alone:.2f} s of CPU here)")
+    print(
+        f"  import demur                             {ours / numpy_alone:6.2f}   {ours:.2f} s (promised: under 0.3 s)"
+    )
+    print(
+        f"  demur --help                             {help_page / numpy_alone:6.2f}   {help_page:.2f} s (promised: under 0.5 s)"
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,90 @@
+"""Write docs/definitions.md from the registry: every metric as its docstring defines it.
+
+Run by `make docs`; a test fails when the page is not current.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+from pathlib import Path
+
+from demur.losses import LOSSES
+from demur.metrics import METRICS, Metric
+
+PAGE = Path(__file__).with_name("definitions.md")
+SECTIONS = ("Formula", "Ties", "Abstentions", "Undefined", "Reference")
+BETTER = {"lower": "lower is better", "higher": "higher is better", "neither": "neither way is better by itself"}
+
+INTRODUCTION = """\
+# Definitions
+
+This page is written by `make docs` from the docstrings of the registered functions; the examples on it are run as tests.
+
+**Unit**: one item for one cluster (a participant, a post), with a truth and an answer or an abstention.
+`N` counts all units, abstentions among them; `K` counts the answered ones. Every coverage divides by `N`.
+
+**Working points** are the distinct confidences of the answered units, the surest first. At point `j` everything at least
+as sure as its threshold is accepted: `k_j` units, with
+
+- coverage_j = k_j / N,
+- selective_risk_j = (Σ loss of the accepted) / k_j,
+- generalized_risk_j = (Σ loss of the accepted) / N = coverage_j · selective_risk_j.
+
+Equal confidences are one point, a *plateau*: no threshold can split them, so their order never matters.
+
+**Exactness.** Losses of an instrument are integers over one divisor. Their sums are exact, risks and AUGRC are one division,
+and AURC, its optimum and the excesses are accumulated to 106 bits and rounded once. The order of the rows changes no bit.
+
+**Coverages** such as 0.3 are exact when they come as text (`"0.3"`, `aurc@0.3`). A Python float stands for the decimal it
+prints as, and is reached within one part in 10¹².
+
+**Undefined** numbers are nan in Python and null in JSON, and come with a reason. The areas of a system that answered nothing
+are 0 by convention, and `Curve.defined` is then false: such a system is never ranked.
+"""
+
+
+def fields(function: object) -> dict[str, str]:
+    """The parts of a metric's docstring: Title, Meaning, each of SECTIONS, Example."""
+    text = inspect.getdoc(function) or ""
+    head, found_sections, rest = text.partition("\nFormula:")
+    title, _, meaning = head.partition("\n\n")
+    body, found_example, example = (found_sections + rest).partition("\n\n>>>")
+    parts = {"Title": title.rstrip("."), "Meaning": _joined(meaning), "Example": (found_example + example).strip()}
+    for name, content in re.findall(r"^(\w+): (.*(?:\n    .*)*)", body, flags=re.MULTILINE):
+        parts[name] = _joined(content)
+    return parts
+
+
+def _joined(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _metric_section(metric: Metric) -> str:
+    parts = fields(metric.function)
+    lines = [f"## `{metric.name}` — {parts['Title']}", "", parts["Meaning"], ""]
+    lines += [f"- **{name}**: {parts[name]}" for name in SECTIONS]
+    lines += [f"- **Artifact key**: `{metric.key}`; {BETTER[metric.better]}", "", "```python"]
+    lines += [f">>> from demur.metrics.selective import {metric.function.__name__}", parts["Example"], "", "```", ""]
+    return "\n".join(lines)
+
+
+def _loss_table() -> str:
+    rows = [
+        f"| `{loss.name}` | {loss.meaning}{' / range' if loss.normalised else ''} | {'range' if loss.normalised else 1} |"
+        for loss in LOSSES.values()
+    ]
+    return "\n".join(["## Losses", "", "| name | definition | `raw_multiplier` |", "|---|---|---|", *rows, ""])
+
+
+def page() -> str:
+    """The whole page."""
+    return "\n".join([INTRODUCTION, _loss_table(), *map(_metric_section, METRICS.values())])
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
+    print(
+        f"wrote {PAGE.relative_to(Path.cwd())}" if PAGE.is_relative_to(Path.cwd()) else f"wrote {PAGE}", file=sys.stderr
+    )

@@ -1,0 +1,92 @@
+"""Promises about the project itself: start-up, the command line, what is in the repository."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import demur
+
+ROOT = Path(__file__).parents[2]
+HEAVY = ("scipy", "sklearn", "pandas", "polars", "pyarrow", "matplotlib", "pydantic", "rich", "typer", "narwhals")
+
+
+def run_python(code):
+    return subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.strip()
+
+
+def test_import_demur_loads_nothing_heavy():
+    loaded = run_python("import sys, demur; print(' '.join(sys.modules))").split()
+    assert not set(HEAVY) & set(loaded)
+
+
+def command(*arguments):
+    """The installed console script, as a user calls it."""
+    script = Path(sys.executable).with_name("demur")
+    return subprocess.run([script, *arguments], check=False, capture_output=True, text=True)
+
+
+def test_the_command_tells_its_version_and_its_purpose():
+    assert command("--version").stdout == f"demur {demur.__version__}\n"
+    assert "decline to answer" in command("--help").stdout
+    assert command("--help").returncode == 0
+
+
+def test_a_wrong_option_is_a_usage_error_without_a_traceback():
+    wrong = command("--verson")
+    assert wrong.returncode == 2
+    assert "--version" in wrong.stderr
+    assert "Traceback" not in wrong.stderr
+
+
+def tracked_files():
+    listed = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, check=True, capture_output=True, text=True
+    )
+    return [ROOT / name for name in listed.stdout.splitlines() if (ROOT / name).is_file()]
+
+
+MACHINE = re.compile(
+    "|".join(
+        [
+            "/" + "root/",
+            "/" + "home/",
+            "/" + "work/",
+            "/" + "opt/",
+            "pypi" + r"\.org",
+            "python" + "hosted",
+            "index" + "-url [a-z]",
+        ]
+    )
+)
+
+
+def test_no_file_holds_a_path_of_a_machine_or_the_address_of_a_package_host():
+    for path in tracked_files():
+        found = MACHINE.search(path.read_bytes().decode("utf-8", errors="replace"))
+        assert not found, f"{path.relative_to(ROOT)}: {found.group()}"
+
+
+def test_no_lock_file_that_records_addresses():
+    assert not {path.name for path in tracked_files()} & {"uv.lock", "poetry.lock", "pylock.toml"}
+
+
+def test_every_requirement_is_pinned_with_a_hash():
+    blocks = re.split(r"\n(?=[a-z])", (ROOT / "requirements.lock").read_text())
+    assert all(re.match(r"[a-z0-9.\-]+==\S+", block) and "--hash=sha256:" in block for block in blocks)
+
+
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md"])
+def test_every_make_command_a_page_names_is_a_target(page):
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE))
+    named = set(re.findall(r"`make ([a-z-]+)`", (ROOT / page).read_text()))
+    assert named
+    assert named <= targets
+
+
+def test_the_versions_agree():
+    citation = (ROOT / "CITATION.cff").read_text()
+    assert f"version: {demur.__version__}\n" in citation
+    assert f"## {demur.__version__}" in (ROOT / "CHANGELOG.md").read_text()

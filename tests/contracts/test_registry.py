@@ -1,0 +1,80 @@
+"""Whatever is registered is documented, exported and defined in one place."""
+
+import ast
+import inspect
+
+import pytest
+from make_definitions import PAGE, SECTIONS, fields, page
+
+import demur
+from demur.metrics import METRICS, default_measures, metric
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_a_metric_says_all_there_is_to_know(name):
+    parts = fields(METRICS[name].function)
+    assert all(parts.get(section) for section in ("Title", "Meaning", *SECTIONS))
+    assert ">>> " in parts["Example"]
+    assert bool(METRICS[name].undefined) == (not parts["Undefined"].startswith("never"))
+
+
+def test_the_definitions_page_is_current():
+    assert PAGE.read_text(encoding="utf-8") == page(), "run `make docs`"
+
+
+def test_names_and_artifact_keys_are_unique_and_stable():
+    """The names others cite: change one here only with a line under Numbers in the CHANGELOG."""
+    assert {name: entry.key for name, entry in METRICS.items()} == {
+        "cmax": "cmax",
+        "mae": "mae",
+        "aurc": "aurc_full",
+        "augrc": "augrc_full",
+        "aurc@C": "aurc_at_c",
+        "augrc@C": "augrc_at_c",
+        "mae@C": "mae_at_coverage",
+        "naurc": "naurc",
+        "naugrc": "naugrc",
+        "aurc_optimal": "aurc_optimal",
+        "augrc_optimal": "augrc_optimal",
+        "eaurc": "eaurc",
+        "eaugrc": "eaugrc",
+        "aurc_achievable": "aurc_achievable",
+        "aurc_gap_pct": "aurc_gap_pct",
+        "augrc_gap_pct": "augrc_gap_pct",
+        "achievable_gain_pct": "achievable_gain_pct",
+        "aurc_random": "aurc_random",
+        "augrc_random": "augrc_random",
+        "aurc_harmonic": "aurc_harmonic",
+        "aurc_sele": "aurc_sele",
+    }
+
+
+def test_a_name_cannot_be_registered_twice():
+    with pytest.raises(ValueError, match="registered already"):
+        metric("aurc", key="other")(lambda _: 0.0)
+    with pytest.raises(ValueError, match="registered already"):
+        metric("other", key="aurc_full")(lambda _: 0.0)
+
+
+def test_a_new_metric_is_one_registration(monkeypatch):
+    """Registered, it parses, is computed and is among the defaults, with no second list to keep."""
+    monkeypatch.setattr(demur.metrics.registry, "METRICS", dict(METRICS))
+
+    @metric("working_points", key="working_points", better="neither")
+    def working_points(curve):
+        return float(len(curve))
+
+    assert demur.measure([2, 1, 1], loss=[0, 1, 0], metrics=["working_points"])["working_points"] == 2
+    assert "working_points" in map(str, default_measures())
+
+
+def test_everything_public_exists_and_is_documented():
+    for name in demur.__all__:
+        assert hasattr(demur, name)
+        member = getattr(demur, name)
+        assert not (inspect.isfunction(member) or inspect.isclass(member)) or inspect.getdoc(member), name
+
+
+def test_the_package_initialiser_holds_names_and_no_logic():
+    tree = ast.parse(inspect.getsource(demur))
+    assert {type(node) for node in tree.body} <= {ast.Expr, ast.Assign, ast.ImportFrom}
