@@ -71,9 +71,7 @@ def main() -> None:
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     print(f"{items}: {len(data) / 1e6:.0f} MB; json.loads alone = 1 ({min(plain):.2f} s here)")
     print(f"  read_run                                 {min(ours) / min(plain):6.2f}   (promised: at most 4)")
-    print(
-        f"  peak memory of the process {peak / 1024:.0f} MB, {before / 1024:.0f} MB before reading   (promised: at most 1 GB)"
-    )
+    print(f"  peak memory of the process {peak >> 10} MB, {before >> 10} MB before reading   (promised: at most 1 GB)")
 
 
 if __name__ == "__main__":

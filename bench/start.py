@@ -26,12 +26,8 @@ def main() -> None:
     ours = cpu_seconds(sys.executable, "-c", "import demur")
     help_page = cpu_seconds(str(Path(sys.executable).with_name("demur")), "--help")
     print(f"python with numpy imported = 1 ({numpy_alone:.2f} s of CPU here)")
-    print(
-        f"  import demur                             {ours / numpy_alone:6.2f}   {ours:.2f} s (promised: under 0.3 s)"
-    )
-    print(
-        f"  demur --help                             {help_page / numpy_alone:6.2f}   {help_page:.2f} s (promised: under 0.5 s)"
-    )
+    for what, took, promised in (("import demur", ours, 0.3), ("demur --help", help_page, 0.5)):
+        print(f"  {what:40} {took / numpy_alone:6.2f}   {took:.2f} s (promised: under {promised} s)")
 
 
 if __name__ == "__main__":

@@ -94,18 +94,19 @@ def main() -> None:
     scores = {mode: Scores(curve, names) for mode, curve in curves.items()}
     print(f"{PEOPLE} made-up participants, {len(PHQ8.items)} PHQ-8 items each; loss: absolute error\n")
     print(table(scores, common))
+    zero_shot, few_shot = (f"{found['cmax']:.1%}" for found in scores.values())
     print(
-        f"\nThe raw errors (mae) belong to different shares of the items (cmax): {scores['zero_shot']['cmax']:.1%} and "
-        f"{scores['few_shot']['cmax']:.1%}.\nWhoever answers more answers harder items too, so they must not be compared."
-        f"\nCompare at a coverage both reach: the lines with @, C_common = {float(Coverage.of(common)):.3f}."
-        "\nWithout intervals these are point estimates only: no winner is declared here."
+        f"\nThe raw errors (mae) belong to different shares of the items (cmax): {zero_shot} and {few_shot}.\n"
+        "Whoever answers more answers harder items too, so they must not be compared.\n"
+        f"Compare at a coverage both reach: the lines with @, C_common = {float(Coverage.of(common)):.3f}.\n"
+        "Without intervals these are point estimates only: no winner is declared here."
     )
     sections = "".join(
         f"<h2>{mode}</h2>{curves[mode]._repr_html_()}{scores[mode]._repr_html_()}"
         for mode in SYSTEMS
     )
     page = FOLDER / "report.html"
-    style = (
+    style = "<style>body{font:16px sans-serif;margin:2em}td,th{padding:0 1em;text-align:left}</style>"
         "<style>body{font:16px sans-serif;max-width:60em;margin:2em auto}td,th{padding:0 1em;text-align:left}</style>"
     )
     page.write_text(f"<!doctype html><meta charset=utf-8><title>demur demo</title>{style}{sections}", encoding="utf-8")
