@@ -101,14 +101,9 @@ def main() -> None:
         f"Compare at a coverage both reach: the lines with @, C_common = {float(Coverage.of(common)):.3f}.\n"
         "Without intervals these are point estimates only: no winner is declared here."
     )
-    sections = "".join(
-        f"<h2>{mode}</h2>{curves[mode]._repr_html_()}{scores[mode]._repr_html_()}"
-        for mode in SYSTEMS
-    )
+    sections = "".join(f"<h2>{mode}</h2>{curves[mode]._repr_html_()}{scores[mode]._repr_html_()}" for mode in SYSTEMS)
     page = FOLDER / "report.html"
     style = "<style>body{font:16px sans-serif;margin:2em}td,th{padding:0 1em;text-align:left}</style>"
-        "<style>body{font:16px sans-serif;max-width:60em;margin:2em auto}td,th{padding:0 1em;text-align:left}</style>"
-    )
     page.write_text(f"<!doctype html><meta charset=utf-8><title>demur demo</title>{style}{sections}", encoding="utf-8")
     print(f"\nReport: {page}")
 
