@@ -66,7 +66,13 @@ def _metric_section(metric: Metric) -> str:
     lines = [f"## `{metric.name}` — {parts['Title']}", "", parts["Meaning"], ""]
     lines += [f"- **{name}**: {parts[name]}" for name in SECTIONS]
     lines += [f"- **Artifact key**: `{metric.key}`; {BETTER[metric.better]}", "", "```python"]
-    lines += [f">>> from demur.metrics.selective import {metric.function.__name__}", parts["Example"], "", "```", ""]
+    lines += [
+        f">>> from {metric.function.__module__} import {metric.function.__name__}",
+        parts["Example"],
+        "",
+        "```",
+        "",
+    ]
     return "\n".join(lines)
 
 

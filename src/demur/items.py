@@ -73,40 +73,20 @@ class Items:
     @classmethod
     def of(cls, raw: RawUnits, source: Source | None = None) -> Items:
         """Check every unit and put the units in order."""
-        if not raw.clusters:
-            raise UserError(_nothing_to_evaluate(raw))
-        cluster_ids = _sorted_ids(raw.clusters)
-        item_names = raw.instrument.items if raw.instrument else tuple(dict.fromkeys(raw.items))
-        cluster = _positions(raw.clusters, cluster_ids)
-        item = _positions(raw.items, item_names, lambda unit: _unknown_item(raw, unit))
-        order = np.lexsort((item, cluster))
-        cluster, item = cluster[order], item[order]
-        truth, prediction = raw.truth.take(order), raw.prediction.take(order)
-        signals = {name: column.take(order) for name, column in raw.signals.items()}
-
-        def place(unit: int) -> str:
-            return _place(raw.noun, cluster_ids[cluster[unit]], item_names[item[unit]])
-
-        _refuse_repeated_units(cluster, item, place)
-        if raw.instrument:
-            _refuse_missing_items(cluster, item, raw.instrument, lambda c: f"{raw.noun} {shown(cluster_ids[c])}")
-        answered = ~(prediction.is_(State.NULL) | (prediction.is_(State.NUMBER) & np.isnan(prediction.values)))
-        mistakes = _score_mistakes(truth, prediction, answered, raw.instrument)
-        for name, column in signals.items():
-            mistakes += _signal_mistakes(SIGNALS.get(name), name, column)
-        _refuse(mistakes, place)
-
+        units = _Ordered.of(raw)
+        units.refuse_what_is_wrong()
+        answered = units.answered
         items = cls(
-            cluster_ids=cluster_ids,
+            cluster_ids=units.cluster_ids,
             failed=tuple(sorted(raw.failed, key=_id_order)),
-            item_names=item_names,
-            cluster=cluster,
-            item=item,
-            truth=truth.values.astype(np.int64),
-            answer=np.where(answered, prediction.values, 0).astype(np.int64),
+            item_names=units.item_names,
+            cluster=units.cluster,
+            item=units.item,
+            truth=units.truth.values.astype(np.int64),
+            answer=np.where(answered, units.prediction.values, 0).astype(np.int64),
             answered=answered,
-            abstained_nan=int(np.count_nonzero(~answered & prediction.is_(State.NUMBER))),
-            signals=signals,
+            abstained_nan=int(np.count_nonzero(~answered & units.prediction.is_(State.NUMBER))),
+            signals=units.signals,
             instrument=raw.instrument,
             noun=raw.noun,
             source=source,
@@ -138,6 +118,91 @@ class Items:
         bad = np.flatnonzero(~(column.is_(State.NUMBER) & np.isfinite(column.values))).tolist()
         _refuse([Mistake(unit, signal, column.cell(unit), "a finite number") for unit in bad], self.place)
         return column.values
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Ordered:
+    """Units in order of cluster and item, with their columns still as a reader gave them."""
+
+    cluster_ids: tuple[ClusterId, ...]
+    item_names: tuple[str, ...]
+    cluster: NDArray[np.intp]
+    item: NDArray[np.intp]
+    truth: Column
+    prediction: Column
+    signals: Mapping[str, Column]
+    instrument: Instrument | None
+    noun: str
+
+    @classmethod
+    def of(cls, raw: RawUnits) -> _Ordered:
+        if not raw.clusters:
+            raise UserError(f"nothing to evaluate: no {raw.noun} succeeded ({len(raw.failed)} failed)")
+        cluster_ids = tuple(sorted(dict.fromkeys(raw.clusters), key=_id_order))
+        item_names = raw.instrument.items if raw.instrument else tuple(dict.fromkeys(raw.items))
+        cluster, item = _positions(raw.clusters, cluster_ids), _positions(raw.items, item_names)
+        if raw.instrument and (item < 0).any():
+            raise _unknown_item(raw, raw.instrument, int(np.argmax(item < 0)))
+        order = np.lexsort((item, cluster))
+        return cls(
+            cluster_ids=cluster_ids,
+            item_names=item_names,
+            cluster=cluster[order],
+            item=item[order],
+            truth=raw.truth.take(order),
+            prediction=raw.prediction.take(order),
+            signals={name: column.take(order) for name, column in raw.signals.items()},
+            instrument=raw.instrument,
+            noun=raw.noun,
+        )
+
+    @property
+    def answered(self) -> NDArray[np.bool_]:
+        """Null and NaN abstain; anything else is an answer, be it a wrong one."""
+        said = self.prediction
+        return ~(said.is_(State.NULL) | (said.is_(State.NUMBER) & np.isnan(said.values)))
+
+    def place(self, unit: int) -> str:
+        return _place(self.noun, self.cluster_ids[self.cluster[unit]], self.item_names[self.item[unit]])
+
+    def refuse_what_is_wrong(self) -> None:
+        self._refuse_repeated_units()
+        self._refuse_missing_items()
+        mistakes = self._score_mistakes()
+        for name, column in self.signals.items():
+            mistakes += _signal_mistakes(SIGNALS.get(name), name, column)
+        _refuse(mistakes, self.place)
+
+    def _refuse_repeated_units(self) -> None:
+        repeated = np.flatnonzero((np.diff(self.cluster) == 0) & (np.diff(self.item) == 0))
+        if repeated.size:
+            raise UserError(and_more(f"{self.place(int(repeated[0]))}: given more than once", repeated.size))
+
+    def _refuse_missing_items(self) -> None:
+        """Units are distinct by now, so a cluster is complete when it has as many units as there are items."""
+        if self.instrument is None:
+            return
+        expected = len(self.item_names)
+        short = np.flatnonzero(np.bincount(self.cluster) < expected)
+        if short.size:
+            there = set(self.item[self.cluster == short[0]].tolist())
+            missing = next(name for index, name in enumerate(self.item_names) if index not in there)
+            place = _place(self.noun, self.cluster_ids[short[0]], missing)
+            text = f"{place}: missing, expected all {expected} items of {self.instrument.name}"
+            raise UserError(and_more(text, short.size))
+
+    def _score_mistakes(self) -> list[Mistake]:
+        score = self.instrument.score if self.instrument else "an integer"
+        everyone = np.ones(len(self.truth), dtype=bool)
+        columns = (
+            ("ground truth", self.truth, everyone, score),
+            ("predicted", self.prediction, self.answered, f"{score} or null"),
+        )
+        return [
+            Mistake(unit, name, column.cell(unit), expected)
+            for name, column, needed, expected in columns
+            for unit in np.flatnonzero(needed & ~_is_score(column, self.instrument)).tolist()
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,65 +241,19 @@ def _id_order(value: ClusterId) -> tuple[bool, Any]:
     return isinstance(value, str), value
 
 
-def _sorted_ids(ids: Iterable[ClusterId]) -> tuple[ClusterId, ...]:
-    return tuple(sorted(dict.fromkeys(ids), key=_id_order))
-
-
-def _positions(
-    values: Sequence[Any], known: Sequence[Any], complain: Callable[[int], UserError] | None = None
-) -> NDArray[np.intp]:
+def _positions(values: Sequence[Any], known: Sequence[Any]) -> NDArray[np.intp]:
+    """Where each value stands among the known ones; -1 where it does not."""
     index = {value: position for position, value in enumerate(known)}
-    found = np.fromiter((index.get(value, -1) for value in values), np.intp, len(values))
-    if complain is not None and (found < 0).any():
-        raise complain(int(np.argmax(found < 0)))
-    return found
+    return np.fromiter((index.get(value, -1) for value in values), np.intp, len(values))
 
 
 def _place(noun: str, cluster: ClusterId, item: str) -> str:
     return f"{noun} {shown(cluster)}, {shown(item)}"
 
 
-def _nothing_to_evaluate(raw: RawUnits) -> str:
-    return f"nothing to evaluate: no {raw.noun} succeeded ({len(raw.failed)} failed)"
-
-
-def _unknown_item(raw: RawUnits, unit: int) -> UserError:
-    assert raw.instrument is not None  # noqa: S101  (without one every item is known)
+def _unknown_item(raw: RawUnits, instrument: Instrument, unit: int) -> UserError:
     place = _place(raw.noun, raw.clusters[unit], raw.items[unit])
-    names = ", ".join(raw.instrument.items)
-    return UserError(f"{place}: no such item, {raw.instrument.name} has {names}")
-
-
-def _refuse_repeated_units(cluster: NDArray[np.intp], item: NDArray[np.intp], place: Callable[[int], str]) -> None:
-    repeated = np.flatnonzero((np.diff(cluster) == 0) & (np.diff(item) == 0))
-    if repeated.size:
-        raise UserError(and_more(f"{place(int(repeated[0]))}: given more than once", repeated.size))
-
-
-def _refuse_missing_items(
-    cluster: NDArray[np.intp], item: NDArray[np.intp], instrument: Instrument, name: Callable[[int], str]
-) -> None:
-    """Units are distinct here, so a cluster is complete when it has as many units as there are items."""
-    sizes = np.bincount(cluster)
-    short = np.flatnonzero(sizes < len(instrument.items))
-    if short.size:
-        first = int(short[0])
-        there = set(item[cluster == first].tolist())
-        missing = next(name for i, name in enumerate(instrument.items) if i not in there)
-        text = f"{name(first)}, {missing}: missing, expected all {len(instrument.items)} items of {instrument.name}"
-        raise UserError(and_more(text, short.size))
-
-
-def _score_mistakes(
-    truth: Column, prediction: Column, answered: NDArray[np.bool_], instrument: Instrument | None
-) -> list[Mistake]:
-    score = instrument.score if instrument else "an integer"
-    columns = (("ground truth", truth, True, score), ("predicted", prediction, answered, f"{score} or null"))
-    return [
-        Mistake(unit, name, column.cell(unit), expected)
-        for name, column, needed, expected in columns
-        for unit in np.flatnonzero(needed & ~_is_score(column, instrument)).tolist()
-    ]
+    return UserError(f"{place}: no such item, {instrument.name} has {', '.join(instrument.items)}")
 
 
 _LARGEST_SCORE = 2.0**31

@@ -18,7 +18,7 @@ from demur.errors import UserError, literal, shown
 from demur.graded import Graded
 from demur.instruments import PHQ8, Instrument
 from demur.losses import loss as loss_named
-from demur.metrics import selective
+from demur.metrics import selective, selective_ranking
 
 LossName = Literal["abs", "abs_norm", "zero_one"]
 
@@ -104,27 +104,27 @@ def compute_risk_at_coverage(
 
 def compute_aurc_optimal(items: Items, *, loss: LossName, instrument: Instrument = PHQ8) -> float:
     """The AURC of the same losses in the best order."""
-    return selective.aurc_optimal(_curve(items, loss, instrument))
+    return selective_ranking.aurc_optimal(_curve(items, loss, instrument))
 
 
 def compute_augrc_optimal(items: Items, *, loss: LossName, instrument: Instrument = PHQ8) -> float:
     """The AUGRC of the same losses in the best order."""
-    return selective.augrc_optimal(_curve(items, loss, instrument))
+    return selective_ranking.augrc_optimal(_curve(items, loss, instrument))
 
 
 def compute_eaurc(items: Items, *, loss: LossName, instrument: Instrument = PHQ8) -> float:
     """AURC above that of the best order; slightly negative where plateaus make it so."""
-    return selective.eaurc(_curve(items, loss, instrument))
+    return selective_ranking.eaurc(_curve(items, loss, instrument))
 
 
 def compute_eaugrc(items: Items, *, loss: LossName, instrument: Instrument = PHQ8) -> float:
     """AUGRC above that of the best order."""
-    return selective.eaugrc(_curve(items, loss, instrument))
+    return selective_ranking.eaugrc(_curve(items, loss, instrument))
 
 
 def compute_aurc_achievable(items: Items, *, loss: LossName, instrument: Instrument = PHQ8) -> float:
     """The AURC over the vertices of the curve's lower convex hull."""
-    return selective.aurc_achievable(_curve(items, loss, instrument))
+    return selective_ranking.aurc_achievable(_curve(items, loss, instrument))
 
 
 def _curve(items: Items, loss: str, instrument: Instrument) -> Curve:

@@ -12,21 +12,15 @@ from hypothesis import strategies as st
 from cases import answered_lists, curve_of, units_lists
 from demur import METRICS, Coverage, Curve, Graded, Measure
 from demur.metrics import default_measures
-from demur.metrics.selective import (
-    augrc,
-    augrc_at,
+from demur.metrics.selective import augrc, augrc_at, aurc, aurc_at, cmax, mae, mae_at
+from demur.metrics.selective_ranking import (
     augrc_optimal,
-    aurc,
     aurc_achievable,
-    aurc_at,
     aurc_harmonic,
     aurc_optimal,
     aurc_sele,
-    cmax,
     eaugrc,
     eaurc,
-    mae,
-    mae_at,
 )
 from reference.exact import Unit
 

@@ -1,0 +1,306 @@
+"""How good the ranking is: areas against the best order, the best thresholds, chance and the population."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from demur.errors import UserError, literal
+from demur.exact import sum_of_quotients
+from demur.metrics.registry import metric
+
+if TYPE_CHECKING:
+    from demur.curve import Curve
+
+
+@metric("aurc_optimal", key="aurc_optimal")
+def aurc_optimal(curve: Curve) -> float:
+    """AURC of the best ranking.
+
+    What AURC would be if confidence sorted these very losses. A floor for rankings without ties; lower means better
+    answers, whatever the confidence.
+
+    Formula: the AURC of the answered losses in ascending order, each with a confidence of its own.
+    Ties: broken, every unit is a working point. A curve with plateaus can therefore lie below it.
+    Abstentions: in the denominator of every coverage, as in the AURC.
+    Undefined: never; 0 when nothing is answered.
+    Reference: Geifman, Uziel & El-Yaniv (2019), Bias-reduced uncertainty estimation for deep neural classifiers, ICLR.
+
+    >>> from demur import risk_coverage
+    >>> aurc_optimal(risk_coverage([2, 2, 1, 0], loss=[0, 2, 0, None])) == 1 / 12
+    True
+    """
+    return float(curve.optimal_selective_area)
+
+
+@metric("augrc_optimal", key="augrc_optimal")
+def augrc_optimal(curve: Curve) -> float:
+    """AUGRC of the best ranking.
+
+    What AUGRC would be if confidence sorted these very losses: a floor for every ranking, with ties or without.
+
+    Formula: the AUGRC of the answered losses in ascending order, each with a confidence of its own.
+    Ties: broken, every unit is a working point.
+    Abstentions: in the denominator of every coverage and risk, as in the AUGRC.
+    Undefined: never; 0 when nothing is answered.
+    Reference: Traub et al. (2024), arXiv:2407.01032.
+
+    >>> from demur import risk_coverage
+    >>> augrc_optimal(risk_coverage([2, 2, 1, 0], loss=[0, 2, 0, None])) == 1 / 16
+    True
+    """
+    return float(curve.optimal_generalized_area)
+
+
+@metric("eaurc", key="eaurc")
+def eaurc(curve: Curve) -> float:
+    """Excess AURC.
+
+    How much of the AURC the ranking costs, beside what the answers cost. Lower is better; 0 is a perfect ranking
+    without ties.
+
+    Formula: eAURC = AURC − AURC of the best ranking.
+    Ties: plateaus can make it slightly negative. It is never clamped.
+    Abstentions: in the denominator of every coverage.
+    Undefined: never; 0 when nothing is answered.
+    Reference: Geifman, Uziel & El-Yaniv (2019), Bias-reduced uncertainty estimation for deep neural classifiers, ICLR.
+
+    >>> from demur import risk_coverage
+    >>> eaurc(risk_coverage([1, 0, 0], loss=[0, 1, 1])) == -1 / 18
+    True
+    """
+    return float(curve.selective_area - curve.optimal_selective_area)
+
+
+@metric("eaugrc", key="eaugrc")
+def eaugrc(curve: Curve) -> float:
+    """Excess AUGRC.
+
+    How much of the AUGRC the ranking costs. Lower is better; 0 is a perfect ranking. Never negative, and with
+    repeated units better behaved than eAURC.
+
+    Formula: eAUGRC = AUGRC − AUGRC of the best ranking.
+    Ties: count half, as in the AUGRC.
+    Abstentions: in the denominator of every coverage and risk.
+    Undefined: never; 0 when nothing is answered.
+    Reference: Traub et al. (2024), arXiv:2407.01032.
+
+    >>> from demur import risk_coverage
+    >>> eaugrc(risk_coverage([2, 2, 1, 0], loss=[0, 2, 0, None])) == 3 / 16
+    True
+    """
+    return float(curve.generalized_area - curve.optimal_generalized_area)
+
+
+@metric("aurc_achievable", key="aurc_achievable")
+def aurc_achievable(curve: Curve) -> float:
+    """AURC of the dominant working points.
+
+    The AURC when only thresholds worth choosing are kept: the vertices of the lower convex hull. Lower is better;
+    never above the AURC.
+
+    Formula: the AURC of the vertices of the lower convex hull of (coverage_j, selective_risk_j), which include the
+        first and the last point; the first risk repeated at coverage 0.
+    Ties: equal confidences are one working point. Which points are vertices is decided in integers.
+    Abstentions: in the denominator of every coverage.
+    Undefined: never; 0 when nothing is answered.
+    Reference: Traub et al. (2024), arXiv:2407.01032, and their fd-shifts code, for the idea of dominant points.
+
+    >>> from demur import risk_coverage
+    >>> aurc_achievable(risk_coverage([4, 3, 2, 1], loss=[0, 1, 0, 0])) == 3 / 32
+    True
+    """
+    return float(curve.achievable_selective_area)
+
+
+@metric("aurc_gap_pct", key="aurc_gap_pct", undefined="the optimal AURC is 0")
+def aurc_gap_pct(curve: Curve) -> float:
+    """Room for a better ranking, by AURC.
+
+    The excess as a percentage of the best possible. Lower is better.
+
+    Formula: 100 · eAURC / AURC_optimal.
+    Ties: can make it negative, as they can the eAURC.
+    Abstentions: cancel, both areas have the same denominator.
+    Undefined: when the optimal AURC is 0.
+    Reference: Geifman, Uziel & El-Yaniv (2019), for the excess.
+
+    >>> from demur import risk_coverage
+    >>> aurc_gap_pct(risk_coverage([1, 0, 0], loss=[0, 1, 1]))
+    -20.0
+    """
+    return _percent(curve.selective_area - curve.optimal_selective_area, curve.optimal_selective_area)
+
+
+@metric("augrc_gap_pct", key="augrc_gap_pct", undefined="the optimal AUGRC is 0")
+def augrc_gap_pct(curve: Curve) -> float:
+    """Room for a better ranking, by AUGRC.
+
+    The excess as a percentage of the best possible. Lower is better.
+
+    Formula: 100 · eAUGRC / AUGRC_optimal.
+    Ties: count half, as in the AUGRC.
+    Abstentions: cancel, both areas have the same denominator.
+    Undefined: when the optimal AUGRC is 0.
+    Reference: Traub et al. (2024), arXiv:2407.01032, for the excess.
+
+    >>> from demur import risk_coverage
+    >>> augrc_gap_pct(risk_coverage([2, 2, 1, 0], loss=[0, 2, 0, None]))
+    300.0
+    """
+    return _percent(curve.generalized_area - curve.optimal_generalized_area, curve.optimal_generalized_area)
+
+
+@metric("achievable_gain_pct", key="achievable_gain_pct", better="neither", undefined="the AURC is 0")
+def achievable_gain_pct(curve: Curve) -> float:
+    """What choosing thresholds well would save.
+
+    The part of the AURC that lies above the lower convex hull, as a percentage. Large means that some thresholds
+    should not be used.
+
+    Formula: 100 · (AURC − AURC_achievable) / AURC.
+    Ties: equal confidences are one working point.
+    Abstentions: cancel, both areas have the same denominator.
+    Undefined: when the AURC is 0.
+    Reference: Traub et al. (2024), arXiv:2407.01032, for the idea of dominant points.
+
+    >>> from demur import risk_coverage
+    >>> achievable_gain_pct(risk_coverage([4, 3, 2, 1], loss=[0, 1, 0, 0])) == 1400 / 23
+    True
+    """
+    return _percent(curve.selective_area - curve.achievable_selective_area, curve.selective_area)
+
+
+@metric("aurc_random", key="aurc_random")
+def aurc_random(curve: Curve) -> float:
+    """AURC of a random ranking.
+
+    What to expect of a confidence that knows nothing: the risk is the same at every coverage. An AURC above it means
+    a ranking worse than chance.
+
+    Formula: Cmax · (risk of everything answered).
+    Ties: none, confidences are not looked at.
+    Abstentions: in the denominator of Cmax.
+    Undefined: never; 0 when nothing is answered.
+    Reference: Ding et al. (2020), Revisiting the evaluation of uncertainty estimation and its application to explore
+        model complexity–uncertainty trade-off, CVPR workshops.
+
+    >>> from demur import risk_coverage
+    >>> aurc_random(risk_coverage([2, 2, 1, 0], loss=[0, 2, 0, None]))
+    0.5
+    """
+    return float(_coverage_reached(curve) * _overall_risk(curve))
+
+
+@metric("augrc_random", key="augrc_random")
+def augrc_random(curve: Curve) -> float:
+    """AUGRC of a random ranking.
+
+    What to expect of a confidence that knows nothing. An AUGRC above it means a ranking worse than chance.
+
+    Formula: ½ · Cmax² · (risk of everything answered).
+    Ties: none, confidences are not looked at.
+    Abstentions: in the denominator of Cmax.
+    Undefined: never; 0 when nothing is answered.
+    Reference: Traub et al. (2024), arXiv:2407.01032.
+
+    >>> from demur import risk_coverage
+    >>> augrc_random(risk_coverage([2, 2, 1, 0], loss=[0, 2, 0, None]))
+    0.1875
+    """
+    return float(_coverage_reached(curve) ** 2 * _overall_risk(curve) / 2)
+
+
+@metric("aurc_harmonic", key="aurc_harmonic")
+def aurc_harmonic(curve: Curve) -> float:
+    """Harmonic-weight estimate of the population AURC.
+
+    A finite-sample estimator of the AURC of the population, by the weight each rank has on average. Lower is better.
+    It is a mean over ranks where `aurc` is a trapezoidal area, so the two differ by little and are not to be mixed.
+
+    Formula: N⁻¹ Σ_i loss_(i) · (H_K − H_{i−1}), ranks i from the surest; H_n = 1 + 1/2 + … + 1/n.
+    Ties: the mean over all orders inside a plateau.
+    Abstentions: in the denominator; the estimate is over [0, Cmax], as the AURC is.
+    Undefined: never; 0 when nothing is answered.
+    Reference: Zhou et al. (2024), A novel characterization of the population area under the risk coverage curve and
+        rates of finite sample estimators, arXiv:2410.15361.
+
+    >>> from demur import risk_coverage
+    >>> aurc_harmonic(risk_coverage([2, 1], loss=[0, 1]))
+    0.25
+    """
+    if not curve.defined:
+        return 0.0
+    # Summed the other way round: Σ_k (loss of the k surest)/k, with the loss of a plateau spread evenly over it.
+    ranks = np.arange(1.0, curve.answered + 1)
+    loss_sum = np.interp(ranks, np.append(0, curve.points.count), np.append(0, curve.points.loss_sum))
+    return float(sum_of_quotients(loss_sum, ranks) / (curve.units * curve.divisor))
+
+
+@metric("aurc_sele", key="aurc_sele")
+def aurc_sele(curve: Curve) -> float:
+    """SELE score.
+
+    A pairwise surrogate of the AURC that can be learned from. Lower is better; without ties it is never above
+    `aurc_harmonic`.
+
+    Formula: (N·K)⁻¹ Σ_i loss_i · #{answered j: c_j ≤ c_i}.
+    Ties: count in full, where the AUGRC counts half.
+    Abstentions: scale it as they scale the AURC, whose stand-in it is; with everything answered, N = K, it is the
+        published score.
+    Undefined: never; 0 when nothing is answered.
+    Reference: Franc, Prusa & Voracek (2023), Optimal strategies for reject option classifiers, JMLR 24.
+
+    >>> from demur import risk_coverage
+    >>> aurc_sele(risk_coverage([2, 1], loss=[0, 1]))
+    0.25
+    """
+    if not curve.defined:
+        return 0.0
+    plateau_loss = np.diff(curve.points.loss_sum, prepend=0)
+    no_surer = curve.answered - np.append(0, curve.points.count[:-1])
+    total = Fraction((plateau_loss * no_surer).sum().item())
+    return float(total / (curve.units * curve.answered * curve.divisor))
+
+
+def aurc_optimal_zero_one(error_rate: float) -> float:
+    """The AURC of the best ranking of infinitely many fully answered units with 0/1 loss.
+
+    Formula: e + (1 − e)·ln(1 − e), and 1 when e = 1. An asymptotic check: at any finite size the optimum of the
+    units themselves (`aurc_optimal`) differs from it.
+
+    >>> round(aurc_optimal_zero_one(0.5), 6)
+    0.153426
+    """
+    error = _checked_rate(error_rate)
+    return error + (1 - error) * math.log1p(-error) if error < 1 else 1.0
+
+
+def augrc_optimal_zero_one(error_rate: float) -> float:
+    """The AUGRC of the best ranking of infinitely many fully answered units with 0/1 loss: e²/2.
+
+    >>> augrc_optimal_zero_one(0.5)
+    0.125
+    """
+    return _checked_rate(error_rate) ** 2 / 2
+
+
+def _checked_rate(rate: float) -> float:
+    if isinstance(rate, bool) or not isinstance(rate, (int, float)) or not 0 <= rate <= 1:
+        raise UserError(f"error rate {literal(rate)}, expected a number from 0 to 1")
+    return float(rate)
+
+
+def _coverage_reached(curve: Curve) -> Fraction:
+    return Fraction(curve.answered, max(curve.units, 1))
+
+
+def _overall_risk(curve: Curve) -> Fraction:
+    return curve.points.risk(-1) / curve.divisor if curve.defined else Fraction(0)
+
+
+def _percent(part: Fraction, whole: Fraction) -> float:
+    return float(100 * part / whole) if whole else math.nan
