@@ -10,8 +10,10 @@ import re
 import sys
 from pathlib import Path
 
+from demur.instruments import INSTRUMENTS
 from demur.losses import LOSSES
 from demur.metrics import METRICS, Metric
+from demur.signals import SIGNALS
 
 PAGE = Path(__file__).with_name("definitions.md")
 SECTIONS = ("Formula", "Ties", "Abstentions", "Undefined", "Reference")
@@ -65,7 +67,7 @@ def _metric_section(metric: Metric) -> str:
     parts = fields(metric.function)
     lines = [f"## `{metric.name}` — {parts['Title']}", "", parts["Meaning"], ""]
     lines += [f"- **{name}**: {parts[name]}" for name in SECTIONS]
-    lines += [f"- **Artifact key**: `{metric.key}`; {BETTER[metric.better]}", "", "```python"]
+    lines += [f"- **Key in result files**: `{metric.key}`; {BETTER[metric.better]}", "", "```python"]
     lines += [
         f">>> from {metric.function.__module__} import {metric.function.__name__}",
         parts["Example"],
@@ -84,9 +86,29 @@ def _loss_table() -> str:
     return "\n".join(["## Losses", "", "| name | definition | `raw_multiplier` |", "|---|---|---|", *rows, ""])
 
 
+def _instrument_table() -> str:
+    rows = [
+        f"| {known.name} | {', '.join(known.items)} | {known.minimum}–{known.maximum} |"
+        for known in INSTRUMENTS.values()
+    ]
+    return "\n".join(["## Instruments", "", "| name | items, in order | score |", "|---|---|---|", *rows, ""])
+
+
+def _signal_table() -> str:
+    rows = [f"| `{signal.name}` | {signal.expected} |" for signal in SIGNALS.values()]
+    lines = [
+        "## Declared signals",
+        "",
+        "A column or member of one of these names must hold what is said here, or null; any other",
+    ]
+    lines += ["name is a signal of your own and is kept as it comes.", "", "| name | values |", "|---|---|", *rows, ""]
+    return "\n".join(lines)
+
+
 def page() -> str:
     """The whole page."""
-    return "\n".join([INTRODUCTION, _loss_table(), *map(_metric_section, METRICS.values())])
+    tables = [_loss_table(), _instrument_table(), _signal_table()]
+    return "\n".join([INTRODUCTION, *tables, "# Metrics", "", *map(_metric_section, METRICS.values())])
 
 
 if __name__ == "__main__":

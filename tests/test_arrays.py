@@ -8,7 +8,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from demur import Measure, Scores, UserError, measure, risk_coverage
+from demur import Measure, Scores, UserError, measure, read_table, risk_coverage
 
 LOSS = [0, 2, 0, None]
 SURE = [2, 2, 1, 0]
@@ -46,7 +46,7 @@ def test_columns_by_name_from_any_frame(frame):
 
 def test_null_and_nan_are_counted_apart():
     found = measure(range(5), loss=[1, None, math.nan, math.nan, 0])
-    assert repr(found).splitlines()[0] == "5 units, 2 answered, 3 abstained (1 null, 2 NaN)"
+    assert repr(found).splitlines()[0] == "5 units, 2 answered, 3 abstained (1 null, 2 NaN); loss: as given"
 
 
 def test_right_or_wrong_as_a_bool_is_a_loss():
@@ -68,15 +68,15 @@ def test_scores_that_are_not_whole_are_fine_without_an_instrument():
 WRONG = {
     "nan confidence": ({"confidence": [1, math.nan]}, "unit 1 .*: confidence nan, expected a finite number"),
     "inf confidence": ({"confidence": [1, -math.inf]}, "unit 1 .*: confidence -inf, expected a finite number"),
-    "null confidence": ({"confidence": [1, None]}, "unit 1 .*: confidence nan, expected a finite number"),
+    "null confidence": ({"confidence": [1, None]}, "unit 1 .*: confidence null, expected a finite number"),
     "text confidence": ({"confidence": [1, "high"]}, "unit 1 .*: confidence 'high', expected a finite number"),
     "bool confidence": (
         {"confidence": [True, True]},
         r"unit 0 .*: confidence True, expected a finite number \(and 1 more\)",
     ),
     "infinite loss": ({"loss": [math.inf, 1]}, "unit 0 .*: loss inf, expected a finite number"),
-    "text loss": ({"loss": ["0", 1]}, "unit 0 .*: loss '0', expected a number, or None or NaN"),
-    "lengths": ({"loss": [1]}, "columns of different lengths: loss 1, confidence 2"),
+    "text loss": ({"loss": ["0", 1]}, "unit 0 .*: loss '0', expected a finite number, or None or NaN"),
+    "lengths": ({"loss": [1]}, "columns of different lengths: units 1, confidence 2"),
     "a number": ({"loss": 3}, "3 is not a column"),
     "two dimensions": ({"loss": np.ones((2, 2))}, "unit 0 .*: loss"),
     "loss by name alone": ({"loss": "abs"}, "the loss abs needs truth and prediction"),
@@ -102,7 +102,7 @@ WRONG = {
         {"loss": "abs", "truth": [1, 1], "prediction": [1, True]},
         "unit 1 .*: prediction True, expected a finite",
     ),
-    "no truth": ({"loss": "abs", "truth": [1, None], "prediction": [1, 1]}, "unit 1 .*: truth nan, expected a finite"),
+    "no truth": ({"loss": "abs", "truth": [1, None], "prediction": [1, 1]}, "unit 1 .*: truth null, expected a finite"),
     "unknown instrument": (
         {"loss": "abs", "truth": [1, 1], "prediction": [1, 1], "instrument": "PHQ8x"},
         "no instrument is called PHQ8x; did you mean PHQ-8",
@@ -115,6 +115,37 @@ def test_wrong_columns_are_one_line(change, message):
     given = {"confidence": [1, 2], "loss": [0, 1]} | change
     with pytest.raises(UserError, match=message):
         risk_coverage(given.pop("confidence"), **given)
+
+
+def test_items_of_a_reader_go_in_by_signal_name():
+    table = {"cluster": [1, 1, 2], "item": ["a", "b", "a"], "truth": [2, 0, 1], "prediction": [1, None, 1]}
+    items = read_table(table | {"sure": [0.9, None, 0.1]}, instrument=None)
+    found = measure("sure", data=items, loss="abs", metrics="mae")
+    assert found.to_dict() == {"mae": 1 / 2}
+    assert measure([3, math.nan, 2], data=items, metrics="mae")["mae"] == 1 / 2
+    with pytest.raises(UserError, match="no signal of this run is called shure; did you mean sure?"):
+        measure("shure", data=items)
+    with pytest.raises(UserError, match="2 confidences, expected one for each of 3 units"):
+        measure([1, 2], data=items)
+    with pytest.raises(UserError, match="cluster 2, a: confidence 'x', expected a finite number"):
+        measure([1, "y", "x"], data=items)
+    with pytest.raises(UserError, match="items bring their own truth"):
+        measure("sure", data=items, truth=[1])
+
+
+def test_pandas_columns_in_different_orders_are_refused():
+    loss, sure = pd.Series([0, 1, 2]), pd.Series([3, 2, 1])
+    with pytest.raises(UserError, match="different indexes"):
+        measure(sure.sort_values(), loss=loss)
+    assert measure(sure.sort_values().to_numpy(), loss=loss)["mae"] == 1
+
+
+def test_a_system_that_answered_nothing_says_so():
+    found = measure([1], loss=[None])
+    assert not found.defined
+    assert "areas are 0 by convention and rank nothing" in repr(found)
+    with pytest.raises(UserError, match="the columns are empty: there is nothing to evaluate"):
+        measure([], loss=[])
 
 
 def test_huge_whole_losses_do_not_overflow():
@@ -155,6 +186,8 @@ def test_a_name_prints_as_it_parses(name):
         ("mae@0", "coverage '0', expected a number above 0"),
         ("mae@", "coverage '', expected a number above 0"),
         ("aurc@2", "coverage '2', expected"),
+        ("aurc_full", "no metric is called aurc_full: that is the artifact key of aurc"),
+        (3, "metric 3, expected a name such as aurc"),
     ],
 )
 def test_a_wrong_name_is_one_line(name, message):

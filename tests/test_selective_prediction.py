@@ -9,7 +9,7 @@ import pytest
 
 import demur
 from cases import curve_of
-from demur import GAD7, Instrument, ItemPrediction, UserError, selective_prediction
+from demur import Instrument, ItemPrediction, UserError, selective_prediction
 from reference import exact
 
 SCALARS = {
@@ -85,7 +85,7 @@ def test_nothing_answered_and_nothing_at_all():
 def test_another_instrument_brings_its_own_range():
     ten = Instrument("ten", ("a",), 0, 10)
     assert demur.compute_aurc([row(10, 0)], loss="abs_norm", instrument=ten) == 1.0
-    assert demur.compute_aurc([row(3, 0)], loss="abs_norm", instrument=GAD7) == 1.0
+    assert demur.compute_aurc([row(3, 0)], loss="abs_norm", instrument="GAD-7") == 1.0
 
 
 WRONG = {
@@ -111,6 +111,11 @@ def test_a_bad_row_is_refused_with_its_place(bad, message):
         demur.compute_aurc([row(), bad], loss="abs")
     assert isinstance(caught.value, UserError)
     assert message in str(caught.value)
+
+
+def test_what_is_no_row_is_refused():
+    with pytest.raises(UserError, match="row 0 is {'pred': 1}, expected an ItemPrediction"):
+        demur.compute_aurc([{"pred": 1}], loss="abs")
 
 
 def test_what_an_abstained_row_is_sure_of_is_never_looked_at():

@@ -10,10 +10,11 @@ import numpy as np
 
 from demur.columns import Column, State, plain_values
 from demur.curve import Curve
-from demur.errors import UserError, and_more, literal, shown, unknown
-from demur.graded import Graded, refuse_unusable
+from demur.errors import UserError, literal, shown, unknown
+from demur.graded import Graded, grade
 from demur.instruments import Instrument
 from demur.instruments import instrument as instrument_of
+from demur.items import Items
 from demur.losses import Loss
 from demur.losses import loss as loss_named
 from demur.metrics import Measure, Scores
@@ -41,10 +42,17 @@ def risk_coverage(
     With `data`, a frame or a dict of columns, columns may be given by name. An `instrument` bounds the scores, and
     `abs_norm` divides by its range. For `zero_one` without one, truths and predictions may be any labels.
 
+    With `data` the `Items` of a reader, `confidence` is a signal's name or a column, and `loss` a name.
+
     >>> risk_coverage(confidence=[2, 2, 1, 0], truth=[2, 1, 1, 0], prediction=[2, 3, 1, None])
     Curve(2 working points, 4 units, 3 answered, Cmax 0.75)
     """
+    if isinstance(data, Items):
+        if truth is not None or prediction is not None or instrument is not None:
+            raise UserError("items bring their own truth, predictions and instrument: give confidence and loss only")
+        return Curve.of(grade(data, loss=loss, confidence=confidence))
     column = _column_finder(data)
+    _refuse_other_index(confidence, loss, truth, prediction)
     if truth is None and prediction is None:
         if isinstance(loss, str) and data is None:
             raise UserError(f"the loss {shown(loss)} needs truth and prediction; or give a column of losses")
@@ -56,15 +64,19 @@ def risk_coverage(
     else:
         chosen, bounds = loss_named(loss), None if instrument is None else instrument_of(instrument)
         losses = _losses(column(truth), column(prediction), chosen, bounds)
-        graded = _graded(losses, column(confidence), chosen.divisor(bounds))
+        graded = _graded(losses, column(confidence), chosen.divisor(bounds), loss)
     return Curve.of(graded)
 
 
-def measure(
+def measure(  # noqa: PLR0913  (the columns of `risk_coverage`)
     confidence: Any,
     *,
-    metrics: Iterable[str | Measure] | None = None,
-    **columns: Any,
+    metrics: str | Iterable[str | Measure] | None = None,
+    loss: Any = "abs",
+    truth: Any = None,
+    prediction: Any = None,
+    data: Any = None,
+    instrument: str | Path | Instrument | None = None,
 ) -> Scores:
     """The metrics of units given as columns: all that are registered, or the ones named.
 
@@ -73,7 +85,8 @@ def measure(
     >>> measure([2, 2, 1, 0], loss=[0, 2, 0, None], metrics=["aurc", "augrc"])["augrc"]
     0.25
     """
-    return Scores(risk_coverage(confidence, **columns), metrics)
+    curve = risk_coverage(confidence, loss=loss, truth=truth, prediction=prediction, data=data, instrument=instrument)
+    return Scores(curve, metrics)
 
 
 def _column_finder(data: Any) -> Callable[[Any], list[Any] | NDArray[Any]]:
@@ -98,20 +111,33 @@ def _column_finder(data: Any) -> Callable[[Any], list[Any] | NDArray[Any]]:
     return find
 
 
+def _refuse_other_index(*columns: Any) -> None:
+    """Two pandas series in different orders would be matched by position, against everything pandas stands for."""
+    indexes = [column.index for column in columns if hasattr(getattr(column, "index", None), "equals")]
+    if any(not index.equals(indexes[0]) for index in indexes[1:]):
+        raise UserError("the pandas columns have different indexes; align them first, or pass values (to_numpy())")
+
+
 def _given_losses(values: list[Any] | NDArray[Any]) -> Column:
     """A column of losses; right or wrong as a bool is a loss of 0 or 1."""
     if isinstance(values, list) and any(type(value) is bool for value in values):
         values = [int(value) if type(value) is bool else value for value in values]
     losses = Column.from_sequence(values)
-    _refuse_others(losses, "loss", "a number, or None or NaN for an abstention")
+    losses.refuse(_unreadable(losses), "loss", "a finite number, or None or NaN for an abstention", _unit)
     return losses
 
 
+def _unreadable(column: Column) -> NDArray[np.bool_]:
+    """Neither a finite number nor an abstention."""
+    return ~(column.usable() | _abstained(column))
+
+
+def _abstained(column: Column) -> NDArray[np.bool_]:
+    return column.is_(State.NULL) | (column.is_(State.NUMBER) & np.isnan(column.values))
+
+
 def _losses(
-    truth: list[Any] | NDArray[Any],
-    prediction: list[Any] | NDArray[Any],
-    loss: Loss,
-    bounds: Instrument | None,
+    truth: list[Any] | NDArray[Any], prediction: list[Any] | NDArray[Any], loss: Loss, bounds: Instrument | None
 ) -> Column:
     """Numerators of the loss where there is a prediction; null or NaN where there is none."""
     _refuse_lengths(truth=len(truth), prediction=len(prediction))
@@ -119,16 +145,19 @@ def _losses(
     if loss.name == "zero_one" and bounds is None and (right.other or said.other):
         right, said = _label_numbers(right, said)
     expected = bounds.score if bounds else "a finite number"
-    _refuse_others(right, "truth", expected)
-    _refuse_others(said, "prediction", f"{expected}, or None or NaN for an abstention")
-    answered = said.is_(State.NUMBER) & ~np.isnan(said.values)
-    everyone = np.ones(len(right), dtype=bool)
-    for name, column, needed in (("truth", right, everyone), ("prediction", said, answered)):
-        refuse_unusable(column.values, needed, name, _unit)
-        if bounds:
-            _refuse_out_of_range(column.values, needed, name, bounds)
-    numerators = np.where(answered, loss.numerators(right.values, said.values), np.nan)
+    right.refuse(~_within(right, bounds), "truth", expected, _unit)
+    wrong = ~(_within(said, bounds) | _abstained(said))
+    said.refuse(wrong, "prediction", f"{expected}, or None or NaN for an abstention", _unit)
+    numerators = np.where(_abstained(said), np.nan, loss.numerators(right.values, said.values))
     return Column(numerators, said.state)
+
+
+def _within(column: Column, bounds: Instrument | None) -> NDArray[np.bool_]:
+    if bounds is None:
+        return column.usable()
+    values = column.values
+    in_range = (values >= bounds.minimum) & (values <= bounds.maximum)
+    return np.asarray(column.usable() & in_range & (values == np.round(values)))
 
 
 def _label_numbers(truth: Column, prediction: Column) -> tuple[Column, Column]:
@@ -150,19 +179,21 @@ def _gone(label: object) -> bool:
     return label is None or (isinstance(label, float) and math.isnan(label))
 
 
-def _graded(losses: Column, confidence: list[Any] | NDArray[Any], divisor: int = 1) -> Graded:
-    _refuse_lengths(loss=len(losses), confidence=len(confidence))
-    answered = losses.is_(State.NUMBER) & ~np.isnan(losses.values)
-    refuse_unusable(losses.values, answered, "loss", _unit)
-    sureness = Column.from_sequence(confidence)
-    _refuse_others(sureness, "confidence", "a finite number", where=answered)
-    refuse_unusable(sureness.values, answered, "confidence", _unit)
+def _graded(
+    losses: Column, confidence: list[Any] | NDArray[Any], divisor: int = 1, loss_name: str = "as given"
+) -> Graded:
+    _refuse_lengths(units=len(losses), confidence=len(confidence))
+    if not len(losses):
+        raise UserError("the columns are empty: there is nothing to evaluate")
+    abstained, sureness = _abstained(losses), Column.from_sequence(confidence)
+    sureness.refuse(~(sureness.usable() | abstained), "confidence", "a finite number", _unit)
     return Graded(
         units=len(losses),
-        loss=losses.values[answered],
-        confidence=sureness.values[answered],
+        loss=losses.values[~abstained],
+        confidence=sureness.values[~abstained],
         divisor=divisor,
-        abstained_nan=int(np.count_nonzero(~answered & losses.is_(State.NUMBER))),
+        abstained_nan=int(np.count_nonzero(abstained & losses.is_(State.NUMBER))),
+        loss_name=loss_name,
     )
 
 
@@ -174,18 +205,3 @@ def _refuse_lengths(**lengths: int) -> None:
     if len(set(lengths.values())) > 1:
         shown_lengths = ", ".join(f"{name} {length}" for name, length in lengths.items())
         raise UserError(f"columns of different lengths: {shown_lengths}")
-
-
-def _refuse_others(column: Column, name: str, expected: str, where: NDArray[np.bool_] | None = None) -> None:
-    bad = [unit for unit in column.other if where is None or where[unit]]
-    if bad:
-        text = f"{_unit(bad[0])}: {name} {literal(column.other[bad[0]])}, expected {expected}"
-        raise UserError(and_more(text, len(bad)))
-
-
-def _refuse_out_of_range(values: NDArray[np.float64], needed: NDArray[np.bool_], name: str, bounds: Instrument) -> None:
-    good = (values >= bounds.minimum) & (values <= bounds.maximum) & (values == np.round(values))
-    bad = np.flatnonzero(needed & ~good)
-    if bad.size:
-        text = f"{_unit(int(bad[0]))}: {name} {values[bad[0]]:g}, expected {bounds.score}"
-        raise UserError(and_more(text, bad.size))

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from demur.errors import UserError, literal
+from demur.errors import UserError, and_more, literal
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -92,6 +92,19 @@ class Column:
         number = float(self.values[index])
         as_number = int(number) if number.is_integer() else number
         return {State.MISSING: MISSING, State.NULL: None, State.NUMBER: as_number}[state]
+
+    def usable(self) -> NDArray[np.bool_]:
+        """Where there is a finite number."""
+        return np.asarray(self.is_(State.NUMBER) & np.isfinite(self.values))
+
+    def refuse(self, bad: NDArray[np.bool_], name: str, expected: str, place: Callable[[int], str]) -> None:
+        """Raise an error that names the first bad cell, if there is one, and counts the others."""
+        units = np.flatnonzero(bad)
+        if units.size:
+            first = int(units[0])
+            cell = self.cell(first)
+            value = "missing" if cell is MISSING else literal(cell)
+            raise UserError(and_more(f"{place(first)}: {name} {value}, expected {expected}", units.size))
 
     def take(self, order: NDArray[np.intp]) -> Column:
         """The same cells in another order."""

@@ -101,6 +101,7 @@ class Curve:
     loss_levels: NDArray[Any]
     level_sizes: Counts
     abstained_nan: int = 0
+    loss_name: str = "as given"
 
     @classmethod
     def of(cls, graded: Graded) -> Curve:
@@ -119,6 +120,7 @@ class Curve:
             loss_levels=levels,
             level_sizes=sizes,
             abstained_nan=graded.abstained_nan,
+            loss_name=graded.loss_name,
         )
 
     def __len__(self) -> int:

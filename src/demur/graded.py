@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from demur.errors import UserError, and_more, literal
+from demur.columns import Column
+from demur.errors import UserError
 from demur.losses import loss as loss_named
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
     from demur.items import Items
 
@@ -33,6 +32,7 @@ class Graded:
     confidence: NDArray[np.float64]
     divisor: int = 1
     abstained_nan: int = 0
+    loss_name: str = "as given"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "loss", _whole_if_possible(self.loss, self.units))
@@ -51,29 +51,25 @@ def _whole_if_possible(loss: NDArray[Any], units: int) -> NDArray[Any]:
     return loss.astype(np.float64)
 
 
-def grade(items: Items, *, loss: str, confidence: ArrayLike) -> Graded:
-    """Give every answered unit of a run its loss and its confidence (one per unit, in the order of the items)."""
-    values = np.asarray(confidence, dtype=np.float64)
-    if values.shape != (len(items),):
-        raise UserError(f"confidence has shape {values.shape}, expected one number for each of {len(items)} units")
-    refuse_unusable(values, items.answered, "confidence", items.place)
-    chosen = loss_named(loss)
-    answered = items.answered
+def grade(items: Items, *, loss: str, confidence: Any) -> Graded:
+    """Give every answered unit of a run its loss and its confidence.
+
+    The confidence is the name of a signal, or a column of one number per unit in the order of the items.
+    """
+    chosen, answered = loss_named(loss), items.answered
+    if isinstance(confidence, str):
+        values = items.numbers(confidence)
+    else:
+        column = Column.from_sequence(confidence)
+        if len(column) != len(items):
+            raise UserError(f"{len(column)} confidences, expected one for each of {len(items)} units")
+        column.refuse(answered & ~column.usable(), "confidence", "a finite number", items.place)
+        values = column.values
     return Graded(
         units=len(items),
         loss=chosen.numerators(items.truth[answered], items.answer[answered]),
         confidence=values[answered],
         divisor=chosen.divisor(items.instrument),
         abstained_nan=items.abstained_nan,
+        loss_name=loss,
     )
-
-
-def refuse_unusable(
-    values: NDArray[np.float64], needed: NDArray[np.bool_], what: str, place: Callable[[int], str]
-) -> None:
-    """An answered unit needs a finite number: NaN would rank nowhere, infinity would hide a bug as full trust."""
-    bad = np.flatnonzero(needed & ~np.isfinite(values))
-    if bad.size:
-        first = int(bad[0])
-        text = f"{place(first)}: {what} {literal(float(values[first]))}, expected a finite number"
-        raise UserError(and_more(text, bad.size))

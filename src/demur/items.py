@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from demur.columns import MISSING, Column, State
-from demur.errors import UserError, and_more, literal, shown
+from demur.errors import UserError, and_more, literal, shown, unknown
+from demur.notebook import html_table
 from demur.signals import SIGNALS, Signal
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ class RawUnits:
     failed: Sequence[ClusterId] = ()
     instrument: Instrument | None = None
     noun: str = "cluster"
+    no_answer: str = "null"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -110,14 +112,17 @@ class Items:
         return _place(self.noun, self.cluster_ids[self.cluster[unit]], self.item_names[self.item[unit]])
 
     def numbers(self, signal: str) -> NDArray[np.float64]:
-        """The signal of every unit as a number; a unit that lacks it, or has null or text, is an error by name."""
+        """A signal as numbers. An answered unit must have one; where the system abstained it is not looked at."""
         if signal not in self.signals:
-            known = ", ".join(sorted(self.signals)) or "none"
-            raise UserError(f"no unit has the signal {shown(signal)}; signals in this run: {known}")
+            raise unknown("signal of this run", signal, self.signals)
         column = self.signals[signal]
-        bad = np.flatnonzero(~(column.is_(State.NUMBER) & np.isfinite(column.values))).tolist()
-        _refuse([Mistake(unit, signal, column.cell(unit), "a finite number") for unit in bad], self.place)
+        column.refuse(self.answered & ~column.usable(), signal, "a finite number", self.place)
         return column.values
+
+    def _repr_html_(self) -> str:
+        rows = [("signal", name) for name in self.signals]
+        rows = [("units", str(len(self))), ("answered", str(int(self.answered.sum()))), *rows]
+        return html_table(("", ""), [(f"{self.noun}s", str(len(self.cluster_ids))), *rows], repr(self))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -133,6 +138,7 @@ class _Ordered:
     signals: Mapping[str, Column]
     instrument: Instrument | None
     noun: str
+    no_answer: str
 
     @classmethod
     def of(cls, raw: RawUnits) -> _Ordered:
@@ -154,6 +160,7 @@ class _Ordered:
             signals={name: column.take(order) for name, column in raw.signals.items()},
             instrument=raw.instrument,
             noun=raw.noun,
+            no_answer=raw.no_answer,
         )
 
     @property
@@ -196,7 +203,7 @@ class _Ordered:
         everyone = np.ones(len(self.truth), dtype=bool)
         columns = (
             ("ground truth", self.truth, everyone, score),
-            ("predicted", self.prediction, self.answered, f"{score} or null"),
+            ("predicted", self.prediction, self.answered, f"{score} or {self.no_answer}"),
         )
         return [
             Mistake(unit, name, column.cell(unit), expected)

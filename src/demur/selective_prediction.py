@@ -17,6 +17,7 @@ from demur.curve import Curve
 from demur.errors import UserError, literal, shown
 from demur.graded import Graded
 from demur.instruments import PHQ8, Instrument
+from demur.instruments import instrument as instrument_of
 from demur.losses import loss as loss_named
 from demur.metrics import selective, selective_ranking
 
@@ -48,7 +49,9 @@ class RiskCoverageCurve:
 Items = Sequence[ItemPrediction]
 
 
-def compute_risk_coverage_curve(items: Items, *, loss: LossName, instrument: Instrument = PHQ8) -> RiskCoverageCurve:
+def compute_risk_coverage_curve(
+    items: Items, *, loss: LossName, instrument: str | Instrument = PHQ8
+) -> RiskCoverageCurve:
     """The working points of the rows.
 
     >>> rows = [ItemPrediction(1, 0, 2, 2, 2), ItemPrediction(1, 1, 3, 1, 2), ItemPrediction(1, 2, None, 0, 0)]
@@ -65,80 +68,82 @@ def compute_risk_coverage_curve(items: Items, *, loss: LossName, instrument: Ins
     )
 
 
-def compute_cmax(items: Items, *, instrument: Instrument = PHQ8) -> float:
+def compute_cmax(items: Items, *, instrument: str | Instrument = PHQ8) -> float:
     """Share of the rows that are answered."""
     return selective.cmax(_curve(items, "abs", instrument))
 
 
-def compute_aurc(items: Items, *, loss: LossName, instrument: Instrument = PHQ8) -> float:
+def compute_aurc(items: Items, *, loss: LossName, instrument: str | Instrument = PHQ8) -> float:
     """Area under the selective risk over [0, Cmax]; 0.0 when nothing is answered."""
     return selective.aurc(_curve(items, loss, instrument))
 
 
-def compute_augrc(items: Items, *, loss: LossName, instrument: Instrument = PHQ8) -> float:
+def compute_augrc(items: Items, *, loss: LossName, instrument: str | Instrument = PHQ8) -> float:
     """Area under the generalized risk over [0, Cmax]; 0.0 when nothing is answered."""
     return selective.augrc(_curve(items, loss, instrument))
 
 
 def compute_aurc_at_coverage(
-    items: Items, *, max_coverage: float, loss: LossName, instrument: Instrument = PHQ8
+    items: Items, *, max_coverage: float, loss: LossName, instrument: str | Instrument = PHQ8
 ) -> float:
     """Area under the selective risk over [0, min(max_coverage, Cmax)]."""
     return selective.aurc_at(_curve(items, loss, instrument), Coverage.of(max_coverage))
 
 
 def compute_augrc_at_coverage(
-    items: Items, *, max_coverage: float, loss: LossName, instrument: Instrument = PHQ8
+    items: Items, *, max_coverage: float, loss: LossName, instrument: str | Instrument = PHQ8
 ) -> float:
     """Area under the generalized risk over [0, min(max_coverage, Cmax)]."""
     return selective.augrc_at(_curve(items, loss, instrument), Coverage.of(max_coverage))
 
 
 def compute_risk_at_coverage(
-    items: Items, *, target_coverage: float, loss: LossName, instrument: Instrument = PHQ8
+    items: Items, *, target_coverage: float, loss: LossName, instrument: str | Instrument = PHQ8
 ) -> float | None:
     """Selective risk of the first working point that reaches the coverage; None where none does."""
     value = selective.mae_at(_curve(items, loss, instrument), Coverage.of(target_coverage))
     return None if math.isnan(value) else value
 
 
-def compute_aurc_optimal(items: Items, *, loss: LossName, instrument: Instrument = PHQ8) -> float:
+def compute_aurc_optimal(items: Items, *, loss: LossName, instrument: str | Instrument = PHQ8) -> float:
     """The AURC of the same losses in the best order."""
     return selective_ranking.aurc_optimal(_curve(items, loss, instrument))
 
 
-def compute_augrc_optimal(items: Items, *, loss: LossName, instrument: Instrument = PHQ8) -> float:
+def compute_augrc_optimal(items: Items, *, loss: LossName, instrument: str | Instrument = PHQ8) -> float:
     """The AUGRC of the same losses in the best order."""
     return selective_ranking.augrc_optimal(_curve(items, loss, instrument))
 
 
-def compute_eaurc(items: Items, *, loss: LossName, instrument: Instrument = PHQ8) -> float:
+def compute_eaurc(items: Items, *, loss: LossName, instrument: str | Instrument = PHQ8) -> float:
     """AURC above that of the best order; slightly negative where plateaus make it so."""
     return selective_ranking.eaurc(_curve(items, loss, instrument))
 
 
-def compute_eaugrc(items: Items, *, loss: LossName, instrument: Instrument = PHQ8) -> float:
+def compute_eaugrc(items: Items, *, loss: LossName, instrument: str | Instrument = PHQ8) -> float:
     """AUGRC above that of the best order."""
     return selective_ranking.eaugrc(_curve(items, loss, instrument))
 
 
-def compute_aurc_achievable(items: Items, *, loss: LossName, instrument: Instrument = PHQ8) -> float:
+def compute_aurc_achievable(items: Items, *, loss: LossName, instrument: str | Instrument = PHQ8) -> float:
     """The AURC over the vertices of the curve's lower convex hull."""
     return selective_ranking.aurc_achievable(_curve(items, loss, instrument))
 
 
-def _curve(items: Items, loss: str, instrument: Instrument) -> Curve:
-    chosen = loss_named(loss)
+def _curve(items: Items, loss: str, instrument: str | Instrument) -> Curve:
+    chosen, bounds = loss_named(loss), instrument_of(instrument)
     truth, answer, confidence = [], [], []
     for position, row in enumerate(items):
-        gt = _score(row.gt, "gt", row, position, instrument)
+        if not isinstance(row, ItemPrediction):
+            raise UserError(f"row {position} is {literal(row)}, expected an ItemPrediction")
+        gt = _score(row.gt, "gt", row, position, bounds)
         if row.pred is not None:
             truth.append(gt)
-            answer.append(_score(row.pred, "pred", row, position, instrument))
+            answer.append(_score(row.pred, "pred", row, position, bounds))
             confidence.append(_confidence(row, position))
     losses = chosen.numerators(np.array(truth, dtype=np.int64), np.array(answer, dtype=np.int64))
     sureness = np.array(confidence, dtype=np.float64)
-    return Curve.of(Graded(len(items), losses, sureness, chosen.divisor(instrument)))
+    return Curve.of(Graded(len(items), losses, sureness, chosen.divisor(bounds), loss_name=loss))
 
 
 def _score(value: object, name: str, row: ItemPrediction, position: int, instrument: Instrument) -> int:

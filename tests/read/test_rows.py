@@ -125,7 +125,7 @@ def changed(**columns):
 
 
 WRONG = {
-    "no column": ({"item": []}, r"no column cluster for cluster; columns: item; map them"),
+    "no column": ({"item": []}, r"no column cluster for cluster; columns: item; map it"),
     "lengths": (changed(truth=[1]), "the columns are of different lengths"),
     "unit twice": (changed(item=["q1", "q1", "q2", "q1"]), "cluster 2, q1: given more than once"),
     "item missing": (

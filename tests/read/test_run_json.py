@@ -57,7 +57,9 @@ def test_using_a_signal_some_unit_lacks_names_the_unit(tmp_path):
     items = read_run(written(tmp_path, run(experiment(person))))
     with pytest.raises(UserError, match="^participant 1, Tired: token_msp missing, expected a finite number$"):
         items.numbers("token_msp")
-    with pytest.raises(UserError, match="no unit has the signal nope; signals in this run: llm_evidence_count"):
+    person["predicted_items"]["Tired"] = None
+    assert len(read_run(written(tmp_path, run(experiment(person)))).numbers("token_msp")) == 8, "it abstained there"
+    with pytest.raises(UserError, match="no signal of this run is called nope; there are: llm_evidence_count"):
         items.numbers("nope")
 
 
@@ -72,7 +74,7 @@ def test_another_instrument_goes_through_the_same_code(tmp_path):
     values = dict.fromkeys(GAD7.items, 1)
     person = {"participant_id": "a", "success": True, "ground_truth_items": values, "predicted_items": values}
     person["item_signals"] = {item: {} for item in GAD7.items}
-    items = read_run(written(tmp_path, run(experiment(person))), instrument=GAD7)
+    items = read_run(written(tmp_path, run(experiment(person))), instrument="GAD-7")
     assert (len(items), items.cluster_ids) == (7, ("a",))
 
 
@@ -110,7 +112,7 @@ class TestChoosingAnExperiment:
 
     def test_two_of_the_mode_asked_for(self, tmp_path):
         twice = run(experiment(participant(1)), experiment(participant(2)))
-        with pytest.raises(UserError, match="several are of mode few_shot; choose by --experiment"):
+        with pytest.raises(UserError, match="several are of mode few_shot; choose one by experiment"):
             read_run(written(tmp_path, twice), mode="few_shot")
         assert read_run(written(tmp_path, twice), experiment=1).cluster_ids == (2,)
 

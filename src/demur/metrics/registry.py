@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from demur.coverage import Coverage
 from demur.curve import Curve
-from demur.errors import UserError, shown, unknown
+from demur.errors import UserError, literal, shown, unknown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -69,6 +69,8 @@ class Measure:
         """Parse a name."""
         if isinstance(name, Measure):
             return name
+        if not isinstance(name, str):
+            raise UserError(f"metric {literal(name)}, expected a name such as aurc or mae@0.3")
         stem, at, coverage = name.partition("@")
         known = f"{stem}@C" if at else stem
         if known in METRICS:
@@ -77,6 +79,9 @@ class Measure:
             raise UserError(f"the metric {stem} is not taken at a coverage, so {shown(name)} is not a metric")
         if f"{stem}@C" in METRICS:
             raise UserError(f"the metric {stem} is taken at a coverage: write {stem}@0.5, for example")
+        by_key = next((entry.name for entry in METRICS.values() if entry.key == name), None)
+        if by_key:
+            raise UserError(f"no metric is called {shown(name)}: that is the artifact key of {by_key}")
         raise unknown("metric", name, METRICS)
 
     def __str__(self) -> str:

@@ -17,26 +17,30 @@ class Scores(Mapping[str, float]):
     """A mapping from metric name to number; nan where a metric is undefined, and `reasons` says why.
 
     >>> from demur import measure
-    >>> measure([2, 2, 1, 0], loss=[0, 2, 0, None], metrics=["aurc", "mae@0.6", "mae@0.9"])
-    4 units, 3 answered, 1 abstained (1 null, 0 NaN)
-    aurc     0.708333
-    mae@0.6  0.666667
-    mae@0.9  undefined: no working point reaches this coverage
+    >>> measure([2, 2, 1, 0], loss=[0, 2, 0, None], metrics=["aurc", "mae@0.6", "mae@0.9", "aurc@0.9"])
+    4 units, 3 answered, 1 abstained (1 null, 0 NaN); loss: as given
+    aurc      0.708333
+    mae@0.6   0.666667
+    mae@0.9   undefined: no working point reaches this coverage
+    aurc@0.9  0.708333 (up to Cmax 0.75, which is less)
     """
 
-    __slots__ = ("_summary", "_values", "reasons")
+    __slots__ = ("_beyond_cmax", "_summary", "_values", "cmax", "defined", "reasons")
 
-    def __init__(self, curve: Curve, measures: Iterable[str | Measure] | None = None) -> None:
-        chosen = list(default_measures() if measures is None else map(Measure.of, measures))
+    def __init__(self, curve: Curve, measures: str | Iterable[str | Measure] | None = None) -> None:
+        names = [measures] if isinstance(measures, str) else measures
+        chosen = list(default_measures() if names is None else map(Measure.of, names))
         self._values = {str(measure): measure(curve) for measure in chosen}
         self.reasons = {
             str(measure): measure.metric.undefined for measure in chosen if math.isnan(self._values[str(measure)])
         }
-        abstained = curve.units - curve.answered
-        self._summary = (
-            f"{curve.units} units, {curve.answered} answered, {abstained} abstained "
-            f"({abstained - curve.abstained_nan} null, {curve.abstained_nan} NaN)"
-        )
+        self.cmax, self.defined = curve.cmax, curve.defined
+        self._beyond_cmax = {
+            str(measure)
+            for measure in chosen
+            if measure.coverage and measure.coverage.units_needed(curve.units) > curve.answered
+        }
+        self._summary = _summary(curve)
 
     def __getitem__(self, name: str) -> float:
         return self._values[name]
@@ -52,10 +56,13 @@ class Scores(Mapping[str, float]):
         return {name: None if math.isnan(value) else value for name, value in self.items()}
 
     def _rows(self) -> list[tuple[str, str]]:
-        return [
-            (name, f"undefined: {self.reasons[name]}" if name in self.reasons else f"{value:.6g}")
-            for name, value in self.items()
-        ]
+        return [(name, self._shown(name)) for name in self]
+
+    def _shown(self, name: str) -> str:
+        if name in self.reasons:
+            return f"undefined: {self.reasons[name]}"
+        beyond = f" (up to Cmax {self.cmax:.4g}, which is less)" if name in self._beyond_cmax else ""
+        return f"{self[name]:.6g}{beyond}"
 
     def __repr__(self) -> str:
         width = max(map(len, self), default=0)
@@ -63,3 +70,12 @@ class Scores(Mapping[str, float]):
 
     def _repr_html_(self) -> str:
         return html_table(("metric", "value"), self._rows(), self._summary)
+
+
+def _summary(curve: Curve) -> str:
+    abstained = curve.units - curve.answered
+    nothing = "" if curve.defined else "; nothing is answered: areas are 0 by convention and rank nothing"
+    return (
+        f"{curve.units} units, {curve.answered} answered, {abstained} abstained "
+        f"({abstained - curve.abstained_nan} null, {curve.abstained_nan} NaN); loss: {curve.loss_name}{nothing}"
+    )

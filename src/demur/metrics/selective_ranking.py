@@ -245,7 +245,7 @@ def aurc_sele(curve: Curve) -> float:
     """SELE score.
 
     A pairwise surrogate of the AURC that can be learned from. Lower is better; without ties it is never above
-    `aurc_harmonic`.
+    `aurc_harmonic`, and for a ranking no better than chance it is about half of it: not an AURC to report as one.
 
     Formula: (N·K)⁻¹ Σ_i loss_i · #{answered j: c_j ≤ c_i}.
     Ties: count in full, where the AUGRC counts half.

@@ -15,6 +15,7 @@ from typing import Any
 from demur.columns import MISSING, Column, plain
 from demur.errors import UserError, literal, shown, unknown
 from demur.instruments import PHQ8, Instrument
+from demur.instruments import instrument as instrument_of
 from demur.items import ClusterId, Items, RawUnits, Source, checked_ids
 from demur.strict_json import decode, loads, read_bytes
 
@@ -26,7 +27,7 @@ def read_table(
     table: str | Path | Mapping[str, Any] | object,
     *,
     columns: Mapping[str, str] | None = None,
-    instrument: Instrument | None = PHQ8,
+    instrument: str | Path | Instrument | None = PHQ8,
 ) -> Items:
     """The facts of a long table: a path, a pandas, polars or pyarrow frame, or a dict of lists.
 
@@ -41,15 +42,16 @@ def read_table(
     Items(1 clusters, 0 failed, 2 units, 1 answered, 1 abstained, 0 signals)
     """
     names = _role_names(columns or {})
+    chosen = None if instrument is None else instrument_of(instrument)
     if isinstance(table, (str, Path)):
         data = read_bytes(table)
         source = Source(str(table), hashlib.sha256(data).hexdigest())
         try:
-            return Items.of(_raw_units(_parser(Path(table))(data, names), names, instrument), source)
+            return Items.of(_raw_units(_parser(Path(table))(data, names), names, chosen), source)
         except UserError as error:
             raise error.in_file(table) from None
     parsed = _from_mapping(table) if isinstance(table, Mapping) else _from_frame(table, names["prediction"])
-    return Items.of(_raw_units(parsed, names, instrument))
+    return Items.of(_raw_units(parsed, names, chosen))
 
 
 def _role_names(mapped: Mapping[str, str]) -> dict[str, str]:
@@ -75,9 +77,12 @@ def _raw_units(table: Table, names: Mapping[str, str], instrument: Instrument | 
     for role in ROLES:
         if names[role] not in table:
             there = ", ".join(map(shown, table)) or "none"
-            raise UserError(f"no column {shown(names[role])} for {role}; columns: {there}; map them with `columns`")
-    if len({len(values) for values in table.values()}) > 1:
-        raise UserError("the columns are of different lengths")
+            way = f"map it, e.g. columns={{'{role}': 'your column'}}"
+            raise UserError(f"no column {shown(names[role])} for {role}; columns: {there}; {way}")
+    lengths = {name: len(values) for name, values in table.items()}
+    if len(set(lengths.values())) > 1:
+        listed = ", ".join(f"{shown(name)} {length}" for name, length in lengths.items())
+        raise UserError(f"the columns are of different lengths: {listed}")
     clusters = checked_ids(table[names["cluster"]], "cluster")
     table, clusters, failed = _without_failures(table, clusters, names["success"])
     return RawUnits(
@@ -88,6 +93,7 @@ def _raw_units(table: Table, names: Mapping[str, str], instrument: Instrument | 
         signals={name: Column.of(values) for name, values in table.items() if name not in names.values()},
         failed=failed,
         instrument=instrument,
+        no_answer="null (in CSV an empty cell)",
     )
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from demur.columns import MISSING, Column
 from demur.errors import UserError, and_more, literal, shown
 from demur.instruments import PHQ8, Instrument
+from demur.instruments import instrument as instrument_of
 from demur.items import ClusterId, Items, RawUnits, Source, checked_ids
 from demur.strict_json import decode, loads, read_bytes
 
@@ -25,17 +26,18 @@ def read_run(
     *,
     mode: str | None = None,
     experiment: int | None = None,
-    instrument: Instrument = PHQ8,
+    instrument: str | Path | Instrument = PHQ8,
 ) -> Items:
     """The facts of one experiment of a run file.
 
     A file with one experiment needs neither `mode` nor `experiment` (its index, from 0); one with several does.
     """
+    chosen = instrument_of(instrument)
     data = read_bytes(path)
     try:
         run = loads(decode(data))
         index, chosen_mode = _choose(_experiments(run), mode, experiment)
-        raw = _raw_units(run["experiments"][index], instrument, f"experiments[{index}]")
+        raw = _raw_units(run["experiments"][index], chosen, f"experiments[{index}]")
         metadata = _member(run, "run_metadata", dict, "the run", default={})
         source = Source(
             path=str(path),
@@ -104,13 +106,13 @@ def _choose(claims: list[tuple[str, ...]], mode: str | None, experiment: int | N
         raise UserError(f"no experiment of mode {shown(mode)}; experiments in this file: {listing}")
     if len(fitting) > 1:
         asked = "no mode was asked for" if mode is None else f"several are of mode {shown(mode)}"
-        way = "--mode or --experiment" if mode is None else "--experiment"
-        raise UserError(f"{len(claims)} experiments and {asked}; choose by {way}: {listing}")
+        way = "mode (--mode) or experiment (--experiment)" if mode is None else "experiment (--experiment)"
+        raise UserError(f"{len(claims)} experiments and {asked}; choose one by {way}: {listing}")
     claim = claims[fitting[0]]
     if len(claim) > 1:
         raise UserError(
             f"experiment {fitting[0]} contradicts itself about its mode ({_claim_shown(claim)}); "
-            f"choose it by --experiment {fitting[0]} if it is the one: {listing}"
+            f"if it is the one, choose it by experiment (--experiment {fitting[0]}): {listing}"
         )
     return fitting[0], claim[0] if claim else None
 

@@ -1,0 +1,89 @@
+"""Draws: which clusters a bootstrap replicate holds. A pure function of the seed and two counters.
+
+The recipe, for anyone who wants the same draws in another language. All arithmetic is on unsigned 64-bit integers:
+
+    mix(x):   x = (x ^ (x >> 30)) · 0xBF58476D1CE4E5B9
+              x = (x ^ (x >> 27)) · 0x94D049BB133111EB
+              x ^ (x >> 31)                                    (the finaliser of SplitMix64)
+    G = 0x9E3779B97F4A7C15
+    key(b)   = mix(mix(seed + G) + (b + 1)·G)                  for replicate b = 0, 1, …
+    u(b, i)  = mix(key(b) + (i + 1)·G)                         for draw i = 0 … P−1
+    drawn    = the upper 64 bits of the 128-bit product u(b, i)·P
+
+A draw is the position of a cluster among the P clusters in sorted order. No stream is consumed: replicate 9 999
+needs none of the 9 999 before it, so blocks, threads and machines cannot change it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from demur.errors import UserError, literal
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Words = NDArray[np.uint64]
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_FACTORS = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+_HALF = np.uint64(32)
+_LOWER = np.uint64(0xFFFFFFFF)
+_MOST_CLUSTERS = 2**31
+
+
+def checked_seed(seed: object) -> int:
+    """A seed is an integer from 0 to 2⁶⁴ − 1, and there is no default: a hidden one would be a hidden choice."""
+    if seed is None:
+        raise UserError("a seed is needed wherever anything is resampled: give any integer, 0 or more, and report it")
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or not 0 <= seed < 2**64:
+        raise UserError(f"seed {literal(seed)}, expected an integer from 0 to 2**64 - 1")
+    return int(seed)
+
+
+def drawn_clusters(seed: int, replicates: NDArray[np.integer], clusters: int) -> NDArray[np.int64]:
+    """The clusters of each replicate, one row per replicate and one column per draw.
+
+    >>> drawn_clusters(7, np.arange(2), 5).tolist()
+    [[3, 2, 4, 0, 2], [0, 0, 1, 1, 2]]
+    """
+    if not 0 < clusters < _MOST_CLUSTERS:
+        raise UserError(f"{clusters} clusters, expected at least 1 and fewer than 2**31")
+    with np.errstate(over="ignore"):  # wrapping around is what the recipe asks for
+        start = _mix(np.array([seed], dtype=np.uint64) + _GOLDEN)
+        key = _mix(start + (replicates.astype(np.uint64) + np.uint64(1)) * _GOLDEN)
+        words = _mix(key[:, None] + np.arange(1, clusters + 1, dtype=np.uint64) * _GOLDEN)
+        return _upper_of_product(words, np.uint64(clusters)).astype(np.int64)
+
+
+def weights(seed: int, replicates: NDArray[np.integer], clusters: int) -> NDArray[np.float64]:
+    """How often each replicate holds each cluster: small integers, as doubles so that products with sums are exact.
+
+    >>> weights(7, np.arange(2), 5).tolist()
+    [[1.0, 0.0, 2.0, 1.0, 1.0], [2.0, 2.0, 1.0, 0.0, 0.0]]
+    """
+    drawn = drawn_clusters(seed, replicates, clusters)
+    drawn += np.arange(len(replicates))[:, None] * clusters
+    counted = np.bincount(drawn.ravel(), minlength=len(replicates) * clusters)
+    return counted.reshape(len(replicates), clusters).astype(np.float64)
+
+
+def _mix(words: Words) -> Words:
+    words = words ^ (words >> np.uint64(30))
+    words *= _FACTORS[0]
+    words ^= words >> np.uint64(27)
+    words *= _FACTORS[1]
+    words ^= words >> np.uint64(31)
+    return words
+
+
+def _upper_of_product(words: Words, factor: np.uint64) -> Words:
+    """Upper 64 bits of words × factor, for a factor below 2³¹: no intermediate overflows."""
+    carried = ((words & _LOWER) * factor) >> _HALF
+    words >>= _HALF
+    words *= factor
+    words += carried
+    words >>= _HALF
+    return words
