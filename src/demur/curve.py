@@ -140,7 +140,22 @@ class Curve:
     @property
     def cmax(self) -> float:
         """The largest coverage the system reaches."""
-        return self.answered / self.units if self.units else 0.0
+        return float(self.coverage_reached)
+
+    @property
+    def coverage_reached(self) -> Fraction:
+        """Cmax, not yet rounded."""
+        return Fraction(self.answered, max(self.units, 1))
+
+    @property
+    def overall_risk(self) -> Fraction | float:
+        """Mean loss of everything answered; nan when nothing is."""
+        return self.points.risk(-1) / self.divisor if self.defined else math.nan
+
+    @property
+    def generalized_risk_reached(self) -> Fraction:
+        """Summed loss of everything answered over all units."""
+        return Fraction(self.points.loss_sum[-1].item()) / self._area_unit if self.defined else Fraction(0)
 
     @property
     def defined(self) -> bool:
@@ -207,6 +222,33 @@ class Curve:
         vertices = lower_hull(self.points.count, self.points.loss_sum)
         hull = Points(self.points.count[vertices], self.points.loss_sum[vertices])
         return hull.selective_area() / self._area_unit
+
+    @cached_property
+    def harmonic_area(self) -> Fraction:
+        """Σ_k (mean loss of the k surest), with the loss of a plateau spread evenly over it, per unit."""
+        if not self.defined:
+            return Fraction(0)
+        ranks = np.arange(1.0, self.answered + 1)
+        loss_sum = np.interp(ranks, np.append(0, self.points.count), np.append(0, self.points.loss_sum))
+        return sum_of_quotients(loss_sum, ranks) / self._area_unit
+
+    @cached_property
+    def pairwise_area(self) -> Fraction:
+        """Σ of each loss times the share of answered units that are no surer than it, per unit."""
+        if not self.defined:
+            return Fraction(0)
+        plateau_loss = np.diff(self.points.loss_sum, prepend=0)
+        no_surer = self.answered - np.append(0, self.points.count[:-1])
+        return Fraction((plateau_loss * no_surer).sum().item()) / (self._area_unit * self.answered)
+
+    @staticmethod
+    def ratio(part: Fraction, whole: Fraction) -> Fraction | float:
+        """One number over another; nan where there is nothing to divide by."""
+        return part / whole if whole else math.nan
+
+    def risk_at(self, coverage: Coverage) -> float:
+        """Selective risk of the first working point that reaches the coverage; nan where none does."""
+        return self.at(coverage).value
 
     def selective_area_upto(self, coverage: Coverage | None) -> Fraction:
         """Area under the selective risk from 0 to min(coverage, Cmax), not yet rounded."""

@@ -70,31 +70,31 @@ def compute_risk_coverage_curve(
 
 def compute_cmax(items: Items, *, instrument: str | Instrument = PHQ8) -> float:
     """Share of the rows that are answered."""
-    return selective.cmax(_curve(items, "abs", instrument))
+    return float(selective.cmax(_curve(items, "abs", instrument)))
 
 
 def compute_aurc(items: Items, *, loss: LossName, instrument: str | Instrument = PHQ8) -> float:
     """Area under the selective risk over [0, Cmax]; 0.0 when nothing is answered."""
-    return selective.aurc(_curve(items, loss, instrument))
+    return float(selective.aurc(_curve(items, loss, instrument)))
 
 
 def compute_augrc(items: Items, *, loss: LossName, instrument: str | Instrument = PHQ8) -> float:
     """Area under the generalized risk over [0, Cmax]; 0.0 when nothing is answered."""
-    return selective.augrc(_curve(items, loss, instrument))
+    return float(selective.augrc(_curve(items, loss, instrument)))
 
 
 def compute_aurc_at_coverage(
     items: Items, *, max_coverage: float, loss: LossName, instrument: str | Instrument = PHQ8
 ) -> float:
     """Area under the selective risk over [0, min(max_coverage, Cmax)]."""
-    return selective.aurc_at(_curve(items, loss, instrument), Coverage.of(max_coverage))
+    return float(selective.aurc_at(_curve(items, loss, instrument), Coverage.of(max_coverage)))
 
 
 def compute_augrc_at_coverage(
     items: Items, *, max_coverage: float, loss: LossName, instrument: str | Instrument = PHQ8
 ) -> float:
     """Area under the generalized risk over [0, min(max_coverage, Cmax)]."""
-    return selective.augrc_at(_curve(items, loss, instrument), Coverage.of(max_coverage))
+    return float(selective.augrc_at(_curve(items, loss, instrument), Coverage.of(max_coverage)))
 
 
 def compute_risk_at_coverage(
@@ -107,27 +107,27 @@ def compute_risk_at_coverage(
 
 def compute_aurc_optimal(items: Items, *, loss: LossName, instrument: str | Instrument = PHQ8) -> float:
     """The AURC of the same losses in the best order."""
-    return selective_ranking.aurc_optimal(_curve(items, loss, instrument))
+    return float(selective_ranking.aurc_optimal(_curve(items, loss, instrument)))
 
 
 def compute_augrc_optimal(items: Items, *, loss: LossName, instrument: str | Instrument = PHQ8) -> float:
     """The AUGRC of the same losses in the best order."""
-    return selective_ranking.augrc_optimal(_curve(items, loss, instrument))
+    return float(selective_ranking.augrc_optimal(_curve(items, loss, instrument)))
 
 
 def compute_eaurc(items: Items, *, loss: LossName, instrument: str | Instrument = PHQ8) -> float:
     """AURC above that of the best order; slightly negative where plateaus make it so."""
-    return selective_ranking.eaurc(_curve(items, loss, instrument))
+    return float(selective_ranking.eaurc(_curve(items, loss, instrument)))
 
 
 def compute_eaugrc(items: Items, *, loss: LossName, instrument: str | Instrument = PHQ8) -> float:
     """AUGRC above that of the best order."""
-    return selective_ranking.eaugrc(_curve(items, loss, instrument))
+    return float(selective_ranking.eaugrc(_curve(items, loss, instrument)))
 
 
 def compute_aurc_achievable(items: Items, *, loss: LossName, instrument: str | Instrument = PHQ8) -> float:
     """The AURC over the vertices of the curve's lower convex hull."""
-    return selective_ranking.aurc_achievable(_curve(items, loss, instrument))
+    return float(selective_ranking.aurc_achievable(_curve(items, loss, instrument)))
 
 
 def _curve(items: Items, loss: str, instrument: str | Instrument) -> Curve:

@@ -2,19 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from fractions import Fraction
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from demur.coverage import Coverage
-from demur.curve import Curve
 from demur.errors import UserError, literal, shown, unknown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
-OfCurve = Callable[[Curve], float]
-OfCurveAtCoverage = Callable[[Curve, Coverage], float]
+
+class RiskCoverage(Protocol):
+    """What a metric may ask: of one curve, in fractions, or of a block of bootstrap replicates, in arrays."""
+
+    @property
+    def coverage_reached(self) -> Any: ...
+    @property
+    def overall_risk(self) -> Any: ...
+    @property
+    def generalized_risk_reached(self) -> Any: ...
+    @property
+    def selective_area(self) -> Any: ...
+    @property
+    def generalized_area(self) -> Any: ...
+    @property
+    def optimal_selective_area(self) -> Any: ...
+    @property
+    def optimal_generalized_area(self) -> Any: ...
+    @property
+    def achievable_selective_area(self) -> Any: ...
+    @property
+    def harmonic_area(self) -> Any: ...
+    @property
+    def pairwise_area(self) -> Any: ...
+    def selective_area_upto(self, coverage: Coverage) -> Any: ...
+    def generalized_area_upto(self, coverage: Coverage) -> Any: ...
+    def risk_at(self, coverage: Coverage) -> Any: ...
+    def ratio(self, part: Any, whole: Any) -> Any: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +54,7 @@ class Metric:
     key: str
     better: Literal["lower", "higher", "neither"]
     undefined: str
-    function: Callable[..., float]
+    function: Callable[..., Any]
 
     @property
     def at_coverage(self) -> bool:
@@ -41,14 +67,23 @@ METRICS: dict[str, Metric] = {}
 
 def metric(
     name: str, *, key: str, better: Literal["lower", "higher", "neither"] = "lower", undefined: str = ""
-) -> Callable[[Callable[..., float]], Callable[..., float]]:
-    """Register a function of a curve (and, for a name that ends in @C, of a coverage) as a metric."""
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Register a function of a curve (and, for a name that ends in @C, of a coverage) as a metric.
 
-    def register(function: Callable[..., float]) -> Callable[..., float]:
+    The function is written once, for fractions and for arrays alike; a fraction it gives is rounded here, once.
+    """
+
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
         if name in METRICS or key in {other.key for other in METRICS.values()}:
             raise ValueError(f"the metric {name} or its key {key} is registered already")
-        METRICS[name] = Metric(name, key, better, undefined, function)
-        return function
+
+        @wraps(function)
+        def rounded(curve: RiskCoverage, *coverage: Coverage) -> Any:
+            value = function(curve, *coverage)
+            return float(value) if isinstance(value, Fraction) else value
+
+        METRICS[name] = Metric(name, key, better, undefined, rounded)
+        return rounded
 
     return register
 
@@ -87,8 +122,8 @@ class Measure:
     def __str__(self) -> str:
         return self.metric.name if self.coverage is None else f"{self.metric.name[:-1]}{self.coverage.text}"
 
-    def __call__(self, curve: Curve) -> float:
-        """The number; nan where it is undefined."""
+    def __call__(self, curve: RiskCoverage) -> Any:
+        """The number, or an array of them for a block of replicates; nan where it is undefined."""
         return self.metric.function(curve) if self.coverage is None else self.metric.function(curve, self.coverage)
 
 

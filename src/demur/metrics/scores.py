@@ -30,7 +30,7 @@ class Scores(Mapping[str, float]):
     def __init__(self, curve: Curve, measures: str | Iterable[str | Measure] | None = None) -> None:
         names = [measures] if isinstance(measures, str) else measures
         chosen = list(default_measures() if names is None else map(Measure.of, names))
-        self._values = {str(measure): measure(curve) for measure in chosen}
+        self._values: dict[str, float] = {str(measure): measure(curve) for measure in chosen}
         self.reasons = {
             str(measure): measure.metric.undefined for measure in chosen if math.isnan(self._values[str(measure)])
         }

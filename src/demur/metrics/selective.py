@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import math
-from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from demur.metrics.registry import metric
 
 if TYPE_CHECKING:
     from demur.coverage import Coverage
-    from demur.curve import Curve
+    from demur.metrics.registry import RiskCoverage
 
 
 @metric("cmax", key="cmax", better="higher")
-def cmax(curve: Curve) -> float:
+def cmax(curve: RiskCoverage) -> Any:
     """Largest coverage.
 
     The share of all units that the system answers. Higher means fewer abstentions, not better answers.
@@ -29,11 +27,11 @@ def cmax(curve: Curve) -> float:
     >>> cmax(risk_coverage([2, 2, 1, 0], loss=[0, 2, 0, None]))
     0.75
     """
-    return curve.cmax
+    return curve.coverage_reached
 
 
 @metric("mae", key="mae", undefined="no unit is answered")
-def mae(curve: Curve) -> float:
+def mae(curve: RiskCoverage) -> Any:
     """Risk of everything answered.
 
     The mean loss over the answered units. Lower is better, but only between systems that answer the same units: a
@@ -49,11 +47,11 @@ def mae(curve: Curve) -> float:
     >>> mae(risk_coverage([2, 2, 1, 0], loss=[0, 2, 0, None]))
     0.6666666666666666
     """
-    return float(curve.points.risk(-1) / curve.divisor) if curve.defined else math.nan
+    return curve.overall_risk
 
 
 @metric("aurc", key="aurc_full")
-def aurc(curve: Curve) -> float:
+def aurc(curve: RiskCoverage) -> Any:
     """Area under the risk–coverage curve.
 
     The selective risk accumulated over every coverage the system reaches. Lower is better, at equal Cmax: a smaller
@@ -69,11 +67,11 @@ def aurc(curve: Curve) -> float:
     >>> aurc(risk_coverage([2, 2, 1, 0], loss=[0, 2, 0, None])) == 17 / 24
     True
     """
-    return float(curve.selective_area)
+    return curve.selective_area
 
 
 @metric("augrc", key="augrc_full")
-def augrc(curve: Curve) -> float:
+def augrc(curve: RiskCoverage) -> Any:
     """Area under the generalized risk–coverage curve.
 
     The risk of an accepted error, accumulated over every coverage: the mean joint probability, or loss, of "accepted
@@ -91,11 +89,11 @@ def augrc(curve: Curve) -> float:
     >>> augrc(risk_coverage([2, 2, 1, 0], loss=[0, 2, 0, None]))
     0.25
     """
-    return float(curve.generalized_area)
+    return curve.generalized_area
 
 
 @metric("aurc@C", key="aurc_at_c")
-def aurc_at(curve: Curve, coverage: Coverage) -> float:
+def aurc_at(curve: RiskCoverage, coverage: Coverage) -> Any:
     """Area under the risk–coverage curve up to a coverage.
 
     What two systems of different Cmax can be compared by, at a coverage both reach. Lower is better.
@@ -110,11 +108,11 @@ def aurc_at(curve: Curve, coverage: Coverage) -> float:
     >>> aurc_at(risk_coverage([2, 2, 1, 0], loss=[0, 2, 0, None]), Coverage.of("0.6")) == 89 / 150
     True
     """
-    return float(curve.selective_area_upto(coverage))
+    return curve.selective_area_upto(coverage)
 
 
 @metric("augrc@C", key="augrc_at_c")
-def augrc_at(curve: Curve, coverage: Coverage) -> float:
+def augrc_at(curve: RiskCoverage, coverage: Coverage) -> Any:
     """Area under the generalized risk–coverage curve up to a coverage.
 
     What two systems of different Cmax can be compared by, at a coverage both reach. Lower is better.
@@ -129,11 +127,11 @@ def augrc_at(curve: Curve, coverage: Coverage) -> float:
     >>> augrc_at(risk_coverage([2, 2, 1, 0], loss=[0, 2, 0, None]), Coverage.of("0.6")) == 7 / 40
     True
     """
-    return float(curve.generalized_area_upto(coverage))
+    return curve.generalized_area_upto(coverage)
 
 
 @metric("mae@C", key="mae_at_coverage", undefined="no working point reaches this coverage")
-def mae_at(curve: Curve, coverage: Coverage) -> float:
+def mae_at(curve: RiskCoverage, coverage: Coverage) -> Any:
     """Risk at a coverage.
 
     The mean loss of what is accepted when the threshold is set so that the coverage is reached. Lower is better, and
@@ -149,11 +147,11 @@ def mae_at(curve: Curve, coverage: Coverage) -> float:
     >>> mae_at(risk_coverage([2, 2, 1, 0], loss=[0, 2, 0, None]), Coverage.of("0.6"))
     0.6666666666666666
     """
-    return curve.at(coverage).value
+    return curve.risk_at(coverage)
 
 
 @metric("naurc", key="naurc", undefined="Cmax is 0")
-def naurc(curve: Curve) -> float:
+def naurc(curve: RiskCoverage) -> Any:
     """Mean selective risk over the coverages reached.
 
     The AURC per unit of coverage. Lower is better. Abstaining at random leaves it alone; abstaining on hard units
@@ -169,11 +167,11 @@ def naurc(curve: Curve) -> float:
     >>> naurc(risk_coverage([2, 2, 1, 0], loss=[0, 2, 0, None])) == 17 / 18
     True
     """
-    return float(curve.selective_area / _coverage_reached(curve)) if curve.defined else math.nan
+    return curve.ratio(curve.selective_area, curve.coverage_reached)
 
 
 @metric("naugrc", key="naugrc", undefined="Cmax is 0")
-def naugrc(curve: Curve) -> float:
+def naugrc(curve: RiskCoverage) -> Any:
     """Mean generalized risk over the coverages reached.
 
     The AUGRC per unit of coverage. Lower is better. Unlike nAURC it still shrinks when a system abstains more, even
@@ -189,8 +187,4 @@ def naugrc(curve: Curve) -> float:
     >>> naugrc(risk_coverage([2, 2, 1, 0], loss=[0, 2, 0, None])) == 1 / 3
     True
     """
-    return float(curve.generalized_area / _coverage_reached(curve)) if curve.defined else math.nan
-
-
-def _coverage_reached(curve: Curve) -> Fraction:
-    return Fraction(curve.answered, curve.units)
+    return curve.ratio(curve.generalized_area, curve.coverage_reached)

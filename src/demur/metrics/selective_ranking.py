@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import math
-from fractions import Fraction
-from typing import TYPE_CHECKING
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from demur.errors import UserError, literal
-from demur.exact import sum_of_quotients
 from demur.metrics.registry import metric
 
 if TYPE_CHECKING:
-    from demur.curve import Curve
+    from demur.metrics.registry import RiskCoverage
 
 
 @metric("aurc_optimal", key="aurc_optimal")
-def aurc_optimal(curve: Curve) -> float:
+def aurc_optimal(curve: RiskCoverage) -> Any:
     """AURC of the best ranking.
 
     What AURC would be if confidence sorted these very losses. A floor for rankings without ties; lower means better
@@ -33,11 +29,11 @@ def aurc_optimal(curve: Curve) -> float:
     >>> aurc_optimal(risk_coverage([2, 2, 1, 0], loss=[0, 2, 0, None])) == 1 / 12
     True
     """
-    return float(curve.optimal_selective_area)
+    return curve.optimal_selective_area
 
 
 @metric("augrc_optimal", key="augrc_optimal")
-def augrc_optimal(curve: Curve) -> float:
+def augrc_optimal(curve: RiskCoverage) -> Any:
     """AUGRC of the best ranking.
 
     What AUGRC would be if confidence sorted these very losses: a floor for every ranking, with ties or without.
@@ -52,11 +48,11 @@ def augrc_optimal(curve: Curve) -> float:
     >>> augrc_optimal(risk_coverage([2, 2, 1, 0], loss=[0, 2, 0, None])) == 1 / 16
     True
     """
-    return float(curve.optimal_generalized_area)
+    return curve.optimal_generalized_area
 
 
 @metric("eaurc", key="eaurc")
-def eaurc(curve: Curve) -> float:
+def eaurc(curve: RiskCoverage) -> Any:
     """Excess AURC.
 
     How much of the AURC the ranking costs, beside what the answers cost. Lower is better; 0 is a perfect ranking
@@ -72,11 +68,11 @@ def eaurc(curve: Curve) -> float:
     >>> eaurc(risk_coverage([1, 0, 0], loss=[0, 1, 1])) == -1 / 18
     True
     """
-    return float(curve.selective_area - curve.optimal_selective_area)
+    return curve.selective_area - curve.optimal_selective_area
 
 
 @metric("eaugrc", key="eaugrc")
-def eaugrc(curve: Curve) -> float:
+def eaugrc(curve: RiskCoverage) -> Any:
     """Excess AUGRC.
 
     How much of the AUGRC the ranking costs. Lower is better; 0 is a perfect ranking. Never negative, and with
@@ -92,11 +88,11 @@ def eaugrc(curve: Curve) -> float:
     >>> eaugrc(risk_coverage([2, 2, 1, 0], loss=[0, 2, 0, None])) == 3 / 16
     True
     """
-    return float(curve.generalized_area - curve.optimal_generalized_area)
+    return curve.generalized_area - curve.optimal_generalized_area
 
 
 @metric("aurc_achievable", key="aurc_achievable")
-def aurc_achievable(curve: Curve) -> float:
+def aurc_achievable(curve: RiskCoverage) -> Any:
     """AURC of the dominant working points.
 
     The AURC when only thresholds worth choosing are kept: the vertices of the lower convex hull. Lower is better;
@@ -113,11 +109,11 @@ def aurc_achievable(curve: Curve) -> float:
     >>> aurc_achievable(risk_coverage([4, 3, 2, 1], loss=[0, 1, 0, 0])) == 3 / 32
     True
     """
-    return float(curve.achievable_selective_area)
+    return curve.achievable_selective_area
 
 
 @metric("aurc_gap_pct", key="aurc_gap_pct", undefined="the optimal AURC is 0")
-def aurc_gap_pct(curve: Curve) -> float:
+def aurc_gap_pct(curve: RiskCoverage) -> Any:
     """Room for a better ranking, by AURC.
 
     The excess as a percentage of the best possible. Lower is better.
@@ -132,11 +128,12 @@ def aurc_gap_pct(curve: Curve) -> float:
     >>> aurc_gap_pct(risk_coverage([1, 0, 0], loss=[0, 1, 1]))
     -20.0
     """
-    return _percent(curve.selective_area - curve.optimal_selective_area, curve.optimal_selective_area)
+    excess = curve.selective_area - curve.optimal_selective_area
+    return curve.ratio(100 * excess, curve.optimal_selective_area)
 
 
 @metric("augrc_gap_pct", key="augrc_gap_pct", undefined="the optimal AUGRC is 0")
-def augrc_gap_pct(curve: Curve) -> float:
+def augrc_gap_pct(curve: RiskCoverage) -> Any:
     """Room for a better ranking, by AUGRC.
 
     The excess as a percentage of the best possible. Lower is better.
@@ -151,11 +148,12 @@ def augrc_gap_pct(curve: Curve) -> float:
     >>> augrc_gap_pct(risk_coverage([2, 2, 1, 0], loss=[0, 2, 0, None]))
     300.0
     """
-    return _percent(curve.generalized_area - curve.optimal_generalized_area, curve.optimal_generalized_area)
+    excess = curve.generalized_area - curve.optimal_generalized_area
+    return curve.ratio(100 * excess, curve.optimal_generalized_area)
 
 
 @metric("achievable_gain_pct", key="achievable_gain_pct", better="neither", undefined="the AURC is 0")
-def achievable_gain_pct(curve: Curve) -> float:
+def achievable_gain_pct(curve: RiskCoverage) -> Any:
     """What choosing thresholds well would save.
 
     The part of the AURC that lies above the lower convex hull, as a percentage. Large means that some thresholds
@@ -171,11 +169,12 @@ def achievable_gain_pct(curve: Curve) -> float:
     >>> achievable_gain_pct(risk_coverage([4, 3, 2, 1], loss=[0, 1, 0, 0])) == 1400 / 23
     True
     """
-    return _percent(curve.selective_area - curve.achievable_selective_area, curve.selective_area)
+    saved = curve.selective_area - curve.achievable_selective_area
+    return curve.ratio(100 * saved, curve.selective_area)
 
 
 @metric("aurc_random", key="aurc_random")
-def aurc_random(curve: Curve) -> float:
+def aurc_random(curve: RiskCoverage) -> Any:
     """AURC of a random ranking.
 
     What to expect of a confidence that knows nothing: the risk is the same at every coverage. An AURC above it means
@@ -192,11 +191,11 @@ def aurc_random(curve: Curve) -> float:
     >>> aurc_random(risk_coverage([2, 2, 1, 0], loss=[0, 2, 0, None]))
     0.5
     """
-    return float(_coverage_reached(curve) * _overall_risk(curve))
+    return curve.generalized_risk_reached
 
 
 @metric("augrc_random", key="augrc_random")
-def augrc_random(curve: Curve) -> float:
+def augrc_random(curve: RiskCoverage) -> Any:
     """AUGRC of a random ranking.
 
     What to expect of a confidence that knows nothing. An AUGRC above it means a ranking worse than chance.
@@ -211,11 +210,11 @@ def augrc_random(curve: Curve) -> float:
     >>> augrc_random(risk_coverage([2, 2, 1, 0], loss=[0, 2, 0, None]))
     0.1875
     """
-    return float(_coverage_reached(curve) ** 2 * _overall_risk(curve) / 2)
+    return curve.coverage_reached * curve.generalized_risk_reached / 2
 
 
 @metric("aurc_harmonic", key="aurc_harmonic")
-def aurc_harmonic(curve: Curve) -> float:
+def aurc_harmonic(curve: RiskCoverage) -> Any:
     """Harmonic-weight estimate of the population AURC.
 
     A finite-sample estimator of the AURC of the population, by the weight each rank has on average. Lower is better.
@@ -232,16 +231,11 @@ def aurc_harmonic(curve: Curve) -> float:
     >>> aurc_harmonic(risk_coverage([2, 1], loss=[0, 1]))
     0.25
     """
-    if not curve.defined:
-        return 0.0
-    # Summed the other way round: Σ_k (loss of the k surest)/k, with the loss of a plateau spread evenly over it.
-    ranks = np.arange(1.0, curve.answered + 1)
-    loss_sum = np.interp(ranks, np.append(0, curve.points.count), np.append(0, curve.points.loss_sum))
-    return float(sum_of_quotients(loss_sum, ranks) / (curve.units * curve.divisor))
+    return curve.harmonic_area
 
 
 @metric("aurc_sele", key="aurc_sele")
-def aurc_sele(curve: Curve) -> float:
+def aurc_sele(curve: RiskCoverage) -> Any:
     """SELE score.
 
     A pairwise surrogate of the AURC that can be learned from. Lower is better; without ties it is never above
@@ -258,12 +252,7 @@ def aurc_sele(curve: Curve) -> float:
     >>> aurc_sele(risk_coverage([2, 1], loss=[0, 1]))
     0.25
     """
-    if not curve.defined:
-        return 0.0
-    plateau_loss = np.diff(curve.points.loss_sum, prepend=0)
-    no_surer = curve.answered - np.append(0, curve.points.count[:-1])
-    total = Fraction((plateau_loss * no_surer).sum().item())
-    return float(total / (curve.units * curve.answered * curve.divisor))
+    return curve.pairwise_area
 
 
 def aurc_optimal_zero_one(error_rate: float) -> float:
@@ -292,15 +281,3 @@ def _checked_rate(rate: float) -> float:
     if isinstance(rate, bool) or not isinstance(rate, (int, float)) or not 0 <= rate <= 1:
         raise UserError(f"error rate {literal(rate)}, expected a number from 0 to 1")
     return float(rate)
-
-
-def _coverage_reached(curve: Curve) -> Fraction:
-    return Fraction(curve.answered, max(curve.units, 1))
-
-
-def _overall_risk(curve: Curve) -> Fraction:
-    return curve.points.risk(-1) / curve.divisor if curve.defined else Fraction(0)
-
-
-def _percent(part: Fraction, whole: Fraction) -> float:
-    return float(100 * part / whole) if whole else math.nan
