@@ -79,7 +79,7 @@ WRONG = {
     "lengths": ({"loss": [1]}, "columns of different lengths: units 1, confidence 2"),
     "a number": ({"loss": 3}, "3 is not a column"),
     "two dimensions": ({"loss": np.ones((2, 2))}, "unit 0 .*: loss"),
-    "loss by name alone": ({"loss": "abs"}, "the loss abs needs truth and prediction"),
+    "loss by name alone": ({"loss": "abs"}, "give a column of losses, or truth and prediction"),
     "half": ({"loss": "abs", "truth": [1, 1]}, "truth and prediction come together"),
     "both": ({"truth": [1, 1], "prediction": [1, 1]}, "with truth and prediction, loss is a name"),
     "typo": (

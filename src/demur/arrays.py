@@ -10,7 +10,8 @@ import numpy as np
 
 from demur.columns import Column, State, plain_values
 from demur.curve import Curve
-from demur.errors import UserError, literal, shown, unknown
+from demur.errors import UserError, literal, unknown
+from demur.frames import columns_of
 from demur.graded import Graded, grade
 from demur.instruments import Instrument
 from demur.instruments import instrument as instrument_of
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 def risk_coverage(
     confidence: Any,
     *,
-    loss: Any = "abs",
+    loss: Any = None,
     truth: Any = None,
     prediction: Any = None,
     data: Any = None,
@@ -37,10 +38,11 @@ def risk_coverage(
 ) -> Curve:
     """The risk–coverage curve of units given as columns of equal length.
 
-    Give either `loss` as a column of numbers, or `truth` and `prediction` and the name of a loss (`abs`, `abs_norm`,
-    `zero_one`). None or NaN as a loss or a prediction is an abstention, and then the confidence is not looked at.
-    With `data`, a frame or a dict of columns, columns may be given by name. An `instrument` bounds the scores, and
-    `abs_norm` divides by its range. For `zero_one` without one, truths and predictions may be any labels.
+    Give either `loss` as a column of numbers, or `truth` and `prediction` and the name of a loss (`abs`, which it is
+    if none is named, `abs_norm`, `zero_one`). None or NaN as a loss or a prediction is an abstention, and then the
+    confidence is not looked at. With `data`, a frame or a dict of columns, columns may be given by name. An
+    `instrument` bounds the scores, and `abs_norm` divides by its range. For `zero_one` without one, truths and
+    predictions may be any labels.
 
     With `data` the `Items` of a reader, `confidence` is a signal's name or a column, and `loss` a name.
 
@@ -50,21 +52,24 @@ def risk_coverage(
     if isinstance(data, Items):
         if truth is not None or prediction is not None or instrument is not None:
             raise UserError("items bring their own truth, predictions and instrument: give confidence and loss only")
-        return Curve.of(grade(data, loss=loss, confidence=confidence))
+        return Curve.of(grade(data, loss="abs" if loss is None else loss, confidence=confidence))
     column = _column_finder(data)
     _refuse_other_index(confidence, loss, truth, prediction)
     if truth is None and prediction is None:
-        if isinstance(loss, str) and data is None:
-            raise UserError(f"the loss {shown(loss)} needs truth and prediction; or give a column of losses")
+        if loss is None or (isinstance(loss, str) and data is None):
+            raise UserError("give a column of losses, or truth and prediction (and, if not abs, the name of a loss)")
+        if instrument is not None:
+            raise UserError("an instrument bounds truth and prediction; a column of losses has no use for it")
         graded = _graded(_given_losses(column(loss)), column(confidence))
     elif truth is None or prediction is None:
         raise UserError("truth and prediction come together; or give a column of losses alone")
-    elif not isinstance(loss, str):
+    elif loss is not None and not isinstance(loss, str):
         raise UserError("with truth and prediction, loss is a name: abs, abs_norm or zero_one")
     else:
-        chosen, bounds = loss_named(loss), None if instrument is None else instrument_of(instrument)
+        chosen = loss_named("abs" if loss is None else loss)
+        bounds = None if instrument is None else instrument_of(instrument)
         losses = _losses(column(truth), column(prediction), chosen, bounds)
-        graded = _graded(losses, column(confidence), chosen.divisor(bounds), loss)
+        graded = _graded(losses, column(confidence), chosen.divisor(bounds), chosen.name)
     return Curve.of(graded)
 
 
@@ -72,7 +77,7 @@ def measure(  # noqa: PLR0913  (the columns of `risk_coverage`)
     confidence: Any,
     *,
     metrics: str | Iterable[str | Measure] | None = None,
-    loss: Any = "abs",
+    loss: Any = None,
     truth: Any = None,
     prediction: Any = None,
     data: Any = None,
@@ -93,20 +98,14 @@ def _column_finder(data: Any) -> Callable[[Any], list[Any] | NDArray[Any]]:
     """How a given column becomes values: by name from `data` if it is a name, as it is otherwise."""
     if data is None:
         return plain_values
-    if isinstance(data, Mapping):
-        names, by_name = list(data), data.__getitem__
-    else:
-        import narwhals as nw  # noqa: PLC0415  (only frames pay for it)
-
-        frame = nw.from_native(data, eager_only=True)
-        names, by_name = frame.columns, frame.get_column
+    columns = data if isinstance(data, Mapping) else columns_of(data)
 
     def find(given: Any) -> list[Any] | NDArray[Any]:
         if not isinstance(given, str):
             return plain_values(given)
-        if given not in names:
-            raise unknown("column of data", given, names)
-        return plain_values(by_name(given))
+        if given not in columns:
+            raise unknown("column of data", given, columns)
+        return plain_values(columns[given])
 
     return find
 
@@ -143,7 +142,7 @@ def _losses(
     _refuse_lengths(truth=len(truth), prediction=len(prediction))
     right, said = Column.from_sequence(truth), Column.from_sequence(prediction)
     if loss.name == "zero_one" and bounds is None and (right.other or said.other):
-        right, said = _label_numbers(right, said)
+        right, said = _label_numbers(list(truth), list(prediction))
     expected = bounds.score if bounds else "a finite number"
     right.refuse(~_within(right, bounds), "truth", expected, _unit)
     wrong = ~(_within(said, bounds) | _abstained(said))
@@ -160,19 +159,18 @@ def _within(column: Column, bounds: Instrument | None) -> NDArray[np.bool_]:
     return np.asarray(column.usable() & in_range & (values == np.round(values)))
 
 
-def _label_numbers(truth: Column, prediction: Column) -> tuple[Column, Column]:
+def _label_numbers(truth: list[Any], prediction: list[Any]) -> tuple[Column, Column]:
     """Labels as numbers that are equal exactly where the labels are, which is all that `zero_one` asks."""
-    cells = [[column.cell(unit) for unit in range(len(column))] for column in (truth, prediction)]
-    labels = [cell for column in cells for cell in column if not _gone(cell)]
-    if len({type(label) for label in labels}) > 1:
-        kinds = " and ".join(sorted({type(label).__name__ for label in labels}))
-        raise UserError(f"labels are of different types ({kinds}): 1 and '1' would never be equal")
+    labels = [label for label in (*truth, *prediction) if not _gone(label)]
+    if len(kinds := {type(label) for label in labels}) > 1:
+        named = " and ".join(sorted(kind.__name__ for kind in kinds))
+        raise UserError(f"labels are of different types ({named}): 1 and '1' would never be equal")
     try:
         number = {label: index for index, label in enumerate(dict.fromkeys(labels))}
     except TypeError:
         raise UserError(f"labels must be numbers, texts or other hashable values, not {literal(labels[0])}") from None
-    columns = [Column.of([cell if _gone(cell) else number[cell] for cell in column]) for column in cells]
-    return columns[0], columns[1]
+    numbers = [[label if _gone(label) else number[label] for label in column] for column in (truth, prediction)]
+    return Column.of(numbers[0]), Column.of(numbers[1])
 
 
 def _gone(label: object) -> bool:

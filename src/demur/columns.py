@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import enum
+import math
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +24,9 @@ class Missing(enum.Enum):
 
     MISSING = "missing"
 
+    def __repr__(self) -> str:
+        return self.value
+
 
 MISSING = Missing.MISSING
 
@@ -35,6 +40,7 @@ class State(enum.IntEnum):
     OTHER = 3
 
 
+_EXACT = 2.0**53
 _STATE_OF_TYPE = {Missing: State.MISSING, type(None): State.NULL, int: State.NUMBER, float: State.NUMBER}
 
 
@@ -61,18 +67,20 @@ class Column:
         numbers = np.flatnonzero(state == State.NUMBER).tolist()
         try:
             values[numbers] = raw if len(numbers) == len(raw) else [raw[i] for i in numbers]
-        except OverflowError:  # an integer no double can hold is not a number we can compute with
-            for index in numbers:
-                try:
-                    values[index] = raw[index]
-                except OverflowError:
-                    state[index] = State.OTHER
+        except OverflowError:
+            values[numbers] = [_as_double(raw[i]) for i in numbers]
+        # An integer that no double holds is not a number to compute with: rounded, it could equal another.
+        for index in np.flatnonzero(~(np.abs(values) < _EXACT)).tolist():
+            if type(raw[index]) is int and (math.isinf(values[index]) or int(values[index]) != raw[index]):
+                state[index], values[index] = State.OTHER, np.nan
         return cls(values, state, {i: raw[i] for i in np.flatnonzero(state == State.OTHER).tolist()})
 
     @classmethod
     def from_sequence(cls, values: Any) -> Column:
         """A column of whatever holds one value per unit: an array, a list, a series of any library."""
         raw = plain_values(values)
+        if not isinstance(raw, list) and raw.dtype.kind in "iu" and (np.abs(raw.astype(np.float64)) >= _EXACT).any():
+            raw = raw.tolist()
         if isinstance(raw, list):
             return cls.of(raw)
         return cls(raw.astype(np.float64), np.full(len(raw), State.NUMBER, dtype=np.uint8))
@@ -102,9 +110,8 @@ class Column:
         units = np.flatnonzero(bad)
         if units.size:
             first = int(units[0])
-            cell = self.cell(first)
-            value = "missing" if cell is MISSING else literal(cell)
-            raise UserError(and_more(f"{place(first)}: {name} {value}, expected {expected}", units.size))
+            text = f"{place(first)}: {name} {literal(self.cell(first))}, expected {expected}"
+            raise UserError(and_more(text, units.size))
 
     def take(self, order: NDArray[np.intp]) -> Column:
         """The same cells in another order."""
@@ -120,6 +127,13 @@ def _states(raw: Sequence[object]) -> NDArray[np.uint8]:
     return np.fromiter((_STATE_OF_TYPE.get(type(value), State.OTHER) for value in raw), np.uint8, len(raw))
 
 
+def _as_double(value: Any) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
+
+
 def plain_values(values: Any) -> list[Any] | NDArray[Any]:
     """An array of numbers as it is; anything else as a list of Python values, with None for what is null.
 
@@ -128,8 +142,10 @@ def plain_values(values: Any) -> list[Any] | NDArray[Any]:
     """
     if type(values) is np.ndarray and values.ndim == 1 and values.dtype.kind in "iuf":
         return values
-    if isinstance(values, (str, bytes, Mapping)) or not hasattr(values, "__iter__"):
-        raise UserError(f"{literal(values)} is not a column: expected one value per unit")
+    is_time = isinstance(values, np.ndarray) and values.dtype.kind in "mM"
+    unordered = isinstance(values, (str, bytes, Mapping, AbstractSet)) or getattr(values, "ndim", 1) == 0
+    if is_time or unordered or not hasattr(values, "__iter__"):
+        raise UserError(f"{literal(values)} is not a column: expected one number, text or null per unit, in order")
     for name in ("to_list", "to_pylist", "tolist"):  # pandas and polars, pyarrow, numpy
         if hasattr(values, name):
             values = getattr(values, name)()

@@ -7,10 +7,14 @@ import re
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from typing import Any
+
+import numpy as np
 
 from demur.errors import UserError, literal
 
-_EXACT = re.compile(r"[0-9]{1,30}(\.[0-9]{0,400})?|\.[0-9]{1,400}|[0-9]{1,30}/[1-9][0-9]{0,30}")
+_WRITTEN = re.compile(r"[0-9]{1,30}(\.[0-9]{0,400})?|\.[0-9]{1,400}|[0-9]{1,30}/[1-9][0-9]{0,30}")
+_MOST_DIGITS = 400
 _FLOAT_SLACK = Fraction(1, 10**12)
 
 
@@ -23,6 +27,8 @@ class Coverage:
 
     >>> Coverage.of("0.3").units_needed(10), Coverage.of(0.1 + 0.2).units_needed(10)
     (3, 3)
+    >>> Coverage.of(0.1 + 0.2).text, Coverage.of(0.3).text
+    ('~0.30000000000000004', '0.3')
     """
 
     text: str
@@ -36,25 +42,29 @@ class Coverage:
             return value
         target = cls._text(value) if isinstance(value, str) else cls._number(value)
         if target is None or not 0 < target.value <= 1:
-            raise UserError(f"coverage {literal(value)}, expected a number above 0 and at most 1")
+            raise UserError(f"coverage {literal(value)}, expected a number above 0 and at most 1, as 0.3 or 1/3")
         return target
 
     @classmethod
     def _text(cls, text: str) -> Coverage | None:
-        return cls(text, Fraction(text)) if _EXACT.fullmatch(text) else None
+        """Decimals and fractions are exact; a ~ before them marks what came from a float."""
+        plain = text.removeprefix("~")
+        if not _WRITTEN.fullmatch(plain):
+            return None
+        return cls(text, Fraction(plain), _FLOAT_SLACK if text.startswith("~") else Fraction(0))
 
     @classmethod
-    def _number(cls, value: object) -> Coverage | None:
-        exact = isinstance(value, (int, Fraction, Decimal))
-        try:
-            number = float(value)  # type: ignore[arg-type]  # whatever has a float, numpy's scalars among them
-        except (TypeError, ValueError, OverflowError):
+    def _number(cls, value: Any) -> Coverage | None:
+        if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating, Fraction, Decimal)):
             return None
-        if isinstance(value, bool) or not 0 < number <= 1:
-            return None
-        if exact:
-            return cls._text(format(value, "f") if isinstance(value, Decimal) else str(value))
-        return cls(format(Decimal(repr(number)), "f"), Fraction(repr(number)), _FLOAT_SLACK)
+        if isinstance(value, Decimal):
+            wild = not value.is_finite() or value.adjusted() < -_MOST_DIGITS
+            return None if wild else cls._text(format(value, "f"))
+        if isinstance(value, (int, np.integer, Fraction)):
+            return cls._text(str(value)) if 0 < value <= 1 else None
+        text = np.format_float_positional(value, unique=True, trim="-")
+        short = len(text) <= len("0.123456")  # so few digits are as good as typed, whatever the number of units
+        return cls._text(text if short else f"~{text}")
 
     def units_needed(self, units: int) -> int:
         """The smallest k for which k of `units` reaches this coverage."""

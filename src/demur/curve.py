@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from demur.coverage import Coverage
-from demur.exact import sum_of_quotients
+from demur.exact import cumulative_sum, sum_of_quotients
 from demur.hull import lower_hull
 from demur.notebook import curve_html
 
@@ -110,7 +110,7 @@ class Curve:
         confidence = graded.confidence[order]
         last = np.append(confidence[1:] != confidence[:-1], True)[: len(order)]
         ends = np.flatnonzero(last)
-        loss_sum = np.cumsum(graded.loss[order])[ends]
+        loss_sum = cumulative_sum(graded.loss[order])[ends]
         levels, sizes = _levels(graded.loss)
         return cls(
             units=graded.units,
@@ -165,7 +165,7 @@ class Curve:
     @property
     def coverage(self) -> Floats:
         """Share of all units accepted at each point, abstentions in the denominator."""
-        return self.points.count / max(self.units, 1)
+        return self.points.count / self.units
 
     @property
     def selective_risk(self) -> Floats:
@@ -175,7 +175,7 @@ class Curve:
     @property
     def generalized_risk(self) -> Floats:
         """Summed loss of the accepted units over all units, at each point."""
-        return self.points.loss_sum / (max(self.units, 1) * self.divisor)
+        return self.points.loss_sum / self._area_unit
 
     def at(self, coverage: str | float | Fraction | Decimal | Coverage) -> WorkingPoint:
         """The first working point that reaches a coverage.
@@ -289,7 +289,7 @@ class Curve:
     def _oracle(self) -> Points:
         """Losses ascending, each unit a point of its own; the areas of it are what no ranking can beat."""
         losses = np.repeat(self.loss_levels, self.level_sizes)
-        return Points(np.arange(1, len(losses) + 1), np.cumsum(losses))
+        return Points(np.arange(1, len(losses) + 1), cumulative_sum(losses))
 
 
 def _surest_first(graded: Graded) -> NDArray[np.intp]:

@@ -14,14 +14,22 @@ _LONGEST_SHOWN = 60
 class UserError(ValueError):
     """Something in the input or the call is wrong; the message is one line that says what and where."""
 
+    def __init__(self, message: str) -> None:
+        super().__init__("".join(map(_harmless, message)))
+
     def in_file(self, path: str | Path) -> UserError:
         """The same mistake, with the file it was found in."""
         return UserError(f"{path}: {self}")
 
 
-def unknown(kind: str, name: str, known: Iterable[str]) -> UserError:
+def unknown(kind: str, name: object, known: Iterable[object]) -> UserError:
     """The error for a name nobody registered; it offers the nearest one."""
-    return UserError(f"no {kind} is called {shown(name)}{_hint(name, sorted(known))}")
+    return UserError(f"no {kind} is called {shown(name)}{_hint(str(name), sorted(map(str, known)))}")
+
+
+def _harmless(character: str) -> str:
+    """What a terminal would obey, or could not print, is spelled out."""
+    return character if character.isprintable() else ascii(character)[1:-1]
 
 
 def _hint(name: str, known: list[str]) -> str:
@@ -53,7 +61,10 @@ def literal(value: object) -> str:
     """
     if isinstance(value, int) and abs(value) >= 10**_LONGEST_SHOWN:
         return "an integer of very many digits"
-    return "null" if value is None else _short(ascii(value))
+    try:
+        return "null" if value is None else _short(ascii(value))
+    except (RecursionError, ValueError):  # nested out of reach; an integer of very many digits inside something
+        return f"a {type(value).__name__}"
 
 
 def _short(text: str) -> str:

@@ -6,8 +6,9 @@ pairs are added without losing what a rounding drops, and the total leaves as a 
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -31,6 +32,23 @@ def sum_of_quotients(numerator: Doubles, denominator: Doubles) -> Fraction:
         block = slice(start, start + _BLOCK)
         total += _pairwise_sum(*_quotient(numerator[block], denominator[block]))
     return total
+
+
+def cumulative_sum(values: NDArray[Any]) -> NDArray[Any]:
+    """Running sums; of integers exactly, of doubles to about the last bit of each sum.
+
+    Doubles are cut in two on a grid so coarse that the upper parts add up without rounding; what rounding does to the
+    lower parts is far below the last bit of the total.
+
+    >>> float(cumulative_sum(np.full(1_000_000, 0.1))[-1])
+    100000.0
+    """
+    if values.dtype.kind == "i":
+        return np.cumsum(values)
+    largest = float(np.abs(values).max(initial=0)) * len(values)
+    grid = 2.0 ** (math.frexp(largest)[1] - 52)
+    upper = np.rint(values / grid) * grid
+    return np.asarray(np.cumsum(upper) + np.cumsum(values - upper))
 
 
 def _quotient(numerator: Doubles, denominator: Doubles) -> tuple[Doubles, Doubles]:

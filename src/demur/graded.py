@@ -16,7 +16,16 @@ if TYPE_CHECKING:
 
     from demur.items import Items
 
-_SAFE_PRODUCT = 2.0**62
+_SAFE_PRODUCT = 2.0**53
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Clusters:
+    """What was sampled: ids in sorted order, how many units each has, and whose each answered unit is."""
+
+    ids: tuple[int | str, ...]
+    units: NDArray[np.int64]
+    of_answer: NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -24,7 +33,7 @@ class Graded:
     """Losses and confidences of the answered units, and how many units there are in all.
 
     A loss is `loss / divisor`. Whole numbers are kept as integers, whatever type they came in: their sums are exact
-    and do not depend on the order of the rows.
+    and do not depend on the order of the rows. Without `clusters` every unit was sampled by itself.
     """
 
     units: int
@@ -33,8 +42,16 @@ class Graded:
     divisor: int = 1
     abstained_nan: int = 0
     loss_name: str = "as given"
+    clusters: Clusters | None = None
 
     def __post_init__(self) -> None:
+        if not len(self.loss) == len(self.confidence) <= self.units:
+            raise UserError(
+                f"{len(self.loss)} losses, {len(self.confidence)} confidences and {self.units} units do not go together"
+            )
+        largest = float(np.abs(self.loss).max(initial=0)) * max(self.units, 1) ** 2
+        if not (np.isfinite(largest) and np.isfinite(self.confidence).all()):
+            raise UserError("losses and confidences must be finite, and the losses small enough to be summed")
         object.__setattr__(self, "loss", _whole_if_possible(self.loss, self.units))
 
     @property
@@ -44,7 +61,7 @@ class Graded:
 
 
 def _whole_if_possible(loss: NDArray[Any], units: int) -> NDArray[Any]:
-    """As integers if they are whole and no sum of (units × losses) can overflow; as doubles otherwise."""
+    """As integers if they are whole and every product of a count and a loss sum fits a double; as doubles otherwise."""
     largest = float(np.abs(loss).max(initial=0)) * len(loss) * units * 2
     if largest < _SAFE_PRODUCT and (loss.dtype.kind in "iub" or bool((loss == np.rint(loss)).all())):
         return loss.astype(np.int64, copy=False)
@@ -72,4 +89,9 @@ def grade(items: Items, *, loss: str, confidence: Any) -> Graded:
         divisor=chosen.divisor(items.instrument),
         abstained_nan=items.abstained_nan,
         loss_name=loss,
+        clusters=Clusters(
+            ids=items.cluster_ids,
+            units=np.bincount(items.cluster, minlength=len(items.cluster_ids)),
+            of_answer=items.cluster[answered],
+        ),
     )

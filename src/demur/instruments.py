@@ -12,6 +12,8 @@ from typing import Any
 from demur.errors import UserError, literal, unknown
 from demur.strict_json import decode, loads, read_bytes
 
+_LARGEST_SCORE = 2**31
+
 
 @dataclass(frozen=True, slots=True)
 class Instrument:
@@ -33,7 +35,7 @@ class Instrument:
         if not self.items or not items_are_names or len(set(self.items)) < len(self.items):
             raise UserError(f"instrument {self.name}: items must be distinct, non-empty names")
         for bound, value in (("min", self.minimum), ("max", self.maximum)):
-            if type(value) is not int:
+            if type(value) is not int or abs(value) > _LARGEST_SCORE:
                 raise UserError(f"instrument {self.name}: {bound} is {literal(value)}, expected an integer")
         if self.minimum >= self.maximum:
             raise UserError(
@@ -76,8 +78,11 @@ def instrument(which: str | Path | Instrument) -> Instrument:
     """
     if isinstance(which, Instrument):
         return which
-    if isinstance(which, Path) or which.endswith((".json", ".toml")):
+    if not isinstance(which, (str, Path)):
+        raise UserError(f"instrument {literal(which)}, expected a name, a .json or .toml file, or an Instrument")
+    if Path(which).suffix.lower() in (".json", ".toml"):
         return _from_file(Path(which))
+    which = str(which)
     for name, known in INSTRUMENTS.items():
         if name.lower().replace("-", "") == which.lower().replace("-", ""):
             return known
@@ -88,7 +93,7 @@ def _from_file(path: Path) -> Instrument:
     data = read_bytes(path)
     try:
         text = decode(data)
-        return _from_fields(_toml(text) if path.suffix == ".toml" else loads(text))
+        return _from_fields(_toml(text) if path.suffix.lower() == ".toml" else loads(text))
     except UserError as error:
         raise error.in_file(path) from None
 
@@ -98,7 +103,7 @@ def _toml(text: str) -> dict[str, Any]:
 
     try:
         return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # TOMLDecodeError is a ValueError, and so is too long an integer
         raise UserError(f"not valid TOML: {error}") from None
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from demur.columns import MISSING, Column, State
+from demur.columns import Column, State
 from demur.errors import UserError, and_more, literal, shown, unknown
 from demur.notebook import html_table
 from demur.signals import SIGNALS, Signal
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from demur.instruments import Instrument
 
 ClusterId = int | str
+_LARGEST_ID = 2**63
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,12 +90,13 @@ class Items:
             answer=np.where(answered, units.prediction.values, 0).astype(np.int64),
             answered=answered,
             abstained_nan=int(np.count_nonzero(~answered & units.prediction.is_(State.NUMBER))),
-            signals=units.signals,
+            signals=MappingProxyType(units.signals),
             instrument=raw.instrument,
             noun=raw.noun,
             source=source,
         )
-        for array in (items.cluster, items.item, items.truth, items.answer, items.answered):
+        columns = [array for column in units.signals.values() for array in (column.values, column.state)]
+        for array in (items.cluster, items.item, items.truth, items.answer, items.answered, *columns):
             array.flags.writeable = False
         return items
 
@@ -102,9 +105,11 @@ class Items:
 
     def __repr__(self) -> str:
         answered = int(self.answered.sum())
+        abstained = len(self) - answered
         return (
             f"Items({len(self.cluster_ids)} {self.noun}s, {len(self.failed)} failed, {len(self)} units, "
-            f"{answered} answered, {len(self) - answered} abstained, {len(self.signals)} signals)"
+            f"{answered} answered, {abstained} abstained ({abstained - self.abstained_nan} null, "
+            f"{self.abstained_nan} NaN), {len(self.signals)} signals)"
         )
 
     def place(self, unit: int) -> str:
@@ -135,7 +140,7 @@ class _Ordered:
     item: NDArray[np.intp]
     truth: Column
     prediction: Column
-    signals: Mapping[str, Column]
+    signals: dict[str, Column]
     instrument: Instrument | None
     noun: str
     no_answer: str
@@ -222,8 +227,7 @@ class Mistake:
     expected: str
 
     def __str__(self) -> str:
-        value = "missing" if self.value is MISSING else literal(self.value)
-        return f"{self.field} {value}, expected {self.expected}"
+        return f"{self.field} {literal(self.value)}, expected {self.expected}"
 
 
 def checked_ids(ids: Iterable[object], noun: str) -> list[ClusterId]:
@@ -231,7 +235,7 @@ def checked_ids(ids: Iterable[object], noun: str) -> list[ClusterId]:
     seen: dict[str, ClusterId] = {}
     checked: list[ClusterId] = []
     for value in ids:
-        if type(value) is not int and not (type(value) is str and value.strip() and _is_unicode(value)):
+        if not (type(value) is int and abs(value) < _LARGEST_ID) and not (type(value) is str and _is_id(value)):
             raise UserError(f"{noun} id {literal(value)}, expected an integer or non-empty text")
         other = seen.setdefault(str(value), value)
         if type(other) is not type(value):
@@ -240,8 +244,9 @@ def checked_ids(ids: Iterable[object], noun: str) -> list[ClusterId]:
     return checked
 
 
-def _is_unicode(text: str) -> bool:
-    return not any("\ud800" <= character <= "\udfff" for character in text)
+def _is_id(text: str) -> bool:
+    """Something to see, and no half of a character that could not be written to a file again."""
+    return bool(text.strip()) and not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def _id_order(value: ClusterId) -> tuple[bool, Any]:

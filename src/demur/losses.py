@@ -70,6 +70,6 @@ def loss(name: str) -> Loss:
     >>> loss("zero_one").numerators(np.array([1, 2]), np.array([1, 3]))
     array([0, 1])
     """
-    if name not in LOSSES:
+    if not isinstance(name, str) or name not in LOSSES:
         raise unknown("loss", name, LOSSES)
     return LOSSES[name]

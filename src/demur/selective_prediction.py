@@ -46,11 +46,11 @@ class RiskCoverageCurve:
     cmax: float
 
 
-Items = Sequence[ItemPrediction]
+Rows = Sequence[ItemPrediction]
 
 
 def compute_risk_coverage_curve(
-    items: Items, *, loss: LossName, instrument: str | Instrument = PHQ8
+    items: Rows, *, loss: LossName, instrument: str | Instrument = PHQ8
 ) -> RiskCoverageCurve:
     """The working points of the rows.
 
@@ -68,72 +68,72 @@ def compute_risk_coverage_curve(
     )
 
 
-def compute_cmax(items: Items, *, instrument: str | Instrument = PHQ8) -> float:
+def compute_cmax(items: Rows, *, instrument: str | Instrument = PHQ8) -> float:
     """Share of the rows that are answered."""
     return float(selective.cmax(_curve(items, "abs", instrument)))
 
 
-def compute_aurc(items: Items, *, loss: LossName, instrument: str | Instrument = PHQ8) -> float:
+def compute_aurc(items: Rows, *, loss: LossName, instrument: str | Instrument = PHQ8) -> float:
     """Area under the selective risk over [0, Cmax]; 0.0 when nothing is answered."""
     return float(selective.aurc(_curve(items, loss, instrument)))
 
 
-def compute_augrc(items: Items, *, loss: LossName, instrument: str | Instrument = PHQ8) -> float:
+def compute_augrc(items: Rows, *, loss: LossName, instrument: str | Instrument = PHQ8) -> float:
     """Area under the generalized risk over [0, Cmax]; 0.0 when nothing is answered."""
     return float(selective.augrc(_curve(items, loss, instrument)))
 
 
 def compute_aurc_at_coverage(
-    items: Items, *, max_coverage: float, loss: LossName, instrument: str | Instrument = PHQ8
+    items: Rows, *, max_coverage: float, loss: LossName, instrument: str | Instrument = PHQ8
 ) -> float:
     """Area under the selective risk over [0, min(max_coverage, Cmax)]."""
     return float(selective.aurc_at(_curve(items, loss, instrument), Coverage.of(max_coverage)))
 
 
 def compute_augrc_at_coverage(
-    items: Items, *, max_coverage: float, loss: LossName, instrument: str | Instrument = PHQ8
+    items: Rows, *, max_coverage: float, loss: LossName, instrument: str | Instrument = PHQ8
 ) -> float:
     """Area under the generalized risk over [0, min(max_coverage, Cmax)]."""
     return float(selective.augrc_at(_curve(items, loss, instrument), Coverage.of(max_coverage)))
 
 
 def compute_risk_at_coverage(
-    items: Items, *, target_coverage: float, loss: LossName, instrument: str | Instrument = PHQ8
+    items: Rows, *, target_coverage: float, loss: LossName, instrument: str | Instrument = PHQ8
 ) -> float | None:
     """Selective risk of the first working point that reaches the coverage; None where none does."""
     value = selective.mae_at(_curve(items, loss, instrument), Coverage.of(target_coverage))
     return None if math.isnan(value) else value
 
 
-def compute_aurc_optimal(items: Items, *, loss: LossName, instrument: str | Instrument = PHQ8) -> float:
+def compute_aurc_optimal(items: Rows, *, loss: LossName, instrument: str | Instrument = PHQ8) -> float:
     """The AURC of the same losses in the best order."""
     return float(selective_ranking.aurc_optimal(_curve(items, loss, instrument)))
 
 
-def compute_augrc_optimal(items: Items, *, loss: LossName, instrument: str | Instrument = PHQ8) -> float:
+def compute_augrc_optimal(items: Rows, *, loss: LossName, instrument: str | Instrument = PHQ8) -> float:
     """The AUGRC of the same losses in the best order."""
     return float(selective_ranking.augrc_optimal(_curve(items, loss, instrument)))
 
 
-def compute_eaurc(items: Items, *, loss: LossName, instrument: str | Instrument = PHQ8) -> float:
+def compute_eaurc(items: Rows, *, loss: LossName, instrument: str | Instrument = PHQ8) -> float:
     """AURC above that of the best order; slightly negative where plateaus make it so."""
     return float(selective_ranking.eaurc(_curve(items, loss, instrument)))
 
 
-def compute_eaugrc(items: Items, *, loss: LossName, instrument: str | Instrument = PHQ8) -> float:
+def compute_eaugrc(items: Rows, *, loss: LossName, instrument: str | Instrument = PHQ8) -> float:
     """AUGRC above that of the best order."""
     return float(selective_ranking.eaugrc(_curve(items, loss, instrument)))
 
 
-def compute_aurc_achievable(items: Items, *, loss: LossName, instrument: str | Instrument = PHQ8) -> float:
+def compute_aurc_achievable(items: Rows, *, loss: LossName, instrument: str | Instrument = PHQ8) -> float:
     """The AURC over the vertices of the curve's lower convex hull."""
     return float(selective_ranking.aurc_achievable(_curve(items, loss, instrument)))
 
 
-def _curve(items: Items, loss: str, instrument: str | Instrument) -> Curve:
+def _curve(items: Rows, loss: str, instrument: str | Instrument) -> Curve:
     chosen, bounds = loss_named(loss), instrument_of(instrument)
-    truth, answer, confidence = [], [], []
-    for position, row in enumerate(items):
+    truth, answer, confidence, rows = [], [], [], list(items)
+    for position, row in enumerate(rows):
         if not isinstance(row, ItemPrediction):
             raise UserError(f"row {position} is {literal(row)}, expected an ItemPrediction")
         gt = _score(row.gt, "gt", row, position, bounds)
@@ -143,7 +143,7 @@ def _curve(items: Items, loss: str, instrument: str | Instrument) -> Curve:
             confidence.append(_confidence(row, position))
     losses = chosen.numerators(np.array(truth, dtype=np.int64), np.array(answer, dtype=np.int64))
     sureness = np.array(confidence, dtype=np.float64)
-    return Curve.of(Graded(len(items), losses, sureness, chosen.divisor(bounds), loss_name=loss))
+    return Curve.of(Graded(len(rows), losses, sureness, chosen.divisor(bounds), loss_name=loss))
 
 
 def _score(value: object, name: str, row: ItemPrediction, position: int, instrument: Instrument) -> int:
@@ -169,7 +169,8 @@ def _number(value: object) -> float | None:
         number = float(value)
     except OverflowError:
         return None
-    return number if math.isfinite(number) else None
+    rounded = isinstance(value, (int, np.integer)) and number != value
+    return number if math.isfinite(number) and not rounded else None
 
 
 def _place(row: ItemPrediction, position: int) -> str:

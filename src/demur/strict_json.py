@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any, NoReturn
 
-from demur.errors import UserError, shown
+from demur.errors import UserError, literal, shown
 
 
 def read_bytes(path: str | Path) -> bytes:
@@ -16,8 +16,8 @@ def read_bytes(path: str | Path) -> bytes:
         return Path(path).read_bytes()
     except OSError as error:
         raise UserError(f"{path}: cannot be read ({error.strerror})") from None
-    except ValueError as error:  # a NUL in the name
-        raise UserError(f"{shown(str(path))}: cannot be read ({error})") from None
+    except (TypeError, ValueError) as error:  # no path at all, or a NUL in it
+        raise UserError(f"{literal(path)}: cannot be read ({error})") from None
 
 
 def decode(data: bytes) -> str:

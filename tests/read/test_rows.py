@@ -163,7 +163,7 @@ def test_a_wrong_table_is_one_line(table, message):
 WRONG_FILES = {
     "no header": ("", "t.csv", "the file has no rows"),
     "header only": ("cluster,item,truth,prediction\n", "t.csv", "the file has no rows"),
-    "ragged": (CSV + "3,q1\n", "t.csv", "row 6: 2 cells, expected 6 as in the header"),
+    "ragged": (CSV + "3,q1\n", "t.csv", "line 6: 2 cells, expected 6 as in the header"),
     "column twice": ("a,a\n1,2\n", "t.csv", "the column a stands twice in the header"),
     "bad quote": ('cluster,item\n"1"x,2\n', "t.csv", "line 2: not valid CSV"),
     "nul": ("cluster,item\n1,\0\n", "t.csv", "."),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from demur.errors import UserError, literal
@@ -75,8 +76,8 @@ def eaurc(curve: RiskCoverage) -> Any:
 def eaugrc(curve: RiskCoverage) -> Any:
     """Excess AUGRC.
 
-    How much of the AUGRC the ranking costs. Lower is better; 0 is a perfect ranking. Never negative, and with
-    repeated units better behaved than eAURC.
+    How much of the AUGRC the ranking costs. Lower is better; 0 is a perfect ranking. Never negative (for losses that
+    are not whole: beyond rounding), and with repeated units better behaved than eAURC.
 
     Formula: eAUGRC = AUGRC − AUGRC of the best ranking.
     Ties: count half, as in the AUGRC.
@@ -96,7 +97,7 @@ def aurc_achievable(curve: RiskCoverage) -> Any:
     """AURC of the dominant working points.
 
     The AURC when only thresholds worth choosing are kept: the vertices of the lower convex hull. Lower is better;
-    never above the AURC.
+    never above the AURC (for losses that are not whole: beyond rounding).
 
     Formula: the AURC of the vertices of the lower convex hull of (coverage_j, selective_risk_j), which include the
         first and the last point; the first risk repeated at coverage 0.
@@ -255,6 +256,9 @@ def aurc_sele(curve: RiskCoverage) -> Any:
     return curve.pairwise_area
 
 
+_SMALL_RATE = 0.1
+
+
 def aurc_optimal_zero_one(error_rate: float) -> float:
     """The AURC of the best ranking of infinitely many fully answered units with 0/1 loss.
 
@@ -265,6 +269,8 @@ def aurc_optimal_zero_one(error_rate: float) -> float:
     0.153426
     """
     error = _checked_rate(error_rate)
+    if error < _SMALL_RATE:  # the two terms cancel; their difference is Σ eⁿ/(n(n−1)) from n = 2
+        return math.fsum(error**n / (n * (n - 1)) for n in range(2, 20))
     return error + (1 - error) * math.log1p(-error) if error < 1 else 1.0
 
 
@@ -277,7 +283,7 @@ def augrc_optimal_zero_one(error_rate: float) -> float:
     return _checked_rate(error_rate) ** 2 / 2
 
 
-def _checked_rate(rate: float) -> float:
-    if isinstance(rate, bool) or not isinstance(rate, (int, float)) or not 0 <= rate <= 1:
+def _checked_rate(rate: object) -> float:
+    if isinstance(rate, bool) or not isinstance(rate, Real) or not 0 <= float(rate) <= 1:
         raise UserError(f"error rate {literal(rate)}, expected a number from 0 to 1")
     return float(rate)

@@ -7,13 +7,15 @@ import hashlib
 import io
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from demur.columns import MISSING, Column, plain
+from demur.columns import MISSING, Column, plain, plain_values
 from demur.errors import UserError, literal, shown, unknown
+from demur.frames import columns_of
 from demur.instruments import PHQ8, Instrument
 from demur.instruments import instrument as instrument_of
 from demur.items import ClusterId, Items, RawUnits, Source, checked_ids
@@ -39,7 +41,7 @@ def read_table(
     >>> items = read_table({"who": ["a", "a"], "item": ["q1", "q2"], "truth": [1, 0], "prediction": [1, None]},
     ...                    columns={"cluster": "who"}, instrument=None)
     >>> items
-    Items(1 clusters, 0 failed, 2 units, 1 answered, 1 abstained, 0 signals)
+    Items(1 clusters, 0 failed, 2 units, 1 answered, 1 abstained (1 null, 0 NaN), 0 signals)
     """
     names = _role_names(columns or {})
     chosen = None if instrument is None else instrument_of(instrument)
@@ -58,7 +60,11 @@ def _role_names(mapped: Mapping[str, str]) -> dict[str, str]:
     for role in mapped:
         if role not in (*ROLES, "success"):
             raise unknown("column role", role, (*ROLES, "success"))
-    return {role: mapped.get(role, role) for role in (*ROLES, "success")}
+    names = {role: mapped.get(role, role) for role in (*ROLES, "success")}
+    for name, times in Counter(names.values()).items():
+        if times > 1:
+            raise UserError(f"the column {shown(name)} is mapped to more than one role")
+    return names
 
 
 def _parser(path: Path) -> Callable[[bytes, Mapping[str, str]], Table]:
@@ -74,7 +80,7 @@ def _parser(path: Path) -> Callable[[bytes, Mapping[str, str]], Table]:
 
 
 def _raw_units(table: Table, names: Mapping[str, str], instrument: Instrument | None) -> RawUnits:
-    for role in ROLES:
+    for role in (*ROLES, *(["success"] if names["success"] != "success" else [])):
         if names[role] not in table:
             there = ", ".join(map(shown, table)) or "none"
             way = f"map it, e.g. columns={{'{role}': 'your column'}}"
@@ -127,26 +133,17 @@ def _item_names(items: list[Any], clusters: list[ClusterId], instrument: Instrum
 
 
 def _from_mapping(table: Mapping[str, Any]) -> Table:
-    return {name: [plain(value) for value in values] for name, values in table.items()}
+    return {str(name): list(plain_values(values)) for name, values in table.items()}
 
 
 def _from_frame(frame: Any, prediction: str) -> Table:
     """What the frame's own library calls null is null; only a prediction's NaN is kept, to be counted as one."""
-    import narwhals as nw  # noqa: PLC0415  (only frames pay for it)
-
-    try:
-        native = nw.from_native(frame)
-    except TypeError:
-        raise UserError(f"a table is a path, a data frame or a dict of lists, not {type(frame).__name__}") from None
-    eager = native.collect() if isinstance(native, nw.LazyFrame) else native
     table: Table = {}
-    for series in eager.iter_columns():
-        values = [plain(value) for value in series.to_list()]
+    for name, series in columns_of(frame).items():
         null = series.is_null().to_list()
-        counts_nan = series.name == prediction
-        table[series.name] = [
-            None if gone and not (counts_nan and _is_nan(value)) else value
-            for value, gone in zip(values, null, strict=True)
+        table[name] = [
+            None if gone and not (name == prediction and _is_nan(value)) else value
+            for value, gone in zip(map(plain, series.to_list()), null, strict=True)
         ]
     return table
 
@@ -161,10 +158,9 @@ def _from_parquet(data: bytes, names: Mapping[str, str]) -> Table:
     except ImportError:
         raise UserError("reading Parquet needs pyarrow: pip install 'demur[parquet]'") from None
     try:
-        frame = parquet.read_table(io.BytesIO(data))
-    except (ArrowException, OSError) as error:
-        raise UserError(f"not valid Parquet: {str(error).splitlines()[0]}") from None
-    return _from_frame(frame, names["prediction"])
+        return _from_frame(parquet.read_table(io.BytesIO(data)), names["prediction"])
+    except (ArrowException, OSError, UnicodeDecodeError) as error:
+        raise UserError(f"not valid Parquet: {error}") from None
 
 
 def _from_json_lines(data: bytes, _: Mapping[str, str]) -> Table:
@@ -181,9 +177,13 @@ def _from_json_lines(data: bytes, _: Mapping[str, str]) -> Table:
         rows.append(row)
     if not rows:
         raise UserError("the file is empty: there is nothing to evaluate")
-    return {name: [row.get(name, MISSING) for row in rows] for name in dict.fromkeys(chain.from_iterable(rows))}
+    members = dict.fromkeys(chain.from_iterable(rows))
+    if len(members) > _MOST_COLUMNS:
+        raise UserError(f"{len(members)} different members, expected at most {_MOST_COLUMNS}")
+    return {name: [row.get(name, MISSING) for row in rows] for name in members}
 
 
+_MOST_COLUMNS = 1000  # members that never repeat would take rows × rows of memory
 _INTEGER = re.compile(r"[+-]?[0-9]{1,300}")
 _DECIMAL_ID = re.compile(r"[+-]?[0-9]*\.[0-9]*")
 
@@ -192,8 +192,11 @@ def _from_csv(data: bytes, names: Mapping[str, str]) -> Table:
     """Cells are numbers where they read as numbers, null where they are empty, text otherwise."""
     rows = csv.reader(io.StringIO(decode(data).removeprefix("\ufeff"), newline=""), strict=True)
     try:
-        header = next(rows, [])
-        body = [row for row in rows if row]
+        header, body = next(rows, []), []
+        for row in filter(None, rows):
+            if len(row) != len(header):
+                raise UserError(f"line {rows.line_num}: {len(row)} cells, expected {len(header)} as in the header")
+            body.append(row)
     except csv.Error as error:
         raise UserError(f"line {rows.line_num}: not valid CSV: {error}") from None
     if not body:
@@ -201,9 +204,6 @@ def _from_csv(data: bytes, names: Mapping[str, str]) -> Table:
     if len(set(header)) < len(header):
         twice = next(name for name in header if header.count(name) > 1)
         raise UserError(f"the column {shown(twice)} stands twice in the header")
-    for number, row in enumerate(body, 2):
-        if len(row) != len(header):
-            raise UserError(f"row {number}: {len(row)} cells, expected {len(header)} as in the header")
     table: Table = {}
     for name, cells in zip(header, zip(*body, strict=True), strict=True):
         if name == names["cluster"]:
@@ -233,6 +233,6 @@ def _number_or_text(cell: str) -> float | str | None:
     if _INTEGER.fullmatch(cell):
         return int(cell)
     try:
-        return float(cell) if "_" not in cell else cell
+        return float(cell) if cell.isascii() and "_" not in cell else cell
     except ValueError:
         return cell

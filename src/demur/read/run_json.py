@@ -92,12 +92,16 @@ def _experiments(run: object) -> list[tuple[str, ...]]:
     return claims
 
 
+_MOST_LISTED = 12
+
+
 def _choose(claims: list[tuple[str, ...]], mode: str | None, experiment: int | None) -> tuple[int, str | None]:
     """Which experiment is meant, and its mode (what the results say, where provenance says another)."""
-    listing = "; ".join(f"{i}: {_claim_shown(claim)}" for i, claim in enumerate(claims))
+    listing = "; ".join(f"{i}: {_claim_shown(claim)}" for i, claim in enumerate(claims[:_MOST_LISTED]))
+    listing += f"; and {len(claims) - _MOST_LISTED} more" if len(claims) > _MOST_LISTED else ""
     if experiment is not None:
-        if not 0 <= experiment < len(claims):
-            raise UserError(f"there is no experiment {experiment}; experiments in this file: {listing}")
+        if type(experiment) is not int or not 0 <= experiment < len(claims):
+            raise UserError(f"there is no experiment {literal(experiment)}; experiments in this file: {listing}")
         if mode is not None and mode not in claims[experiment]:
             raise UserError(f"experiment {experiment} is not of mode {shown(mode)}; experiments: {listing}")
         return experiment, claims[experiment][-1] if claims[experiment] else None

@@ -1,0 +1,26 @@
+"""Data frames of any library, as named columns, with every way they can disappoint turned into one line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from demur.errors import UserError
+
+
+def columns_of(frame: Any) -> dict[str, Any]:
+    """The columns of a pandas, polars, pyarrow or other frame as narwhals series, by name."""
+    import narwhals as nw  # noqa: PLC0415  (only frames pay for it)
+
+    try:
+        native = nw.from_native(frame)
+    except TypeError:
+        kind = type(frame).__name__
+        raise UserError(f"a table is a path, a data frame or a dict of lists, not {kind}") from None
+    except nw.exceptions.NarwhalsError as error:
+        raise UserError(f"the frame cannot be read: {error}") from None
+    if isinstance(native, nw.LazyFrame):
+        try:
+            native = native.collect()
+        except Exception as error:  # each library raises its own when a lazy plan turns out to be wrong
+            raise UserError(f"the lazy frame cannot be collected: {error}") from error
+    return {str(series.name): series for series in native.iter_columns()}
