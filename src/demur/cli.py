@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Annotated
 
 import typer
@@ -33,6 +35,40 @@ def root(
     ] = False,
 ) -> None:
     """Measure systems that may decline to answer: the whole risk–coverage trade-off, exactly."""
+
+
+@app.command()
+def study(
+    seed: Annotated[int, typer.Option(help="Seed of the simulation: any integer, 0 or more.")],
+    participants: Annotated[int, typer.Option(help="How many participants a data set has.")] = 41,
+    datasets: Annotated[int, typer.Option(help="How many data sets to make.")] = 1000,
+    resamples: Annotated[int, typer.Option(help="Bootstrap resamples of each data set.")] = 1000,
+) -> None:
+    """Measure how often intervals hold the truth, on made-up runs of your size.
+
+    Example: demur study --participants 20 --datasets 1000 --seed 1
+    """
+    from demur.study import Design, coverage, report  # noqa: PLC0415  (--help does not pay for it)
+
+    design = Design(participants=participants)
+    with _progress("data sets") as advance:
+        tallies = coverage(design, datasets=datasets, seed=seed, n_resamples=resamples, progress=advance)
+    typer.echo(f"demur study --participants {participants} --datasets {datasets} --resamples {resamples} --seed {seed}")
+    typer.echo(report(design, tallies))
+
+
+@contextmanager
+def _progress(what: str) -> Iterator[Callable[[int, int], None] | None]:
+    """A progress bar on a terminal, nothing anywhere else."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console  # noqa: PLC0415
+    from rich.progress import Progress  # noqa: PLC0415
+
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
 def main() -> None:

@@ -43,6 +43,7 @@ class Graded:
     abstained_nan: int = 0
     loss_name: str = "as given"
     clusters: Clusters | None = None
+    largest_loss: int | None = None
 
     def __post_init__(self) -> None:
         if not len(self.loss) == len(self.confidence) <= self.units:
@@ -89,6 +90,7 @@ def grade(items: Items, *, loss: str, confidence: Any) -> Graded:
         divisor=chosen.divisor(items.instrument),
         abstained_nan=items.abstained_nan,
         loss_name=loss,
+        largest_loss=chosen.largest(items.instrument),
         clusters=Clusters(
             ids=items.cluster_ids,
             units=np.bincount(items.cluster, minlength=len(items.cluster_ids)),

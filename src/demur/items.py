@@ -82,7 +82,7 @@ class Items:
         answered = units.answered
         items = cls(
             cluster_ids=units.cluster_ids,
-            failed=tuple(sorted(raw.failed, key=_id_order)),
+            failed=sorted_ids(raw.failed),
             item_names=units.item_names,
             cluster=units.cluster,
             item=units.item,
@@ -149,7 +149,7 @@ class _Ordered:
     def of(cls, raw: RawUnits) -> _Ordered:
         if not raw.clusters:
             raise UserError(f"nothing to evaluate: no {raw.noun} succeeded ({len(raw.failed)} failed)")
-        cluster_ids = tuple(sorted(dict.fromkeys(raw.clusters), key=_id_order))
+        cluster_ids = sorted_ids(raw.clusters)
         item_names = raw.instrument.items if raw.instrument else tuple(dict.fromkeys(raw.items))
         cluster, item = _positions(raw.clusters, cluster_ids), _positions(raw.items, item_names)
         if raw.instrument and (item < 0).any():
@@ -249,8 +249,9 @@ def _is_id(text: str) -> bool:
     return bool(text.strip()) and not any("\ud800" <= character <= "\udfff" for character in text)
 
 
-def _id_order(value: ClusterId) -> tuple[bool, Any]:
-    return isinstance(value, str), value
+def sorted_ids(ids: Iterable[ClusterId]) -> tuple[ClusterId, ...]:
+    """Distinct ids in the one order everything is drawn in: integers, then texts."""
+    return tuple(sorted(dict.fromkeys(ids), key=lambda value: (isinstance(value, str), value)))
 
 
 def _positions(values: Sequence[Any], known: Sequence[Any]) -> NDArray[np.intp]:

@@ -36,6 +36,12 @@ class Loss:
             raise UserError(f"the loss {self.name} divides by the score range: it needs an instrument, e.g. PHQ-8")
         return instrument.range
 
+    def largest(self, instrument: Instrument | None) -> int | None:
+        """The largest numerator there can be; None where nothing bounds the scores."""
+        if self.name == "zero_one":
+            return 1
+        return instrument.range if instrument else None
+
     def definition(self, instrument: Instrument | None) -> str:
         """The formula, with the range it divides by.
 

@@ -71,7 +71,7 @@ class Replicates:
     @cached_property
     def risk(self) -> Floats:
         """Mean loss numerator at each plateau."""
-        risk = self.loss_sum / np.maximum(self.count, 1)
+        risk = np.divide(self.loss_sum, self.count, out=np.zeros_like(self.loss_sum), where=self.count > 0)
         for row in np.flatnonzero((self.count[:, :1] == 0).any(axis=1)):
             first = int(np.argmax(self.count[row] > 0))
             risk[row, :first] = risk[row, first]

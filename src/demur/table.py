@@ -69,6 +69,19 @@ class Entries:
             return count, loss
         return count[:, self.step_end], loss[:, self.step_end]
 
+    def by_cluster(self, by_count: Floats, by_loss: Floats, clusters: int) -> Floats:
+        """Each cluster's counts and losses times what one of them is worth at each step, one row per replicate."""
+        totals = np.zeros((len(by_count), clusters))
+        if not len(self.count):
+            return totals
+        order = np.argsort(self.cluster, kind="stable")
+        step = np.searchsorted(self.step_end, order)
+        worth = by_count[:, step] * self.count[order]
+        worth += by_loss[:, step] * self.loss[order]
+        present, first = np.unique(self.cluster[order], return_index=True)
+        totals[:, present] = np.add.reduceat(worth, first, axis=1)
+        return totals
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Table:
@@ -82,6 +95,7 @@ class Table:
     level_loss: Floats
     divisor: int
     whole: bool
+    largest_loss: int | None = None
 
     @classmethod
     def of(cls, graded: Graded) -> Table:
@@ -105,12 +119,18 @@ class Table:
             level_loss=level_loss.astype(np.float64),
             divisor=graded.divisor,
             whole=graded.loss.dtype.kind == "i",
+            largest_loss=graded.largest_loss,
         )
 
     @property
     def clusters(self) -> int:
         """How many clusters there are."""
         return len(self.ids)
+
+    @property
+    def informative(self) -> int:
+        """How many clusters hold an answered unit with a loss: what the uncertainty of an area rests on."""
+        return len(np.unique(self.plateaus.cluster[self.plateaus.loss != 0]))
 
     @property
     def entries(self) -> int:

@@ -47,7 +47,8 @@ class RiskCoverage(Protocol):
 class Metric:
     """A registered function of a curve, and what there is to know about it besides its docstring.
 
-    `undefined` says when the value is nan; it is empty for a metric that always has one.
+    `undefined` says when the value is nan; it is empty for a metric that always has one. `interval` and
+    `delta_interval` are the recommended methods for the number and for a paired difference of it.
     """
 
     name: str
@@ -55,6 +56,8 @@ class Metric:
     better: Literal["lower", "higher", "neither"]
     undefined: str
     function: Callable[..., Any]
+    interval: str = "expanded_percentile"
+    delta_interval: str = "expanded_percentile"
 
     @property
     def at_coverage(self) -> bool:
@@ -66,7 +69,12 @@ METRICS: dict[str, Metric] = {}
 
 
 def metric(
-    name: str, *, key: str, better: Literal["lower", "higher", "neither"] = "lower", undefined: str = ""
+    name: str,
+    *,
+    key: str,
+    better: Literal["lower", "higher", "neither"] = "lower",
+    undefined: str = "",
+    intervals: tuple[str, str] = ("expanded_percentile", "expanded_percentile"),
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register a function of a curve (and, for a name that ends in @C, of a coverage) as a metric.
 
@@ -82,7 +90,7 @@ def metric(
             value = function(curve, *coverage)
             return float(value) if isinstance(value, Fraction) else value
 
-        METRICS[name] = Metric(name, key, better, undefined, rounded)
+        METRICS[name] = Metric(name, key, better, undefined, rounded, *intervals)
         return rounded
 
     return register

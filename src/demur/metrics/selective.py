@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from demur.metrics.registry import RiskCoverage
 
 
-@metric("cmax", key="cmax", better="higher")
+@metric("cmax", key="cmax", better="higher", intervals=("bootstrap_t", "bootstrap_t"))
 def cmax(curve: RiskCoverage) -> Any:
     """Largest coverage.
 
@@ -50,7 +50,7 @@ def mae(curve: RiskCoverage) -> Any:
     return curve.overall_risk
 
 
-@metric("aurc", key="aurc_full")
+@metric("aurc", key="aurc_full", intervals=("studentised", "bootstrap_t"))
 def aurc(curve: RiskCoverage) -> Any:
     """Area under the risk–coverage curve.
 
@@ -70,7 +70,7 @@ def aurc(curve: RiskCoverage) -> Any:
     return curve.selective_area
 
 
-@metric("augrc", key="augrc_full")
+@metric("augrc", key="augrc_full", intervals=("studentised", "bootstrap_t"))
 def augrc(curve: RiskCoverage) -> Any:
     """Area under the generalized risk–coverage curve.
 

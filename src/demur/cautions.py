@@ -1,0 +1,86 @@
+"""Cautions: what a reader of a result must know about it, as data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from demur.table import Table
+
+FEW_CLUSTERS = 40
+FEW_INFORMATIVE = 20
+LARGE_CLUSTER = 0.2
+LARGE_PLATEAU = 0.5
+OFTEN = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Caution:
+    """A warning with a code for machines, a sentence for people, and the number or side it is about."""
+
+    code: str
+    message: str
+    where: str
+
+
+def about_clusters(table: Table, where: str = "clusters") -> Iterator[Caution]:
+    """Whether there is enough, and evenly enough, to resample."""
+    clusters, informative, units = table.clusters, table.informative, table.cluster_units
+    if clusters == 1:
+        yield Caution(
+            "one_cluster", "one cluster leaves nothing to resample: the intervals are the numbers themselves", where
+        )
+    elif clusters < FEW_CLUSTERS:
+        yield Caution("few_clusters", f"{clusters} clusters: intervals from fewer than {FEW_CLUSTERS} are rough", where)
+    if not informative and len(table.plateaus.count):
+        yield Caution("no_errors", "no answer has a loss: there is no two-sided interval, only an upper bound", where)
+    elif informative < FEW_INFORMATIVE:
+        text = f"{informative} clusters hold an answer with a loss: below {FEW_INFORMATIVE} intervals cover too little"
+        yield Caution("few_informative_clusters", text, where)
+    largest, total = units.max(), units.sum()
+    if largest > LARGE_CLUSTER * total and largest > 2 * units.mean():
+        text = f"one cluster holds {largest / total:.0%} of the units: the intervals lean on it"
+        yield Caution("unequal_clusters", text, where)
+
+
+def about_confidence(table: Table, where: str = "confidence") -> Iterator[Caution]:
+    """Whether the confidence ranks at all."""
+    answers = np.add.reduceat(table.plateaus.count, _starts(table)) if len(table.threshold) else np.zeros(0)
+    if len(answers) == 1 and answers[0] > 1:
+        yield Caution("constant_confidence", "all answers are equally sure: nothing is ranked", where)
+    elif len(answers) > 1 and answers.max() > LARGE_PLATEAU * answers.sum():
+        text = f"one confidence value holds {answers.max() / answers.sum():.0%} of the answers: the ranking is coarse"
+        yield Caution("tied_confidence", text, where)
+
+
+def about_a_target(name: str, drop_rate: float, other_threshold: float, plateau_share: float) -> Iterator[Caution]:
+    """Whether the risk at a coverage is a number that jumps."""
+    if drop_rate > OFTEN:
+        text = f"{drop_rate:.0%} of the replicates do not reach this coverage: it is near or beyond Cmax"
+        yield Caution("target_near_cmax", text, name)
+    if other_threshold > OFTEN and plateau_share > OFTEN:
+        text = f"{other_threshold:.0%} of the replicates use another threshold, and this one accepts many at once"
+        yield Caution("plateau_edge", text, name)
+
+
+def about_a_cut(name: str, short_domain: float) -> Iterator[Caution]:
+    """Whether a truncated area is integrated over what it says."""
+    if short_domain > OFTEN:
+        text = f"{short_domain:.0%} of the replicates end before this coverage: their area is over a shorter range"
+        yield Caution("short_domain", text, name)
+
+
+def about_comparisons(number: int) -> Iterator[Caution]:
+    """Whether one of many differences may look large by luck."""
+    if number > 1:
+        text = f"{number} differences were tested: one in twenty excludes 0 by luck alone; decide on one beforehand"
+        yield Caution("many_comparisons", text, "comparison")
+
+
+def _starts(table: Table) -> np.ndarray:
+    return np.append(0, table.plateaus.step_end[:-1] + 1)

@@ -1,0 +1,225 @@
+"""Intervals: from a number's bootstrap values, and what is known of its standard error, to a low and a high end.
+
+Which method is recommended for which number was measured, not assumed: docs/coverage.md has the figures.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from statistics import NormalDist
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from demur.errors import UserError, literal, unknown
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+NORMAL = NormalDist()
+MOST_DROPPED = 0.5  # with more replicates than this left out, what is left says nothing about the whole
+MANY_CLUSTERS = 200  # from here on all methods agree, and the plain percentile is cheap
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A low and a high end, and the method they come from."""
+
+    method: str
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Evidence:
+    """All that is known about one number: its value, its replicates, and where there is one its analytic error.
+
+    `values` may hold nan for replicates in which the number was not reached; they are left out.
+    """
+
+    point: float
+    values: Floats
+    clusters: int
+    std_error: float | None = None
+    replicate_std_error: Floats | None = None
+    left_out: Floats | None = None
+
+    @property
+    def reached(self) -> Floats:
+        """The replicates in which there is a number."""
+        return self.values[~np.isnan(self.values)]
+
+    @property
+    def drop_rate(self) -> float:
+        """Share of the replicates without a number."""
+        return float(np.isnan(self.values).mean()) if len(self.values) else math.nan
+
+    @property
+    def bootstrap_std_error(self) -> float:
+        """Standard deviation of the replicates, ddof 1; nan with fewer than two of them."""
+        return float(np.std(self.reached, ddof=1)) if len(self.reached) > 1 else math.nan
+
+
+Method = Callable[[Evidence, float], tuple[float, float] | None]
+METHODS: dict[str, Method] = {}
+
+
+def method(name: str) -> Callable[[Method], Method]:
+    """Register a way to make an interval at a level; it gives None where it cannot."""
+
+    def register(function: Method) -> Method:
+        METHODS[name] = function
+        return function
+
+    return register
+
+
+def interval(name: str, evidence: Evidence, level: float = 0.95) -> Interval | None:
+    """The interval by a method's name. None where the number is undefined or too many replicates lack it.
+
+    One cluster leaves nothing to resample: the interval is then the number itself.
+    """
+    if name not in METHODS:
+        raise unknown("interval method", name, METHODS)
+    if not (isinstance(level, float) and 0 < level < 1):
+        raise UserError(f"level {literal(level)}, expected a number between 0 and 1, such as 0.95")
+    if math.isnan(evidence.point) or not evidence.drop_rate <= MOST_DROPPED:
+        return None
+    if evidence.clusters == 1:
+        return Interval(name, evidence.point, evidence.point)
+    ends = METHODS[name](evidence, level)
+    return None if ends is None else Interval(name, *map(float, ends))
+
+
+@method("percentile")
+def percentile(evidence: Evidence, level: float) -> tuple[float, float] | None:
+    """The outer quantiles of the replicates."""
+    return _quantiles(evidence.reached, (1 - level) / 2)
+
+
+@method("expanded_percentile")
+def expanded_percentile(evidence: Evidence, level: float) -> tuple[float, float] | None:
+    """The percentile interval at a level that makes up for few clusters (Hesterberg 2015)."""
+    clusters = evidence.clusters
+    tail = NORMAL.cdf(-math.sqrt(clusters / (clusters - 1)) * t_quantile((1 + level) / 2, clusters - 1))
+    return _quantiles(evidence.reached, tail)
+
+
+@method("bootstrap_t")
+def bootstrap_t(evidence: Evidence, level: float) -> tuple[float, float] | None:
+    """The number ± t(P−1) bootstrap standard errors."""
+    return _around(evidence, evidence.bootstrap_std_error, level)
+
+
+@method("studentised")
+def studentised(evidence: Evidence, level: float) -> tuple[float, float] | None:
+    """Quantiles of (replicate − number)/(its own analytic error); on the log scale where such an error is 0."""
+    if evidence.std_error is None or evidence.replicate_std_error is None:
+        raise UserError("a studentised interval needs an analytic standard error, and this number has none")
+    if not (evidence.replicate_std_error > 0).all():
+        return analytic_log(evidence, level)
+    ends = _quantiles((evidence.values - evidence.point) / evidence.replicate_std_error, (1 - level) / 2)
+    return evidence.point - ends[1] * evidence.std_error, evidence.point - ends[0] * evidence.std_error
+
+
+@method("analytic")
+def analytic(evidence: Evidence, level: float) -> tuple[float, float] | None:
+    """The number ± t(P−1) analytic standard errors."""
+    if evidence.std_error is None:
+        raise UserError("an analytic interval needs an influence function, and this number has none")
+    return _around(evidence, evidence.std_error, level)
+
+
+@method("analytic_log")
+def analytic_log(evidence: Evidence, level: float) -> tuple[float, float] | None:
+    """The analytic interval made on the log scale: for a number that cannot be negative. None at 0."""
+    if evidence.std_error is None:
+        raise UserError("an analytic interval needs an influence function, and this number has none")
+    if evidence.point <= 0:
+        return None
+    factor = math.exp(t_quantile((1 + level) / 2, evidence.clusters - 1) * evidence.std_error / evidence.point)
+    return evidence.point / factor, evidence.point * factor
+
+
+@method("jackknife")
+def jackknife(evidence: Evidence, level: float) -> tuple[float, float] | None:
+    """The number ± t(P−1) standard errors from leaving out one cluster at a time."""
+    values = _left_out(evidence)
+    if np.isnan(values).any():
+        return None
+    spread = math.sqrt((len(values) - 1) / len(values) * float(np.sum((values - values.mean()) ** 2)))
+    return _around(evidence, spread, level)
+
+
+@method("bca")
+def bca(evidence: Evidence, level: float) -> tuple[float, float] | None:
+    """The bias-corrected and accelerated percentile interval (Efron 1987)."""
+    left_out, values = _left_out(evidence), evidence.reached
+    below = float(np.mean(values < evidence.point) + np.mean(values == evidence.point) / 2)
+    away = left_out.mean() - left_out
+    spread = float(np.sum(away**2))
+    if np.isnan(left_out).any() or not 0 < below < 1:
+        return None
+    bias = NORMAL.inv_cdf(below)
+    acceleration = float(np.sum(away**3)) / (6 * spread**1.5) if spread else 0.0
+
+    def adjusted(tail: float) -> float:
+        shifted = bias + NORMAL.inv_cdf(tail)
+        return NORMAL.cdf(bias + shifted / (1 - acceleration * shifted))
+
+    low, high = np.quantile(values, [adjusted((1 - level) / 2), adjusted((1 + level) / 2)])
+    return low, high
+
+
+def _left_out(evidence: Evidence) -> Floats:
+    if evidence.left_out is None:
+        raise UserError("this interval needs the values with one cluster left out")
+    return evidence.left_out
+
+
+def _quantiles(values: Floats, tail: float) -> tuple[float, float]:
+    low, high = np.quantile(values, [tail, 1 - tail])
+    return low, high
+
+
+def _around(evidence: Evidence, std_error: float, level: float) -> tuple[float, float] | None:
+    if math.isnan(std_error):
+        return None
+    reach = t_quantile((1 + level) / 2, evidence.clusters - 1) * std_error
+    return evidence.point - reach, evidence.point + reach
+
+
+@lru_cache
+def t_quantile(probability: float, degrees: int) -> float:
+    """Quantile of Student's t for a probability of at least one half.
+
+    By bisection on the angle θ = arctan(t/√ν), in which the distribution is a finite sum for whole degrees of freedom.
+
+    >>> round(t_quantile(0.975, 40), 6)
+    2.021075
+    """
+    low, high = 0.0, math.pi / 2
+    for _ in range(200):
+        middle = (low + high) / 2
+        if _t_cdf_of_angle(middle, degrees) < probability:
+            low = middle
+        else:
+            high = middle
+    return math.sqrt(degrees) * math.tan((low + high) / 2)
+
+
+def _t_cdf_of_angle(angle: float, degrees: int) -> float:
+    square, odd = math.cos(angle) ** 2, degrees % 2
+    term = total = math.cos(angle) if odd else 1.0
+    for power in range(2 + odd, degrees - 1, 2):
+        term *= square * (power - 1) / power
+        total += term
+    within = math.sin(angle) * total
+    if odd:
+        within = 2 / math.pi * (angle + (within if degrees > 1 else 0.0))
+    return (1 + within) / 2

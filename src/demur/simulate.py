@@ -1,0 +1,188 @@
+"""Simulation: made-up runs whose truth is known, for tests, for demonstrations, and for planning a study.
+
+A participant has a mood, items scatter around it, and each item is hard to some degree. Hard items are answered less
+often, worse, and with less of every signal; all of that is what makes selective prediction worth evaluating. Everything
+is an ordinary run file, read and evaluated like any other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from demur.columns import plain
+from demur.curve import Curve
+from demur.errors import UserError, literal
+from demur.graded import Clusters, Graded
+from demur.instruments import PHQ8, Instrument
+from demur.losses import loss as loss_named
+from demur.metrics import Measure
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+_LOOK = 0.15  # how far a single signal strays from what the system knows
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """How a made-up system behaves.
+
+    `reluctance` is how hard an item has to be for the system to abstain rather than answer (more: fewer answers),
+    `noise` how far its answers scatter, `insight` how much of an item's difficulty its signals show (0: none, 1: all).
+    """
+
+    reluctance: float = 0.3
+    noise: float = 1.2
+    insight: float = 0.7
+
+
+ZERO_SHOT = System(reluctance=0.421, noise=2.23)
+FEW_SHOT = System(reluctance=0.247, noise=2.9)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class People:
+    """What is the case, whatever a system makes of it: one row a participant, one column an item.
+
+    `peculiarity` is what makes every system err in the same direction on a participant.
+    """
+
+    severity: Floats
+    difficulty: Floats
+    peculiarity: Floats
+    correlation: float
+    instrument: Instrument
+
+    @property
+    def truth(self) -> NDArray[np.int64]:
+        """Scores: severities as the instrument's integers."""
+        return _scores(self.severity, self.instrument)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Run:
+    """What a system made of the people: scores, -1 where it abstained, and every signal."""
+
+    people: People
+    answer: NDArray[np.int64]
+    answered: NDArray[np.bool_]
+    signals: dict[str, NDArray[Any]]
+
+    def graded(self, loss: str, confidence: str) -> Graded:
+        """The run without the detour through a file."""
+        chosen, instrument = loss_named(loss), self.people.instrument
+        people, items = self.answered.shape
+        owner = np.repeat(np.arange(people), items).reshape(people, items)
+        return Graded(
+            units=people * items,
+            loss=chosen.numerators(self.people.truth[self.answered], self.answer[self.answered]),
+            confidence=self.signals[confidence][self.answered].astype(np.float64),
+            divisor=chosen.divisor(instrument),
+            loss_name=loss,
+            largest_loss=chosen.largest(instrument),
+            clusters=Clusters(tuple(range(people)), np.full(people, items), owner[self.answered]),
+        )
+
+    def to_json(self, mode: str, run_id: str, first_id: int = 300) -> dict[str, Any]:
+        """The run as a run file holds it."""
+        names = self.people.instrument.items
+        results = []
+        for person, truth in enumerate(self.people.truth.tolist()):
+            said = [
+                score if answered else None
+                for score, answered in zip(self.answer[person].tolist(), self.answered[person].tolist(), strict=True)
+            ]
+            signals = {
+                name: {signal: plain(values[person, item]) for signal, values in self.signals.items()}
+                for item, name in enumerate(names)
+            }
+            maps = {
+                "ground_truth_items": dict(zip(names, truth, strict=True)),
+                "predicted_items": dict(zip(names, said, strict=True)),
+                "item_signals": signals,
+            }
+            results.append({"participant_id": first_id + person, "success": True, "error": None} | maps)
+        experiment = {"provenance": {"mode": mode, "split": "simulated"}, "results": {"mode": mode, "results": results}}
+        return {"run_metadata": {"run_id": run_id, "git_commit": None}, "experiments": [experiment]}
+
+
+def make_people(participants: int, *, seed: int, instrument: Instrument = PHQ8, correlation: float = 0.6) -> People:
+    """Participants whose items are alike: `correlation` is how much of everything about an item is the person's."""
+    if type(participants) is not int or participants < 1:
+        raise UserError(f"participants {literal(participants)}, expected an integer, 1 or more")
+    if not 0 <= correlation <= 1:
+        raise UserError(f"correlation {literal(correlation)}, expected a number from 0 to 1")
+    rng = np.random.default_rng([seed, 0])
+    shape = (participants, len(instrument.items))
+    middle = (instrument.minimum + instrument.maximum) / 2 - 0.1 * instrument.range
+    spread = 0.35 * instrument.range
+    severity = middle + spread * _alike(rng, shape, correlation)
+    difficulty = 1 / (1 + np.exp(-1.7 * _alike(rng, shape, correlation)))
+    return People(severity, difficulty, _alike(rng, (participants, 1), 1.0), correlation, instrument)
+
+
+def run_system(people: People, system: System, *, seed: int) -> Run:
+    """What one system makes of the people. The same seed gives the same run."""
+    rng = np.random.default_rng([seed, 1])
+    shape = people.difficulty.shape
+    scatter = system.noise * (0.2 + 1.2 * people.difficulty) * people.instrument.range / 3
+    own = np.sqrt(1 - people.correlation) * rng.normal(size=shape)
+    error = np.sqrt(people.correlation) * people.peculiarity + own
+    answer = _scores(people.severity + scatter * error, people.instrument)
+    answered = people.difficulty + system.reluctance < 1 + 0.3 * rng.normal(size=shape)
+    knows = system.insight * (1 - people.difficulty) + (1 - system.insight) * rng.random(shape)
+    return Run(people, answer, answered, _signals(knows, rng, people.instrument))
+
+
+def population(
+    system: System, measures: Iterable[str], *, loss: str, confidence: str, seed: int, participants: int = 200_000
+) -> dict[str, float]:
+    """The numbers of the population a system is drawn from, by a draw so large that chance is out of the picture."""
+    people = make_people(participants, seed=seed)
+    curve = Curve.of(run_system(people, system, seed=seed).graded(loss, confidence))
+    return {name: float(Measure.of(name)(curve)) for name in measures}
+
+
+def _alike(rng: np.random.Generator, shape: tuple[int, int], correlation: float) -> Floats:
+    """Standard normal numbers, those of one row correlated."""
+    shared, own = rng.normal(size=(shape[0], 1)), rng.normal(size=shape)
+    return np.asarray(np.sqrt(correlation) * shared + np.sqrt(1 - correlation) * own)
+
+
+def _scores(severity: Floats, instrument: Instrument) -> NDArray[np.int64]:
+    return np.clip(np.rint(severity), instrument.minimum, instrument.maximum).astype(np.int64)
+
+
+def _signals(knows: Floats, rng: np.random.Generator, instrument: Instrument) -> dict[str, NDArray[Any]]:
+    """Every declared signal, each with some noise of its own around what the system knows (0 to 1)."""
+
+    def look() -> Floats:
+        return np.clip(knows + _LOOK * rng.normal(size=knows.shape), 0, 1)
+
+    evidence = np.rint(5 * look()).astype(np.int64)
+    keywords = rng.binomial(2, 0.3 * knows)
+    similar = look()
+    probability = np.clip(look(), 1e-3, 1 - 1e-3)
+    agreement = np.rint(1 + 4 * look()) / 5
+    sources = np.array([None, "llm", "keyword", "both"], dtype=object)
+    return {
+        "llm_evidence_count": evidence,
+        "keyword_evidence_count": keywords,
+        "evidence_source": sources[(evidence > 0) + 2 * (keywords > 0)],
+        "retrieval_reference_count": np.rint(3 * look()).astype(np.int64),
+        "retrieval_similarity_mean": similar,
+        "retrieval_similarity_max": similar + (1 - similar) * rng.random(knows.shape) / 2,
+        "verbalized_confidence": np.rint(1 + 4 * np.sqrt(look())).astype(np.int64),
+        "token_msp": probability,
+        "token_pe": -np.log(probability),
+        "token_energy": np.log(probability) / 4,
+        "consistency_modal_confidence": agreement,
+        "consistency_score_std": (1 - agreement) * instrument.range / 2,
+    }
