@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from demur import __version__
 from demur.errors import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
 
 app = typer.Typer(
     name="demur",

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import lru_cache
 from statistics import NormalDist
 from typing import TYPE_CHECKING
@@ -99,7 +100,7 @@ def interval(name: str, evidence: Evidence, level: float = 0.95) -> Interval | N
 @method("percentile")
 def percentile(evidence: Evidence, level: float) -> tuple[float, float] | None:
     """The outer quantiles of the replicates."""
-    return _quantiles(evidence.reached, (1 - level) / 2)
+    return _quantiles(evidence.reached, _tail(level))
 
 
 @method("expanded_percentile")
@@ -123,7 +124,7 @@ def studentised(evidence: Evidence, level: float) -> tuple[float, float] | None:
         raise UserError("a studentised interval needs an analytic standard error, and this number has none")
     if not (evidence.replicate_std_error > 0).all():
         return analytic_log(evidence, level)
-    ends = _quantiles((evidence.values - evidence.point) / evidence.replicate_std_error, (1 - level) / 2)
+    ends = _quantiles((evidence.values - evidence.point) / evidence.replicate_std_error, _tail(level))
     return evidence.point - ends[1] * evidence.std_error, evidence.point - ends[0] * evidence.std_error
 
 
@@ -180,6 +181,11 @@ def _left_out(evidence: Evidence) -> Floats:
     if evidence.left_out is None:
         raise UserError("this interval needs the values with one cluster left out")
     return evidence.left_out
+
+
+def _tail(level: float) -> float:
+    """Half of what a level leaves out, as typed: 0.95 leaves 0.025, not 0.025000000000000022."""
+    return float((1 - Fraction(repr(float(level)))) / 2)
 
 
 def _quantiles(values: Floats, tail: float) -> tuple[float, float]:

@@ -1,0 +1,187 @@
+"""Estimates of one system: the right method for the right number, and every warning when it is due."""
+
+import math
+
+import numpy as np
+import pytest
+
+from demur import Curve, Graded, Measure, Plan, estimate
+from demur.graded import Clusters
+from demur.simulate import FEW_SHOT, ZERO_SHOT, make_people, run_system
+from tables import Units
+
+PLAN = Plan(400, seed=2)
+
+
+def simulated(participants=41, loss="abs_norm", confidence="llm_evidence_count", seed=1):
+    return run_system(make_people(participants, seed=seed), ZERO_SHOT, seed=seed).graded(loss, confidence)
+
+
+def clustered(sizes, losses, confidences, units=None):
+    """Answers of clusters of these sizes; the clusters may hold more units than answers."""
+    owner = np.repeat(np.arange(len(sizes)), sizes)
+    held = np.array(units or sizes)
+    clusters = Clusters(tuple(range(len(sizes))), held, owner)
+    return Graded(
+        int(held.sum()), np.array(losses), np.array(confidences, dtype=float), clusters=clusters, largest_loss=3
+    )
+
+
+def codes(found):
+    return {(warning.code, warning.where) for warning in found.warnings}
+
+
+def test_points_are_the_exact_ones():
+    graded = simulated()
+    found = estimate(graded, plan=PLAN)
+    for name, one in found.items():
+        exact = Measure.of(name)(Curve.of(graded))
+        assert one.point == exact or math.isnan(exact)
+
+
+def test_each_number_gets_the_method_that_was_measured_to_cover():
+    found = estimate(simulated(), plan=PLAN)
+    methods = {name: one.recommended.method for name, one in found.items() if one.recommended}
+    assert methods["aurc"] == methods["augrc"] == "studentised"
+    assert methods["cmax"] == "bootstrap_t"
+    assert {methods[name] for name in methods if name not in ("aurc", "augrc", "cmax")} == {"expanded_percentile"}
+    assert {"eaurc", "eaugrc", "naurc", "aurc@0.5", "augrc@0.5", "mae@0.3"} <= methods.keys()
+
+
+def test_with_many_clusters_the_plain_percentile_does():
+    found = estimate(simulated(200), ["aurc", "cmax", "mae@0.3"], plan=PLAN)
+    assert {one.recommended.method for one in found.values()} == {"percentile"}
+    assert all(one.recommended == one.percentile for one in found.values())
+
+
+def test_the_raw_interval_is_the_normalised_one_times_the_range():
+    raw, normalised = (
+        estimate(simulated(loss=loss), ["aurc", "augrc", "mae@0.3"], plan=PLAN) for loss in ("abs", "abs_norm")
+    )
+    for name, one in raw.items():
+        for kind in ("percentile", "recommended"):
+            ours, theirs = getattr(one, kind), getattr(normalised[name], kind)
+            assert (ours.low, ours.high) == pytest.approx((3 * theirs.low, 3 * theirs.high), rel=1e-10)
+
+
+def test_any_interval_can_be_asked_for_afterwards():
+    found = estimate(simulated(), ["aurc", "eaurc"], plan=PLAN, jackknife=True)
+    for method in (
+        "percentile",
+        "expanded_percentile",
+        "bootstrap_t",
+        "studentised",
+        "analytic",
+        "analytic_log",
+        "jackknife",
+        "bca",
+    ):
+        wide, narrow = found["aurc"].interval(method), found["aurc"].interval(method, level=0.5)
+        assert wide.low < narrow.low < narrow.high < wide.high
+    assert found["eaurc"].interval("jackknife").low < found["eaurc"].point
+
+
+def test_the_achievable_area_gets_an_interval_only_when_asked_for():
+    assert "aurc_achievable" not in estimate(simulated(10), plan=Plan(20, seed=1))
+    found = estimate(simulated(10), ["aurc_achievable"], plan=Plan(60, seed=1))["aurc_achievable"]
+    assert found.percentile.low < found.point
+
+
+def test_one_cluster_is_flagged_and_its_interval_is_the_number():
+    found = estimate(clustered([4], [0, 1, 2, 0], [4, 3, 2, 1]), plan=PLAN)
+    assert ("one_cluster", "clusters") in codes(found)
+    for name, one in found.items():
+        if not math.isnan(one.point):
+            assert (one.recommended.low, one.recommended.high) == (one.point, one.point), name
+            assert (one.percentile.low, one.percentile.high) == (one.point, one.point), name
+
+
+def test_no_errors_give_an_upper_bound_and_no_interval():
+    found = estimate(
+        clustered([3] * 30, [0] * 90, range(90), units=[4] * 30), ["aurc", "augrc", "cmax", "mae@0.3"], plan=PLAN
+    )
+    rare = 1 - 0.05 ** (1 / 30)
+    assert ("no_errors", "clusters") in codes(found)
+    assert found["aurc"].recommended is found["aurc"].percentile is found["mae@0.3"].percentile is None
+    assert found["augrc"].upper_bound == pytest.approx(3 * rare * 0.75)
+    assert found["aurc"].upper_bound == pytest.approx(3 * rare * (1 + math.log(0.75 / rare)))
+    assert found["cmax"].recommended is not None
+    assert "at most" in repr(found)
+
+
+def test_few_and_few_informative_clusters_are_flagged():
+    sure = clustered([2] * 39, [1, 0] * 39, range(78))
+    assert codes(estimate(sure, ["aurc"], plan=PLAN)) == {("few_clusters", "clusters")}
+    rare = clustered([2] * 40, [1] * 19 + [0] * 61, range(80))
+    assert codes(estimate(rare, ["aurc"], plan=PLAN)) == {("few_informative_clusters", "clusters")}
+    enough = clustered([2] * 40, [1, 0] * 40, range(80))
+    assert codes(estimate(enough, ["aurc"], plan=PLAN)) == set()
+
+
+def test_a_cluster_that_outweighs_the_others_is_flagged():
+    lopsided = clustered([30, *[2] * 45], [1, 0] * 60, range(120))
+    assert ("unequal_clusters", "clusters") in codes(estimate(lopsided, ["aurc"], plan=PLAN))
+
+
+def test_confidences_that_do_not_rank_are_flagged():
+    constant = clustered([2] * 40, [1, 0] * 40, [1] * 80)
+    assert ("constant_confidence", "confidence") in codes(estimate(constant, ["aurc"], plan=PLAN))
+    tied = clustered([2] * 40, [1, 0] * 40, [1] * 41 + list(range(2, 41)))
+    assert ("tied_confidence", "confidence") in codes(estimate(tied, ["aurc"], plan=PLAN))
+    even = clustered([2] * 40, [1, 0] * 40, [1] * 40 + list(range(2, 42)))
+    assert ("tied_confidence", "confidence") not in codes(estimate(even, ["aurc"], plan=PLAN))
+
+
+def test_a_target_near_cmax_or_a_plateau_edge_is_flagged_with_its_rates():
+    half = clustered([1] * 60, [1, 0] * 30, [2] * 30 + [1] * 30, units=[1, 3] * 30)
+    found = estimate(half, ["mae@0.5", "mae@0.25", "mae@0.1", "aurc@0.5"], plan=PLAN)
+    assert ("target_near_cmax", "mae@0.5") in codes(found)
+    assert 0.2 < found["mae@0.5"].drop_rate < 0.8
+    assert ("plateau_edge", "mae@0.25") in codes(found)
+    assert found["mae@0.25"].other_threshold_rate > 0.05
+    assert ("short_domain", "aurc@0.5") in codes(found)
+    assert found["aurc@0.5"].short_domain_rate == pytest.approx(found["mae@0.5"].drop_rate)
+    assert not {code for code in codes(found) if code[1] == "mae@0.1"}
+    assert found["mae@0.1"].other_threshold_rate == found["mae@0.1"].drop_rate == 0
+
+
+def test_a_system_that_answers_nothing_has_areas_of_0_in_every_replicate():
+    silent = Graded(6, np.zeros(0), np.zeros(0), clusters=Clusters((1, 2, 3), np.full(3, 2), np.zeros(0, dtype=int)))
+    found = estimate(silent, ["aurc", "augrc", "eaurc", "mae@0.5", "naurc"], plan=PLAN)
+    assert found["aurc"].evidence.values.tolist() == [0.0] * 400
+    assert found["mae@0.5"].drop_rate == 1.0
+    assert math.isnan(found["naurc"].point)
+
+
+def test_duplicating_every_cluster_moves_no_number_but_the_optimum():
+    units = Units.random(21, most=8, whole=True)
+    once = units.graded()
+    twice = Units(
+        np.concatenate([units.owner, units.owner + units.clusters]),
+        *(np.concatenate([column, column]) for column in (units.loss, units.confidence, units.answered)),
+        2 * units.clusters,
+    ).graded()
+    for name, one in estimate(once, ["cmax", "aurc", "augrc", "eaugrc", "mae@0.3"], plan=PLAN).items():
+        assert estimate(twice, [name], plan=PLAN)[name].point == pytest.approx(one.point, rel=1e-12, nan_ok=True)
+
+
+def test_units_without_clusters_are_their_own():
+    found = estimate(Graded(50, np.arange(50) % 3, np.arange(50.0)), ["aurc"], plan=PLAN)
+    assert found.clusters == 50
+
+
+def test_estimates_show_themselves():
+    text = repr(estimate(simulated(seed=3), ["aurc", "mae@0.9"], plan=PLAN))
+    assert text.startswith("41 clusters, 400 resamples, seed 2\naurc     0.")
+    assert "studentised" in text
+    assert "mae@0.9  nan, no interval" in text
+    assert "warning (target_near_cmax, mae@0.9)" in text
+
+
+def test_better_and_worse_systems_are_told_apart():
+    people = make_people(3_000, seed=5)
+    sharp, blunt = (
+        Measure.of("mae")(Curve.of(run_system(people, system, seed=1).graded("abs", "token_msp")))
+        for system in (ZERO_SHOT, FEW_SHOT)
+    )
+    assert sharp < blunt

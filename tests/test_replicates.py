@@ -1,0 +1,83 @@
+"""A block of replicates against the exact curve of each replicate's units, and influence against finite differences."""
+
+import math
+
+import numpy as np
+import pytest
+
+from demur import Coverage, Measure, Table
+from demur.draws import weights
+from demur.influence import SLOPES, influences, standard_errors
+from demur.metrics import default_measures
+from demur.replicates import Replicates
+from tables import Units
+
+ALL = list(default_measures())
+
+
+@pytest.mark.parametrize("measure", ALL, ids=str)
+def test_every_metric_of_a_replicate_is_that_of_its_units(measure):
+    for seed in range(60):
+        units = Units.random(seed)
+        drawn = weights(seed, np.arange(6), units.clusters)
+        values = measure(Replicates.of(Table.of(units.graded()), drawn))
+        for value, row in zip(values, drawn):
+            expected = measure(units.curve_of(row))
+            if math.isnan(expected):
+                assert math.isnan(value)
+            elif "_pct" not in str(measure) or units.loss.dtype.kind == "i":
+                assert value == pytest.approx(expected, rel=1e-11, abs=1e-12)
+
+
+def test_areas_may_be_cut_at_another_place_in_each_replicate():
+    units = Units.random(5, most=8, whole=True)
+    drawn = weights(1, np.arange(20), units.clusters)
+    sample = Replicates.of(Table.of(units.graded()), drawn)
+    cut = np.floor(sample.answered / 2)
+    for row, count, selective, generalized in zip(
+        drawn, cut, sample.selective_area_upto(cut), sample.generalized_area_upto(cut)
+    ):
+        curve = units.curve_of(row)
+        if count:
+            coverage = Coverage.of(f"{int(count)}/{curve.units}")
+            assert selective == pytest.approx(float(curve.selective_area_upto(coverage)), rel=1e-12)
+            assert generalized == pytest.approx(float(curve.generalized_area_upto(coverage)), rel=1e-12)
+        else:
+            assert selective == generalized == 0
+
+
+@pytest.mark.parametrize("name", SLOPES)
+@pytest.mark.parametrize("seed", range(25))
+def test_influence_is_the_derivative_by_a_clusters_weight(name, seed):
+    units = Units.random(100 + seed, most=6)
+    units = Units(units.owner, units.loss, units.confidence, np.arange(len(units.owner)) % 3 > 0, units.clusters)
+    table, measure, step = Table.of(units.graded()), Measure.of(name), 1e-6
+    for start in (np.ones(units.clusters), weights(seed, np.arange(1), units.clusters)[0]):
+        sample = Replicates.of(table, start[None])
+        if not sample.answered[0]:
+            continue
+        found = influences(sample, SLOPES[name])[0]
+        assert abs(float(start @ found)) < 1e-12, "influences of a sample add up to 0"
+        for cluster in np.flatnonzero(start):
+            nudge = np.zeros(units.clusters)
+            nudge[cluster] = step
+            ends = Replicates.of(table, np.stack([start + nudge, start - nudge]))
+            up, down = measure(ends)
+            assert found[cluster] == pytest.approx((up - down) / (2 * step), abs=1e-7)
+
+
+def test_the_standard_error_counts_a_cluster_as_often_as_it_is_drawn():
+    units = Units.random(3, most=8, whole=True)
+    table, drawn = Table.of(units.graded()), np.array([[2.0, 0.0, *[1.0] * (Units.random(3, most=8).clusters - 2)]])
+    sample = Replicates.of(table, drawn)
+    u = influences(sample, SLOPES["augrc"])[0]
+    expected = math.sqrt(units.clusters / (units.clusters - 1) * (2 * u[0] ** 2 + sum(u[2:] ** 2)))
+    assert standard_errors(sample, SLOPES["augrc"])[0] == pytest.approx(expected)
+
+
+def test_whole_losses_take_the_same_value_by_matrix_product_and_by_running_sum():
+    units = Units.random(9, most=8, whole=True, tied=True)
+    drawn = weights(2, np.arange(30), units.clusters)
+    table = Table.of(units.graded())
+    for one, other in zip(table.plateaus.cumulative(drawn, whole=True), table.plateaus.cumulative(drawn, whole=False)):
+        assert (one == other).all()

@@ -1,0 +1,138 @@
+"""The bootstrap of the row API: any function, and the fast way to the same numbers for ours."""
+
+import math
+from functools import partial
+
+import numpy as np
+import pytest
+
+import demur
+from demur import ItemPrediction, UserError, bootstrap_by_participant, paired_bootstrap_delta_by_participant
+from demur.draws import drawn_clusters
+
+RUN = {"n_resamples": 60, "seed": 3}
+
+
+def rows(seed, participants=7):
+    rng = np.random.default_rng(seed)
+    return [
+        ItemPrediction(
+            300 + person, item, None if rng.random() < 0.3 else int(rng.integers(4)), int(rng.integers(4)), c
+        )
+        for person in range(participants)
+        for item, c in enumerate(rng.integers(0, 4, 8).tolist())
+    ]
+
+
+OURS = {
+    "cmax": demur.compute_cmax,
+    "aurc": partial(demur.compute_aurc, loss="abs_norm"),
+    "augrc": partial(demur.compute_augrc, loss="abs"),
+    "optimal": partial(demur.compute_aurc_optimal, loss="abs"),
+    "augrc optimal": partial(demur.compute_augrc_optimal, loss="abs"),
+    "eaurc": partial(demur.compute_eaurc, loss="zero_one"),
+    "eaugrc": partial(demur.compute_eaugrc, loss="abs"),
+    "achievable": partial(demur.compute_aurc_achievable, loss="abs"),
+    "aurc at": partial(demur.compute_aurc_at_coverage, max_coverage=0.5, loss="abs"),
+    "augrc at": partial(demur.compute_augrc_at_coverage, max_coverage=0.5, loss="abs"),
+    "risk at": partial(demur.compute_risk_at_coverage, target_coverage=0.7, loss="abs"),
+}
+
+
+@pytest.mark.parametrize("function", OURS.values(), ids=OURS)
+def test_the_fast_way_and_the_slow_way_agree(function):
+    fast = bootstrap_by_participant(rows(1), metric_fn=function, **RUN)
+    slow = bootstrap_by_participant(rows(1), metric_fn=lambda items: function(items), **RUN)
+    assert fast.point_estimate == slow.point_estimate
+    assert fast.drop_rate == slow.drop_rate
+    assert fast.std_error == pytest.approx(slow.std_error, rel=1e-10)
+    assert fast.ci95 == pytest.approx(slow.ci95, rel=1e-10) if slow.ci95 else fast.ci95 is None
+
+
+def test_the_interval_is_the_percentiles_of_the_drawn_participants():
+    items, calls = rows(2), []
+
+    def spy(sample):
+        calls.append([row.participant_id for row in sample])
+        return float(len({row.participant_id for row in sample}))
+
+    found = bootstrap_by_participant(items, metric_fn=spy, **RUN)
+    drawn = drawn_clusters(3, np.arange(60), 7)
+    assert calls[1:] == [[300 + person for person in row for _ in range(8)] for row in drawn.tolist()]
+    distinct = [float(len(set(row))) for row in drawn.tolist()]
+    assert found.ci95 == tuple(np.percentile(distinct, [2.5, 97.5]))
+    assert found.std_error == np.std(distinct, ddof=1)
+    assert found.n_resamples == 60
+
+
+def test_rows_in_another_order_give_the_same_interval():
+    items = rows(4)
+    function = partial(demur.compute_aurc, loss="abs")
+    assert bootstrap_by_participant(items[::-1], metric_fn=function, **RUN) == bootstrap_by_participant(
+        items, metric_fn=function, **RUN
+    )
+
+
+def test_replicates_that_do_not_reach_are_dropped_and_counted():
+    found = bootstrap_by_participant(
+        rows(5), metric_fn=lambda sample: None if sample[0].participant_id == 300 else 1.0, n_resamples=400, seed=1
+    )
+    assert found.point_estimate is None
+    assert found.ci95 is None
+    assert found.drop_rate == pytest.approx(1 / 7, abs=0.06)
+    mostly = bootstrap_by_participant(
+        rows(5), metric_fn=lambda s: 1.0 if s[0].participant_id == 300 else None, n_resamples=400, seed=1
+    )
+    assert mostly.point_estimate == 1.0
+    assert mostly.ci95 is None, "more than half the replicates have no number"
+
+
+def test_one_participant_collapses_onto_the_point():
+    found = bootstrap_by_participant(rows(6, participants=1), metric_fn=partial(demur.compute_aurc, loss="abs"), **RUN)
+    assert found.ci95 == pytest.approx((found.point_estimate,) * 2, rel=1e-15)
+    assert found.std_error == pytest.approx(0, abs=1e-15)
+
+
+def test_paired_differences_share_the_draws():
+    left, right = rows(7), rows(8)
+    function = partial(demur.compute_augrc, loss="abs")
+    found = paired_bootstrap_delta_by_participant(left, right, metric_fn=function, **RUN)
+    slow = paired_bootstrap_delta_by_participant(left, right, metric_fn=lambda items: function(items), **RUN)
+    assert found.delta_point_estimate == found.point_estimate_right - found.point_estimate_left
+    assert found.ci95 == pytest.approx(slow.ci95, rel=1e-9)
+    swapped = paired_bootstrap_delta_by_participant(right, left, metric_fn=function, **RUN)
+    assert swapped.ci95 == pytest.approx((-found.ci95[1], -found.ci95[0]))
+    same = paired_bootstrap_delta_by_participant(left, left, metric_fn=function, **RUN)
+    assert (same.delta_point_estimate, same.ci95, same.std_error) == (0.0, (0.0, 0.0), 0.0)
+
+
+def test_no_resamples_give_the_point_alone():
+    found = bootstrap_by_participant(rows(1), metric_fn=demur.compute_cmax, n_resamples=0, seed=None)
+    assert (found.ci95, found.std_error, found.drop_rate) == (None, None, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"seed": None}, "a seed is needed"),
+        ({"seed": -1}, "seed -1"),
+        ({"n_resamples": -1}, "n_resamples -1"),
+        ({"items": []}, "there are no rows"),
+        ({"items": [ItemPrediction(1, 0, 1, 1, 1), ItemPrediction("1", 0, 1, 1, 1)]}, "both as a number and as text"),
+    ],
+)
+def test_misuse_is_one_line(change, message):
+    given = {"items": rows(1), "metric_fn": demur.compute_cmax, **RUN} | change
+    with pytest.raises(UserError, match=message):
+        bootstrap_by_participant(given.pop("items"), **given)
+
+
+def test_different_participants_cannot_be_paired():
+    with pytest.raises(UserError, match="different participants .1 are on one side only"):
+        paired_bootstrap_delta_by_participant(rows(1), rows(1, participants=6), metric_fn=demur.compute_cmax, **RUN)
+
+
+def test_a_bad_row_is_refused_before_anything_is_drawn():
+    bad = [*rows(1), ItemPrediction(300, 9, 1, 1, math.nan)]
+    with pytest.raises(UserError, match="confidence nan"):
+        bootstrap_by_participant(bad, metric_fn=partial(demur.compute_aurc, loss="abs"), **RUN)

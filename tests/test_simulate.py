@@ -1,0 +1,65 @@
+"""Simulated runs: reproducible, valid, and like what they are meant to be like."""
+
+import numpy as np
+import pytest
+
+from demur import GAD7, Curve, Measure, UserError, grade, read_run
+from demur.columns import State
+from demur.signals import SIGNALS
+from demur.simulate import FEW_SHOT, ZERO_SHOT, System, make_people, population, run_system
+from runs import written
+
+
+def test_a_simulated_run_is_a_valid_file_with_every_signal(tmp_path):
+    run = run_system(make_people(5, seed=1), ZERO_SHOT, seed=1)
+    items = read_run(written(tmp_path, run.to_json("zero_shot", "sim")), mode="zero_shot")
+    assert set(items.signals) == set(SIGNALS)
+    assert all(not column.is_(State.MISSING).any() for column in items.signals.values())
+    for confidence in ("llm_evidence_count", "token_msp"):
+        by_file = Curve.of(grade(items, loss="abs", confidence=confidence))
+        assert Measure.of("aurc")(by_file) == Measure.of("aurc")(Curve.of(run.graded("abs", confidence)))
+
+
+def test_the_same_seed_gives_the_same_run_and_another_another():
+    def answers(seed):
+        return run_system(make_people(9, seed=seed), FEW_SHOT, seed=seed).answer.tolist()
+
+    assert answers(3) == answers(3) != answers(4)
+
+
+def test_two_systems_see_the_same_people():
+    people = make_people(30, seed=2)
+    left, right = (run_system(people, system, seed=s) for s, system in ((1, ZERO_SHOT), (2, FEW_SHOT)))
+    assert (left.people.truth == right.people.truth).all()
+
+
+@pytest.mark.parametrize(("system", "cmax", "mae"), [(ZERO_SHOT, 0.569, 0.698), (FEW_SHOT, 0.716, 0.852)])
+def test_the_two_systems_resemble_the_published_pair(system, cmax, mae):
+    found = population(system, ["cmax", "mae"], loss="abs", confidence="token_msp", seed=9, participants=20_000)
+    assert found["cmax"] == pytest.approx(cmax, abs=0.01)
+    assert found["mae"] == pytest.approx(mae, abs=0.02)
+
+
+def test_insight_makes_a_better_ranking():
+    people = make_people(4_000, seed=1)
+    ranking = [
+        Measure.of("eaugrc")(Curve.of(run_system(people, System(insight=insight), seed=1).graded("abs", "token_msp")))
+        for insight in (0.0, 0.5, 1.0)
+    ]
+    assert ranking == sorted(ranking, reverse=True)
+
+
+def test_items_of_a_person_are_alike_as_much_as_asked():
+    severity = make_people(4_000, seed=1, correlation=0.6).severity
+    assert np.corrcoef(severity[:, 0], severity[:, 1])[0, 1] == pytest.approx(0.6, abs=0.05)
+
+
+def test_another_instrument():
+    run = run_system(make_people(3, seed=1, instrument=GAD7), ZERO_SHOT, seed=1)
+    assert run.answer.shape == (3, 7)
+
+
+@pytest.mark.parametrize("wrong", [{"participants": 0}, {"participants": 2.0}, {"participants": 3, "correlation": 1.5}])
+def test_a_design_that_makes_no_sense(wrong):
+    with pytest.raises(UserError, match="expected"):
+        make_people(**{"seed": 1, **wrong})
