@@ -46,6 +46,7 @@ bench: $(READY)  ## ratios against references measured in the same run
 	$(BIN)/python bench/curve.py
 	$(BIN)/python bench/read_run.py
 	$(BIN)/python bench/start.py
+	$(BIN)/python bench/bootstrap.py
 
 docs: $(READY)  ## write the pages that are generated from the code
 	$(BIN)/python docs/make_definitions.py

@@ -56,7 +56,7 @@ def test_influence_is_the_derivative_by_a_clusters_weight(name, seed):
         sample = Replicates.of(table, start[None])
         if not sample.answered[0]:
             continue
-        found = influences(sample, SLOPES[name])[0]
+        found = influences(sample, SLOPES[name])[:, 0]
         assert abs(float(start @ found)) < 1e-12, "influences of a sample add up to 0"
         for cluster in np.flatnonzero(start):
             nudge = np.zeros(units.clusters)
@@ -70,7 +70,7 @@ def test_the_standard_error_counts_a_cluster_as_often_as_it_is_drawn():
     units = Units.random(3, most=8, whole=True)
     table, drawn = Table.of(units.graded()), np.array([[2.0, 0.0, *[1.0] * (Units.random(3, most=8).clusters - 2)]])
     sample = Replicates.of(table, drawn)
-    u = influences(sample, SLOPES["augrc"])[0]
+    u = influences(sample, SLOPES["augrc"])[:, 0]
     expected = math.sqrt(units.clusters / (units.clusters - 1) * (2 * u[0] ** 2 + sum(u[2:] ** 2)))
     assert standard_errors(sample, SLOPES["augrc"])[0] == pytest.approx(expected)
 
@@ -79,5 +79,7 @@ def test_whole_losses_take_the_same_value_by_matrix_product_and_by_running_sum()
     units = Units.random(9, most=8, whole=True, tied=True)
     drawn = weights(2, np.arange(30), units.clusters)
     table = Table.of(units.graded())
-    for one, other in zip(table.plateaus.cumulative(drawn, whole=True), table.plateaus.cumulative(drawn, whole=False)):
+    for one, other in zip(
+        table.plateaus.cumulative(drawn.T, whole=True), table.plateaus.cumulative(drawn.T, whole=False)
+    ):
         assert (one == other).all()

@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -66,15 +67,20 @@ class Coverage:
         short = len(text) <= len("0.123456")  # so few digits are as good as typed, whatever the number of units
         return cls._text(text if short else f"~{text}")
 
+    @lru_cache(maxsize=4096)  # noqa: B019  (coverages are few, small and for ever equal)
     def units_needed(self, units: int) -> int:
         """The smallest k for which k of `units` reaches this coverage."""
         return math.ceil(self.value * (1 - self.slack) * units)
 
+    @lru_cache(maxsize=4096)  # noqa: B019
     def position(self, units: int) -> Fraction:
         """The coverage in units, on the whole number it stands for when a float falls within its slack of one."""
         exact = self.value * units
         nearest = round(exact)
         return Fraction(nearest) if abs(exact - nearest) <= self.slack * exact else exact
+
+    def __hash__(self) -> int:
+        return hash(self.text)
 
     def __float__(self) -> float:
         return float(self.value)

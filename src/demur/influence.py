@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from demur.table import running_sum
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -25,86 +27,79 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Slopes:
-    """Derivatives of a number by the answers and losses at or above each plateau, and by the units."""
+    """Derivatives of a number by the answers and losses at or above each plateau, and by the units.
+
+    What they give is to be divided by `divisor`, which is done at the end and not for every plateau.
+    """
 
     by_count: Floats
     by_loss: Floats
     by_units: Floats
+    divisor: int
 
 
 def influences(replicates: Replicates, slopes: Callable[[Replicates], Slopes]) -> Floats:
-    """The influence of one copy of each cluster on a number, one row per replicate."""
-    slope = slopes(replicates)
-    # An answer at plateau j is at or above every later one too, so its slope is the sum of theirs.
-    by_count = np.cumsum(slope.by_count[:, ::-1], axis=1)[:, ::-1]
-    by_loss = np.cumsum(slope.by_loss[:, ::-1], axis=1)[:, ::-1]
-    table = replicates.table
-    return table.plateaus.by_cluster(by_count, by_loss, table.clusters) + slope.by_units[:, None] * table.cluster_units
+    """The influence of one copy of each cluster (a row) on a number, in each replicate (a column)."""
+    slope, table = slopes(replicates), replicates.table
+    by_cluster = table.plateaus.by_cluster(_from_here_on(slope.by_count), _from_here_on(slope.by_loss), table.clusters)
+    by_cluster += slope.by_units * table.cluster_units[:, None]
+    by_cluster /= slope.divisor
+    return by_cluster
 
 
 def standard_errors(replicates: Replicates, slopes: Callable[[Replicates], Slopes]) -> Floats:
     """√(P/(P−1) · Σ u²) over the clusters of each replicate, a cluster drawn twice counted twice."""
     clusters = replicates.table.clusters
-    squares = np.sum(replicates.weights * influences(replicates, slopes) ** 2, axis=1)
+    squares = np.sum(replicates.weights * influences(replicates, slopes) ** 2, axis=0)
     return np.sqrt(squares * (clusters / (clusters - 1))) if clusters > 1 else np.zeros(len(squares))
 
 
 def selective_area_slopes(replicates: Replicates) -> Slopes:
     """Of the AURC."""
-    count, risk, units = replicates.count, replicates.risk, replicates.units[:, None]
-    width = _after(count, last=count) - _before(count)
-    first = np.argmax(count > 0, axis=1)
-    rows = np.arange(len(count))
-    width[rows, first] += count[rows, first]
-    by_risk = np.divide(width, 2 * units * count, out=np.zeros_like(count), where=count > 0)
-    by_coverage = (_before(risk, first=risk) - _after(risk, last=-risk)) / 2
-    return _scaled(
-        replicates,
-        by_count=by_coverage / units - by_risk * risk,
-        by_loss=by_risk,
-        by_units=-np.sum(by_coverage * count, axis=1) / replicates.units**2,
-    )
+    count, risk, units, begin = replicates.count, replicates.risk, replicates.units, replicates.begin()
+    by_risk = _two_steps(count, last=0)
+    by_risk[begin] += count[begin]
+    by_risk /= 2 * units
+    np.divide(by_risk, count, out=by_risk, where=count > 0)  # before the first plateau held no cluster has a share
+    by_count = _two_steps(risk, last=-2)
+    by_count[begin] -= risk[begin]
+    by_count /= -2 * units
+    by_units = np.sum(by_count * count, axis=0) / -units
+    by_count -= by_risk * risk
+    return Slopes(by_count, by_risk, by_units, replicates.table.divisor)
 
 
 def generalized_area_slopes(replicates: Replicates) -> Slopes:
     """Of the AUGRC."""
-    count, loss, units = replicates.count, replicates.loss_sum, replicates.units[:, None]
+    doubled = 2 * replicates.units**2
     area = replicates.generalized_area * replicates.table.divisor
-    return _scaled(
-        replicates,
-        by_count=(_before(loss) - _after(loss, last=-loss)) / (2 * units**2),
-        by_loss=(_after(count, last=count) - _before(count)) / (2 * units**2),
+    return Slopes(
+        by_count=_two_steps(replicates.loss_sum, last=-2) / -doubled,
+        by_loss=_two_steps(replicates.count, last=0) / doubled,
         by_units=-2 * area / replicates.units,
+        divisor=replicates.table.divisor,
     )
 
 
 def coverage_slopes(replicates: Replicates) -> Slopes:
     """Of Cmax."""
     by_count = np.zeros_like(replicates.count)
-    by_count[:, -1:] = 1 / replicates.units[:, None]
-    return Slopes(by_count, np.zeros_like(by_count), -replicates.answered / replicates.units**2)
+    by_count[-1:] = 1 / replicates.units
+    return Slopes(by_count, np.zeros_like(by_count), -replicates.answered / replicates.units**2, 1)
 
 
 SLOPES = {"aurc": selective_area_slopes, "augrc": generalized_area_slopes, "cmax": coverage_slopes}
 
 
-def _scaled(replicates: Replicates, *, by_count: Floats, by_loss: Floats, by_units: Floats) -> Slopes:
-    divisor = replicates.table.divisor
-    return Slopes(by_count / divisor, by_loss / divisor, by_units / divisor)
+def _from_here_on(slope: Floats) -> Floats:
+    """An answer at plateau j is at or above every later one too, so its slope is the sum of theirs. In place."""
+    return running_sum(slope[::-1])[::-1]
 
 
-def _before(values: Floats, first: Floats | None = None) -> Floats:
-    """The value one step before; at the first step 0, or the first of `first`."""
-    moved = np.zeros_like(values)
-    moved[:, 1:] = values[:, :-1]
-    if first is not None:
-        moved[:, :1] = first[:, :1]
-    return moved
-
-
-def _after(values: Floats, last: Floats) -> Floats:
-    """The value one step after; at the last step the last of `last`."""
-    moved = np.empty_like(values)
-    moved[:, :-1] = values[:, 1:]
-    moved[:, -1:] = last[:, -1:]
-    return moved
+def _two_steps(values: Floats, last: int) -> Floats:
+    """The value one step on less the one a step back: 0 before the first, and (1 + last) times the last after it."""
+    steps = np.empty_like(values)
+    steps[:-1] = values[1:]
+    steps[-1:] = (1 + last) * values[-1:]
+    steps[1:] -= values[:-1]
+    return steps

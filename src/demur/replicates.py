@@ -1,4 +1,4 @@
-"""Replicates: the curves of a block of bootstrap samples at once, one row each. They answer what a curve answers."""
+"""Replicates: the curves of a block of bootstrap samples at once. They answer what a curve answers, in arrays."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from demur.hull import lower_hull
+from demur.table import Table, running_sum
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from demur.coverage import Coverage
-    from demur.table import Table
 
     Floats = NDArray[np.float64]
     Places = NDArray[np.intp]
@@ -26,10 +26,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Replicates:
-    """Weighted counts and loss numerators at every plateau, cumulated from the surest.
+    """Weighted counts and loss numerators at every plateau (a row each) of every replicate (a column each).
 
-    A plateau that a replicate happens not to hold repeats the point before it: its trapezoid has no width. Plateaus
-    before the first one held get the first risk, which is what the anchor at coverage 0 is.
+    Both are cumulated from the surest plateau. One that a replicate happens not to hold repeats the point before it:
+    its trapezoid has no width. The curve begins, with the flat anchor to coverage 0, at the `first` plateau held.
+    Running sums go down the rows, so that each step is one addition of whole rows.
     """
 
     table: Table
@@ -41,13 +42,14 @@ class Replicates:
     @classmethod
     def of(cls, table: Table, weights: Floats) -> Replicates:
         """The curves of samples that hold each cluster as often as a row of `weights` says."""
-        count, loss_sum = table.plateaus.cumulative(weights, whole=table.whole)
-        return cls(table, weights, weights @ table.cluster_units, count, loss_sum)
+        drawn = np.ascontiguousarray(weights.T)
+        count, loss_sum = table.plateaus.cumulative(drawn, whole=table.whole)
+        return cls(table, drawn, table.cluster_units @ drawn, count, loss_sum)
 
-    @cached_property
+    @property
     def answered(self) -> Floats:
         """How many units each replicate answers."""
-        return self.count[:, -1] if self.count.shape[1] else np.zeros(len(self.units))
+        return _last(self.count)
 
     @property
     def coverage_reached(self) -> Floats:
@@ -57,52 +59,65 @@ class Replicates:
     @property
     def overall_risk(self) -> Floats:
         """Mean loss of everything answered; nan where nothing is."""
-        return self.ratio(self._total_loss, self.answered * self.table.divisor)
+        return self.ratio(_last(self.loss_sum), self.answered * self.table.divisor)
 
     @property
     def generalized_risk_reached(self) -> Floats:
         """Summed loss of everything answered over all units."""
-        return self._total_loss / (self.units * self.table.divisor)
+        return _last(self.loss_sum) / self._area_unit
 
-    @property
-    def _total_loss(self) -> Floats:
-        return self.loss_sum[:, -1] if self.loss_sum.shape[1] else np.zeros(len(self.units))
+    @cached_property
+    def first(self) -> Places:
+        """The first plateau each replicate holds anything of; the number of plateaus where it answers nothing."""
+        held = self.count > 0
+        if not len(held):
+            return np.zeros(len(self.units), dtype=np.intp)
+        return np.where(held[-1], np.argmax(held, axis=0), len(held))
 
     @cached_property
     def risk(self) -> Floats:
-        """Mean loss numerator at each plateau."""
-        risk = np.divide(self.loss_sum, self.count, out=np.zeros_like(self.loss_sum), where=self.count > 0)
-        for row in np.flatnonzero((self.count[:, :1] == 0).any(axis=1)):
-            first = int(np.argmax(self.count[row] > 0))
-            risk[row, :first] = risk[row, first]
+        """Mean loss numerator at each plateau; 0 before the first one held."""
+        risk = np.zeros_like(self.loss_sum)
+        held = int(self.first.max(initial=0))  # from here on every replicate has answers, and no mask is needed
+        np.divide(self.loss_sum[held:], self.count[held:], out=risk[held:])
+        np.divide(self.loss_sum[:held], self.count[:held], out=risk[:held], where=self.count[:held] > 0)
         return risk
 
     @cached_property
     def width(self) -> Floats:
         """Units added at each plateau."""
-        return np.diff(self.count, axis=1, prepend=0)
+        width = self.count.copy()
+        width[1:] -= self.count[:-1]
+        return width
+
+    def begin(self) -> tuple[Places, Places]:
+        """Where the curves begin: the first plateau held, of each replicate that answers anything."""
+        replicates = np.flatnonzero(self.answered > 0)
+        return self.first[replicates], replicates
 
     @cached_property
     def _selective(self) -> Floats:
         """Twice the area under the mean loss up to each plateau, in units × numerators."""
         heights = self.risk.copy()
-        heights[:, 1:] += self.risk[:, :-1]
-        heights[:, :1] *= 2
-        return np.cumsum(np.multiply(heights, self.width, out=heights), axis=1, out=heights)
+        heights[1:] += self.risk[:-1]
+        heights[self.begin()] += self.risk[self.begin()]
+        heights *= self.width
+        return running_sum(heights)
 
     @cached_property
     def _generalized(self) -> Floats:
         """Twice the area under the summed loss up to each plateau, in units × numerators."""
         heights = self.loss_sum.copy()
-        heights[:, 1:] += self.loss_sum[:, :-1]
-        return np.cumsum(np.multiply(heights, self.width, out=heights), axis=1, out=heights)
+        heights[1:] += self.loss_sum[:-1]
+        heights *= self.width
+        return running_sum(heights)
 
-    @cached_property
+    @property
     def selective_area(self) -> Floats:
         """Area under the selective risk over [0, Cmax]."""
         return _last(self._selective) / (2 * self._area_unit)
 
-    @cached_property
+    @property
     def generalized_area(self) -> Floats:
         """Area under the generalized risk over [0, Cmax]."""
         return _last(self._generalized) / (2 * self._area_unit * self.units)
@@ -113,16 +128,16 @@ class Replicates:
 
     def selective_area_upto(self, coverage: Coverage | Floats) -> Floats:
         """Area under the selective risk from 0 to min(coverage, Cmax); the coverage may be counts of units."""
-        index, end = self._cut(coverage)
-        left = np.where(index > 0, _at(self.risk, index - 1), _at(self.risk, index))
-        area = self._area_upto(self._selective, left, _at(self.risk, index), index, end)
-        return area / (2 * self._area_unit)
+        place, end = self._cut(coverage)
+        right = _at(self.risk, place)
+        left = np.where(place > self.first, _at(self.risk, place - 1), right)
+        return self._area_upto(self._selective, left, right, place, end) / (2 * self._area_unit)
 
     def generalized_area_upto(self, coverage: Coverage | Floats) -> Floats:
         """Area under the generalized risk from 0 to min(coverage, Cmax); the coverage may be counts of units."""
-        index, end = self._cut(coverage)
-        left = np.where(index > 0, _at(self.loss_sum, index - 1), 0)
-        area = self._area_upto(self._generalized, left, _at(self.loss_sum, index), index, end)
+        place, end = self._cut(coverage)
+        left = np.where(place > 0, _at(self.loss_sum, place - 1), 0)
+        area = self._area_upto(self._generalized, left, _at(self.loss_sum, place), place, end)
         return area / (2 * self._area_unit * self.units)
 
     def _cut(self, coverage: Coverage | Floats) -> tuple[Places, Floats]:
@@ -130,33 +145,57 @@ class Replicates:
         if isinstance(coverage, np.ndarray):
             floor = end = np.minimum(coverage, self.answered)
         else:
-            places = self._per_size(coverage.position)
-            end = np.minimum(places, self.answered)
+            end = np.minimum(self._per_size(coverage.position), self.answered)
             floor = np.minimum(self._per_size(lambda units: math.floor(coverage.position(units))), self.answered)
-        return np.sum(self.count <= floor[:, None], axis=1), end
+        return self._plateaus_below(floor + 1), end
 
-    def _area_upto(self, areas: Floats, left: Floats, right: Floats, index: Places, end: Floats) -> Floats:
-        """Whole trapezoids before the plateau `index`, and the cut one that leads to it."""
-        start = np.where(index > 0, _at(self.count, index - 1), 0)
-        width = _at(self.count, index) - start
+    def _area_upto(self, areas: Floats, left: Floats, right: Floats, place: Places, end: Floats) -> Floats:
+        """Whole trapezoids before a plateau, and the cut one that leads to it."""
+        start = np.where(place > 0, _at(self.count, place - 1), 0)
+        width = _at(self.count, place) - start
         share = np.divide(end - start, width, out=np.zeros_like(end), where=width > 0)
-        whole = np.where(index > 0, _at(areas, index - 1), 0)
+        whole = np.where(place > 0, _at(areas, place - 1), 0)
         return whole + (end - start) * (2 * left + share * (right - left))
-
-    def _per_size(self, value_of: Callable[[int], Fraction | int]) -> Floats:
-        """A number of units that depends on how many units a replicate holds: exact, and worked out once per size."""
-        sizes, which = np.unique(self.units, return_inverse=True)
-        return np.array([float(value_of(int(size))) for size in sizes])[which]
 
     def place_at(self, coverage: Coverage) -> Places:
         """The first plateau that reaches the coverage; the number of plateaus where none does."""
-        needed = self._per_size(coverage.units_needed)
-        return np.asarray(np.sum(self.count < needed[:, None], axis=1))
+        if coverage.text not in self._places:
+            self._places[coverage.text] = self._plateaus_below(self._per_size(coverage.units_needed))
+        return self._places[coverage.text]
+
+    @cached_property
+    def _places(self) -> dict[str, Places]:
+        return {}
 
     def risk_at(self, coverage: Coverage) -> Floats:
         """Selective risk of the first plateau that reaches the coverage; nan where none does."""
         place = self.place_at(coverage)
-        return np.where(place < self.count.shape[1], _at(self.risk, place) / self.table.divisor, np.nan)
+        return np.where(place < len(self.count), _at(self.risk, place) / self.table.divisor, np.nan)
+
+    def _per_size(self, value_of: Callable[[int], Fraction | int]) -> Floats:
+        """A number of units that depends on how many units a replicate holds: exact, and worked out once per size."""
+        sizes, which = self._sizes
+        return np.array([float(value_of(int(size))) for size in sizes])[which]
+
+    @cached_property
+    def _sizes(self) -> tuple[Floats, Places]:
+        return np.unique(self.units, return_inverse=True)
+
+    def _plateaus_below(self, units: Floats) -> Places:
+        """How many plateaus of each replicate hold fewer units than this: one sorted search for all replicates."""
+        plateaus, replicates = self.count.shape
+        start = np.arange(replicates)
+        found = np.searchsorted(self._end_to_end, np.minimum(units, self._apart - 1) + start * self._apart)
+        return np.asarray(found - start * plateaus)
+
+    @cached_property
+    def _apart(self) -> float:
+        return float(self.answered.max()) + 2
+
+    @cached_property
+    def _end_to_end(self) -> Floats:
+        """The counts of all replicates as one ascending array: each begins above the end of the one before."""
+        return (self.count + np.arange(self.count.shape[1]) * self._apart).T.ravel()
 
     @cached_property
     def _level_sums(self) -> tuple[Floats, Floats]:
@@ -170,48 +209,45 @@ class Replicates:
         l + (S − l·k)/(k + i): the points of a level add up to l·w + (S − l·k)·(H(k+w) − H(k)).
         """
         count, loss_sum = self._level_sums
-        if not count.shape[1]:
+        if not len(count):
             return np.zeros(len(self.units))
-        rises = _risk_sums(count, loss_sum, self.table.level_loss)
-        first = np.argmax(count > 0, axis=1)
-        ends = self.table.level_loss[first] - self._total_loss / np.maximum(self.answered, 1)
+        rises = _risk_sums(count, loss_sum, self.table.level_loss[:, None])
+        ends = self.table.level_loss[np.argmax(count > 0, axis=0)] - _last(loss_sum) / np.maximum(self.answered, 1)
         return np.where(self.answered > 0, rises + ends / 2, 0.0) / self._area_unit
 
     @cached_property
     def optimal_generalized_area(self) -> Floats:
         """The area under the generalized risk of the same losses in the best order."""
         count, loss_sum = self._level_sums
-        if not count.shape[1]:
-            return np.zeros(len(self.units))
-        width, before = np.diff(count, axis=1, prepend=0), _before(loss_sum)
-        area = np.cumsum(width * (2 * before + width * self.table.level_loss), axis=1)[:, -1]
-        return area / (2 * self._area_unit * self.units)
+        width = count - _before(count)
+        area = running_sum(width * (2 * _before(loss_sum) + width * self.table.level_loss[:, None]))
+        return _last(area) / (2 * self._area_unit * self.units)
 
-    @cached_property
+    @property
     def harmonic_area(self) -> Floats:
         """Σ_k (mean loss of the k surest), with the loss of a plateau spread evenly over it, per unit."""
-        if not self.count.shape[1]:
+        if not len(self.count):
             return np.zeros(len(self.units))
-        added = np.diff(self.loss_sum, axis=1, prepend=0)
+        added = self.loss_sum - _before(self.loss_sum)
         mean = np.divide(added, self.width, out=np.zeros_like(added), where=self.width > 0)
         return _risk_sums(self.count, self.loss_sum, mean) / self._area_unit
 
-    @cached_property
+    @property
     def pairwise_area(self) -> Floats:
         """Σ of each loss times the share of answered units that are no surer than it, per unit."""
-        added = np.diff(self.loss_sum, axis=1, prepend=0)
-        no_surer = self.answered[:, None] - _before(self.count)
-        total = _last(np.cumsum(added * no_surer, axis=1))
-        return total / (self._area_unit * np.maximum(self.answered, 1))
+        added = self.loss_sum - _before(self.loss_sum)
+        total = running_sum(added * (self.answered - _before(self.count)))
+        return _last(total) / (self._area_unit * np.maximum(self.answered, 1))
 
     @cached_property
     def achievable_selective_area(self) -> Floats:
         """The area over the vertices of each replicate's lower convex hull; one replicate at a time, so not cheap."""
-        return np.array([self._hull_area(row) for row in range(len(self.units))]) / (2 * self._area_unit)
+        doubled = [self._hull_area(replicate) for replicate in range(len(self.units))]
+        return np.array(doubled) / (2 * self._area_unit)
 
-    def _hull_area(self, row: int) -> float:
-        held = self.width[row] > 0
-        count, loss_sum = self.count[row, held], self.loss_sum[row, held]
+    def _hull_area(self, replicate: int) -> float:
+        held = self.width[:, replicate] > 0
+        count, loss_sum = self.count[held, replicate], self.loss_sum[held, replicate]
         vertices = lower_hull(count.astype(np.int64), loss_sum)
         count, risk = count[vertices], loss_sum[vertices] / count[vertices]
         heights = risk + np.append(risk[:1], risk[:-1])
@@ -223,31 +259,31 @@ class Replicates:
         return np.divide(part, whole, out=np.full_like(part, np.nan), where=whole != 0)
 
 
-def _last(areas: Floats) -> Floats:
-    return areas[:, -1] if areas.shape[1] else np.zeros(len(areas))
+def _last(cumulative: Floats) -> Floats:
+    """The totals of running sums."""
+    return cumulative[-1] if len(cumulative) else np.zeros(cumulative.shape[1])
 
 
 def _before(cumulative: Floats) -> Floats:
     """What was there before each step."""
     before = np.zeros_like(cumulative)
-    before[:, 1:] = cumulative[:, :-1]
+    before[1:] = cumulative[:-1]
     return before
 
 
 def _at(values: Floats, place: Places) -> Floats:
-    """The value of each row at its place; a place past the end gives the last one, for the caller to mask."""
-    if not values.shape[1]:
-        return np.zeros(len(values))
-    return values[np.arange(len(values)), np.clip(place, 0, values.shape[1] - 1)]
+    """The value of each replicate at its place; a place off either end gives some value, for the caller to mask."""
+    if not len(values):
+        return np.zeros(values.shape[1])
+    return values[np.minimum(place, len(values) - 1), np.arange(values.shape[1])]
 
 
 def _risk_sums(count: Floats, loss_sum: Floats, loss: Floats) -> Floats:
     """Σ_k (mean loss of the first k units), steps of equal loss at a time, through differences of harmonic numbers."""
-    harmonic = _harmonic_numbers(int(count[:, -1].max()))
+    harmonic = _harmonic_numbers(int(count[-1].max()))
     k, total = _before(count), _before(loss_sum)
     rise = harmonic[count.astype(np.intp)] - harmonic[k.astype(np.intp)]
-    terms = loss * (count - k) + (total - loss * k) * rise
-    return np.cumsum(terms, axis=1)[:, -1]
+    return _last(running_sum(loss * (count - k) + (total - loss * k) * rise))
 
 
 def _harmonic_numbers(largest: int) -> Floats:
