@@ -144,9 +144,7 @@ def growth() -> None:
 
 
 def main() -> None:
-    print(
-        f"41 × 8 units, {RESAMPLES:,} resamples, {len(BUNDLE)} numbers, against a loop that rebuilds the curve for each:"
-    )
+    print(f"41 × 8 units, {RESAMPLES:,} resamples, {len(BUNDLE)} numbers, against a loop with a new curve for each:")
     against_a_plain_loop("llm_evidence_count", promised=300)
     against_a_plain_loop("token_msp", promised=200)
     print("growth, continuous confidence:")

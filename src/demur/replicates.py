@@ -69,16 +69,14 @@ class Replicates:
     @cached_property
     def first(self) -> Places:
         """The first plateau each replicate holds anything of; the number of plateaus where it answers nothing."""
-        held = self.count > 0
-        if not len(held):
-            return np.zeros(len(self.units), dtype=np.intp)
-        return np.where(held[-1], np.argmax(held, axis=0), len(held))
+        return self._plateaus_below(np.full(len(self.units), 0.5))
 
     @cached_property
     def risk(self) -> Floats:
         """Mean loss numerator at each plateau; 0 before the first one held."""
-        risk = np.zeros_like(self.loss_sum)
+        risk = np.empty_like(self.loss_sum)
         held = int(self.first.max(initial=0))  # from here on every replicate has answers, and no mask is needed
+        risk[:held] = 0
         np.divide(self.loss_sum[held:], self.count[held:], out=risk[held:])
         np.divide(self.loss_sum[:held], self.count[:held], out=risk[:held], where=self.count[:held] > 0)
         return risk
@@ -86,9 +84,7 @@ class Replicates:
     @cached_property
     def width(self) -> Floats:
         """Units added at each plateau."""
-        width = self.count.copy()
-        width[1:] -= self.count[:-1]
-        return width
+        return _neighbours(np.subtract, self.count)
 
     def begin(self) -> tuple[Places, Places]:
         """Where the curves begin: the first plateau held, of each replicate that answers anything."""
@@ -98,8 +94,7 @@ class Replicates:
     @cached_property
     def _selective(self) -> Floats:
         """Twice the area under the mean loss up to each plateau, in units × numerators."""
-        heights = self.risk.copy()
-        heights[1:] += self.risk[:-1]
+        heights = _neighbours(np.add, self.risk)
         heights[self.begin()] += self.risk[self.begin()]
         heights *= self.width
         return running_sum(heights)
@@ -107,8 +102,7 @@ class Replicates:
     @cached_property
     def _generalized(self) -> Floats:
         """Twice the area under the summed loss up to each plateau, in units × numerators."""
-        heights = self.loss_sum.copy()
-        heights[1:] += self.loss_sum[:-1]
+        heights = _neighbours(np.add, self.loss_sum)
         heights *= self.width
         return running_sum(heights)
 
@@ -262,6 +256,14 @@ class Replicates:
 def _last(cumulative: Floats) -> Floats:
     """The totals of running sums."""
     return cumulative[-1] if len(cumulative) else np.zeros(cumulative.shape[1])
+
+
+def _neighbours(operation: np.ufunc, values: Floats) -> Floats:
+    """Each row and the one before it, added or subtracted; the first row as it is."""
+    result = np.empty_like(values)
+    result[:1] = values[:1]
+    operation(values[1:], values[:-1], out=result[1:])
+    return result
 
 
 def _before(cumulative: Floats) -> Floats:
