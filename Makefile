@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check lint types imports test-slow bench docs lock format ci clean
+.PHONY: help setup demo test check lint types imports test-slow bench docs coverage lock format ci clean
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -50,6 +50,9 @@ bench: $(READY)  ## ratios against references measured in the same run
 
 docs: $(READY)  ## write the pages that are generated from the code
 	$(BIN)/python docs/make_definitions.py
+
+coverage: $(READY)  ## measure again how often intervals cover, and write docs/coverage.md (minutes)
+	$(BIN)/python docs/make_coverage.py
 
 format: $(READY)  ## let ruff rewrite the code
 	$(BIN)/ruff check --fix .

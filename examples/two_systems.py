@@ -1,111 +1,97 @@
 """Two made-up systems that may decline to answer, and why their raw errors must not be compared.
 
-Makes two run files of 41 participants, reads them back, evaluates both and writes a small page. `make demo` runs it.
+Simulates two run files of 41 participants, reads them back, evaluates and compares them, and writes a small page.
+`make demo` runs it.
 """
 
 from __future__ import annotations
 
 import json
-import math
-import random
-from dataclasses import dataclass
-from fractions import Fraction
+from html import escape
 from pathlib import Path
 
-from demur import PHQ8, Coverage, Curve, Items, Scores, grade, read_run
+from demur import Comparison, Curve, Estimate, Graded, Plan, compare, grade, read_run
+from demur.simulate import FEW_SHOT, ZERO_SHOT, make_people, run_system
 
 FOLDER = Path("build/demo")
-PEOPLE = 41
-METRICS = ("cmax", "mae", "aurc", "augrc", "eaugrc", "mae@0.3", "mae@0.5")
-# How reluctant each system is to answer, and how noisy its answers are: chosen to resemble a published pair of runs.
-SYSTEMS = {"zero_shot": {"reluctance": 0.47, "noise": 1.5}, "few_shot": {"reluctance": 0.29, "noise": 1.9}}
+PEOPLE, SEED = 41, 0
+SYSTEMS = {"zero_shot": ZERO_SHOT, "few_shot": FEW_SHOT}
+NUMBERS = ("cmax", "mae", "aurc", "augrc", "eaugrc", "mae@0.3", "mae@0.5")
 
 
-@dataclass(frozen=True)
-class Item:
-    """What is the case for one item of one person, whatever a system makes of it."""
-
-    severity: float
-    difficulty: float
-
-
-def score(severity: float) -> int:
-    """A latent severity as an item score."""
-    return min(max(round(severity), 0), 3)
+def write_runs() -> dict[str, Path]:
+    """Run files of both systems on the same people."""
+    people, paths = make_people(PEOPLE, seed=SEED), {}
+    for place, (mode, system) in enumerate(SYSTEMS.items()):
+        run = run_system(people, system, seed=SEED + place).to_json(mode, run_id=f"demo-{mode}")
+        paths[mode] = FOLDER / f"{mode}.json"
+        paths[mode].write_text(json.dumps(run), encoding="utf-8")
+    return paths
 
 
-def make_people() -> list[dict[str, Item]]:
-    """Participants whose items are alike, because their mood is behind all of them."""
-    rng = random.Random("demur people")  # noqa: S311  (a simulation)
-    moods = [rng.gauss(1.2, 0.8) for _ in range(PEOPLE)]
-    return [{name: Item(mood + rng.gauss(0, 0.7), rng.random()) for name in PHQ8.items} for mood in moods]
+def shown(estimate: Estimate) -> str:
+    """A number with its recommended interval."""
+    ends = estimate.recommended
+    return f"{estimate.point:.3f} [{ends.low:.3f}, {ends.high:.3f}]" if ends else "undefined"
 
 
-def assessed(items: dict[str, Item], number: int, rng: random.Random, system: dict[str, float]) -> dict[str, object]:
-    """One participant as a system sees them: hard items get fewer answers, worse ones, and less evidence."""
-    predicted, signals = {}, {}
-    for name, item in items.items():
-        guess = score(item.severity + rng.gauss(0, system["noise"] * (0.5 + item.difficulty)))
-        answers = item.difficulty + system["reluctance"] < rng.gauss(1, 0.3)
-        predicted[name] = guess if answers else None
-        signals[name] = {"llm_evidence_count": max(0, round(rng.gauss(4 - 4 * item.difficulty, 0.8)))}
-    truth = {name: score(item.severity) for name, item in items.items()}
-    maps = {"ground_truth_items": truth, "predicted_items": predicted, "item_signals": signals}
-    return {"participant_id": 300 + number, "success": True} | maps
+def table(found: Comparison) -> list[tuple[str, str, str, str]]:
+    """The two systems and their difference, one number a line."""
+    lines = [("", *SYSTEMS, "difference")]
+    for name, delta in found.deltas.items():
+        sides = (shown(found.left[name]), shown(found.right[name])) if name in found.left else _common(found, name)
+        lines.append((name, *sides, shown(delta)))
+    return lines
 
 
-def write_run(mode: str, people: list[dict[str, Item]]) -> Path:
-    """The run file of one system on these people."""
-    rng = random.Random(f"demur {mode}")  # noqa: S311  (a simulation)
-    results = [assessed(items, number, rng, SYSTEMS[mode]) for number, items in enumerate(people)]
-    run = {
-        "run_metadata": {"run_id": f"demo-{mode}", "git_commit": None},
-        "experiments": [{"provenance": {"mode": mode}, "results": {"mode": mode, "results": results}}],
-    }
-    path = FOLDER / f"{mode}.json"
-    path.write_text(json.dumps(run), encoding="utf-8")
-    return path
+def _common(found: Comparison, name: str) -> tuple[str, str]:
+    left, right = found.common[name]
+    return f"{left:.3f}", f"{right:.3f}"
 
 
-def curve_of(items: Items) -> Curve:
-    """The risk–coverage curve, ranked by how much evidence the system found."""
-    return Curve.of(grade(items, loss="abs", confidence=items.numbers("llm_evidence_count")))
+def verdict(found: Comparison) -> str:
+    """What the numbers say, in a few sentences."""
+    left, right = found.left, found.right
+    delta = found.deltas["augrc@C_common"]
+    ends = delta.recommended
+    decided = ends is not None and (ends.low > 0 or ends.high < 0)
+    better = "zero_shot" if delta.point > 0 else "few_shot"
+    return (
+        f"The raw errors (mae {left['mae'].point:.3f} and {right['mae'].point:.3f}) belong to different shares of "
+        f"the items: {left['cmax'].point:.1%} and {right['cmax'].point:.1%} are answered.\n"
+        "Whoever answers more answers harder items too, so these errors, and the full areas, must not be compared.\n"
+        f"At the coverage both reach ({found.common_coverage:.1%}) the AUGRC differs by {shown(delta)}: "
+        + (f"{better} is better there." if decided else "the interval holds 0, so neither is shown to be better.")
+    )
 
 
-def table(scores: dict[str, Scores], common: str) -> str:
-    """The two systems side by side, one metric a line."""
-    names = [*METRICS, f"aurc@{common}", f"augrc@{common}"]
-    lines = [f"{'':16}" + "".join(f"{mode:>12}" for mode in scores)]
-    for name in names:
-        cells = "".join(
-            f"{'undefined' if math.isnan(found[name]) else format(found[name], '.3f'):>12}" for found in scores.values()
-        )
-        lines.append(f"{name.replace(common, 'C_common'):16}{cells}")
-    return "\n".join(lines)
+def page(found: Comparison, curves: dict[str, Curve]) -> str:
+    """The same as a page."""
+    head, *rows = table(found)
+    cells = "".join(f"<tr><th>{escape(row[0])}{''.join(f'<td>{escape(cell)}' for cell in row[1:])}" for row in rows)
+    heads = "".join(f"<th>{escape(cell)}" for cell in head)
+    pictures = "".join(f"<h2>{mode}</h2>{curve._repr_html_()}" for mode, curve in curves.items())
+    style = "<style>body{font:16px sans-serif;margin:2em}td,th{padding:0 1em;text-align:left}</style>"
+    return (
+        f"<!doctype html><html lang=en><meta charset=utf-8><title>demur demo</title>{style}<h1>Two systems</h1>"
+        f"<p>{escape(verdict(found))}<table><tr>{heads}{cells}</table>{pictures}"
+    )
 
 
 def main() -> None:
-    """Make, read, evaluate, explain."""
+    """Make, read, evaluate, compare, explain."""
     FOLDER.mkdir(parents=True, exist_ok=True)
-    people = make_people()
-    curves = {mode: curve_of(read_run(write_run(mode, people))) for mode in SYSTEMS}
-    common = str(min(Fraction(curve.answered, curve.units) for curve in curves.values()))
-    names = [*METRICS, f"aurc@{common}", f"augrc@{common}"]
-    scores = {mode: Scores(curve, names) for mode, curve in curves.items()}
-    print(f"{PEOPLE} made-up participants, {len(PHQ8.items)} PHQ-8 items each; loss: absolute error\n")
-    print(table(scores, common))
-    zero_shot, few_shot = (f"{found['cmax']:.1%}" for found in scores.values())
-    print(
-        f"\nThe raw errors (mae) belong to different shares of the items (cmax): {zero_shot} and {few_shot}.\n"
-        "Whoever answers more answers harder items too, so they must not be compared.\n"
-        f"Compare at a coverage both reach: the lines with @, C_common = {float(Coverage.of(common)):.3f}.\n"
-        "Without intervals these are point estimates only: no winner is declared here."
-    )
-    sections = "".join(f"<h2>{mode}</h2>{curves[mode]._repr_html_()}{scores[mode]._repr_html_()}" for mode in SYSTEMS)
-    page = FOLDER / "report.html"
-    style = "<style>body{font:16px sans-serif;margin:2em}td,th{padding:0 1em;text-align:left}</style>"
-    page.write_text(f"<!doctype html><meta charset=utf-8><title>demur demo</title>{style}{sections}", encoding="utf-8")
-    print(f"\nReport: {page}")
+    graded: dict[str, Graded] = {
+        mode: grade(read_run(path), loss="abs", confidence="llm_evidence_count") for mode, path in write_runs().items()
+    }
+    found = compare(graded["zero_shot"], graded["few_shot"], NUMBERS, plan=Plan(10_000, seed=SEED))
+    print(f"{PEOPLE} made-up participants × 8 items, absolute error, 10,000 resamples of participants, seed {SEED}\n")
+    for row in table(found):
+        print(f"{row[0]:15}" + "".join(f"{cell:25}" for cell in row[1:]).rstrip())
+    print("\n" + verdict(found))
+    curves = {mode: Curve.of(units) for mode, units in graded.items()}
+    (FOLDER / "report.html").write_text(page(found, curves), encoding="utf-8")
+    print(f"\nReport: {FOLDER / 'report.html'}")
 
 
 if __name__ == "__main__":

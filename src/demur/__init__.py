@@ -2,7 +2,7 @@
 
 __version__ = "0.1.0"
 
-from demur.arrays import measure, risk_coverage
+from demur.arrays import grade_units, measure, risk_coverage
 from demur.comparison import Comparison, compare
 from demur.coverage import Coverage
 from demur.curve import Curve, WorkingPoint
@@ -80,6 +80,7 @@ __all__ = [
     "compute_risk_coverage_curve",
     "estimate",
     "grade",
+    "grade_units",
     "instrument",
     "measure",
     "metric",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,10 +13,10 @@ from demur.columns import Column, State, plain_values
 from demur.curve import Curve
 from demur.errors import UserError, literal, unknown
 from demur.frames import columns_of
-from demur.graded import Graded, grade
+from demur.graded import Clusters, Graded, grade
 from demur.instruments import Instrument
 from demur.instruments import instrument as instrument_of
-from demur.items import Items
+from demur.items import Items, checked_ids
 from demur.losses import Loss
 from demur.losses import loss as loss_named
 from demur.metrics import Measure, Scores
@@ -27,71 +28,74 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def risk_coverage(
+def grade_units(  # noqa: PLR0913  (each is a column or says how to read one)
     confidence: Any,
     *,
     loss: Any = None,
     truth: Any = None,
     prediction: Any = None,
+    clusters: Any = None,
     data: Any = None,
     instrument: str | Path | Instrument | None = None,
-) -> Curve:
-    """The risk–coverage curve of units given as columns of equal length.
+) -> Graded:
+    """Units given as columns of equal length, with their losses and confidences.
 
     Give either `loss` as a column of numbers, or `truth` and `prediction` and the name of a loss (`abs`, which it is
     if none is named, `abs_norm`, `zero_one`). None or NaN as a loss or a prediction is an abstention, and then the
-    confidence is not looked at. With `data`, a frame or a dict of columns, columns may be given by name. An
+    confidence is not looked at. `clusters` says whom each unit was sampled with (a participant's id, say); without it
+    every unit was sampled by itself. With `data`, a frame or a dict of columns, columns may be given by name. An
     `instrument` bounds the scores, and `abs_norm` divides by its range. For `zero_one` without one, truths and
     predictions may be any labels.
 
     With `data` the `Items` of a reader, `confidence` is a signal's name or a column, and `loss` a name.
 
-    >>> risk_coverage(confidence=[2, 2, 1, 0], truth=[2, 1, 1, 0], prediction=[2, 3, 1, None])
-    Curve(2 working points, 4 units, 3 answered, Cmax 0.75)
+    >>> units = grade_units([2, 2, 1, 0], truth=[2, 1, 1, 0], prediction=[2, 3, 1, None], clusters=["a", "a", "b", "b"])
+    >>> units.answered, units.clusters.ids
+    (3, ('a', 'b'))
     """
     if isinstance(data, Items):
-        if truth is not None or prediction is not None or instrument is not None:
-            raise UserError("items bring their own truth, predictions and instrument: give confidence and loss only")
-        return Curve.of(grade(data, loss="abs" if loss is None else loss, confidence=confidence))
+        if any(given is not None for given in (truth, prediction, clusters, instrument)):
+            raise UserError("items bring their own truth, predictions, clusters and instrument: leave those out")
+        return grade(data, loss="abs" if loss is None else loss, confidence=confidence)
     column = _column_finder(data)
-    _refuse_other_index(confidence, loss, truth, prediction)
+    _refuse_other_index(confidence, loss, truth, prediction, clusters)
+    owners = None if clusters is None else checked_ids(column(clusters), "cluster")
     if truth is None and prediction is None:
         if loss is None or (isinstance(loss, str) and data is None):
             raise UserError("give a column of losses, or truth and prediction (and, if not abs, the name of a loss)")
         if instrument is not None:
             raise UserError("an instrument bounds truth and prediction; a column of losses has no use for it")
-        graded = _graded(_given_losses(column(loss)), column(confidence))
-    elif truth is None or prediction is None:
+        return _graded(_given_losses(column(loss)), column(confidence), owners, _GIVEN)
+    if truth is None or prediction is None:
         raise UserError("truth and prediction come together; or give a column of losses alone")
-    elif loss is not None and not isinstance(loss, str):
+    if loss is not None and not isinstance(loss, str):
         raise UserError("with truth and prediction, loss is a name: abs, abs_norm or zero_one")
-    else:
-        chosen = loss_named("abs" if loss is None else loss)
-        bounds = None if instrument is None else instrument_of(instrument)
-        losses = _losses(column(truth), column(prediction), chosen, bounds)
-        graded = _graded(losses, column(confidence), chosen.divisor(bounds), chosen.name)
-    return Curve.of(graded)
+    chosen = loss_named("abs" if loss is None else loss)
+    bounds = None if instrument is None else instrument_of(instrument)
+    losses = _losses(column(truth), column(prediction), chosen, bounds)
+    return _graded(
+        losses, column(confidence), owners, _LossFacts(chosen.name, chosen.divisor(bounds), chosen.largest(bounds))
+    )
 
 
-def measure(  # noqa: PLR0913  (the columns of `risk_coverage`)
-    confidence: Any,
-    *,
-    metrics: str | Iterable[str | Measure] | None = None,
-    loss: Any = None,
-    truth: Any = None,
-    prediction: Any = None,
-    data: Any = None,
-    instrument: str | Path | Instrument | None = None,
-) -> Scores:
+def risk_coverage(confidence: Any, **columns: Any) -> Curve:
+    """The risk–coverage curve of units given as columns; the arguments are those of `grade_units`.
+
+    >>> risk_coverage(confidence=[2, 2, 1, 0], truth=[2, 1, 1, 0], prediction=[2, 3, 1, None])
+    Curve(2 working points, 4 units, 3 answered, Cmax 0.75)
+    """
+    return Curve.of(grade_units(confidence, **columns))
+
+
+def measure(confidence: Any, *, metrics: str | Iterable[str | Measure] | None = None, **columns: Any) -> Scores:
     """The metrics of units given as columns: all that are registered, or the ones named.
 
-    The other arguments are those of `risk_coverage`.
+    The other arguments are those of `grade_units`.
 
     >>> measure([2, 2, 1, 0], loss=[0, 2, 0, None], metrics=["aurc", "augrc"])["augrc"]
     0.25
     """
-    curve = risk_coverage(confidence, loss=loss, truth=truth, prediction=prediction, data=data, instrument=instrument)
-    return Scores(curve, metrics)
+    return Scores(risk_coverage(confidence, **columns), metrics)
 
 
 def _column_finder(data: Any) -> Callable[[Any], list[Any] | NDArray[Any]]:
@@ -177,10 +181,22 @@ def _gone(label: object) -> bool:
     return label is None or (isinstance(label, float) and math.isnan(label))
 
 
+@dataclass(frozen=True, slots=True)
+class _LossFacts:
+    name: str
+    divisor: int
+    largest: int | None
+
+
+_GIVEN = _LossFacts("as given", 1, None)
+
+
 def _graded(
-    losses: Column, confidence: list[Any] | NDArray[Any], divisor: int = 1, loss_name: str = "as given"
+    losses: Column, confidence: list[Any] | NDArray[Any], owners: list[int | str] | None, facts: _LossFacts
 ) -> Graded:
-    _refuse_lengths(units=len(losses), confidence=len(confidence))
+    _refuse_lengths(
+        units=len(losses), confidence=len(confidence), clusters=len(losses) if owners is None else len(owners)
+    )
     if not len(losses):
         raise UserError("the columns are empty: there is nothing to evaluate")
     abstained, sureness = _abstained(losses), Column.from_sequence(confidence)
@@ -189,9 +205,11 @@ def _graded(
         units=len(losses),
         loss=losses.values[~abstained],
         confidence=sureness.values[~abstained],
-        divisor=divisor,
+        divisor=facts.divisor,
         abstained_nan=int(np.count_nonzero(abstained & losses.is_(State.NUMBER))),
-        loss_name=loss_name,
+        loss_name=facts.name,
+        clusters=None if owners is None else Clusters.of(owners, ~abstained),
+        largest_loss=facts.largest,
     )
 
 

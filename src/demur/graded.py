@@ -9,9 +9,12 @@ import numpy as np
 
 from demur.columns import Column
 from demur.errors import UserError
+from demur.items import sorted_ids
 from demur.losses import loss as loss_named
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from demur.items import Items
@@ -26,6 +29,14 @@ class Clusters:
     ids: tuple[int | str, ...]
     units: NDArray[np.int64]
     of_answer: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, owners: Sequence[int | str], answered: NDArray[np.bool_]) -> Clusters:
+        """From the cluster of every unit, and which units are answered."""
+        ids = sorted_ids(owners)
+        position = {owner: index for index, owner in enumerate(ids)}
+        place = np.array([position[owner] for owner in owners], dtype=np.intp)
+        return cls(ids, np.bincount(place, minlength=len(ids)), place[answered])
 
 
 @dataclass(frozen=True, slots=True, eq=False)

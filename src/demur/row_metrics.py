@@ -18,7 +18,6 @@ from demur.errors import UserError, literal, shown
 from demur.graded import Clusters, Graded
 from demur.instruments import PHQ8, Instrument
 from demur.instruments import instrument as instrument_of
-from demur.items import sorted_ids
 from demur.losses import loss as loss_named
 from demur.metrics import selective, selective_ranking
 
@@ -156,17 +155,9 @@ def graded_rows(rows: list[ItemPrediction], loss: str, instrument: str | Instrum
         confidence=sureness,
         divisor=chosen.divisor(bounds),
         loss_name=loss,
-        clusters=_clusters(owner, [row.pred is not None for row in rows]),
+        clusters=Clusters.of(owner, np.array([row.pred is not None for row in rows], dtype=bool)),
         largest_loss=chosen.largest(bounds),
     )
-
-
-def _clusters(owner: list[int | str], answered: list[bool]) -> Clusters:
-    """Participants in sorted order, and whose each answered row is."""
-    ids = sorted_ids(owner)
-    position = {person: index for index, person in enumerate(ids)}
-    place = np.array([position[person] for person in owner], dtype=np.intp)
-    return Clusters(ids, np.bincount(place, minlength=len(ids)), place[np.array(answered, dtype=bool)])
 
 
 def _score(value: object, name: str, row: ItemPrediction, position: int, instrument: Instrument) -> int:

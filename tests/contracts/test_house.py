@@ -90,3 +90,25 @@ def test_the_versions_agree():
     citation = (ROOT / "CITATION.cff").read_text()
     assert f"version: {demur.__version__}\n" in citation
     assert f"## {demur.__version__}" in (ROOT / "CHANGELOG.md").read_text()
+
+
+def test_a_study_from_the_command_line():
+    found = command("study", "--participants", "4", "--datasets", "2", "--resamples", "20", "--seed", "1")
+    assert found.returncode == 0
+    assert found.stdout.startswith(
+        "demur study --participants 4 --datasets 2 --resamples 20 --seed 1\n4 participants, 2 data sets"
+    )
+    assert found.stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--seed", "-1"], "demur: seed -1, expected an integer from 0 to 2**64 - 1\n"),
+        (["--seed", "1", "--datasets", "0"], "demur: datasets 0, expected an integer, 1 or more\n"),
+        (["--seed", "1", "--participants", "0"], "demur: participants 0, expected an integer, 1 or more\n"),
+    ],
+)
+def test_a_mistake_is_one_line_and_exit_code_2(arguments, message):
+    found = command("study", *arguments)
+    assert (found.returncode, found.stdout, found.stderr) == (2, "", message)
