@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from demur import UserError
-from demur.draws import checked_seed, drawn_clusters, weights
+from demur.draws import _upper_of_product, checked_seed, drawn_clusters, weights
 
 MASK = 2**64 - 1
 GOLDEN = 0x9E3779B97F4A7C15
@@ -28,6 +28,13 @@ def test_the_recipe_in_whole_numbers_gives_the_same_draws(seed, clusters):
     replicates, few = np.array([0, 1, 2, 9_999]), min(clusters, 40)
     expected = [[drawn(seed, int(b), i, clusters) for i in range(few)] for b in replicates]
     assert drawn_clusters(seed, replicates, clusters)[:, :few].tolist() == expected
+
+
+def test_the_upper_half_of_a_product_is_exact_for_the_most_clusters():
+    words = np.random.default_rng(1).integers(0, 2**64, 5_000, dtype=np.uint64)
+    for clusters in (2**31 - 1, 3, 2**30 + 12_345):
+        expected = [(int(word) * clusters) >> 64 for word in words]
+        assert _upper_of_product(words.copy(), np.uint64(clusters)).tolist() == expected
 
 
 def test_golden_draws():
@@ -60,6 +67,11 @@ def test_draws_are_even_and_unrelated():
 def test_a_seed_is_a_whole_number(seed):
     with pytest.raises(UserError, match="expected an integer from 0"):
         checked_seed(seed)
+
+
+@pytest.mark.parametrize("seed", [0, 2**64 - 1, np.int64(5)])
+def test_any_whole_number_of_64_bits_is_a_seed(seed):
+    assert checked_seed(seed) == seed
 
 
 def test_there_is_no_default_seed():

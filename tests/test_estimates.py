@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from demur import Curve, Graded, Measure, Plan, estimate
+from demur.cautions import about_comparisons
 from demur.graded import Clusters
 from demur.simulate import FEW_SHOT, ZERO_SHOT, make_people, run_system
 from tables import Units
@@ -130,6 +131,28 @@ def test_confidences_that_do_not_rank_are_flagged():
     assert ("tied_confidence", "confidence") in codes(estimate(tied, ["aurc"], plan=PLAN))
     even = clustered([2] * 40, [1, 0] * 40, [1] * 40 + list(range(2, 42)))
     assert ("tied_confidence", "confidence") not in codes(estimate(even, ["aurc"], plan=PLAN))
+
+
+def test_a_large_plateau_is_seen_wherever_it_is():
+    surest = clustered([2] * 40, [1, 0] * 40, [99] * 41 + list(range(39)))
+    assert ("tied_confidence", "confidence") in codes(estimate(surest, ["aurc"], plan=PLAN))
+
+
+def test_a_cut_beyond_every_replicate_is_short_in_all_of_them():
+    half = clustered([1] * 60, [1, 0] * 30, range(60), units=[2] * 60)
+    assert estimate(half, ["aurc@1", "aurc@0.3"], plan=PLAN)["aurc@1"].short_domain_rate == 1.0
+    assert estimate(half, ["aurc@0.3"], plan=PLAN)["aurc@0.3"].short_domain_rate == 0.0
+
+
+def test_one_difference_is_no_many():
+    assert list(about_comparisons(1)) == []
+    assert [caution.code for caution in about_comparisons(2)] == ["many_comparisons"]
+
+
+def test_nothing_asked_is_nothing_shown():
+    assert repr(estimate(simulated(3), [], plan=PLAN)).startswith(
+        "3 clusters, 400 resamples, seed 2\nwarning (few_clusters"
+    )
 
 
 def test_a_target_near_cmax_or_a_plateau_edge_is_flagged_with_its_rates():

@@ -76,6 +76,13 @@ def test_bca_is_scipys():
     assert ends("bca", ours) == pytest.approx(tuple(theirs.confidence_interval), rel=1e-3)
 
 
+def test_bca_counts_ties_with_the_number_by_half():
+    symmetric = np.repeat([-1.0, 0.0, 1.0], [30, 40, 30])
+    even = Evidence(0.0, symmetric, 15, left_out=np.array([-1.0, 0.0, 1.0]))
+    assert ends("bca", even, 0.5) == ends("percentile", even, 0.5) == (-1.0, 1.0)
+    assert ends("bca", even, 0.2) == (0.0, 0.0)
+
+
 @pytest.mark.parametrize("name", METHODS)
 def test_one_cluster_leaves_the_number_itself(name):
     assert ends(name, Evidence(0.3, np.full(10, 0.3), 1)) == (0.3, 0.3)

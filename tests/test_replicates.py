@@ -12,7 +12,8 @@ from demur.metrics import default_measures
 from demur.replicates import Replicates
 from tables import Units
 
-ALL = list(default_measures())
+EDGES = ("0.01", "0.2", "0.8", "1")
+ALL = [*default_measures(), *(Measure.of(f"{name}@{c}") for name in ("aurc", "augrc", "mae") for c in EDGES)]
 
 
 @pytest.mark.parametrize("measure", ALL, ids=str)
@@ -27,6 +28,20 @@ def test_every_metric_of_a_replicate_is_that_of_its_units(measure):
                 assert math.isnan(value)
             elif "_pct" not in str(measure) or units.loss.dtype.kind == "i":
                 assert value == pytest.approx(expected, rel=1e-11, abs=1e-12)
+
+
+def test_units_of_one_cluster_may_share_a_confidence():
+    """Every cell of the table holds two units, or three; none holds one."""
+    for times in (2, 3):
+        made = Units.random(31, most=8, whole=True, tied=False)
+        units = Units(
+            *(np.repeat(column, times) for column in (made.owner, made.loss, made.confidence)),
+            np.ones(times * len(made.owner), bool),
+            made.clusters,
+        )
+        drawn = weights(1, np.arange(9), units.clusters)
+        found = Measure.of("aurc")(Replicates.of(Table.of(units.graded()), drawn))
+        assert found == pytest.approx([Measure.of("aurc")(units.curve_of(row)) for row in drawn], rel=1e-12)
 
 
 def test_areas_may_be_cut_at_another_place_in_each_replicate():

@@ -1,5 +1,6 @@
 """The bootstrap of the row API: any function, and the fast way to the same numbers for ours."""
 
+import itertools
 import math
 from functools import partial
 
@@ -85,6 +86,16 @@ def test_replicates_that_do_not_reach_are_dropped_and_counted():
     )
     assert mostly.point_estimate == 1.0
     assert mostly.ci95 is None, "more than half the replicates have no number"
+
+
+def test_exactly_half_dropped_still_has_an_interval_and_one_replicate_no_error():
+    turns = itertools.cycle([1.0, None])
+    found = bootstrap_by_participant(rows(5), metric_fn=lambda _: next(turns), n_resamples=100, seed=1)
+    assert (found.drop_rate, found.ci95) == (0.5, (1.0, 1.0))
+    single = bootstrap_by_participant(rows(5), metric_fn=lambda _: 1.0, n_resamples=1, seed=1)
+    assert (single.std_error, single.ci95) == (None, (1.0, 1.0))
+    pair = bootstrap_by_participant(rows(5), metric_fn=lambda _: 1.0, n_resamples=2, seed=1)
+    assert pair.std_error == 0.0
 
 
 def test_one_participant_collapses_onto_the_point():
