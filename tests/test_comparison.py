@@ -6,12 +6,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from demur import Curve, Measure, Plan, UserError, compare
+from demur import Curve, Graded, Measure, Plan, UserError, compare, grade, grade_units, read_run
 from demur.comparison import _p_value
 from demur.coverage import Coverage
 from demur.draws import weights
 from demur.graded import Clusters
 from demur.simulate import FEW_SHOT, ZERO_SHOT, make_people, run_system
+from runs import experiment, participant, run, written
 
 PLAN = Plan(300, seed=4)
 
@@ -99,7 +100,6 @@ def test_the_p_value_counts_the_far_side_twice_and_is_never_0():
     assert _p_value(np.array([1.0] * 95 + [-1.0] * 4)) == pytest.approx(2 * 5 / 100)
     assert _p_value(np.full(99, 1.0)) == pytest.approx(2 / 100)
     assert _p_value(np.array([-1.0, 1.0])) == 1.0
-    assert math.isnan(_p_value(np.full(3, np.nan)))
 
 
 def test_an_undefined_difference_has_no_p_value():
@@ -115,8 +115,71 @@ def test_many_comparisons_are_warned_about():
 
 
 def test_jackknife_differences_can_be_asked_for():
-    found = compare(*pair(), ["aurc"], plan=PLAN, jackknife=True).deltas["aurc"]
+    found = compare(*pair(), ["aurc"], plan=PLAN, thorough=True).deltas["aurc"]
     assert found.interval("jackknife").low < found.point < found.interval("bca").high
+
+
+def test_an_analytic_difference_is_that_of_the_influences():
+    found = compare(*pair(), ["aurc", "augrc", "cmax"], plan=Plan(3_000, seed=1), thorough=True)
+    for name in ("aurc", "augrc", "cmax"):
+        delta = found.deltas[name]
+        assert delta.evidence.std_error == pytest.approx(delta.std_error, rel=0.25)
+        assert delta.interval("studentised").low < delta.point < delta.interval("analytic").high
+    with pytest.raises(UserError, match="thorough=True"):
+        compare(*pair(), ["aurc"], plan=PLAN).deltas["aurc"].interval("bca")
+    with pytest.raises(UserError, match="aurc, augrc and cmax have one"):
+        compare(*pair(), ["aurc"], plan=PLAN).deltas["aurc"].interval("analytic")
+
+
+def test_one_participant_decides_nothing():
+    delta = compare(*pair(participants=1), ["cmax"], plan=PLAN).deltas["cmax"]
+    assert (delta.recommended.low, delta.recommended.high) == (delta.point, delta.point)
+    assert math.isnan(delta.p_value)
+    assert math.isnan(delta.favours_left)
+
+
+def test_neither_side_is_favoured_where_neither_way_is_better():
+    delta = compare(*pair(participants=6), ["achievable_gain_pct"], plan=Plan(30, seed=1)).deltas["achievable_gain_pct"]
+    assert math.isnan(delta.favours_left)
+    assert math.isnan(delta.favours_right)
+
+
+def test_a_perfect_run_differs_from_itself_by_exactly_nothing():
+    left, _ = pair()
+    perfect = replace(left, loss=np.zeros(len(left.loss)))
+    delta = compare(perfect, perfect, ["aurc"], plan=PLAN).deltas["aurc"]
+    assert (delta.point, delta.percentile.low, delta.percentile.high) == (0.0, 0.0, 0.0)
+
+
+def test_warnings_say_which_side_and_which_difference():
+    left, right = pair()
+    dull = replace(right, confidence=np.ones(len(right.confidence)))
+    found = compare(left, dull, ["mae@0.6"], plan=PLAN)
+    where = {(warning.code, warning.where) for warning in found.warnings}
+    assert ("constant_confidence", "right confidence") in where
+    assert ("few_clusters", "left clusters") in where
+    assert ("target_near_cmax", "difference mae@0.6") in where
+
+
+def test_units_without_clusters_are_paired_by_position():
+    loss = np.arange(200) % 3
+    early, late = ([None if (i < 100) == flag else int(x) for i, x in enumerate(loss)] for flag in (True, False))
+    found = compare(grade_units(range(200), loss=early), grade_units(range(200), loss=late), ["cmax"], plan=PLAN)
+    assert found.deltas["cmax"].std_error == pytest.approx(2 * 0.5 / math.sqrt(200), rel=0.2)
+    bare = Graded(3, np.array([1]), np.array([1.0]))
+    with pytest.raises(UserError, match="whose each unit is"):
+        compare(bare, bare, plan=PLAN)
+
+
+def test_two_truths_about_one_unit_are_refused(tmp_path):
+    def of(content, name):
+        return grade(read_run(written(tmp_path, content, name)), loss="abs", confidence="llm_evidence_count")
+
+    left, other = run(experiment(participant(1), participant(2))), run(experiment(participant(1), participant(2)))
+    other["experiments"][0]["results"]["results"][1]["ground_truth_items"]["Tired"] = 0
+    assert compare(of(left, "l.json"), of(left, "r.json"), ["cmax"], plan=PLAN).deltas["cmax"].point == 0
+    with pytest.raises(UserError, match="participant 2, Tired: ground truth 3 on the left, 0 on the right"):
+        compare(of(left, "l.json"), of(other, "r.json"), plan=PLAN)
 
 
 def test_what_is_not_paired_is_refused():
@@ -130,8 +193,10 @@ def test_what_is_not_paired_is_refused():
     longer = replace(right, units=right.units + 1, clusters=Clusters(clusters.ids, sizes, clusters.of_answer))
     with pytest.raises(UserError, match="cluster 3 holds 8 units and 9 on the two sides"):
         compare(left, longer, plan=PLAN)
-    with pytest.raises(UserError, match="different losses"):
+    with pytest.raises(UserError, match="different losses .abs / 1 and abs / 3"):
         compare(left, replace(right, divisor=3), plan=PLAN)
+    with pytest.raises(UserError, match="different losses .abs / 1 and zero_one / 1"):
+        compare(left, replace(right, loss_name="zero_one"), plan=PLAN)
 
 
 def test_without_resamples_there_are_differences_without_intervals():

@@ -49,8 +49,10 @@ def test_studentised():
 
 
 def test_studentised_falls_back_to_the_log_scale_when_a_replicate_has_no_error():
-    broken = Evidence(0.2, VALUES, 15, std_error=0.04, replicate_std_error=np.append(ERRORS[1:], 0.0))
-    assert ends("studentised", broken) == ends("analytic_log")
+    for nothing in (0.0, 1e-18):
+        broken = Evidence(0.2, VALUES, 15, std_error=0.04, replicate_std_error=np.append(ERRORS[1:], nothing))
+        assert interval("studentised", broken) == interval("analytic_log", broken)
+        assert interval("studentised", broken).method == "analytic_log"
 
 
 def test_analytic_plain_and_on_the_log_scale():
@@ -95,6 +97,7 @@ def test_no_interval_where_the_number_or_most_replicates_lack(name):
     assert interval(name, Evidence(0.2, mostly, 15, **full)) is None
     assert interval(name, Evidence(math.nan, VALUES, 15, **full)) is None
     assert interval(name, Evidence(0.2, np.zeros(0), 15, **full)) is None
+    assert interval(name, Evidence(0.0, np.zeros(9), 15, **full, two_sided=False)) is None
 
 
 def test_replicates_without_a_number_are_left_out_of_the_percentiles():

@@ -87,7 +87,7 @@ def test_the_standard_error_counts_a_cluster_as_often_as_it_is_drawn():
     sample = Replicates.of(table, drawn)
     u = influences(sample, SLOPES["augrc"])[:, 0]
     expected = math.sqrt(units.clusters / (units.clusters - 1) * (2 * u[0] ** 2 + sum(u[2:] ** 2)))
-    assert standard_errors(sample, SLOPES["augrc"])[0] == pytest.approx(expected)
+    assert standard_errors(influences(sample, SLOPES["augrc"]), sample.weights)[0] == pytest.approx(expected)
 
 
 def test_whole_losses_take_the_same_value_by_matrix_product_and_by_running_sum():

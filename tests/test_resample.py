@@ -20,8 +20,18 @@ NAMES = ["cmax", "aurc", "augrc", "eaurc", "eaugrc", "naurc", "mae@0.3", "aurc@0
 
 
 def fingerprint(graded, **how):
-    found = estimate(graded, NAMES, plan=Plan(300, seed=5, **how), jackknife=True)
-    return [(name, one.evidence.values.tobytes(), one.recommended, one.std_error) for name, one in found.items()]
+    found = estimate(graded, NAMES, plan=Plan(300, seed=5, **how), thorough=True)
+    return [
+        (
+            name,
+            one.evidence.values.tobytes(),
+            one.recommended,
+            one.std_error,
+            str(one.evidence.replicate_std_error),
+            one.evidence.left_out.tobytes(),
+        )
+        for name, one in found.items()
+    ]
 
 
 @pytest.fixture(params=["whole, tied", "whole, distinct", "not whole"])
@@ -30,9 +40,19 @@ def units(request):
     return Units(made.owner, made.loss, made.confidence, np.arange(len(made.owner)) % 4 > 0, made.clusters)
 
 
-@pytest.mark.parametrize("how", [{"threads": 2}, {"threads": 8}, {"block": 1}, {"block": 7}, {"block": 1000}])
+HOW = [{"threads": 2}, {"threads": 8}, {"block": 1}, {"block": 7}, {"block": 299}, {"block": 1000}]
+
+
+@pytest.mark.parametrize("how", HOW, ids=str)
 def test_threads_and_blocks_change_no_byte(units, how):
     assert fingerprint(units.graded(), **how) == fingerprint(units.graded())
+
+
+@pytest.mark.parametrize("how", HOW, ids=str)
+@pytest.mark.parametrize("confidence", ["llm_evidence_count", "token_msp"])
+def test_nor_with_more_clusters_and_answers_than_numpy_adds_in_a_row(how, confidence):
+    graded = run_system(make_people(60, seed=2), ZERO_SHOT, seed=2).graded("abs_norm", confidence)
+    assert fingerprint(graded, **how) == fingerprint(graded)
 
 
 def test_the_order_of_the_rows_changes_no_byte(units):
@@ -121,6 +141,34 @@ def test_a_statistic_of_ones_own_over_two_tables():
         bootstrap(dict, plan=Plan(4, seed=1))
 
 
+def test_a_statistic_gives_one_number_per_replicate():
+    table = Table.of(two_answer_two_abstain())
+    for wrong, message in (
+        (lambda _: {"x": 1.0}, r"gives x the shape \(\), expected \(4,\)"),
+        (lambda _: {"x": np.zeros(3)}, r"gives x the shape \(3,\), expected \(4,\)"),
+        (lambda _: [1.0], "gives a dict of arrays"),
+    ):
+        with pytest.raises(UserError, match=message):
+            bootstrap(wrong, table, plan=Plan(4, seed=1))
+    with pytest.raises(UserError, match="at least one table, made by Table.of"):
+        bootstrap(lambda _: {}, two_answer_two_abstain(), plan=Plan(4, seed=1))
+
+
+def test_clusters_that_do_not_add_up_are_refused():
+    for clusters, message in (
+        (Clusters((1, 2), np.array([1, 2]), np.array([0, 1])), "clusters of 3 units and 2 answers, expected 4 and 2"),
+        (Clusters((1, 2), np.array([2, 2]), np.array([0])), "clusters of 4 units and 1 answers"),
+    ):
+        with pytest.raises(UserError, match=message):
+            Graded(4, np.array([1, 0]), np.array([1.0, 2.0]), clusters=clusters)
+    with pytest.raises(UserError, match="distinct and sorted"):
+        Clusters((2, 1), np.array([1, 1]), np.array([0]))
+    with pytest.raises(UserError, match="a cluster that does not exist"):
+        Clusters((1, 2), np.array([1, 1]), np.array([2]))
+    with pytest.raises(UserError, match="1 cluster sizes for 2 clusters"):
+        Clusters((1, 2), np.array([1]), np.array([0]))
+
+
 def test_progress_is_told_block_by_block():
     told = []
     plan = Plan(25, seed=1, block=10, progress=lambda done, total: told.append((done, total)))
@@ -158,7 +206,7 @@ def test_memory_is_a_block_at_a_time():
     people = make_people(2_000, seed=1)
     graded = run_system(people, ZERO_SHOT, seed=1).graded("abs", "token_msp")
     tracemalloc.start()
-    estimate(graded, ["aurc", "augrc", "eaurc"], plan=Plan(400, seed=1))
+    estimate(graded, ["aurc", "augrc", "eaurc"], plan=Plan(400, seed=1), thorough=True)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 150e6

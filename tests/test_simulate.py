@@ -6,7 +6,7 @@ import pytest
 from demur import GAD7, Curve, Measure, UserError, grade, read_run
 from demur.columns import State
 from demur.signals import SIGNALS
-from demur.simulate import FEW_SHOT, ZERO_SHOT, System, make_people, population, run_system
+from demur.simulate import FEW_SHOT, ZERO_SHOT, System, make_people, numbers_at_large, run_system
 from runs import written
 
 
@@ -35,7 +35,8 @@ def test_two_systems_see_the_same_people():
 
 @pytest.mark.parametrize(("system", "cmax", "mae"), [(ZERO_SHOT, 0.569, 0.698), (FEW_SHOT, 0.716, 0.852)])
 def test_the_two_systems_resemble_the_published_pair(system, cmax, mae):
-    found = population(system, ["cmax", "mae"], loss="abs", confidence="token_msp", seed=9, participants=20_000)
+    people = make_people(20_000, seed=9)
+    found = numbers_at_large(people, system, ["cmax", "mae"], loss="abs", confidence="token_msp", seed=9)
     assert found["cmax"] == pytest.approx(cmax, abs=0.01)
     assert found["mae"] == pytest.approx(mae, abs=0.02)
 
@@ -59,7 +60,23 @@ def test_another_instrument():
     assert run.answer.shape == (3, 7)
 
 
-@pytest.mark.parametrize("wrong", [{"participants": 0}, {"participants": 2.0}, {"participants": 3, "correlation": 1.5}])
+def test_a_run_is_ranked_by_a_signal_that_is_a_number():
+    run = run_system(make_people(2, seed=1), ZERO_SHOT, seed=1)
+    for name in ("nope", "evidence_source"):
+        with pytest.raises(UserError, match=f"no numeric signal is called {name}"):
+            run.graded("abs", name)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"participants": 0},
+        {"participants": 2.0},
+        {"participants": 3, "correlation": 1.5},
+        {"participants": 3, "correlation": "a"},
+        {"participants": 3, "seed": -1},
+    ],
+)
 def test_a_design_that_makes_no_sense(wrong):
     with pytest.raises(UserError, match="expected"):
         make_people(**{"seed": 1, **wrong})

@@ -208,9 +208,15 @@ def _graded(
         divisor=facts.divisor,
         abstained_nan=int(np.count_nonzero(abstained & losses.is_(State.NUMBER))),
         loss_name=facts.name,
-        clusters=None if owners is None else Clusters.of(owners, ~abstained),
+        clusters=_by_themselves(abstained) if owners is None else Clusters.of(owners, ~abstained),
         largest_loss=facts.largest,
     )
+
+
+def _by_themselves(abstained: NDArray[np.bool_]) -> Clusters:
+    """Every unit a cluster of its own, known by its position."""
+    units = len(abstained)
+    return Clusters(range(units), np.ones(units, dtype=np.int64), np.flatnonzero(~abstained))
 
 
 def _unit(index: int) -> str:

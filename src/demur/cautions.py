@@ -28,17 +28,17 @@ class Caution:
     where: str
 
 
-def about_clusters(table: Table, where: str = "clusters") -> Iterator[Caution]:
+def about_clusters(table: Table, where: str) -> Iterator[Caution]:
     """Whether there is enough, and evenly enough, to resample."""
     clusters, informative, units = table.clusters, table.informative, table.cluster_units
     if clusters == 1:
-        yield Caution(
-            "one_cluster", "one cluster leaves nothing to resample: the intervals are the numbers themselves", where
-        )
-    elif clusters < FEW_CLUSTERS:
+        yield Caution("one_cluster", "one cluster leaves nothing to resample: the intervals are the numbers", where)
+        return
+    if clusters < FEW_CLUSTERS:
         yield Caution("few_clusters", f"{clusters} clusters: intervals from fewer than {FEW_CLUSTERS} are rough", where)
     if not informative and len(table.plateaus.count):
-        yield Caution("no_errors", "no answer has a loss: there is no two-sided interval, only an upper bound", where)
+        text = "no answer has a loss: no two-sided interval, only an upper bound where the largest loss is known"
+        yield Caution("no_errors", text, where)
     elif informative < FEW_INFORMATIVE:
         text = f"{informative} clusters hold an answer with a loss: below {FEW_INFORMATIVE} intervals cover too little"
         yield Caution("few_informative_clusters", text, where)
@@ -48,7 +48,7 @@ def about_clusters(table: Table, where: str = "clusters") -> Iterator[Caution]:
         yield Caution("unequal_clusters", text, where)
 
 
-def about_confidence(table: Table, where: str = "confidence") -> Iterator[Caution]:
+def about_confidence(table: Table, where: str) -> Iterator[Caution]:
     """Whether the confidence ranks at all."""
     answers = np.add.reduceat(table.plateaus.count, _starts(table)) if len(table.threshold) else np.zeros(0)
     if len(answers) == 1 and answers[0] > 1:

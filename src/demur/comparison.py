@@ -10,11 +10,12 @@ import numpy as np
 
 from demur import cautions
 from demur.coverage import Coverage
-from demur.errors import UserError, shown
+from demur.errors import UserError, and_more, shown
 from demur.estimates import NUMBERS, Estimate, Estimates, System, uncertainty
+from demur.influence import SLOPES, influences, standard_errors
 from demur.intervals import Evidence
 from demur.metrics import METRICS, Measure
-from demur.resample import Plan, bootstrap, left_out
+from demur.resample import Plan, as_it_is, bootstrap, leave_one_out
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from demur.cautions import Caution
     from demur.graded import Graded
+    from demur.items import Items
     from demur.metrics import Metric
     from demur.replicates import Replicates
 
@@ -33,7 +35,11 @@ COMMON = "C_common"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Delta(Estimate):
-    """A paired difference, right − left, with its two-sided bootstrap p-value and how the replicates fall."""
+    """A paired difference, right − left, with its two-sided bootstrap p-value and how the replicates fall.
+
+    Those are nan where there is no interval, where one cluster leaves nothing to resample, and, for the shares, where
+    neither way is better.
+    """
 
     p_value: float = math.nan
     favours_left: float = math.nan
@@ -55,43 +61,60 @@ class Comparison:
 def compare(
     left: Graded,
     right: Graded,
-    measures: Iterable[str | Measure] | None = None,
+    measures: str | Iterable[str | Measure] | None = None,
     *,
     plan: Plan,
-    jackknife: bool = False,
+    thorough: bool = False,
 ) -> Comparison:
-    """Both systems and every difference.
+    """Both systems and every difference, from the same draws.
 
     Areas cut at C_common, the smaller of the two Cmax, are always among the differences; C_common is found anew in
-    every replicate.
+    every replicate. `thorough` is as in `estimate`.
     """
-    chosen = tuple(NUMBERS if measures is None else measures)
-    pair = _Pair(System.of(left, chosen), System.of(right, chosen))
-    pair.refuse_misaligned()
-    values = bootstrap(pair.numbers, pair.left.table, pair.right.table, plan=plan)
-    alone = pair.numbers(left_out(pair.left.table), left_out(pair.right.table)) if jackknife else {}
+    refuse_unpaired(left, right)
+    chosen = NUMBERS if measures is None else measures
+    systems = [System.of(one, chosen, thorough=thorough, side=side) for one, side in ((left, "left"), (right, "right"))]
+    pair = _Pair(*systems)
+    tables = (pair.left.table, pair.right.table)
+    values = bootstrap(pair.numbers, *tables, plan=plan)
+    alone = leave_one_out(pair.numbers, *tables, plan=plan) if thorough else {}
     return pair.comparison(values, alone, plan)
+
+
+def refuse_unpaired(left: Graded, right: Graded) -> None:
+    """The same clusters with the same units, truths and loss on both sides, or a difference means nothing."""
+    if left.clusters is None or right.clusters is None:
+        raise UserError("a comparison needs to know whose each unit is: give clusters on both sides")
+    if (left.loss_name, left.divisor) != (right.loss_name, right.divisor):
+        losses = f"{left.loss_name} / {left.divisor} and {right.loss_name} / {right.divisor}"
+        raise UserError(f"the two sides have different losses ({losses})")
+    if left.clusters.ids != right.clusters.ids:
+        stray = sorted(set(left.clusters.ids) ^ set(right.clusters.ids), key=str)
+        sides = f"{len(stray)} are on one side only: {shown(stray[0])} …"
+        raise UserError(f"the two sides hold different clusters ({sides})")
+    different = np.flatnonzero(left.clusters.units != right.clusters.units)
+    if different.size:
+        sizes = f"{left.clusters.units[different[0]]} units and {right.clusters.units[different[0]]}"
+        raise UserError(f"cluster {shown(left.clusters.ids[different[0]])} holds {sizes} on the two sides: not paired")
+    if left.items is not None and right.items is not None:
+        refuse_other_truth(left.items, right.items)
+
+
+def refuse_other_truth(left: Items, right: Items) -> None:
+    """Both sides must be about the same items, and agree on what is true of each."""
+    if left.item_names != right.item_names or (left.item != right.item).any():
+        raise UserError("the two sides hold different items")
+    different = np.flatnonzero(left.truth != right.truth)
+    if different.size:
+        unit = int(different[0])
+        text = f"{left.place(unit)}: ground truth {left.truth[unit]} on the left, {right.truth[unit]} on the right"
+        raise UserError(and_more(text, different.size))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Pair:
     left: System
     right: System
-
-    def refuse_misaligned(self) -> None:
-        """The same clusters with the same units on both sides, or the difference means nothing."""
-        left, right = self.left.table, self.right.table
-        if left.ids != right.ids:
-            stray = sorted(set(left.ids) ^ set(right.ids), key=str)
-            raise UserError(
-                f"the two sides hold different clusters ({len(stray)} are on one side only: {shown(stray[0])} …)"
-            )
-        if (left.cluster_units != right.cluster_units).any():
-            first = int(np.argmax(left.cluster_units != right.cluster_units))
-            sizes = f"{left.cluster_units[first]:g} units and {right.cluster_units[first]:g}"
-            raise UserError(f"cluster {shown(left.ids[first])} holds {sizes} on the two sides: they are not paired")
-        if left.divisor != right.divisor:
-            raise UserError("the two sides have different losses")
 
     def numbers(self, left: Replicates, right: Replicates) -> dict[str, Any]:
         """The numbers of both sides, and the areas both have in common in each replicate."""
@@ -101,22 +124,28 @@ class _Pair:
             found |= {f"{side} {name}": value for name, value in system.numbers(sample).items()}
             found[f"{side} aurc@{COMMON}"] = sample.selective_area_upto(common)
             found[f"{side} augrc@{COMMON}"] = sample.generalized_area_upto(common)
+        for name in self._analytic():
+            found[f"delta error {name}"] = _delta_errors(name, left, right)
         return found
+
+    def _analytic(self) -> list[str]:
+        """The differences that get an analytic error: where both sides have one, and it is asked for."""
+        both = self.left.thorough and self.left.curve.defined and self.right.curve.defined
+        return [str(measure) for measure in self.left.measures if both and str(measure) in SLOPES]
 
     def comparison(self, values: Mapping[str, Any], alone: Mapping[str, Any], plan: Plan) -> Comparison:
         """Put the sides and their differences together."""
-        sides = {"left": _of_side(values, "left"), "right": _of_side(values, "right")}
-        lone = {"left": _of_side(alone, "left"), "right": _of_side(alone, "right")}
-        left, right = (
-            system.estimates(sides[side], lone[side], plan)
-            for side, system in (("left", self.left), ("right", self.right))
-        )
+        left = self.left.estimates(_of_side(values, "left"), _of_side(alone, "left"), plan)
+        right = self.right.estimates(_of_side(values, "right"), _of_side(alone, "right"), plan)
         reached = min(self.left.curve.coverage_reached, self.right.curve.coverage_reached)
         common = self._common_areas(Coverage.of(reached)) if reached else dict.fromkeys(_COMMON_AREAS, (0.0, 0.0))
         points = {name: (left[name].point, right[name].point) for name in left} | common
-        deltas = {name: self._delta(name, pair, sides, lone) for name, pair in points.items()}
-        warned = [*left.warnings, *right.warnings, *cautions.about_comparisons(len(deltas))]
-        return Comparison(left, right, deltas, common, float(reached), tuple(dict.fromkeys(warned)))
+        deltas = {name: self._delta(name, pair, values, alone) for name, pair in points.items()}
+        warned = [*left.warnings, *right.warnings]
+        for name, delta in deltas.items():
+            warned += cautions.about_a_target(f"difference {name}", delta.drop_rate, 0.0, 0.0)
+        warned += cautions.about_comparisons(len(deltas))
+        return Comparison(left, right, deltas, common, float(reached), tuple(warned))
 
     def _common_areas(self, reached: Coverage) -> dict[str, tuple[float, float]]:
         left, right = self.left.curve, self.right.curve
@@ -126,20 +155,35 @@ class _Pair:
         return {name: (float(one), float(other)) for name, (one, other) in areas.items()}
 
     def _delta(
-        self, name: str, points: tuple[float, float], sides: Mapping[str, Any], lone: Mapping[str, Any]
+        self, name: str, points: tuple[float, float], values: Mapping[str, Any], alone: Mapping[str, Any]
     ) -> Delta:
-        values = _difference(sides, name)
-        evidence = Evidence(points[1] - points[0], values, self.left.table.clusters, left_out=_difference(lone, name))
-        metric = _metric_of(name)
-        two_sided = self.left.two_sided or self.right.two_sided or name == "cmax"
-        smaller, larger = _shares(values)
-        favours_left, favours_right = (smaller, larger) if metric.better == "higher" else (larger, smaller)
-        return Delta(
-            **uncertainty(evidence, metric.delta_interval, two_sided=two_sided),
-            p_value=math.nan if math.isnan(evidence.point) else _p_value(values),
-            favours_left=favours_left,
-            favours_right=favours_right,
+        difference = _difference(values, name)
+        evidence = Evidence(
+            point=points[1] - points[0],
+            values=np.zeros(0) if difference is None else difference,
+            clusters=self.left.table.clusters,
+            std_error=self._analytic_error(name),
+            replicate_std_error=values.get(f"delta error {name}"),
+            left_out=_difference(alone, name),
         )
+        metric = _metric_of(name)
+        parts = uncertainty(evidence, metric.delta_interval)
+        if parts["percentile"] is None or evidence.clusters == 1:
+            return Delta(**parts)
+        below, above = float(np.mean(evidence.reached < 0)), float(np.mean(evidence.reached > 0))
+        favours = {"lower": (above, below), "higher": (below, above)}.get(metric.better, (math.nan, math.nan))
+        return Delta(**parts, p_value=_p_value(evidence.reached), favours_left=favours[0], favours_right=favours[1])
+
+    def _analytic_error(self, name: str) -> float | None:
+        if name not in self._analytic():
+            return None
+        return float(_delta_errors(name, as_it_is(self.left.table), as_it_is(self.right.table))[0])
+
+
+def _delta_errors(name: str, left: Replicates, right: Replicates) -> Floats:
+    """A cluster moves a difference by as much as it moves the two sides apart."""
+    apart = influences(right, SLOPES[name]) - influences(left, SLOPES[name])
+    return standard_errors(apart, left.weights)
 
 
 _COMMON_AREAS = (f"aurc@{COMMON}", f"augrc@{COMMON}")
@@ -154,22 +198,13 @@ def _of_side(values: Mapping[str, Any], side: str) -> dict[str, Any]:
     return {name.removeprefix(start): value for name, value in values.items() if name.startswith(start)}
 
 
-def _difference(sides: Mapping[str, Any], name: str) -> Floats:
-    if name not in sides["left"]:
-        return np.zeros(0)
-    return np.asarray(sides["right"][name] - sides["left"][name])
+def _difference(values: Mapping[str, Any], name: str) -> Floats | None:
+    if f"left {name}" not in values:
+        return None
+    return np.asarray(values[f"right {name}"] - values[f"left {name}"])
 
 
-def _shares(values: Floats) -> tuple[float, float]:
-    """Shares of the replicates below and above 0, of those that have a number."""
-    reached = values[~np.isnan(values)]
-    return (float(np.mean(reached < 0)), float(np.mean(reached > 0))) if len(reached) else (math.nan, math.nan)
-
-
-def _p_value(values: Floats) -> float:
+def _p_value(reached: Floats) -> float:
     """Twice the smaller share of replicates on the far side of 0, the observed sample counted among them."""
-    reached = values[~np.isnan(values)]
-    if not len(reached):
-        return math.nan
     tails = (np.count_nonzero(reached <= 0) + 1, np.count_nonzero(reached >= 0) + 1)
     return min(1.0, 2 * min(tails) / (len(reached) + 1))

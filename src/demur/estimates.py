@@ -11,10 +11,10 @@ import numpy as np
 
 from demur import cautions
 from demur.curve import Curve
-from demur.influence import SLOPES, standard_errors
+from demur.influence import SLOPES, influences, standard_errors
 from demur.intervals import MANY_CLUSTERS, Evidence, Interval, interval
 from demur.metrics import Measure
-from demur.resample import Plan, as_it_is, bootstrap, left_out
+from demur.resample import Plan, as_it_is, bootstrap, leave_one_out
 from demur.table import Table
 
 if TYPE_CHECKING:
@@ -83,18 +83,19 @@ class Estimates(Mapping[str, Estimate]):
 
 def estimate(
     graded: Graded,
-    measures: Iterable[str | Measure] | None = None,
+    measures: str | Iterable[str | Measure] | None = None,
     *,
     plan: Plan,
-    jackknife: bool = False,
+    thorough: bool = False,
 ) -> Estimates:
     """Every number of one system with its uncertainty.
 
-    With `jackknife` one cluster at a time is left out too, which the interval methods `jackknife` and `bca` need.
+    `thorough` also computes what the recommended intervals do not need: analytic errors of every replicate whatever the
+    number of clusters, and the numbers with one cluster left out, for the methods `jackknife` and `bca`.
     """
-    system = System.of(graded, [*NUMBERS, *_CUT_AREAS] if measures is None else measures)
+    system = System.of(graded, [*NUMBERS, *_CUT_AREAS] if measures is None else measures, thorough=thorough)
     values = bootstrap(system.numbers, system.table, plan=plan)
-    alone = system.numbers(left_out(system.table)) if jackknife else {}
+    alone = leave_one_out(system.numbers, system.table, plan=plan) if thorough else {}
     return system.estimates(values, alone, plan)
 
 
@@ -105,29 +106,41 @@ class System:
     curve: Curve
     table: Table
     measures: tuple[Measure, ...]
+    thorough: bool = False
+    side: str = ""
 
     @classmethod
-    def of(cls, graded: Graded, measures: Iterable[str | Measure]) -> System:
+    def of(
+        cls, graded: Graded, measures: str | Iterable[str | Measure], *, thorough: bool = False, side: str = ""
+    ) -> System:
         """A system and what is asked of it."""
-        return cls(Curve.of(graded), Table.of(graded), tuple(map(Measure.of, measures)))
+        names = [measures] if isinstance(measures, str) else measures
+        return cls(Curve.of(graded), Table.of(graded), tuple(map(Measure.of, names)), thorough, side)
 
     def numbers(self, sample: Replicates) -> dict[str, Any]:
         """Everything a block of replicates is asked for; what serves the intervals stands under names with a space."""
         found: dict[str, Any] = {str(measure): measure(sample) for measure in self.measures}
         for measure in self.measures:
             name, coverage = str(measure), measure.coverage
-            if measure.metric.interval == "studentised" and self.table.clusters < MANY_CLUSTERS and self.curve.defined:
-                found[f"error {name}"] = standard_errors(sample, SLOPES[name])
+            if self._needs_errors(measure):
+                found[f"error {name}"] = standard_errors(influences(sample, SLOPES[name]), sample.weights)
             if coverage and measure.metric.name == "mae@C":
                 found[f"place {name}"] = sample.place_at(coverage)
             elif coverage:
-                found[f"short {name}"] = sample.place_at(coverage) == len(self.table.threshold)
+                found[f"short {name}"] = sample.place_at(coverage) >= len(self.table.threshold)
         return found
+
+    def _needs_errors(self, measure: Measure) -> bool:
+        """Whether an error in every replicate is needed: for the recommended interval, or for thoroughness."""
+        if str(measure) not in SLOPES or not self.curve.defined:
+            return False
+        return self.thorough or (measure.metric.interval == "studentised" and self.table.clusters < MANY_CLUSTERS)
 
     def estimates(self, values: Mapping[str, Any], alone: Mapping[str, Any], plan: Plan) -> Estimates:
         """Numbers from the curve, uncertainty from the replicates."""
         found = {str(measure): self._estimate(measure, values, alone) for measure in self.measures}
-        warned = [*cautions.about_clusters(self.table), *cautions.about_confidence(self.table)]
+        about = (f"{self.side} clusters".strip(), f"{self.side} confidence".strip())
+        warned = [*cautions.about_clusters(self.table, about[0]), *cautions.about_confidence(self.table, about[1])]
         for measure in self.measures:
             warned += self._cautions(measure, found[str(measure)])
         return Estimates(found, tuple(warned), self.table.clusters, plan)
@@ -146,19 +159,28 @@ class System:
             std_error=self._analytic_error(name),
             replicate_std_error=values.get(f"error {name}"),
             left_out=alone.get(name),
+            two_sided=self.two_sided or name == "cmax",
         )
-        place, short = values.get(f"place {name}"), values.get(f"short {name}")
+        short = values.get(f"short {name}")
         return Estimate(
-            **uncertainty(evidence, measure.metric.interval, two_sided=self.two_sided or name == "cmax"),
-            other_threshold_rate=None if place is None else float(np.mean(place != self._place(measure))),
+            **uncertainty(evidence, measure.metric.interval),
+            other_threshold_rate=self._other_threshold_rate(measure, values.get(f"place {name}")),
             short_domain_rate=None if short is None else float(np.mean(short)),
             upper_bound=None if self.two_sided else self._upper_bound(name),
         )
 
+    def _other_threshold_rate(self, measure: Measure, places: Floats | None) -> float | None:
+        """Among the replicates that reach the coverage, the share that does so elsewhere."""
+        if places is None:
+            return None
+        reached = places[places < len(self.table.threshold)]
+        return float(np.mean(reached != self._place(measure))) if len(reached) else 0.0
+
     def _analytic_error(self, name: str) -> float | None:
         if name not in SLOPES or not self.curve.defined:
             return None
-        return float(standard_errors(as_it_is(self.table), SLOPES[name])[0])
+        sample = as_it_is(self.table)
+        return float(standard_errors(influences(sample, SLOPES[name]), sample.weights)[0])
 
     def _place(self, measure: Measure) -> int:
         assert measure.coverage is not None  # noqa: S101  (a mae has one)
@@ -175,7 +197,7 @@ class System:
         return float(worst * (rare * (1 + math.log(reached / rare)) if rare < reached else reached))
 
     def _cautions(self, measure: Measure, found: Estimate) -> Iterator[Caution]:
-        name = str(measure)
+        name = f"{self.side} {measure}".strip()
         if found.other_threshold_rate is not None:
             place = self._place(measure)
             held = np.diff(self.curve.points.count, prepend=0)[place : place + 1].sum() / self.curve.units
@@ -184,15 +206,13 @@ class System:
             yield from cautions.about_a_cut(name, found.short_domain_rate)
 
 
-def uncertainty(evidence: Evidence, method: str, *, two_sided: bool) -> dict[str, Any]:
+def uncertainty(evidence: Evidence, method: str) -> dict[str, Any]:
     """The parts of an estimate that follow from its evidence; many clusters need nothing but the percentile."""
-    chosen = "percentile" if evidence.clusters >= MANY_CLUSTERS else method
-    possible = two_sided and len(evidence.values) > 0
     return {
         "point": evidence.point,
         "std_error": evidence.bootstrap_std_error,
-        "percentile": interval("percentile", evidence) if possible else None,
-        "recommended": interval(chosen, evidence) if possible else None,
+        "percentile": interval("percentile", evidence),
+        "recommended": interval("percentile" if evidence.clusters >= MANY_CLUSTERS else method, evidence),
         "drop_rate": evidence.drop_rate,
         "evidence": evidence,
     }

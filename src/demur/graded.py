@@ -26,9 +26,19 @@ _SAFE_PRODUCT = 2.0**53
 class Clusters:
     """What was sampled: ids in sorted order, how many units each has, and whose each answered unit is."""
 
-    ids: tuple[int | str, ...]
+    ids: Sequence[int | str]
     units: NDArray[np.int64]
     of_answer: NDArray[np.intp]
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.ids, range) and tuple(self.ids) != sorted_ids(self.ids):
+            raise UserError("cluster ids must be distinct and sorted: integers, then texts")
+        if len(self.units) != len(self.ids) or (self.units < 0).any():
+            raise UserError(
+                f"{len(self.units)} cluster sizes for {len(self.ids)} clusters, expected one each, 0 or more"
+            )
+        if self.of_answer.size and not 0 <= self.of_answer.min() <= self.of_answer.max() < len(self.ids):
+            raise UserError("an answer belongs to a cluster that does not exist")
 
     @classmethod
     def of(cls, owners: Sequence[int | str], answered: NDArray[np.bool_]) -> Clusters:
@@ -44,7 +54,8 @@ class Graded:
     """Losses and confidences of the answered units, and how many units there are in all.
 
     A loss is `loss / divisor`. Whole numbers are kept as integers, whatever type they came in: their sums are exact
-    and do not depend on the order of the rows. Without `clusters` every unit was sampled by itself.
+    and do not depend on the order of the rows. Without `clusters` every unit was sampled by itself. `items` are the
+    facts the units came from, where a reader made them.
     """
 
     units: int
@@ -55,12 +66,19 @@ class Graded:
     loss_name: str = "as given"
     clusters: Clusters | None = None
     largest_loss: int | None = None
+    items: Items | None = None
 
     def __post_init__(self) -> None:
         if not len(self.loss) == len(self.confidence) <= self.units:
             raise UserError(
                 f"{len(self.loss)} losses, {len(self.confidence)} confidences and {self.units} units do not go together"
             )
+        if self.clusters is not None:
+            held = int(self.clusters.units.sum()), len(self.clusters.of_answer)
+            if held != (self.units, len(self.loss)):
+                raise UserError(
+                    f"clusters of {held[0]} units and {held[1]} answers, expected {self.units} and {len(self.loss)}"
+                )
         largest = float(np.abs(self.loss).max(initial=0)) * max(self.units, 1) ** 2
         if not (np.isfinite(largest) and np.isfinite(self.confidence).all()):
             raise UserError("losses and confidences must be finite, and the losses small enough to be summed")
@@ -102,6 +120,7 @@ def grade(items: Items, *, loss: str, confidence: Any) -> Graded:
         abstained_nan=items.abstained_nan,
         loss_name=loss,
         largest_loss=chosen.largest(items.instrument),
+        items=items,
         clusters=Clusters(
             ids=items.cluster_ids,
             units=np.bincount(items.cluster, minlength=len(items.cluster_ids)),

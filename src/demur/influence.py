@@ -47,10 +47,10 @@ def influences(replicates: Replicates, slopes: Callable[[Replicates], Slopes]) -
     return by_cluster
 
 
-def standard_errors(replicates: Replicates, slopes: Callable[[Replicates], Slopes]) -> Floats:
+def standard_errors(influence: Floats, weights: Floats) -> Floats:
     """√(P/(P−1) · Σ u²) over the clusters of each replicate, a cluster drawn twice counted twice."""
-    clusters = replicates.table.clusters
-    squares = np.sum(replicates.weights * influences(replicates, slopes) ** 2, axis=0)
+    clusters = len(weights)
+    squares = running_sum(weights * influence**2)[-1]
     return np.sqrt(squares * (clusters / (clusters - 1))) if clusters > 1 else np.zeros(len(squares))
 
 
@@ -64,7 +64,7 @@ def selective_area_slopes(replicates: Replicates) -> Slopes:
     by_count = _two_steps(risk, last=-2)
     by_count[begin] -= risk[begin]
     by_count /= -2 * units
-    by_units = np.sum(by_count * count, axis=0) / -units
+    by_units = running_sum(by_count * count)[-1] / -units
     by_count -= by_risk * risk
     return Slopes(by_count, by_risk, by_units, replicates.table.divisor)
 

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 NORMAL = NormalDist()
+_ROUNDING = 1e-9
+_HOW = "aurc, augrc and cmax have one, if thorough=True asks for it"
 MOST_DROPPED = 0.5  # with more replicates than this left out, what is left says nothing about the whole
 MANY_CLUSTERS = 200  # from here on all methods agree, and the plain percentile is cheap
 
@@ -40,7 +42,8 @@ class Interval:
 class Evidence:
     """All that is known about one number: its value, its replicates, and where there is one its analytic error.
 
-    `values` may hold nan for replicates in which the number was not reached; they are left out.
+    `values` may hold nan for replicates in which the number was not reached; they are left out. Where every replicate
+    must be 0 because nothing is ever wrong, no interval is `two_sided`.
     """
 
     point: float
@@ -49,6 +52,7 @@ class Evidence:
     std_error: float | None = None
     replicate_std_error: Floats | None = None
     left_out: Floats | None = None
+    two_sided: bool = True
 
     @property
     def reached(self) -> Floats:
@@ -62,11 +66,13 @@ class Evidence:
 
     @property
     def bootstrap_std_error(self) -> float:
-        """Standard deviation of the replicates, ddof 1; nan with fewer than two of them."""
+        """Standard deviation of the replicates, ddof 1; nan with fewer than two of them, 0 with one cluster."""
+        if self.clusters == 1:
+            return 0.0
         return float(np.std(self.reached, ddof=1)) if len(self.reached) > 1 else math.nan
 
 
-Method = Callable[[Evidence, float], tuple[float, float] | None]
+Method = Callable[[Evidence, float], "tuple[float, float] | Interval | None"]
 METHODS: dict[str, Method] = {}
 
 
@@ -89,12 +95,12 @@ def interval(name: str, evidence: Evidence, level: float = 0.95) -> Interval | N
         raise unknown("interval method", name, METHODS)
     if not (isinstance(level, float) and 0 < level < 1):
         raise UserError(f"level {literal(level)}, expected a number between 0 and 1, such as 0.95")
-    if math.isnan(evidence.point) or not evidence.drop_rate <= MOST_DROPPED:
+    if math.isnan(evidence.point) or not evidence.drop_rate <= MOST_DROPPED or not evidence.two_sided:
         return None
     if evidence.clusters == 1:
         return Interval(name, evidence.point, evidence.point)
     ends = METHODS[name](evidence, level)
-    return None if ends is None else Interval(name, *map(float, ends))
+    return ends if ends is None or isinstance(ends, Interval) else Interval(name, *map(float, ends))
 
 
 @method("percentile")
@@ -118,12 +124,13 @@ def bootstrap_t(evidence: Evidence, level: float) -> tuple[float, float] | None:
 
 
 @method("studentised")
-def studentised(evidence: Evidence, level: float) -> tuple[float, float] | None:
-    """Quantiles of (replicate − number)/(its own analytic error); on the log scale where such an error is 0."""
+def studentised(evidence: Evidence, level: float) -> tuple[float, float] | Interval | None:
+    """Quantiles of (replicate − number)/(its own analytic error); `analytic_log` where such an error is 0."""
     if evidence.std_error is None or evidence.replicate_std_error is None:
-        raise UserError("a studentised interval needs an analytic standard error, and this number has none")
-    if not (evidence.replicate_std_error > 0).all():
-        return analytic_log(evidence, level)
+        raise UserError(f"a studentised interval needs an analytic error in every replicate: {_HOW}")
+    # A replicate of one cluster many times over has no error but for rounding, and dividing by that gives anything.
+    if not (evidence.replicate_std_error > _ROUNDING * evidence.std_error).all():
+        return interval("analytic_log", evidence, level)
     ends = _quantiles((evidence.values - evidence.point) / evidence.replicate_std_error, _tail(level))
     return evidence.point - ends[1] * evidence.std_error, evidence.point - ends[0] * evidence.std_error
 
@@ -132,7 +139,7 @@ def studentised(evidence: Evidence, level: float) -> tuple[float, float] | None:
 def analytic(evidence: Evidence, level: float) -> tuple[float, float] | None:
     """The number ± t(P−1) analytic standard errors."""
     if evidence.std_error is None:
-        raise UserError("an analytic interval needs an influence function, and this number has none")
+        raise UserError(f"an analytic interval needs an influence function: {_HOW}")
     return _around(evidence, evidence.std_error, level)
 
 
@@ -140,7 +147,7 @@ def analytic(evidence: Evidence, level: float) -> tuple[float, float] | None:
 def analytic_log(evidence: Evidence, level: float) -> tuple[float, float] | None:
     """The analytic interval made on the log scale: for a number that cannot be negative. None at 0."""
     if evidence.std_error is None:
-        raise UserError("an analytic interval needs an influence function, and this number has none")
+        raise UserError(f"an analytic interval needs an influence function: {_HOW}")
     if evidence.point <= 0:
         return None
     factor = math.exp(t_quantile((1 + level) / 2, evidence.clusters - 1) * evidence.std_error / evidence.point)
@@ -179,7 +186,7 @@ def bca(evidence: Evidence, level: float) -> tuple[float, float] | None:
 
 def _left_out(evidence: Evidence) -> Floats:
     if evidence.left_out is None:
-        raise UserError("this interval needs the values with one cluster left out")
+        raise UserError("this interval needs the values with one cluster left out: ask for thorough=True")
     return evidence.left_out
 
 

@@ -5,10 +5,9 @@ No metric is known here by name.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,11 +15,10 @@ import numpy as np
 from demur.draws import checked_seed, weights
 from demur.errors import UserError, literal
 from demur.replicates import Replicates
+from demur.table import Table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from demur.table import Table
 
     Floats = NDArray[np.float64]
 
@@ -44,7 +42,7 @@ class Plan:
 
     def __post_init__(self) -> None:
         for name, value, least in (("n_resamples", self.n_resamples, 0), ("threads", self.threads, 1)):
-            if type(value) is not int or value < least:
+            if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < least:
                 raise UserError(f"{name} {literal(value)}, expected an integer, {least} or more")
         if self.block is not None and (type(self.block) is not int or self.block < 1):
             raise UserError(f"block {literal(self.block)}, expected an integer, 1 or more, or None")
@@ -59,54 +57,72 @@ def bootstrap(statistic: Statistic, *tables: Table, plan: Plan) -> dict[str, Flo
 
     >>> import numpy as np
     >>> from demur import Graded
-    >>> from demur.table import Table
     >>> table = Table.of(Graded(4, np.array([0, 2, 0]), np.array([2.0, 2.0, 1.0])))
     >>> bootstrap(lambda sample: {"aurc": sample.selective_area}, table, plan=Plan(3, seed=1))["aurc"].round(3).tolist()
     [0.875, 1.75, 0.0]
     """
-    if not tables:
-        raise UserError("nothing to resample: give at least one table")
-    if any(table.ids != tables[0].ids for table in tables[1:]):
-        raise UserError("the tables hold different clusters: they cannot be drawn alike")
 
-    def of_weights(drawn: Floats) -> Mapping[str, Any]:
-        return statistic(*(Replicates.of(table, drawn) for table in tables))
+    def drawn(replicates: NDArray[np.intp]) -> Floats:
+        assert plan.seed is not None  # noqa: S101  (the plan has checked it)
+        return weights(plan.seed, replicates, tables[0].clusters)
 
-    return resampled(of_weights, tables[0].clusters, max(table.cells for table in tables), plan)
+    return _in_blocks(statistic, tables, drawn, plan.n_resamples, plan)
 
 
-def resampled(
-    of_weights: Callable[[Floats], Mapping[str, Any]], clusters: int, cells: int, plan: Plan
-) -> dict[str, Floats]:
-    """The statistic of every block of draws, put together in order. `cells` is how wide a replicate's arrays are."""
-    size = plan.block or max(1, min(plan.n_resamples, _BLOCK_CELLS // max(cells, 1)))
-    starts = range(0, plan.n_resamples, size)
-    work = partial(_block, of_weights, clusters, plan, size)
-    np.empty(_KEPT)  # freed at once: it teaches the C allocator to keep what blocks free, which saves a quarter
-    blocks: list[Mapping[str, Any]] = []
-    with ThreadPoolExecutor(plan.threads) as pool:
-        for done in map(work, starts) if plan.threads == 1 else pool.map(work, starts):
-            blocks.append(done)
-            if plan.progress:
-                plan.progress(min(len(blocks) * size, plan.n_resamples), plan.n_resamples)
-    if not blocks:
-        return {}
-    return {name: np.concatenate([np.asarray(block[name], dtype=np.float64) for block in blocks]) for name in blocks[0]}
+def leave_one_out(statistic: Statistic, *tables: Table, plan: Plan) -> dict[str, Floats]:
+    """The values of a statistic with each cluster left out in turn."""
 
+    def all_but(clusters: NDArray[np.intp]) -> Floats:
+        return np.asarray(1.0 - (clusters[:, None] == np.arange(tables[0].clusters)))
 
-def _block(
-    of_weights: Callable[[Floats], Mapping[str, Any]], clusters: int, plan: Plan, size: int, start: int
-) -> Mapping[str, Any]:
-    replicates = np.arange(start, min(start + size, plan.n_resamples))
-    assert plan.seed is not None  # noqa: S101  (the plan has checked it)
-    return of_weights(weights(plan.seed, replicates, clusters))
-
-
-def left_out(table: Table) -> Replicates:
-    """Every sample that lacks one cluster: what the jackknife looks at."""
-    return Replicates.of(table, 1 - np.eye(table.clusters))
+    return _in_blocks(statistic, tables, all_but, tables[0].clusters, replace(plan, progress=None))
 
 
 def as_it_is(table: Table) -> Replicates:
     """The sample itself, as a block of one."""
     return Replicates.of(table, np.ones((1, table.clusters)))
+
+
+def _in_blocks(
+    statistic: Statistic,
+    tables: Sequence[Table],
+    weights_of: Callable[[NDArray[np.intp]], Floats],
+    total: int,
+    plan: Plan,
+) -> dict[str, Floats]:
+    """The statistic of every block of samples, put together in order."""
+    _refuse_tables(tables)
+
+    def work(start: int) -> dict[str, Floats]:
+        numbers = np.arange(start, min(start + size, total))
+        drawn = weights_of(numbers)
+        return _checked(statistic(*(Replicates.of(table, drawn) for table in tables)), len(numbers))
+
+    size = plan.block or max(1, min(total, _BLOCK_CELLS // max(table.cells for table in tables)))
+    np.empty(_KEPT)  # freed at once: it teaches the C allocator to keep what blocks free, which saves a quarter
+    blocks: list[dict[str, Floats]] = []
+    with ThreadPoolExecutor(plan.threads) as pool:
+        starts = range(0, total, size)
+        for block in map(work, starts) if plan.threads == 1 else pool.map(work, starts):
+            blocks.append(block)
+            if plan.progress:
+                plan.progress(min(len(blocks) * size, total), total)
+    return {name: np.concatenate([block[name] for block in blocks]) for name in (blocks[0] if blocks else ())}
+
+
+def _refuse_tables(tables: Sequence[Table]) -> None:
+    if not tables or not all(isinstance(table, Table) for table in tables):
+        raise UserError("nothing to resample: give at least one table, made by Table.of")
+    if any(table.ids != tables[0].ids for table in tables[1:]):
+        raise UserError("the tables hold different clusters: they cannot be drawn alike")
+
+
+def _checked(found: Any, replicates: int) -> dict[str, Floats]:
+    """What a statistic gave, if it gave one number per replicate under each name."""
+    if not isinstance(found, Mapping):
+        raise UserError(f"a statistic gives a dict of arrays, not {literal(found)}")
+    values = {str(name): np.asarray(value, dtype=np.float64) for name, value in found.items()}
+    for name, value in values.items():
+        if value.shape != (replicates,):
+            raise UserError(f"the statistic gives {name} the shape {value.shape}, expected ({replicates},)")
+    return values

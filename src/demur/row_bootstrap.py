@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from inspect import isfunction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy as np
 from demur import row_metrics
 from demur.coverage import Coverage
 from demur.draws import drawn_clusters
-from demur.errors import UserError
+from demur.errors import UserError, literal, shown
 from demur.intervals import MOST_DROPPED
 from demur.items import checked_ids, sorted_ids
 from demur.metrics import METRICS, Measure
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 MetricFunction = Callable[[list[ItemPrediction]], float | None]
+People = dict[int | str, list[ItemPrediction]]
 
 # Which metric a function of ours computes; the keyword that holds its coverage, where it has one.
 _OURS: dict[Callable[..., Any], tuple[str, str | None]] = {
@@ -82,10 +84,10 @@ def bootstrap_by_participant(
     >>> found.point_estimate, [round(end, 3) for end in found.ci95]
     (0.5, [0.167, 0.833])
     """
-    plan = Plan(n_resamples, seed)
-    point = metric_fn(list(items))
-    values = _values(_by_participant(items), items, metric_fn, plan)
-    return BootstrapResult(point, *_summary(point, values), n_resamples)
+    plan, people = Plan(n_resamples, seed), _by_participant(items)
+    point = _checked(metric_fn(list(items)))
+    values = _values(people, items, metric_fn, plan)
+    return BootstrapResult(point, *_summary(point, values, len(people)), n_resamples)
 
 
 def paired_bootstrap_delta_by_participant(
@@ -99,31 +101,45 @@ def paired_bootstrap_delta_by_participant(
     """The same for the difference right − left of two systems on the same participants and the same draws."""
     plan = Plan(n_resamples, seed)
     left_rows, right_rows = _by_participant(items_left), _by_participant(items_right)
-    if left_rows.keys() != right_rows.keys():
-        stray = len(left_rows.keys() ^ right_rows.keys())
-        raise UserError(f"the two sides hold different participants ({stray} are on one side only)")
-    left, right = metric_fn(list(items_left)), metric_fn(list(items_right))
+    _refuse_unpaired(left_rows, right_rows)
+    left, right = _checked(metric_fn(list(items_left))), _checked(metric_fn(list(items_right)))
     delta = None if left is None or right is None else right - left
     values = _values(right_rows, items_right, metric_fn, plan) - _values(left_rows, items_left, metric_fn, plan)
-    return BootstrapDeltaResult(left, right, delta, *_summary(delta, values), n_resamples)
+    return BootstrapDeltaResult(left, right, delta, *_summary(delta, values, len(left_rows)), n_resamples)
 
 
-def _by_participant(items: Sequence[ItemPrediction]) -> dict[int | str, list[ItemPrediction]]:
+def _refuse_unpaired(left: People, right: People) -> None:
+    """The same participants, each with the same items and the same truth on both sides."""
+    if left.keys() != right.keys():
+        stray = len(left.keys() ^ right.keys())
+        raise UserError(f"the two sides hold different participants ({stray} are on one side only)")
+    for person, rows in left.items():
+        truth = [sorted((row.item_index, row.gt) for row in side) for side in (rows, right[person])]
+        if truth[0] != truth[1]:
+            raise UserError(f"participant {shown(person)}: items or ground truth differ between the two sides")
+
+
+def _checked(value: Any) -> float | None:
+    """What a metric function gives: a finite number, or None for "not reached"."""
+    number = None if value is None else row_metrics.finite_number(value)
+    if value is not None and number is None:
+        raise UserError(f"metric_fn gave {literal(value)}, expected a finite number, or None for not reached")
+    return number
+
+
+def _by_participant(items: Sequence[ItemPrediction]) -> People:
     """Rows of each participant, participants in the order they are drawn in."""
     if not items:
         raise UserError("there are no rows: nothing can be resampled")
+    row_metrics.refuse_other_rows(items)
     checked_ids([row.participant_id for row in items], "participant")
-    rows: dict[int | str, list[ItemPrediction]] = {
-        person: [] for person in sorted_ids(row.participant_id for row in items)
-    }
+    rows: People = {person: [] for person in sorted_ids(row.participant_id for row in items)}
     for row in items:
         rows[row.participant_id].append(row)
     return rows
 
 
-def _values(
-    rows: dict[int | str, list[ItemPrediction]], items: Sequence[ItemPrediction], metric_fn: MetricFunction, plan: Plan
-) -> Floats:
+def _values(rows: People, items: Sequence[ItemPrediction], metric_fn: MetricFunction, plan: Plan) -> Floats:
     """The function's value in every replicate; nan where it gives None."""
     if not plan.n_resamples:
         return np.zeros(0)
@@ -137,7 +153,7 @@ def _values(
     values = np.empty(plan.n_resamples)
     for replicate in range(plan.n_resamples):
         drawn = drawn_clusters(plan.seed, np.array([replicate]), len(people))[0]
-        value = metric_fn([row for person in drawn.tolist() for row in people[person]])
+        value = _checked(metric_fn([row for person in drawn.tolist() for row in people[person]]))
         values[replicate] = math.nan if value is None else value
     return values
 
@@ -148,17 +164,21 @@ def _recognised(metric_fn: MetricFunction) -> tuple[Measure, dict[str, Any]] | N
     keywords: dict[str, Any] = {}
     if isinstance(metric_fn, partial) and not metric_fn.args:
         function, keywords = metric_fn.func, dict(metric_fn.keywords)
-    name, coverage_keyword = _OURS.get(function, (None, None))
+    name, coverage_keyword = _OURS.get(function, (None, None)) if isfunction(function) else (None, None)
     if name is None or (coverage_keyword and coverage_keyword not in keywords):
         return None
     coverage = Coverage.of(keywords.pop(coverage_keyword)) if coverage_keyword else None
     return Measure(METRICS[name], coverage), {"loss": "abs"} | keywords
 
 
-def _summary(point: float | None, values: Floats) -> tuple[tuple[float, float] | None, float | None, float]:
+def _summary(
+    point: float | None, values: Floats, participants: int
+) -> tuple[tuple[float, float] | None, float | None, float]:
     """Percentile interval, standard error and drop rate; no interval where the number or most replicates lack."""
     reached = values[~np.isnan(values)]
-    drop_rate = 1 - len(reached) / len(values) if len(values) else 0.0
+    drop_rate = float(np.isnan(values).mean()) if len(values) else 0.0
+    if participants == 1 and point is not None and len(reached):
+        return (point, point), 0.0, drop_rate  # every replicate is the sample itself
     error = float(np.std(reached, ddof=1)) if len(reached) > 1 else None
     if point is None or not len(reached) or drop_rate > MOST_DROPPED:
         return None, error, drop_rate

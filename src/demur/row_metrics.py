@@ -137,10 +137,9 @@ def _curve(items: Rows, loss: str, instrument: str | Instrument) -> Curve:
 def graded_rows(rows: list[ItemPrediction], loss: str, instrument: str | Instrument = PHQ8) -> Graded:
     """Rows with their losses and confidences, checked, and whose they are."""
     chosen, bounds = loss_named(loss), instrument_of(instrument)
+    refuse_other_rows(rows)
     truth, answer, confidence = [], [], []
     for position, row in enumerate(rows):
-        if not isinstance(row, ItemPrediction):
-            raise UserError(f"row {position} is {literal(row)}, expected an ItemPrediction")
         gt = _score(row.gt, "gt", row, position, bounds)
         if row.pred is not None:
             truth.append(gt)
@@ -160,8 +159,15 @@ def graded_rows(rows: list[ItemPrediction], loss: str, instrument: str | Instrum
     )
 
 
+def refuse_other_rows(rows: Sequence[object]) -> None:
+    """Anything but a row among the rows is an error."""
+    for position, row in enumerate(rows):
+        if not isinstance(row, ItemPrediction):
+            raise UserError(f"row {position} is {literal(row)}, expected an ItemPrediction")
+
+
 def _score(value: object, name: str, row: ItemPrediction, position: int, instrument: Instrument) -> int:
-    number = _number(value)
+    number = finite_number(value)
     if number is None or not number.is_integer() or not instrument.minimum <= number <= instrument.maximum:
         expected = instrument.score if name == "gt" else f"{instrument.score} or None"
         raise UserError(f"{_place(row, position)}: {name} {literal(value)}, expected {expected}")
@@ -169,13 +175,13 @@ def _score(value: object, name: str, row: ItemPrediction, position: int, instrum
 
 
 def _confidence(row: ItemPrediction, position: int) -> float:
-    number = _number(row.confidence)
+    number = finite_number(row.confidence)
     if number is None:
         raise UserError(f"{_place(row, position)}: confidence {literal(row.confidence)}, expected a finite number")
     return number
 
 
-def _number(value: object) -> float | None:
+def finite_number(value: object) -> float | None:
     """The value as a finite double; None for a bool, for what is no number, and for what no double can hold."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)):
         return None

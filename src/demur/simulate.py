@@ -14,7 +14,8 @@ import numpy as np
 
 from demur.columns import plain
 from demur.curve import Curve
-from demur.errors import UserError, literal
+from demur.draws import checked_seed
+from demur.errors import UserError, literal, unknown
 from demur.graded import Clusters, Graded
 from demur.instruments import PHQ8, Instrument
 from demur.losses import loss as loss_named
@@ -78,6 +79,9 @@ class Run:
     def graded(self, loss: str, confidence: str) -> Graded:
         """The run without the detour through a file."""
         chosen, instrument = loss_named(loss), self.people.instrument
+        usable = [name for name, values in self.signals.items() if values.dtype.kind in "if"]
+        if confidence not in usable:
+            raise unknown("numeric signal", confidence, usable)
         people, items = self.answered.shape
         owner = np.repeat(np.arange(people), items).reshape(people, items)
         return Graded(
@@ -117,9 +121,9 @@ def make_people(participants: int, *, seed: int, instrument: Instrument = PHQ8, 
     """Participants whose items are alike: `correlation` is how much of everything about an item is the person's."""
     if type(participants) is not int or participants < 1:
         raise UserError(f"participants {literal(participants)}, expected an integer, 1 or more")
-    if not 0 <= correlation <= 1:
+    if not isinstance(correlation, (int, float)) or not 0 <= correlation <= 1:
         raise UserError(f"correlation {literal(correlation)}, expected a number from 0 to 1")
-    rng = np.random.default_rng([seed, 0])
+    rng = np.random.default_rng([checked_seed(seed), 0])
     shape = (participants, len(instrument.items))
     middle = (instrument.minimum + instrument.maximum) / 2 - 0.1 * instrument.range
     spread = 0.35 * instrument.range
@@ -130,7 +134,7 @@ def make_people(participants: int, *, seed: int, instrument: Instrument = PHQ8, 
 
 def run_system(people: People, system: System, *, seed: int) -> Run:
     """What one system makes of the people. The same seed gives the same run."""
-    rng = np.random.default_rng([seed, 1])
+    rng = np.random.default_rng([checked_seed(seed), 1])
     shape = people.difficulty.shape
     scatter = system.noise * (0.2 + 1.2 * people.difficulty) * people.instrument.range / 3
     own = np.sqrt(1 - people.correlation) * rng.normal(size=shape)
@@ -141,11 +145,10 @@ def run_system(people: People, system: System, *, seed: int) -> Run:
     return Run(people, answer, answered, _signals(knows, rng, people.instrument))
 
 
-def population(
-    system: System, measures: Iterable[str], *, loss: str, confidence: str, seed: int, participants: int = 200_000
+def numbers_at_large(
+    people: People, system: System, measures: Iterable[str], *, loss: str, confidence: str, seed: int
 ) -> dict[str, float]:
-    """The numbers of the population a system is drawn from, by a draw so large that chance is out of the picture."""
-    people = make_people(participants, seed=seed)
+    """The numbers of a system on so many people that chance is out of the picture: those of the population."""
     curve = Curve.of(run_system(people, system, seed=seed).graded(loss, confidence))
     return {name: float(Measure.of(name)(curve)) for name in measures}
 

@@ -15,8 +15,9 @@ from demur.comparison import compare
 from demur.draws import checked_seed
 from demur.errors import UserError, literal
 from demur.estimates import estimate
+from demur.instruments import PHQ8, Instrument
 from demur.resample import Plan
-from demur.simulate import FEW_SHOT, ZERO_SHOT, System, make_people, population, run_system
+from demur.simulate import FEW_SHOT, ZERO_SHOT, People, System, make_people, numbers_at_large, run_system
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from demur.resample import Progress
 
 ONE = ("aurc", "augrc", "cmax", "mae@0.3")
+_AT_LARGE = 200_000
 PAIRED = ("aurc", "augrc", "augrc@C_common")
 
 
@@ -39,6 +41,12 @@ class Design:
     right: System = FEW_SHOT
     loss: str = "abs_norm"
     confidence: str = "llm_evidence_count"
+    correlation: float = 0.6
+    instrument: Instrument = PHQ8
+
+    def people(self, participants: int, seed: int) -> People:
+        """So many made-up participants of this design."""
+        return make_people(participants, seed=seed, instrument=self.instrument, correlation=self.correlation)
 
 
 @dataclass
@@ -47,7 +55,7 @@ class Tally:
 
     truth: float
     held: dict[str, int] = field(default_factory=dict)
-    width: float = 0.0
+    widths: list[float] = field(default_factory=list)
     datasets: int = 0
 
     def add(self, found: Estimate, unclustered: Estimate | None) -> None:
@@ -60,7 +68,7 @@ class Tally:
             inside = ends is not None and ends.low <= self.truth <= ends.high
             self.held[name] = self.held.get(name, 0) + inside
         if found.recommended is not None:
-            self.width += found.recommended.high - found.recommended.low
+            self.widths.append(found.recommended.high - found.recommended.low)
 
     def share(self, interval: str) -> float:
         """Share of the data sets in which the interval held the truth."""
@@ -72,8 +80,9 @@ def coverage(
 ) -> dict[str, Tally]:
     """Simulate many data sets of one design and count which intervals hold the population's numbers."""
     checked_seed(seed)
-    if type(datasets) is not int or datasets < 1:
-        raise UserError(f"datasets {literal(datasets)}, expected an integer, 1 or more")
+    for name, value in (("datasets", datasets), ("n_resamples", n_resamples)):
+        if type(value) is not int or value < 1:
+            raise UserError(f"{name} {literal(value)}, expected an integer, 1 or more")
     tallies = {name: Tally(truth) for name, truth in _truths(design, seed).items()}
     for number in range(datasets):
         left, right = _data_set(design, seed + 1 + number)
@@ -98,7 +107,7 @@ def report(design: Design, tallies: dict[str, Tally]) -> str:
     for name, tally in tallies.items():
         kinds = ("recommended", "percentile", "item-level")
         one, two, three = (f"{tally.share(kind):.1%}" if kind in tally.held else "" for kind in kinds)
-        lines.append(f"{name:16}{tally.truth:10.4f}{one:>13}{two:>12}{three:>12}{tally.width / datasets:12.4f}")
+        lines.append(f"{name:16}{tally.truth:10.4f}{one:>13}{two:>12}{three:>12}{_mean(tally.widths):12.4f}")
     return "\n".join(lines)
 
 
@@ -111,12 +120,18 @@ def _truths(design: Design, seed: int) -> dict[str, float]:
 
 
 def _at_large(design: Design, system: System, measures: tuple[str, ...], seed: int) -> dict[str, float]:
-    return population(system, measures, loss=design.loss, confidence=design.confidence, seed=seed)
+    people = design.people(_AT_LARGE, seed)
+    return numbers_at_large(people, system, measures, loss=design.loss, confidence=design.confidence, seed=2 * seed)
+
+
+def _mean(values: list[float]) -> float:
+    return math.fsum(values) / len(values) if values else math.nan
 
 
 def _data_set(design: Design, seed: int) -> tuple[Graded, Graded]:
-    people = make_people(design.participants, seed=seed)
-    runs = (run_system(people, system, seed=seed + place) for place, system in enumerate((design.left, design.right)))
+    people = design.people(design.participants, seed)
+    sides = enumerate((design.left, design.right))
+    runs = (run_system(people, system, seed=2 * seed + side) for side, system in sides)  # no two runs share a seed
     left, right = (run.graded(design.loss, design.confidence) for run in runs)
     return left, right
 

@@ -14,6 +14,8 @@ import numpy as np
 from demur.errors import UserError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from demur.graded import Graded
@@ -112,8 +114,11 @@ class Entries:
         step = self.step[order]
         worth = by_count[step] * self.count[order, None]
         worth += by_loss[step] * self.loss[order, None]
-        present, first = np.unique(self.cluster[order], return_index=True)
-        totals[present] = np.add.reduceat(worth, first, axis=0)
+        cluster = self.cluster[order]
+        turn = np.arange(len(cluster)) - np.searchsorted(cluster, cluster)
+        for rank in range(int(turn.max()) + 1):  # the first entry of every cluster, then the second, and so on
+            chosen = np.flatnonzero(turn == rank)
+            totals[cluster[chosen]] += worth[chosen]
         return totals
 
 
@@ -121,7 +126,7 @@ class Entries:
 class Table:
     """One system's units as its clusters hold them: by plateau of confidence, and by level of loss."""
 
-    ids: tuple[int | str, ...]
+    ids: Sequence[int | str]
     cluster_units: Floats
     threshold: Floats
     plateaus: Entries
@@ -135,10 +140,9 @@ class Table:
     def of(cls, graded: Graded) -> Table:
         """Aggregate graded units by cluster."""
         clusters = graded.clusters
-        if clusters is None:
-            ids: tuple[int | str, ...] = tuple(range(graded.units))
-            units, cluster = np.ones(graded.units), np.arange(graded.answered)
-        else:
+        ids: Sequence[int | str] = range(graded.units)
+        units, cluster = np.ones(graded.units), np.arange(graded.answered)
+        if clusters is not None:
             ids, units, cluster = clusters.ids, clusters.units.astype(np.float64), clusters.of_answer
         if not ids:
             raise UserError("there are no clusters: nothing can be resampled")
@@ -164,7 +168,7 @@ class Table:
     @property
     def informative(self) -> int:
         """How many clusters hold an answered unit with a loss: what the uncertainty of an area rests on."""
-        return len(np.unique(self.plateaus.cluster[self.plateaus.loss != 0]))
+        return len(np.unique(self.levels.cluster[self.level_loss[self.levels.step] != 0]))
 
     @property
     def cells(self) -> int:
