@@ -258,7 +258,7 @@ class TestArrays:
         deep: list = []
         for _ in range(5000):
             deep = [deep]
-        with pytest.raises(UserError, match="loss a list, expected a finite number"):
+        with pytest.raises(UserError, match=r"loss (a list|\[\[\[.*…), expected a finite number"):
             measure([1], loss=[deep])
 
     def test_minus_zero_is_shown_as_zero(self):
