@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import demur
@@ -129,7 +130,7 @@ class TestTables:
             read_table(written(tmp_path, text.replace("٣", "1_0"), "t.csv"), instrument=None)
 
     def test_corrupted_parquet_is_one_line(self, tmp_path):
-        pa.parquet.write_table(pa.table(FREE), tmp_path / "t.parquet")
+        pq.write_table(pa.table(FREE), tmp_path / "t.parquet")
         good = (tmp_path / "t.parquet").read_bytes()
         rng = np.random.default_rng(1)
         for _ in range(150):
