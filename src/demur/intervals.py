@@ -10,7 +10,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-NORMAL = NormalDist()
 _ROUNDING = 1e-9
 _HOW = "aurc, augrc and cmax have one, if thorough=True asks for it"
 MOST_DROPPED = 0.5  # with more replicates than this left out, what is left says nothing about the whole
@@ -113,8 +111,8 @@ def percentile(evidence: Evidence, level: float) -> tuple[float, float] | None:
 def expanded_percentile(evidence: Evidence, level: float) -> tuple[float, float] | None:
     """The percentile interval at a level that makes up for few clusters (Hesterberg 2015)."""
     clusters = evidence.clusters
-    tail = NORMAL.cdf(-math.sqrt(clusters / (clusters - 1)) * t_quantile((1 + level) / 2, clusters - 1))
-    return _quantiles(evidence.reached, tail)
+    z = math.sqrt(clusters / (clusters - 1)) * t_quantile((1 + level) / 2, clusters - 1)
+    return _quantiles(evidence.reached, math.erfc(z / math.sqrt(2)) / 2)
 
 
 @method("bootstrap_t")
@@ -167,18 +165,20 @@ def jackknife(evidence: Evidence, level: float) -> tuple[float, float] | None:
 @method("bca")
 def bca(evidence: Evidence, level: float) -> tuple[float, float] | None:
     """The bias-corrected and accelerated percentile interval (Efron 1987)."""
-    left_out, values = _left_out(evidence), evidence.reached
+    from statistics import NormalDist  # noqa: PLC0415  (slow to import, and only this method needs it)
+
+    normal, left_out, values = NormalDist(), _left_out(evidence), evidence.reached
     below = float(np.mean(values < evidence.point) + np.mean(values == evidence.point) / 2)
     away = left_out.mean() - left_out
     spread = float(np.sum(away**2))
     if np.isnan(left_out).any() or not 0 < below < 1:
         return None
-    bias = NORMAL.inv_cdf(below)
+    bias = normal.inv_cdf(below)
     acceleration = float(np.sum(away**3)) / (6 * spread**1.5) if spread else 0.0
 
     def adjusted(tail: float) -> float:
-        shifted = bias + NORMAL.inv_cdf(tail)
-        return NORMAL.cdf(bias + shifted / (1 - acceleration * shifted))
+        shifted = bias + normal.inv_cdf(tail)
+        return normal.cdf(bias + shifted / (1 - acceleration * shifted))
 
     low, high = np.quantile(values, [adjusted((1 - level) / 2), adjusted((1 + level) / 2)])
     return low, high

@@ -5,8 +5,7 @@ No metric is known here by name.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -101,13 +100,22 @@ def _in_blocks(
     size = plan.block or max(1, min(total, _BLOCK_CELLS // max(table.cells for table in tables)))
     np.empty(_KEPT)  # freed at once: it teaches the C allocator to keep what blocks free, which saves a quarter
     blocks: list[dict[str, Floats]] = []
-    with ThreadPoolExecutor(plan.threads) as pool:
-        starts = range(0, total, size)
-        for block in map(work, starts) if plan.threads == 1 else pool.map(work, starts):
-            blocks.append(block)
-            if plan.progress:
-                plan.progress(min(len(blocks) * size, total), total)
+    for block in _each(work, range(0, total, size), plan.threads):
+        blocks.append(block)
+        if plan.progress:
+            plan.progress(min(len(blocks) * size, total), total)
     return {name: np.concatenate([block[name] for block in blocks]) for name in (blocks[0] if blocks else ())}
+
+
+def _each(work: Callable[[int], dict[str, Floats]], starts: range, threads: int) -> Iterator[dict[str, Floats]]:
+    """The blocks in order, on as many threads as are asked for."""
+    if threads == 1:
+        yield from map(work, starts)
+        return
+    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415  (slow to import, and threads are optional)
+
+    with ThreadPoolExecutor(threads) as pool:
+        yield from pool.map(work, starts)
 
 
 def _refuse_tables(tables: Sequence[Table]) -> None:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from inspect import isfunction
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -164,7 +164,7 @@ def _recognised(metric_fn: MetricFunction) -> tuple[Measure, dict[str, Any]] | N
     keywords: dict[str, Any] = {}
     if isinstance(metric_fn, partial) and not metric_fn.args:
         function, keywords = metric_fn.func, dict(metric_fn.keywords)
-    name, coverage_keyword = _OURS.get(function, (None, None)) if isfunction(function) else (None, None)
+    name, coverage_keyword = _OURS.get(function, (None, None)) if isinstance(function, FunctionType) else (None, None)
     if name is None or (coverage_keyword and coverage_keyword not in keywords):
         return None
     coverage = Coverage.of(keywords.pop(coverage_keyword)) if coverage_keyword else None

@@ -20,6 +20,13 @@ def read_bytes(path: str | Path) -> bytes:
         raise UserError(f"{literal(path)}: cannot be read ({error})") from None
 
 
+def fingerprint(data: bytes) -> str:
+    """SHA-256 of the bytes, in hexadecimal."""
+    import hashlib  # noqa: PLC0415  (slow to import, and only files have one)
+
+    return hashlib.sha256(data).hexdigest()
+
+
 def decode(data: bytes) -> str:
     """Bytes as UTF-8 text."""
     try:

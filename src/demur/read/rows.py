@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import hashlib
 import io
 import math
 import re
@@ -19,7 +18,7 @@ from demur.frames import columns_of
 from demur.instruments import PHQ8, Instrument
 from demur.instruments import instrument as instrument_of
 from demur.items import ClusterId, Items, RawUnits, Source, checked_ids
-from demur.strict_json import decode, loads, read_bytes
+from demur.strict_json import decode, fingerprint, loads, read_bytes
 
 Table = dict[str, list[Any]]
 ROLES = ("cluster", "item", "truth", "prediction")
@@ -47,7 +46,7 @@ def read_table(
     chosen = None if instrument is None else instrument_of(instrument)
     if isinstance(table, (str, Path)):
         data = read_bytes(table)
-        source = Source(str(table), hashlib.sha256(data).hexdigest())
+        source = Source(str(table), fingerprint(data))
         try:
             return Items.of(_raw_units(_parser(Path(table))(data, names), names, chosen), source)
         except UserError as error:

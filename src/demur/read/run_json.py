@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -12,7 +11,7 @@ from demur.errors import UserError, and_more, literal, shown
 from demur.instruments import PHQ8, Instrument
 from demur.instruments import instrument as instrument_of
 from demur.items import ClusterId, Items, RawUnits, Source, checked_ids
-from demur.strict_json import decode, loads, read_bytes
+from demur.strict_json import decode, fingerprint, loads, read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,7 +40,7 @@ def read_run(
         metadata = _member(run, "run_metadata", dict, "the run", default={})
         source = Source(
             path=str(path),
-            sha256=hashlib.sha256(data).hexdigest(),
+            sha256=fingerprint(data),
             run_id=_member(metadata, "run_id", str, "run_metadata", default=None),
             git_commit=_member(metadata, "git_commit", str, "run_metadata", default=None),
             mode=chosen_mode,
