@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from demur import Curve, Graded, Measure, Plan, estimate
-from demur.cautions import about_comparisons
+from demur.cautions import about_a_cut, about_a_target, about_comparisons
 from demur.graded import Clusters
 from demur.simulate import FEW_SHOT, ZERO_SHOT, make_people, run_system
 from tables import Units
@@ -155,6 +155,40 @@ def test_confidences_that_do_not_rank_are_flagged():
     assert ("tied_confidence", "confidence") in codes(estimate(tied, ["aurc"], plan=PLAN))
     even = clustered([2] * 40, [1, 0] * 40, [1] * 40 + list(range(2, 42)))
     assert ("tied_confidence", "confidence") not in codes(estimate(even, ["aurc"], plan=PLAN))
+
+
+def test_the_edges_of_the_warnings():
+    """At the limit there is no warning yet; just past it there is."""
+    twenty = clustered([2] * 40, [1, 0] * 20 + [0] * 40, range(80))
+    assert codes(estimate(twenty, ["aurc"], plan=PLAN)) == set()
+    fifth = clustered([20, *[5] * 16], [1, 0] * 50, range(100))
+    assert "unequal_clusters" not in {code for code, _ in codes(estimate(fifth, ["aurc"], plan=PLAN))}
+    more = clustered([25, *[5] * 15], [1, 0] * 50, range(100))
+    messages = {warning.code: warning.message for warning in estimate(more, ["aurc"], plan=PLAN).warnings}
+    assert messages["unequal_clusters"].startswith("one cluster holds 25% of the units")
+    single = clustered([1, 0, 0], [1], [1], units=[1, 1, 1])
+    assert "constant_confidence" not in {code for code, _ in codes(estimate(single, ["aurc"], plan=PLAN))}
+    two_values = clustered([2] * 40, [1, 0] * 40, [1] * 50 + [2] * 30)
+    assert ("tied_confidence", "confidence") in codes(estimate(two_values, ["aurc"], plan=PLAN))
+    assert list(about_a_target("x", 0.05, 0.05, 0.9)) == list(about_a_target("x", 0.0, 0.9, 0.05)) == []
+    assert [caution.code for caution in about_a_target("x", 0.051, 0.051, 0.051)] == [
+        "target_near_cmax",
+        "plateau_edge",
+    ]
+    assert list(about_a_cut("x", 0.05)) == []
+    assert [caution.code for caution in about_a_cut("x", 0.051)] == ["short_domain"]
+
+
+def test_leaving_a_cluster_out_is_the_sample_without_it():
+    units = Units.random(77, most=8, whole=True)
+    found = estimate(units.graded(), ["aurc", "cmax"], plan=PLAN, thorough=True)
+    for cluster in range(units.clusters):
+        others = np.ones(units.clusters)
+        others[cluster] = 0
+        for name in ("aurc", "cmax"):
+            assert found[name].evidence.left_out[cluster] == pytest.approx(
+                Measure.of(name)(units.curve_of(others)), rel=1e-12
+            )
 
 
 def test_a_large_plateau_is_seen_wherever_it_is():

@@ -107,6 +107,13 @@ def test_replicates_without_a_number_are_left_out_of_the_percentiles():
     assert Evidence(0.2, some, 15).bootstrap_std_error == VALUES.std(ddof=1)
 
 
+def test_exactly_half_the_replicates_are_enough_and_two_have_a_spread():
+    half = np.append(VALUES, np.full(len(VALUES), np.nan))
+    assert ends("percentile", Evidence(0.2, half, 15)) == ends("percentile")
+    assert Evidence(0.2, np.array([1.0, 3.0]), 15).bootstrap_std_error == math.sqrt(2)
+    assert math.isnan(Evidence(0.2, np.array([1.0]), 15).bootstrap_std_error)
+
+
 @pytest.mark.parametrize("level", [0.0, 1.0, 95, -0.1, math.nan, "0.95"])
 def test_a_level_is_between_0_and_1(level):
     with pytest.raises(UserError, match="expected a number between 0 and 1"):

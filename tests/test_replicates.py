@@ -32,13 +32,10 @@ def test_every_metric_of_a_replicate_is_that_of_its_units(measure):
 
 def test_units_of_one_cluster_may_share_a_confidence():
     """Every cell of the table holds two units, or three; none holds one."""
-    for times in (2, 3):
-        made = Units.random(31, most=8, whole=True, tied=False)
-        units = Units(
-            *(np.repeat(column, times) for column in (made.owner, made.loss, made.confidence)),
-            np.ones(times * len(made.owner), bool),
-            made.clusters,
-        )
+    for times, whole in ((2, True), (3, False)):
+        made = Units.random(31, most=8, whole=whole, tied=False)
+        columns = (np.repeat(column, times) for column in (made.owner, made.loss, made.confidence))
+        units = Units(*columns, np.ones(times * len(made.owner), dtype=bool), made.clusters)
         drawn = weights(1, np.arange(9), units.clusters)
         found = Measure.of("aurc")(Replicates.of(Table.of(units.graded()), drawn))
         assert found == pytest.approx([Measure.of("aurc")(units.curve_of(row)) for row in drawn], rel=1e-12)

@@ -69,7 +69,9 @@ def bootstrap(statistic: Statistic, *tables: Table, plan: Plan) -> dict[str, Flo
 
 
 def leave_one_out(statistic: Statistic, *tables: Table, plan: Plan) -> dict[str, Floats]:
-    """The values of a statistic with each cluster left out in turn."""
+    """The values of a statistic with each cluster left out in turn; none where that would leave nothing."""
+    if tables[0].clusters == 1:
+        return {}
 
     def all_but(clusters: NDArray[np.intp]) -> Floats:
         return np.asarray(1.0 - (clusters[:, None] == np.arange(tables[0].clusters)))
