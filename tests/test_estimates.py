@@ -89,7 +89,8 @@ def test_the_achievable_area_gets_an_interval_only_when_asked_for():
 
 
 def test_one_cluster_is_flagged_and_its_interval_is_the_number():
-    found = estimate(clustered([4], [0, 1, 2, 0], [4, 3, 2, 1]), plan=PLAN)
+    found = estimate(clustered([4], [0, 1, 2, 0], [4, 3, 2, 1]), plan=PLAN, thorough=True)
+    assert found["aurc"].interval("bca").low == found["aurc"].point
     assert ("one_cluster", "clusters") in codes(found)
     for name, one in found.items():
         if not math.isnan(one.point):
@@ -180,7 +181,8 @@ def test_the_edges_of_the_warnings():
 
 
 def test_leaving_a_cluster_out_is_the_sample_without_it():
-    units = Units.random(77, most=8, whole=True)
+    units = Units.random(78, most=8, whole=True)
+    assert units.clusters > 2
     found = estimate(units.graded(), ["aurc", "cmax"], plan=PLAN, thorough=True)
     for cluster in range(units.clusters):
         others = np.ones(units.clusters)

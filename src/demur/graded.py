@@ -33,9 +33,9 @@ class Clusters:
     def __post_init__(self) -> None:
         if not isinstance(self.ids, range) and tuple(self.ids) != sorted_ids(self.ids):
             raise UserError("cluster ids must be distinct and sorted: integers, then texts")
-        if len(self.units) != len(self.ids) or (self.units < 0).any():
+        if len(self.units) != len(self.ids) or (self.units < 1).any():
             raise UserError(
-                f"{len(self.units)} cluster sizes for {len(self.ids)} clusters, expected one each, 0 or more"
+                f"{len(self.units)} cluster sizes for {len(self.ids)} clusters, expected one each, 1 or more"
             )
         if self.of_answer.size and not 0 <= self.of_answer.min() <= self.of_answer.max() < len(self.ids):
             raise UserError("an answer belongs to a cluster that does not exist")
