@@ -49,6 +49,12 @@ def test_each_number_gets_the_method_that_was_measured_to_cover():
     assert {"eaurc", "eaugrc", "naurc", "aurc@0.5", "augrc@0.5", "mae@0.3"} <= methods.keys()
 
 
+def test_the_numbers_one_gets_without_asking():
+    grid = [f"mae@0.{tenth}" for tenth in (1, 2, 3, 4, 5, 6, 7, 8, 9)]
+    names = ["cmax", "aurc", "augrc", "naurc", "eaurc", "eaugrc", *grid, "aurc@0.5", "augrc@0.5"]
+    assert list(estimate(simulated(3), plan=Plan(2, seed=1))) == names
+
+
 def test_with_many_clusters_the_plain_percentile_does():
     found = estimate(simulated(200), ["aurc", "cmax", "mae@0.3"], plan=PLAN)
     assert {one.recommended.method for one in found.values()} == {"percentile"}
@@ -168,7 +174,11 @@ def test_the_edges_of_the_warnings():
     messages = {warning.code: warning.message for warning in estimate(more, ["aurc"], plan=PLAN).warnings}
     assert messages["unequal_clusters"].startswith("one cluster holds 25% of the units")
     single = clustered([1, 0, 0], [1], [1], units=[1, 1, 1])
-    assert "constant_confidence" not in {code for code, _ in codes(estimate(single, ["aurc"], plan=PLAN))}
+    assert not {"constant_confidence", "tied_confidence"} & {
+        code for code, _ in codes(estimate(single, ["aurc"], plan=PLAN))
+    }
+    double = clustered([1, 1, 0], [1, 0], [1, 1], units=[1, 1, 1])
+    assert ("constant_confidence", "confidence") in codes(estimate(double, ["aurc"], plan=PLAN))
     two_values = clustered([2] * 40, [1, 0] * 40, [1] * 50 + [2] * 30)
     assert ("tied_confidence", "confidence") in codes(estimate(two_values, ["aurc"], plan=PLAN))
     assert list(about_a_target("x", 0.05, 0.05, 0.9)) == list(about_a_target("x", 0.0, 0.9, 0.05)) == []

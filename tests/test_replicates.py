@@ -30,15 +30,36 @@ def test_every_metric_of_a_replicate_is_that_of_its_units(measure):
                 assert value == pytest.approx(expected, rel=1e-11, abs=1e-12)
 
 
-def test_units_of_one_cluster_may_share_a_confidence():
-    """Every cell of the table holds two units, or three; none holds one."""
-    for times, whole in ((2, True), (3, False)):
-        made = Units.random(31, most=8, whole=whole, tied=False)
-        columns = (np.repeat(column, times) for column in (made.owner, made.loss, made.confidence))
-        units = Units(*columns, np.ones(times * len(made.owner), dtype=bool), made.clusters)
-        drawn = weights(1, np.arange(9), units.clusters)
-        found = Measure.of("aurc")(Replicates.of(Table.of(units.graded()), drawn))
-        assert found == pytest.approx([Measure.of("aurc")(units.curve_of(row)) for row in drawn], rel=1e-12)
+def shared_confidences(times):
+    """Eight clusters, each with two confidences of its own that `times` units share: no cell of the table holds one."""
+    rng = np.random.default_rng(times)
+    owner = np.repeat(np.arange(8), 2 * times)
+    return Units(
+        owner,
+        rng.normal(size=16 * times),
+        np.repeat(rng.permutation(16).astype(float), times),
+        np.ones(16 * times, bool),
+        8,
+    )
+
+
+@pytest.mark.parametrize("times", [2, 3])
+def test_units_of_one_cluster_may_share_a_confidence(times):
+    units = shared_confidences(times)
+    table, drawn = Table.of(units.graded()), weights(1, np.arange(9), 8)
+    assert not table.plateaus.dense
+    found = Measure.of("aurc")(Replicates.of(table, drawn))
+    assert found == pytest.approx([Measure.of("aurc")(units.curve_of(row)) for row in drawn], rel=1e-12)
+
+
+@pytest.mark.parametrize("name", SLOPES)
+def test_influence_weighs_every_unit_of_a_shared_confidence(name):
+    table, step = Table.of(shared_confidences(3).graded()), 1e-6
+    found = influences(Replicates.of(table, np.ones((1, 8))), SLOPES[name])[:, 0]
+    for cluster in range(8):
+        nudge = step * (np.arange(8) == cluster)
+        up, down = Measure.of(name)(Replicates.of(table, np.stack([1 + nudge, 1 - nudge])))
+        assert found[cluster] == pytest.approx((up - down) / (2 * step), abs=1e-8)
 
 
 def test_areas_may_be_cut_at_another_place_in_each_replicate():
