@@ -48,8 +48,9 @@ def test_units_of_one_cluster_may_share_a_confidence(times):
     units = shared_confidences(times)
     table, drawn = Table.of(units.graded()), weights(1, np.arange(9), 8)
     assert not table.plateaus.dense
-    found = Measure.of("aurc")(Replicates.of(table, drawn))
-    assert found == pytest.approx([Measure.of("aurc")(units.curve_of(row)) for row in drawn], rel=1e-12)
+    for name in ("aurc", "augrc", "cmax"):
+        found = Measure.of(name)(Replicates.of(table, drawn))
+        assert found == pytest.approx([Measure.of(name)(units.curve_of(row)) for row in drawn], rel=1e-12)
 
 
 @pytest.mark.parametrize("name", SLOPES)
