@@ -20,7 +20,9 @@ on hard items, a discrete confidence; Δ is the paired difference to a second sy
 system on 200,000 participants.
 
 *recommended* is what demur reports first, *percentile* the plain bootstrap interval, *item-level* what comes out when items are
-resampled as if each were a participant of its own: it is too narrow at any size, because a person's items stand or fall together.
+resampled as if each were a participant of its own: too narrow at every size here, because a person's items stand or fall together.
+How much too narrow depends on how alike they are. The correlation of 0.6 is our choice, made so that the difference shows; with items
+less alike it is smaller (`demur study --correlation 0.2 --seed 1`).
 
 Measured with demur {__version__}, {DATASETS:,} data sets a row, {RESAMPLES:,} resamples each, seed {SEED}. To measure it for a design of
 your own size: `demur study --participants 25 --datasets 1000 --seed 1`. To write this page anew: `make coverage`.
