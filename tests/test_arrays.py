@@ -123,7 +123,7 @@ def test_items_of_a_reader_go_in_by_signal_name():
     found = measure("sure", data=items, loss="abs", metrics="mae")
     assert found.to_dict() == {"mae": 1 / 2}
     assert measure([3, math.nan, 2], data=items, metrics="mae")["mae"] == 1 / 2
-    with pytest.raises(UserError, match="no signal of this run is called shure; did you mean sure?"):
+    with pytest.raises(UserError, match="no confidence variant or signal is called shure; did you mean sure?"):
         measure("shure", data=items)
     with pytest.raises(UserError, match="2 confidences, expected one for each of 3 units"):
         measure([1, 2], data=items)

@@ -182,7 +182,7 @@ class TestRunFiles:
     def test_signals_cannot_be_changed(self, tmp_path):
         items = read_run(written(tmp_path, run(experiment(participant(1)))))
         with pytest.raises(ValueError, match="read-only"):
-            items.numbers("llm_evidence_count")[0] = 9
+            items.signals["llm_evidence_count"].values[0] = 9
         with pytest.raises(TypeError):
             items.signals["mine"] = None
 

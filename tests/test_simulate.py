@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from demur import GAD7, Curve, Measure, UserError, grade, read_run
+from demur import GAD7, Curve, Measure, Scores, UserError, grade, read_run
 from demur.columns import State
 from demur.signals import SIGNALS
-from demur.simulate import FEW_SHOT, ZERO_SHOT, System, make_people, numbers_at_large, run_system
+from demur.simulate import FEW_SHOT, ZERO_SHOT, System, make_people, run_system
 from runs import written
 
 
@@ -15,7 +15,7 @@ def test_a_simulated_run_is_a_valid_file_with_every_signal(tmp_path):
     items = read_run(written(tmp_path, run.to_json("zero_shot", "sim")), mode="zero_shot")
     assert set(items.signals) == set(SIGNALS)
     assert all(not column.is_(State.MISSING).any() for column in items.signals.values())
-    for confidence in ("llm_evidence_count", "token_msp"):
+    for confidence in ("llm_evidence_count", "token_msp", "token_pe", "hybrid_consistency"):
         by_file = Curve.of(grade(items, loss="abs", confidence=confidence))
         assert Measure.of("aurc")(by_file) == Measure.of("aurc")(Curve.of(run.graded("abs", confidence)))
 
@@ -35,8 +35,8 @@ def test_two_systems_see_the_same_people():
 
 @pytest.mark.parametrize(("system", "cmax", "mae"), [(ZERO_SHOT, 0.569, 0.698), (FEW_SHOT, 0.716, 0.852)])
 def test_the_two_systems_resemble_the_published_pair(system, cmax, mae):
-    people = make_people(20_000, seed=9)
-    found = numbers_at_large(people, system, ["cmax", "mae"], loss="abs", confidence="token_msp", seed=9)
+    run = run_system(make_people(20_000, seed=9), system, seed=9)
+    found = Scores(Curve.of(run.graded("abs", "token_msp")), ["cmax", "mae"])
     assert found["cmax"] == pytest.approx(cmax, abs=0.01)
     assert found["mae"] == pytest.approx(mae, abs=0.02)
 
@@ -60,11 +60,12 @@ def test_another_instrument():
     assert run.answer.shape == (3, 7)
 
 
-def test_a_run_is_ranked_by_a_signal_that_is_a_number():
+def test_a_run_is_ranked_by_variants_and_by_signals_that_are_numbers():
     run = run_system(make_people(2, seed=1), ZERO_SHOT, seed=1)
-    for name in ("nope", "evidence_source"):
-        with pytest.raises(UserError, match=f"no numeric signal is called {name}"):
-            run.graded("abs", name)
+    with pytest.raises(UserError, match="no confidence variant or signal is called evidence_source"):
+        run.graded("abs", "evidence_source")
+    surest = run.graded("abs", "token_pe").confidence.argmax()
+    assert run.signals["token_pe"][run.answered].argmin() == surest
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from demur.columns import Column
+from demur.confidences import confidence as confidence_named
 from demur.errors import UserError
 from demur.items import sorted_ids
 from demur.losses import loss as loss_named
+from demur.variants import Confidence
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from demur.items import Items
+    from demur.variants import Calibration
 
 _SAFE_PRODUCT = 2.0**53
 
@@ -98,20 +101,14 @@ def _whole_if_possible(loss: NDArray[Any], units: int) -> NDArray[Any]:
     return loss.astype(np.float64)
 
 
-def grade(items: Items, *, loss: str, confidence: Any) -> Graded:
+def grade(items: Items, *, loss: str, confidence: Any, calibration: Calibration | None = None) -> Graded:
     """Give every answered unit of a run its loss and its confidence.
 
-    The confidence is the name of a signal, or a column of one number per unit in the order of the items.
+    The confidence is the name of a variant or of a signal, a `Confidence`, or a column of one number per unit in the
+    order of the items. Calibrated variants need the `calibration`.
     """
     chosen, answered = loss_named(loss), items.answered
-    if isinstance(confidence, str):
-        values = items.numbers(confidence)
-    else:
-        column = Column.from_sequence(confidence)
-        if len(column) != len(items):
-            raise UserError(f"{len(column)} confidences, expected one for each of {len(items)} units")
-        column.refuse(answered & ~column.usable(), "confidence", "a finite number", items.place)
-        values = column.values
+    values = _confidences(items, confidence, calibration)
     return Graded(
         units=len(items),
         loss=chosen.numerators(items.truth[answered], items.answer[answered]),
@@ -127,3 +124,16 @@ def grade(items: Items, *, loss: str, confidence: Any) -> Graded:
             of_answer=items.cluster[answered],
         ),
     )
+
+
+def _confidences(items: Items, given: Any, calibration: Calibration | None) -> NDArray[np.float64]:
+    if isinstance(given, str):
+        given = confidence_named(items, given, calibration)
+    elif calibration is not None:
+        raise UserError("a calibration goes with the name of a variant, not with a column of confidences")
+    values = given.values if isinstance(given, Confidence) else given
+    column = Column.from_sequence(values)
+    if len(column) != len(items):
+        raise UserError(f"{len(column)} confidences, expected one for each of {len(items)} units")
+    column.refuse(items.answered & ~column.usable(), "confidence", "a finite number", items.place)
+    return column.values

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from demur.columns import Column, State
-from demur.errors import UserError, and_more, literal, shown, unknown
+from demur.errors import UserError, and_more, literal, shown
 from demur.notebook import html_table
 from demur.signals import SIGNALS, Signal
 
@@ -115,14 +115,6 @@ class Items:
     def place(self, unit: int) -> str:
         """Which unit this is, in words."""
         return _place(self.noun, self.cluster_ids[self.cluster[unit]], self.item_names[self.item[unit]])
-
-    def numbers(self, signal: str) -> NDArray[np.float64]:
-        """A signal as numbers. An answered unit must have one; where the system abstained it is not looked at."""
-        if signal not in self.signals:
-            raise unknown("signal of this run", signal, self.signals)
-        column = self.signals[signal]
-        column.refuse(self.answered & ~column.usable(), signal, "a finite number", self.place)
-        return column.values
 
     def _repr_html_(self) -> str:
         rows = [("signal", name) for name in self.signals]

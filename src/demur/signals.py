@@ -11,13 +11,19 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Signal:
-    """What a declared signal can be: a number between two bounds, a count, or text."""
+    """What a declared signal can be: a number between two bounds, a count, or text.
+
+    `cautious` stands in for a null where the signal is a feature of a calibrator: a value that claims no more than is
+    known. A signal that is surer the lower it is has no such value, nor has one without a lower end.
+    """
 
     name: str
     low: float = -math.inf
     high: float = math.inf
     whole: bool = False
     text: bool = False
+    lower_is_surer: bool = False
+    cautious: float | None = None
 
     @property
     def expected(self) -> str:
@@ -38,17 +44,17 @@ class Signal:
 SIGNALS = {
     signal.name: signal
     for signal in (
-        Signal("llm_evidence_count", low=0, whole=True),
-        Signal("keyword_evidence_count", low=0, whole=True),
+        Signal("llm_evidence_count", low=0, whole=True, cautious=0),
+        Signal("keyword_evidence_count", low=0, whole=True, cautious=0),
         Signal("evidence_source", text=True),
         Signal("retrieval_reference_count", low=0, whole=True),
-        Signal("retrieval_similarity_mean"),
-        Signal("retrieval_similarity_max"),
-        Signal("verbalized_confidence", low=1, high=5),
-        Signal("token_msp", low=0, high=1),
-        Signal("token_pe", low=0),
+        Signal("retrieval_similarity_mean", cautious=0),
+        Signal("retrieval_similarity_max", cautious=0),
+        Signal("verbalized_confidence", low=1, high=5, cautious=3),
+        Signal("token_msp", low=0, high=1, cautious=0),
+        Signal("token_pe", low=0, lower_is_surer=True),
         Signal("token_energy"),
-        Signal("consistency_modal_confidence", low=0, high=1),
-        Signal("consistency_score_std", low=0),
+        Signal("consistency_modal_confidence", low=0, high=1, cautious=0),
+        Signal("consistency_score_std", low=0, lower_is_surer=True),
     )
 }

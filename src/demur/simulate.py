@@ -12,19 +12,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from demur.columns import plain
-from demur.curve import Curve
+from demur.columns import Column, State, plain
 from demur.draws import checked_seed
-from demur.errors import UserError, literal, unknown
-from demur.graded import Clusters, Graded
+from demur.errors import UserError, literal
+from demur.graded import grade
 from demur.instruments import PHQ8, Instrument
-from demur.losses import loss as loss_named
-from demur.metrics import Measure
+from demur.items import Items, RawUnits
+from demur.signals import SIGNALS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from numpy.typing import NDArray
+
+    from demur.graded import Graded
 
     Floats = NDArray[np.float64]
 
@@ -76,23 +75,29 @@ class Run:
     answered: NDArray[np.bool_]
     signals: dict[str, NDArray[Any]]
 
-    def graded(self, loss: str, confidence: str) -> Graded:
-        """The run without the detour through a file."""
-        chosen, instrument = loss_named(loss), self.people.instrument
-        usable = [name for name, values in self.signals.items() if values.dtype.kind in "if"]
-        if confidence not in usable:
-            raise unknown("numeric signal", confidence, usable)
-        people, items = self.answered.shape
-        owner = np.repeat(np.arange(people), items).reshape(people, items)
-        return Graded(
-            units=people * items,
-            loss=chosen.numerators(self.people.truth[self.answered], self.answer[self.answered]),
-            confidence=self.signals[confidence][self.answered].astype(np.float64),
-            divisor=chosen.divisor(instrument),
-            loss_name=loss,
-            largest_loss=chosen.largest(instrument),
-            clusters=Clusters(tuple(range(people)), np.full(people, items), owner[self.answered]),
+    def items(self, first_id: int = 300, *, text: bool = True) -> Items:
+        """The run as a reader would give it, without the detour through a file; `text` ones are slow."""
+        people, names = self.people, self.people.instrument.items
+        answer = np.where(self.answered, self.answer, np.nan).ravel()
+        state = np.where(self.answered, State.NUMBER, State.NULL).ravel().astype(np.uint8)
+        raw = RawUnits(
+            clusters=np.repeat(np.arange(first_id, first_id + len(self.answer)), len(names)).tolist(),
+            items=names * len(self.answer),
+            truth=Column.from_sequence(people.truth.ravel()),
+            prediction=Column(answer, state),
+            signals={
+                name: Column.from_sequence(values.ravel())
+                for name, values in self.signals.items()
+                if text or not SIGNALS[name].text
+            },
+            instrument=people.instrument,
+            noun="participant",
         )
+        return Items.of(raw)
+
+    def graded(self, loss: str, confidence: str) -> Graded:
+        """The run with a loss and a confidence."""
+        return grade(self.items(text=False), loss=loss, confidence=confidence)
 
     def to_json(self, mode: str, run_id: str, first_id: int = 300) -> dict[str, Any]:
         """The run as a run file holds it."""
@@ -143,14 +148,6 @@ def run_system(people: People, system: System, *, seed: int) -> Run:
     answered = people.difficulty + system.reluctance < 1 + 0.3 * rng.normal(size=shape)
     knows = system.insight * (1 - people.difficulty) + (1 - system.insight) * rng.random(shape)
     return Run(people, answer, answered, _signals(knows, rng, people.instrument))
-
-
-def numbers_at_large(
-    people: People, system: System, measures: Iterable[str], *, loss: str, confidence: str, seed: int
-) -> dict[str, float]:
-    """The numbers of a system on so many people that chance is out of the picture: those of the population."""
-    curve = Curve.of(run_system(people, system, seed=seed).graded(loss, confidence))
-    return {name: float(Measure.of(name)(curve)) for name in measures}
 
 
 def _alike(rng: np.random.Generator, shape: tuple[int, int], correlation: float) -> Floats:

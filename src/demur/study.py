@@ -12,12 +12,14 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from demur.comparison import compare
+from demur.curve import Curve
 from demur.draws import checked_seed
 from demur.errors import UserError, literal
 from demur.estimates import estimate
 from demur.instruments import PHQ8, Instrument
+from demur.metrics import Measure
 from demur.resample import Plan
-from demur.simulate import FEW_SHOT, ZERO_SHOT, People, System, make_people, numbers_at_large, run_system
+from demur.simulate import FEW_SHOT, ZERO_SHOT, People, System, make_people, run_system
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -112,16 +114,19 @@ def report(design: Design, tallies: dict[str, Tally]) -> str:
 
 
 def _truths(design: Design, seed: int) -> dict[str, float]:
-    left, right = _at_large(design, design.left, ONE, seed), _at_large(design, design.right, ONE, seed)
-    common = f"augrc@{min(left['cmax'], right['cmax']):.9f}"
-    cut = [_at_large(design, system, (common,), seed)[common] for system in (design.left, design.right)]
-    deltas = {"Δaurc": right["aurc"] - left["aurc"], "Δaugrc": right["augrc"] - left["augrc"]}
-    return left | deltas | {"Δaugrc@C_common": cut[1] - cut[0]}
-
-
-def _at_large(design: Design, system: System, measures: tuple[str, ...], seed: int) -> dict[str, float]:
     people = design.people(_AT_LARGE, seed)
-    return numbers_at_large(people, system, measures, loss=design.loss, confidence=design.confidence, seed=2 * seed)
+    left, right = (
+        Curve.of(run_system(people, system, seed=2 * seed).graded(design.loss, design.confidence))
+        for system in (design.left, design.right)
+    )
+    common = f"augrc@{min(left.cmax, right.cmax):.9f}"
+    deltas = {f"Δ{name}": _taken(name, right) - _taken(name, left) for name in ("aurc", "augrc")}
+    at_common = {"Δaugrc@C_common": _taken(common, right) - _taken(common, left)}
+    return {name: _taken(name, left) for name in ONE} | deltas | at_common
+
+
+def _taken(name: str, curve: Curve) -> float:
+    return float(Measure.of(name)(curve))
 
 
 def _mean(values: list[float]) -> float:

@@ -25,7 +25,7 @@ def test_a_run_becomes_units_in_order_of_participant_and_item(tmp_path):
     assert items.answered.tolist() == [True] * 8 + [True, True, False, *[True] * 5]
     assert items.answer[3] == 1
     assert items.truth.tolist() == [0, 1, 2, 3] * 4
-    assert items.numbers("llm_evidence_count").tolist() == [*range(8)] * 2
+    assert items.signals["llm_evidence_count"].values.tolist() == [*range(8)] * 2
 
 
 def test_the_source_says_which_bytes_these_are(tmp_path):
@@ -38,7 +38,7 @@ def test_the_source_says_which_bytes_these_are(tmp_path):
 def test_a_participant_who_answered_nothing_stays_in(tmp_path):
     silent = participant(2, dict.fromkeys(PHQ8.items))
     items = read_run(written(tmp_path, run(experiment(participant(1), silent))))
-    curve = Curve.of(grade(items, loss="abs_norm", confidence=items.numbers("llm_evidence_count")))
+    curve = Curve.of(grade(items, loss="abs_norm", confidence="llm_evidence_count"))
     assert (curve.units, curve.cmax, curve.divisor) == (16, 1 / 2, 3)
 
 
@@ -52,15 +52,16 @@ def test_missing_null_and_value_are_kept_apart(tmp_path):
 
 
 def test_using_a_signal_some_unit_lacks_names_the_unit(tmp_path):
-    person = participant(1, token_msp=0.5)
-    del person["item_signals"]["Tired"]["token_msp"]
+    person = participant(1, own=0.5)
+    del person["item_signals"]["Tired"]["own"]
     items = read_run(written(tmp_path, run(experiment(person))))
-    with pytest.raises(UserError, match="^participant 1, Tired: token_msp missing, expected a finite number$"):
-        items.numbers("token_msp")
+    with pytest.raises(UserError, match="^own: participant 1, Tired: own is missing; this run can serve: llm, total_"):
+        grade(items, loss="abs", confidence="own")
     person["predicted_items"]["Tired"] = None
-    assert len(read_run(written(tmp_path, run(experiment(person)))).numbers("token_msp")) == 8, "it abstained there"
-    with pytest.raises(UserError, match="no signal of this run is called nope; there are: llm_evidence_count"):
-        items.numbers("nope")
+    items = read_run(written(tmp_path, run(experiment(person))))
+    assert grade(items, loss="abs", confidence="own").answered == 7, "it abstained there"
+    with pytest.raises(UserError, match="no confidence variant or signal is called token_mps; did you mean token_msp"):
+        grade(items, loss="abs", confidence="token_mps")
 
 
 def test_unknown_members_are_kept_or_ignored_never_refused(tmp_path):

@@ -1,0 +1,199 @@
+"""Confidences: how sure a system was of each answer, by name.
+
+A name is that of a registered variant, of a signal, or of a combination: `secondary:a+b:average` (or `product`) of two
+variants, or `calibrated:a` of a variant and a calibration fitted for it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from demur.errors import UserError, literal, shown, unknown
+from demur.features import CalibratorFeatureExtractor, Need
+from demur.signals import SIGNALS
+from demur.variants import DECIMALS, NEED_CALIBRATION, VARIANTS, Confidence, spread
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from numpy.typing import NDArray
+
+    from demur.items import Items
+    from demur.variants import Calibration
+
+    Floats = NDArray[np.float64]
+
+DEFAULT = ("llm", "total_evidence")
+_COMBINE: dict[str, Callable[[Floats, Floats], Floats]] = {
+    "average": lambda one, other: (one + other) / 2,
+    "product": lambda one, other: one * other,
+}
+_SECONDARY = "secondary:<variant>+<variant>:<average|product>"
+
+
+class Source(Protocol):
+    """Where the confidence of a run comes from."""
+
+    def problem(self, items: Items) -> str | None:
+        """Why a run cannot serve it."""
+
+    def of(self, items: Items) -> Confidence:
+        """The confidence of a run that can."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Calibrated:
+    """A calibration applied to the signals or to the variant it was fitted on."""
+
+    name: str
+    calibration: Calibration
+
+    def problem(self, items: Items) -> str | None:
+        if self.calibration.variant is not None:
+            return _source(self.calibration.variant, None).problem(items)
+        return next(filter(None, (need.problem(items) for need in self._extractor.needs)), None)
+
+    @property
+    def _extractor(self) -> CalibratorFeatureExtractor:
+        return CalibratorFeatureExtractor(self.calibration.features or ())
+
+    def of(self, items: Items) -> Confidence:
+        inputs, filled = self._inputs(items)
+        values = spread(self.name, items, self.calibration(inputs))
+        return Confidence(self.name, values, filled, self.calibration, inputs)
+
+    def _inputs(self, items: Items) -> tuple[Mapping[str, Floats], Mapping[str, int]]:
+        fitted_on = self.calibration.variant
+        if fitted_on is None:
+            features = self._extractor(items)
+            return features.columns, features.nulls_filled
+        found = _source(fitted_on, None).of(items)
+        return {fitted_on: found.values[items.answered]}, found.nulls_filled
+
+
+@dataclass(frozen=True, slots=True)
+class _Secondary:
+    """Two confidences combined into one."""
+
+    name: str
+    parts: tuple[Source, Source]
+    combine: Callable[[Floats, Floats], Floats]
+
+    def problem(self, items: Items) -> str | None:
+        return self.parts[0].problem(items) or self.parts[1].problem(items)
+
+    def of(self, items: Items) -> Confidence:
+        one, other = (part.of(items) for part in self.parts)
+        values = np.round(self.combine(one.values, other.values), DECIMALS)
+        return Confidence(self.name, values, {**one.nulls_filled, **other.nulls_filled})
+
+
+@dataclass(frozen=True, slots=True)
+class _Signal:
+    """A signal that is no variant, taken as it is."""
+
+    name: str
+
+    def problem(self, items: Items) -> str | None:
+        declared = SIGNALS.get(self.name)
+        if declared and declared.lower_is_surer:
+            return f"lower means surer in {self.name}: use a variant made of it"
+        return Need(self.name).problem(items)
+
+    def of(self, items: Items) -> Confidence:
+        return Confidence(self.name, spread(self.name, items, Need(self.name).numbers(items)))
+
+
+def confidence(items: Items, name: str, calibration: Calibration | None = None) -> Confidence:
+    """The confidence of every unit of a run, by the name of a variant, of a combination, or of a signal.
+
+    Of two things called the same, a variant and a signal, the variant is meant: `token_pe` is 1/(1 + the signal).
+    """
+    source = _source(name, calibration, items)
+    problem = source.problem(items)
+    if problem:
+        there = [each for each, reason in served(items, calibration).items() if reason is None]
+        raise UserError(f"{shown(name)}: {problem}; this run can serve: {', '.join(there) or 'no variant'}")
+    return source.of(items)
+
+
+def served(items: Items, calibration: Calibration | None = None) -> dict[str, str | None]:
+    """Every variant by name, and None if a run can serve it, or the reason why it cannot."""
+    return {name: _why_not(items, name, calibration) for name in _names(calibration)}
+
+
+def chosen(
+    items: Items, names: str, calibration: Calibration | None = None
+) -> tuple[dict[str, Confidence], dict[str, str]]:
+    """The confidences a list asks for, and those `all` leaves out with the reason.
+
+    `default` is `llm,total_evidence`; `all` is every variant that the run, and the calibration if there is one, serve.
+    """
+    if names == "all":
+        reasons = served(items, calibration)
+        found = {name: confidence(items, name, calibration) for name, reason in reasons.items() if reason is None}
+        return found, {name: reason for name, reason in reasons.items() if reason is not None}
+    listed = DEFAULT if names == "default" else tuple(part.strip() for part in names.split(","))
+    if len(set(listed)) < len(listed):
+        raise UserError(f"confidence {shown(names)}: the same name stands twice")
+    return {name: confidence(items, name, calibration) for name in listed}, {}
+
+
+def _names(calibration: Calibration | None) -> Iterator[str]:
+    yield from VARIANTS
+    yield from NEED_CALIBRATION
+    if calibration is not None and calibration.variant is not None:
+        yield f"calibrated:{calibration.variant}"
+
+
+def _why_not(items: Items, name: str, calibration: Calibration | None) -> str | None:
+    try:
+        return _source(name, calibration).problem(items)
+    except UserError as error:
+        return str(error).removeprefix(f"{name}: ")
+
+
+def _source(name: str, calibration: Calibration | None, items: Items | None = None) -> Source:
+    if not isinstance(name, str):
+        raise UserError(f"confidence {literal(name)}, expected the name of a variant or of a signal")
+    if name in VARIANTS:
+        return VARIANTS[name]
+    if name in NEED_CALIBRATION or name.startswith("calibrated:"):
+        return _Calibrated(name, _fitting(name, calibration))
+    if name.startswith("secondary:"):
+        return _secondary(name, calibration)
+    if items is not None and name in items.signals:
+        return _Signal(name)
+    known = [*_names(calibration), *(items.signals if items is not None else ())]
+    raise unknown("confidence variant or signal", name, known)
+
+
+def _secondary(name: str, calibration: Calibration | None) -> Source:
+    inner, _, how = name.removeprefix("secondary:").rpartition(":")
+    parts = inner.split("+")
+    if len(parts) != 2 or any(part.startswith("secondary:") for part in parts):  # noqa: PLR2004
+        raise UserError(f"{shown(name)} is no combination of two variants: write {_SECONDARY}")
+    if how not in _COMBINE:
+        raise unknown("way to combine two variants", how, _COMBINE)
+    one, other = (_source(part, calibration) for part in parts)
+    return _Secondary(name, (one, other), _COMBINE[how])
+
+
+def _fitting(name: str, calibration: Calibration | None) -> Calibration:
+    """The calibration, if it was fitted for what the name says."""
+    if calibration is None:
+        raise UserError(f"{shown(name)}: needs a calibration (demur calibrate fits one, --calibration gives it)")
+    fitted_on = f"the variant {calibration.variant}" if calibration.variant else ", ".join(calibration.features or ())
+    said = f"{shown(name)}: the calibration given is {calibration.method} fitted on {fitted_on}"
+    if name == "calibrated" and calibration.features is None:
+        raise UserError(f"{said}: ask for calibrated:{calibration.variant}")
+    if name == "verbalized_calibrated":
+        spoken = calibration.features == ("verbalized_confidence",) or calibration.variant == "verbalized"
+        if calibration.method != "temperature_scaling" or not spoken:
+            raise UserError(f"{said}; it takes temperature_scaling fitted on verbalized_confidence")
+    if name.startswith("calibrated:") and name != f"calibrated:{calibration.variant}":
+        raise UserError(f"{said}, and serves nothing else")
+    return calibration

@@ -1,0 +1,139 @@
+"""Features: signals as numbers to compute with. What is absent, null or odd is told apart, never guessed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from demur.columns import MISSING, Column, State
+from demur.errors import UserError, and_more, literal, shown
+from demur.signals import SIGNALS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from numpy.typing import NDArray
+
+    from demur.items import Items
+
+    Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """A signal that someone needs; what a null stands for, and a run that never had the signal. None: an error."""
+
+    signal: str
+    null: float | None = None
+    absent: float | None = None
+
+    def problem(self, items: Items) -> str | None:
+        """Why the answered units of a run do not serve this need: the first place, and how many more."""
+        column = items.signals.get(self.signal)
+        if column is None:
+            absent = None if self.absent is not None else np.ones(len(items), dtype=bool)
+            return None if absent is None else _at(items, absent, f"{self.signal} is missing")
+        for bad, complaint in (
+            (column.is_(State.MISSING), "is missing"),
+            (column.is_(State.NULL) & (self.null is None), "is null"),
+        ):
+            if (items.answered & bad).any():
+                return _at(items, items.answered & bad, f"{self.signal} {complaint}")
+        bad = items.answered & ~column.usable() & ~column.is_(State.NULL)
+        if not bad.any():
+            return None
+        return _at(items, bad, f"{self.signal} {literal(column.cell(int(np.argmax(bad))))}, expected a finite number")
+
+    def numbers(self, items: Items) -> Floats:
+        """The signal of the answered units, with nulls and absence as declared. Only if there is no problem."""
+        column = items.signals.get(self.signal)
+        if column is None:
+            return np.full(int(items.answered.sum()), self.absent)
+        values = column.values[items.answered]
+        return values if self.null is None else np.where(self._null(items, column), self.null, values)
+
+    def filled(self, items: Items) -> int:
+        """How many answered units have a null that something else stands for."""
+        column = items.signals.get(self.signal)
+        return 0 if column is None else int(self._null(items, column).sum())
+
+    @staticmethod
+    def _null(items: Items, column: Column) -> NDArray[np.bool_]:
+        return column.is_(State.NULL)[items.answered]
+
+
+def _at(items: Items, bad: NDArray[np.bool_], complaint: str) -> str:
+    return and_more(f"{items.place(int(np.argmax(bad)))}: {complaint}", int(bad.sum()))
+
+
+@dataclass(frozen=True, slots=True)
+class Features:
+    """One column per feature, one value per answered unit, and how many nulls were filled in each."""
+
+    columns: Mapping[str, Floats]
+    nulls_filled: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class CalibratorFeatureExtractor:
+    """Named signals as a calibrator's features.
+
+    A null becomes the cautious value its signal declares, and is counted; where none is declared it is an error, and so
+    are a signal that is absent and one that is no number.
+
+    >>> extractor = CalibratorFeatureExtractor(["verbalized_confidence", "token_msp"])
+    >>> extractor.extract({"token_msp": 0.9, "verbalized_confidence": None, "llm_evidence_count": 2})
+    {'verbalized_confidence': 3.0, 'token_msp': 0.9}
+    """
+
+    names: tuple[str, ...]
+
+    def __init__(self, names: Iterable[str]) -> None:
+        given = (names,) if isinstance(names, str) else tuple(names)
+        if not given or len(set(given)) < len(given):
+            raise UserError(f"features {literal(list(given))}, expected one name or more, none of them twice")
+        for name in given:
+            if not isinstance(name, str) or not name:
+                raise UserError(f"feature {literal(name)}, expected the name of a signal")
+            if name in SIGNALS and SIGNALS[name].text:
+                raise UserError(f"the signal {name} is text and cannot be a feature")
+        object.__setattr__(self, "names", given)
+
+    @property
+    def needs(self) -> tuple[Need, ...]:
+        """The signals, each with what a null of it stands for."""
+        return tuple(Need(name, null=SIGNALS[name].cautious if name in SIGNALS else None) for name in self.names)
+
+    def __call__(self, items: Items) -> Features:
+        """The features of a run's answered units."""
+        for need in self.needs:
+            problem = need.problem(items)
+            if problem:
+                raise UserError(f"feature {shown(need.signal)}: {problem}{self._way_out(need, problem)}")
+        filled = {need.signal: need.filled(items) for need in self.needs}
+        return Features(
+            columns={need.signal: need.numbers(items) for need in self.needs},
+            nulls_filled={name: count for name, count in filled.items() if count},
+        )
+
+    def extract(self, item_signals: Mapping[str, object]) -> dict[str, float]:
+        """The features of one unit, from its signals."""
+        return {need.signal: _number(need, item_signals.get(need.signal, MISSING)) for need in self.needs}
+
+    @staticmethod
+    def _way_out(need: Need, problem: str) -> str:
+        return "; no cautious number stands for it" if need.null is None and " is null" in problem else ""
+
+
+def _number(need: Need, value: object) -> float:
+    column = Column.of([value])
+    if column.is_(State.NULL)[0] and need.null is not None:
+        return float(need.null)
+    declared = SIGNALS.get(need.signal)
+    number = float(column.values[0])
+    if not column.usable()[0] or (declared and not declared.low <= number <= declared.high):
+        expected = declared.expected if declared else "a finite number"
+        raise UserError(f"feature {shown(need.signal)}: {literal(column.cell(0))}, expected {expected}")
+    return number

@@ -1,0 +1,256 @@
+"""Variants: confidences made from signals, each a registered function of columns. Higher is surer."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from demur.columns import Column
+from demur.errors import UserError, shown
+from demur.features import Need
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from numpy.typing import NDArray
+
+    from demur.items import Items
+
+    Floats = NDArray[np.float64]
+
+NEED_CALIBRATION = ("verbalized_calibrated", "calibrated")
+DECIMALS = 12
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Confidence:
+    """The confidence of every unit of a run (nan where the system abstained), and what was put in for a null.
+
+    Where a calibration made it, `inputs` holds what it was made from.
+    """
+
+    name: str
+    values: Floats
+    nulls_filled: Mapping[str, int] = field(default_factory=dict)
+    calibration: Calibration | None = None
+    inputs: Mapping[str, Floats] = field(default_factory=dict)
+
+
+class Calibration(Protocol):
+    """What a calibrated confidence needs: a map from columns to numbers, fitted on features or on a variant."""
+
+    @property
+    def method(self) -> str:
+        """The method by its artifact name."""
+
+    @property
+    def features(self) -> tuple[str, ...] | None:
+        """The signals it was fitted on, if it was fitted on signals."""
+
+    @property
+    def variant(self) -> str | None:
+        """The variant it was fitted on, if it was fitted on one."""
+
+    def __call__(self, columns: Mapping[str, Floats]) -> Floats:
+        """Calibrated values of columns given by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """A registered function of signals. `low` and `high` bound its values; `composite` ones are rounded.
+
+    Sums that are equal on paper differ in their last bits: 0.4·0.75 and 0.3·1. Rounded to 12 decimals they are one
+    plateau.
+    """
+
+    name: str
+    needs: tuple[Need, ...]
+    function: Callable[..., Any]
+    low: float = -math.inf
+    high: float = math.inf
+    composite: bool = False
+    higher_is_surer: bool = True
+
+    @property
+    def meaning(self) -> str:
+        """What it is, in one line."""
+        return (self.function.__doc__ or "").strip().partition("\n")[0].rstrip(".")
+
+    @property
+    def is_probability(self) -> bool:
+        """Whether its values can be read as probabilities."""
+        return self.low >= 0 and self.high <= 1
+
+    def problem(self, items: Items) -> str | None:
+        """Why a run cannot serve it: the first signal that is missing or null without a meaning."""
+        return next(filter(None, (need.problem(items) for need in self.needs)), None)
+
+    def of(self, items: Items) -> Confidence:
+        """The confidence of a run that can serve it."""
+        made = self.function(*(need.numbers(items) for need in self.needs))
+        values = spread(self.name, items, made)
+        outside = (values < self.low) | (values > self.high)
+        if outside.any():
+            unit = int(np.argmax(outside))
+            raise UserError(
+                f"{self.name}: {items.place(unit)}: {values[unit]:g}, declared from {self.low:g} to {self.high:g}"
+            )
+        if self.composite:
+            values = np.round(values, DECIMALS)
+        filled = {need.signal: need.filled(items) for need in self.needs if need.null is not None}
+        return Confidence(
+            name=self.name,
+            values=values if self.higher_is_surer else -values,
+            nulls_filled={signal: count for signal, count in filled.items() if count},
+        )
+
+
+VARIANTS: dict[str, Variant] = {}
+
+
+def variant(
+    name: str,
+    *needs: str | Need,
+    bounds: tuple[float, float] = (-math.inf, math.inf),
+    composite: bool = False,
+    higher_is_surer: bool = True,
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Register a function of signal columns as a confidence variant.
+
+    It gets one array per signal, answered units only and nulls as the `Need` declares, and gives an array. Values out
+    of bounds are an error. If higher is not surer, the confidence is the negative of what it gives.
+
+    >>> @variant("twice_the_evidence", "llm_evidence_count", bounds=(0, math.inf))
+    ... def twice_the_evidence(count):
+    ...     '''Two times the evidence.'''
+    ...     return 2 * count
+    >>> VARIANTS.pop("twice_the_evidence").meaning
+    'Two times the evidence'
+    """
+    if name in VARIANTS or name in ("default", "all", *NEED_CALIBRATION) or set(name) & set(":+, "):
+        raise UserError(f"no variant can be called {shown(name)}: the name is taken, or it has a space or : + , in it")
+
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        wanted = tuple(Need(need) if isinstance(need, str) else need for need in needs)
+        VARIANTS[name] = Variant(name, wanted, function, *bounds, composite, higher_is_surer)
+        return function
+
+    return register
+
+
+_COUNT = Need("llm_evidence_count")
+_SIMILARITY = Need("retrieval_similarity_mean", null=0.0)
+_SPOKEN = Need("verbalized_confidence", null=3.0)
+_AGREEMENT = Need("consistency_modal_confidence")
+_SHARE = (0.0, 1.0)
+
+
+def evidence_share(count: Floats) -> Floats:
+    """Evidence as a share: three pieces or more are all there is to ask for."""
+    return np.minimum(count, 3) / 3
+
+
+def spoken_share(spoken: Floats) -> Floats:
+    """A confidence said aloud on the scale 1 to 5, as a share.
+
+    >>> spoken_share(np.array([1.0, 3.0, 5.0])).tolist()
+    [0.0, 0.5, 1.0]
+    """
+    return np.clip((spoken - 1) / 4, 0, 1)
+
+
+def _clipped(values: Floats) -> Floats:
+    return np.clip(values, 0, 1)
+
+
+@variant("llm", _COUNT, bounds=(0, math.inf))
+def llm(count: Floats) -> Floats:
+    """Pieces of evidence the model quoted."""
+    return count
+
+
+@variant("total_evidence", _COUNT, Need("keyword_evidence_count", absent=0.0), bounds=(0, math.inf))
+def total_evidence(count: Floats, keywords: Floats) -> Floats:
+    """Pieces of evidence quoted or found by keyword; a run that never counted keywords has `llm` here."""
+    return count + keywords
+
+
+@variant("retrieval_similarity_mean", _SIMILARITY)
+def retrieval_similarity_mean(similarity: Floats) -> Floats:
+    """Mean similarity of the retrieved references."""
+    return similarity
+
+
+@variant("retrieval_similarity_max", Need("retrieval_similarity_max", null=0.0))
+def retrieval_similarity_max(similarity: Floats) -> Floats:
+    """Similarity of the nearest retrieved reference."""
+    return similarity
+
+
+@variant("hybrid_evidence_similarity", _COUNT, _SIMILARITY, bounds=_SHARE, composite=True)
+def hybrid_evidence_similarity(count: Floats, similarity: Floats) -> Floats:
+    """0.5 evidence share + 0.5 mean similarity, clipped to 0–1."""
+    return 0.5 * evidence_share(count) + 0.5 * _clipped(similarity)
+
+
+@variant("verbalized", _SPOKEN, bounds=_SHARE)
+def verbalized(spoken: Floats) -> Floats:
+    """What the model said of its own confidence, from 1–5 to 0–1."""
+    return spoken_share(spoken)
+
+
+@variant("hybrid_verbalized", _SPOKEN, _COUNT, _SIMILARITY, bounds=_SHARE, composite=True)
+def hybrid_verbalized(spoken: Floats, count: Floats, similarity: Floats) -> Floats:
+    """0.4 verbalized + 0.3 evidence share + 0.3 mean similarity, clipped to 0–1."""
+    return 0.4 * spoken_share(spoken) + 0.3 * evidence_share(count) + 0.3 * _clipped(similarity)
+
+
+@variant("token_msp", "token_msp", bounds=_SHARE)
+def token_msp(probability: Floats) -> Floats:
+    """Mean probability of the generated tokens."""
+    return probability
+
+
+@variant("token_pe", "token_pe", bounds=_SHARE)
+def token_pe(entropy: Floats) -> Floats:
+    """1 / (1 + mean entropy of the tokens)."""
+    return 1 / (1 + entropy)
+
+
+@variant("token_energy", "token_energy", bounds=_SHARE)
+def token_energy(energy: Floats) -> Floats:
+    """exp(mean log mass of the most likely tokens), at most 1."""
+    return np.exp(np.minimum(energy, 0))
+
+
+@variant("consistency", _AGREEMENT, bounds=_SHARE)
+def consistency(agreement: Floats) -> Floats:
+    """Share of the samples that agree with the most frequent answer."""
+    return agreement
+
+
+@variant("consistency_inverse_std", "consistency_score_std", bounds=_SHARE)
+def consistency_inverse_std(spread: Floats) -> Floats:
+    """1 / (1 + standard deviation of the sampled scores)."""
+    return 1 / (1 + spread)
+
+
+@variant("hybrid_consistency", _AGREEMENT, _COUNT, _SIMILARITY, bounds=_SHARE, composite=True)
+def hybrid_consistency(agreement: Floats, count: Floats, similarity: Floats) -> Floats:
+    """0.4 agreement + 0.3 evidence share + 0.3 mean similarity, clipped to 0–1."""
+    return 0.4 * agreement + 0.3 * evidence_share(count) + 0.3 * _clipped(similarity)
+
+
+def spread(name: str, items: Items, made: Any) -> Floats:
+    """Values of the answered units in their places among all units; each must be a finite number."""
+    column = Column.from_sequence(made)
+    answered = np.flatnonzero(items.answered)
+    if len(column) != len(answered):
+        raise UserError(f"{name}: {len(column)} values, expected one for each of {len(answered)} answered units")
+    column.refuse(~column.usable(), name, "a finite number", lambda place: items.place(int(answered[place])))
+    values = np.full(len(items), np.nan)
+    values[answered] = column.values
+    return values
