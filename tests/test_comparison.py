@@ -191,7 +191,7 @@ def test_what_is_not_paired_is_refused():
     sizes = clusters.units.copy()
     sizes[3] += 1
     longer = replace(right, units=right.units + 1, clusters=Clusters(clusters.ids, sizes, clusters.of_answer))
-    with pytest.raises(UserError, match="cluster 3 holds 8 units and 9 on the two sides"):
+    with pytest.raises(UserError, match="cluster 303 holds 8 units and 9 on the two sides"):
         compare(left, longer, plan=PLAN)
     with pytest.raises(UserError, match="different losses .abs / 1 and abs / 3"):
         compare(left, replace(right, divisor=3), plan=PLAN)
