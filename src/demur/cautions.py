@@ -10,7 +10,9 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from demur.items import Source
     from demur.table import Table
+    from demur.variants import Confidence, Training
 
 FEW_CLUSTERS = 40
 FEW_INFORMATIVE = 20
@@ -80,6 +82,31 @@ def about_comparisons(number: int) -> Iterator[Caution]:
     if number > 1:
         text = f"{number} differences were tested: one in twenty excludes 0 by luck alone; decide on one beforehand"
         yield Caution("many_comparisons", text, "comparison")
+
+
+def about_merging(before: int, after: int, where: str) -> Iterator[Caution]:
+    """A calibration that gives different inputs the same confidence leaves fewer thresholds to choose from."""
+    if after < before:
+        text = f"{before} different inputs become {after} different confidences: fewer working points than before"
+        yield Caution("merged_plateaus", text, where)
+
+
+def about_calibration(confidence: Confidence, source: Source | None) -> Iterator[Caution]:
+    """A calibrated confidence says too much of the run it was fitted on, and may have merged plateaus."""
+    calibration = confidence.calibration
+    if calibration is None:
+        return
+    if source is not None and _is_same_run(calibration.training, source):
+        text = "the calibration was fitted on this run: its numbers here are better than they would be on new people"
+        yield Caution("fitted_on_this_run", text, confidence.name)
+    before = np.unique(np.column_stack([*confidence.inputs.values()]), axis=0)
+    after = np.unique(confidence.values[~np.isnan(confidence.values)])
+    yield from about_merging(len(before), len(after), confidence.name)
+
+
+def _is_same_run(training: Training, source: Source) -> bool:
+    same_bytes = training.sha256 is not None and training.sha256 == source.sha256
+    return same_bytes or (training.run_id is not None and training.run_id == source.run_id)
 
 
 def _starts(table: Table) -> np.ndarray:

@@ -192,7 +192,8 @@ class Replicates:
         return (self.count + np.arange(self.count.shape[1]) * self._apart).T.ravel()
 
     @cached_property
-    def _level_sums(self) -> tuple[Floats, Floats]:
+    def level_sums(self) -> tuple[Floats, Floats]:
+        """Counts and loss numerators up to each level of loss, the lowest first."""
         return self.table.levels.cumulative(self.weights, whole=self.table.whole)
 
     @cached_property
@@ -202,7 +203,7 @@ class Replicates:
         Inside a level of loss l that starts after k units with summed loss S, the risk at the i-th unit is
         l + (S − l·k)/(k + i): the points of a level add up to l·w + (S − l·k)·(H(k+w) − H(k)).
         """
-        count, loss_sum = self._level_sums
+        count, loss_sum = self.level_sums
         if not len(count):
             return np.zeros(len(self.units))
         rises = _risk_sums(count, loss_sum, self.table.level_loss[:, None])
@@ -212,7 +213,7 @@ class Replicates:
     @cached_property
     def optimal_generalized_area(self) -> Floats:
         """The area under the generalized risk of the same losses in the best order."""
-        count, loss_sum = self._level_sums
+        count, loss_sum = self.level_sums
         width = count - _before(count)
         area = running_sum(width * (2 * _before(loss_sum) + width * self.table.level_loss[:, None]))
         return _last(area) / (2 * self._area_unit * self.units)

@@ -39,6 +39,18 @@ class Confidence:
     inputs: Mapping[str, Floats] = field(default_factory=dict)
 
 
+class Training(Protocol):
+    """Which run a calibration was fitted on."""
+
+    @property
+    def sha256(self) -> str | None:
+        """The fingerprint of its file."""
+
+    @property
+    def run_id(self) -> str | None:
+        """Its run id."""
+
+
 class Calibration(Protocol):
     """What a calibrated confidence needs: a map from columns to numbers, fitted on features or on a variant."""
 
@@ -53,6 +65,10 @@ class Calibration(Protocol):
     @property
     def variant(self) -> str | None:
         """The variant it was fitted on, if it was fitted on one."""
+
+    @property
+    def training(self) -> Training:
+        """The run it was fitted on."""
 
     def __call__(self, columns: Mapping[str, Floats]) -> Floats:
         """Calibrated values of columns given by name."""

@@ -1,0 +1,259 @@
+"""Calibrate: fit a calibrator on a run, and say how well it does on people it has not seen."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from pydantic import ValidationError
+
+from demur.calibration import Calibration, Quality, Tool, Training, Validation, model_inputs
+from demur.calibrators import (
+    CALIBRATORS,
+    Calibrator,
+    IsotonicCalibrator,
+    LogisticCalibrator,
+    TemperatureScalingCalibrator,
+    one_line,
+)
+from demur.cautions import Caution, about_merging
+from demur.confidences import confidence
+from demur.errors import UserError, and_more, literal, shown, unknown
+from demur.features import CalibratorFeatureExtractor
+from demur.metrics.forecasts import CALIBRATION_METRICS, Forecasts
+from demur.signals import SIGNALS
+from demur.targets import target as target_named
+from demur.variants import VARIANTS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from demur.items import Items
+
+    Floats = NDArray[np.float64]
+
+FOLDS = 5
+ALIASES = {"temperature": "temperature_scaling"}
+_FEWEST_FOLDS = 2
+QUALITY = ("nll", "brier", "ece", "auroc")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Task:
+    """What is to be fitted: a method, its inputs by name, and the target of every answered unit."""
+
+    method: str
+    variant: str | None
+    columns: Mapping[str, Floats]
+    nulls_filled: Mapping[str, int]
+    outcome: Floats
+    cluster: NDArray[np.intp]
+
+    @property
+    def features(self) -> tuple[str, ...] | None:
+        return tuple(self.columns) if self.variant is None else None
+
+    @property
+    def only(self) -> str | None:
+        """The name of the input, if there is just one."""
+        return next(iter(self.columns)) if len(self.columns) == 1 else None
+
+    @property
+    def falling(self) -> bool:
+        """Whether the one input is a signal that is surer the lower it is."""
+        return self.only in SIGNALS and self.variant is None and SIGNALS[self.only].lower_is_surer
+
+    @property
+    def clusters(self) -> int:
+        return len(np.unique(self.cluster))
+
+    def fitted(self, rows: Any = slice(None)) -> Calibrator:
+        """The calibrator of these units."""
+        calibrator, given, outcome = CALIBRATORS[self.method], self._given(rows), self.outcome[rows]
+        if calibrator is IsotonicCalibrator:
+            return IsotonicCalibrator.fit(given, outcome, increasing=not self.falling)
+        return calibrator.fit(given, outcome)
+
+    def applied(self, calibrator: Calibrator, rows: Any = slice(None)) -> Floats:
+        """What a calibrator says of these units."""
+        return calibrator(self._given(rows))
+
+    def _given(self, rows: Any) -> Any:
+        """Features go in by their names; a variant is one column, whatever it is called."""
+        columns = {name: column[rows] for name, column in self.columns.items()}
+        return columns if self.variant is None else columns[self.variant]
+
+    @property
+    def as_given(self) -> Floats | None:
+        """The input itself, where it is one number that can be read as a probability."""
+        if self.only is None:
+            return None
+        bounds = VARIANTS.get(self.only) if self.variant is not None else SIGNALS.get(self.only)
+        probability = bounds is not None and bounds.low >= 0 and bounds.high <= 1
+        return self.columns[self.only] if probability or self.method == "temperature_scaling" else None
+
+
+def calibrate(  # noqa: PLR0913  (each is a choice of the user)
+    items: Items,
+    *,
+    method: str,
+    features: Sequence[str] | None = None,
+    variant: str | None = None,
+    target: str | None = None,
+    folds: int = FOLDS,
+    created_at: str | None = None,
+    command: str | None = None,
+) -> Calibration:
+    """Fit a calibrator on the answered units of a run.
+
+    Give `features`, names of signals, or `variant`, a confidence variant to be made into a probability. The target is
+    `correctness` unless said otherwise, and `loss` for the method `linear`. How well it does is measured on the units
+    it was fitted on, and, with clusters split into folds, on clusters it was not fitted on.
+    """
+    task, wanted = _task(items, method, features, variant, target)
+    calibrator = task.fitted()
+    values = task.applied(calibrator)
+    content = {
+        "created_at": created_at or dt.datetime.now(dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "tool": Tool.here(command),
+        "method": task.method,
+        "features": task.features,
+        "variant": variant,
+        "target": wanted,
+        "model": calibrator,
+        "training": _training(items, task, values),
+        "validation": _validation(items, task, values, folds),
+        "warnings": tuple(_cautions(task, calibrator, values)),
+    }
+    try:
+        return Calibration.model_validate(content)
+    except ValidationError as error:
+        raise UserError(one_line(error)) from None
+
+
+def quality(probability: Floats, outcome: Floats) -> Quality:
+    """How good probabilities are, in four numbers; what is undefined has a reason."""
+    forecasts = Forecasts.of(probability, outcome)
+    found = {name: float(CALIBRATION_METRICS[name].function(forecasts)[0]) for name in QUALITY}
+    undefined = {name: CALIBRATION_METRICS[name].undefined for name, value in found.items() if math.isnan(value)}
+    return Quality(**{name: None if name in undefined else value for name, value in found.items()}, undefined=undefined)
+
+
+def distinct(columns: Iterable[Floats]) -> int:
+    """How many different rows the columns hold: the working points there can be."""
+    return len(np.unique(np.column_stack([*columns]), axis=0))
+
+
+def _task(
+    items: Items, method: str, features: Sequence[str] | None, variant: str | None, target: str | None
+) -> tuple[_Task, str]:
+    name = ALIASES.get(method, method)
+    if name not in CALIBRATORS:
+        raise unknown("calibration method", method, [*ALIASES, *CALIBRATORS])
+    chosen = target_named(target or ("loss" if name == "linear" else "correctness"))
+    if not chosen.binary and name != "linear":
+        raise UserError(f"the target {chosen.name} is for the method linear only; use correctness or near_correct")
+    if not items.answered.any():
+        raise UserError("no unit is answered: there is nothing to calibrate on")
+    columns, filled = _inputs(items, features, variant)
+    if len(columns) > 1 and (CALIBRATORS[name].one_input or name == "platt"):
+        raise UserError(f"{len(columns)} features, expected one for {name}; logistic and linear take several")
+    inputs = model_inputs(name, columns)
+    if name == "temperature_scaling":
+        _refuse_no_probability(items, *next(iter(inputs.items())))
+    return _Task(name, variant, inputs, filled, chosen.values(items), items.cluster[items.answered]), chosen.name
+
+
+def _inputs(
+    items: Items, features: Sequence[str] | None, variant: str | None
+) -> tuple[Mapping[str, Floats], Mapping[str, int]]:
+    if (features is None) == (variant is None):
+        raise UserError("give either features or a variant to calibrate, not both or neither")
+    if variant is None:
+        extracted = CalibratorFeatureExtractor(features or ())(items)
+        return extracted.columns, extracted.nulls_filled
+    if variant not in VARIANTS and not variant.startswith("secondary:"):
+        if variant in items.signals:
+            raise UserError(f"{shown(variant)} is a signal: give it as a feature")
+        raise unknown("confidence variant to calibrate", variant, VARIANTS)
+    found = confidence(items, variant)
+    return {variant: found.values[items.answered]}, found.nulls_filled
+
+
+def _refuse_no_probability(items: Items, name: str, values: Floats) -> None:
+    """Temperature scales the odds of a probability; other numbers have none."""
+    outside = np.flatnonzero((values < 0) | (values > 1))
+    if outside.size:
+        unit = int(np.flatnonzero(items.answered)[outside[0]])
+        text = f"{items.place(unit)}: {shown(name)} {values[outside[0]]:g}, expected a number from 0 to 1"
+        way_out = "; temperature scales probabilities, for other numbers take platt or isotonic"
+        raise UserError(and_more(text, outside.size) + way_out)
+
+
+def _training(items: Items, task: _Task, values: Floats) -> Training:
+    source = items.source
+    return Training(
+        path=source.path if source else None,
+        sha256=source.sha256 if source else None,
+        run_id=source.run_id if source else None,
+        git_commit=source.git_commit if source else None,
+        mode=source.mode if source else None,
+        n=len(values),
+        clusters=task.clusters,
+        positive_rate=float(task.outcome.mean()),
+        nulls_filled=dict(task.nulls_filled),
+        inputs_distinct=distinct(task.columns.values()),
+        outputs_distinct=distinct([values]),
+    )
+
+
+def _validation(items: Items, task: _Task, values: Floats, folds: int) -> Validation:
+    unseen, reason = _out_of_fold(task, folds)
+    return Validation(
+        as_given=None if task.as_given is None else quality(task.as_given, task.outcome),
+        in_sample=quality(values, task.outcome),
+        cross_validated=None if unseen is None else quality(unseen, task.outcome),
+        folds=0 if unseen is None else min(folds, task.clusters),
+        grouped_by=items.noun,
+        reason=reason,
+    )
+
+
+def _out_of_fold(task: _Task, folds: int) -> tuple[Floats | None, str | None]:
+    """Each unit's value by a calibrator fitted without its cluster; or why that cannot be."""
+    if type(folds) is not int or folds < _FEWEST_FOLDS:
+        raise UserError(f"folds {literal(folds)}, expected an integer, {_FEWEST_FOLDS} or more")
+    parts = min(folds, task.clusters)
+    if parts < _FEWEST_FOLDS:
+        return None, "only one cluster has answers: there are no others to try it on"
+    from sklearn.model_selection import GroupKFold  # noqa: PLC0415  (slow to import)
+
+    values = np.empty(len(task.outcome))
+    for seen, unseen in GroupKFold(parts).split(task.outcome, groups=task.cluster):
+        try:
+            values[unseen] = task.applied(task.fitted(seen), unseen)
+        except UserError as error:
+            return None, f"a fold cannot be fitted: {error}"
+    return values, None
+
+
+def _cautions(task: _Task, calibrator: Calibrator, values: Floats) -> Iterator[Caution]:
+    where = task.only or "features"
+    if isinstance(calibrator, TemperatureScalingCalibrator) and calibrator.at_bound:
+        text = f"the best temperature, {calibrator.temperature:g}, lies at a bound: scaling does not fit these data"
+        yield Caution("at_bound", text, where)
+    if isinstance(calibrator, LogisticCalibrator) and quality(values, task.outcome).auroc == 1:
+        text = "right and wrong are told apart completely: nothing but the penalty bounds the coefficients"
+        yield Caution("separated", text, where)
+    yield from about_merging(distinct(task.columns.values()), distinct([values]), where)
+    if task.only is not None:
+        one = task.columns[task.only]
+        change = values[one.argmax()] - values[one.argmin()]
+        if change > 0 if task.falling else change < 0:
+            text = "the fit goes against the input: what was said to be surer came true less often"
+            yield Caution("reversed_ranking", text, where)

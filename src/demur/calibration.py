@@ -1,0 +1,191 @@
+"""Calibration: a fitted calibrator with what it was fitted on, for what, and how well it did. A JSON file."""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import Mapping  # noqa: TC003  (pydantic reads the annotations)
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
+
+from demur import strict_json
+from demur.calibrators import (
+    CALIBRATORS,
+    IsotonicCalibrator,
+    LinearCalibrator,
+    LogisticCalibrator,
+    TemperatureScalingCalibrator,
+    one_line,
+)
+from demur.cautions import Caution  # noqa: TC001  (pydantic reads the annotations)
+from demur.errors import UserError, unknown
+from demur.variants import spoken_share
+from demur.write import json_text, write_whole
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+Method = Literal["temperature_scaling", "platt", "logistic", "linear", "isotonic"]
+TargetName = Literal["correctness", "near_correct", "loss"]
+Text = Annotated[str, Field(min_length=1)]
+Share = Annotated[float, Field(ge=0, le=1)]
+Count = Annotated[int, Field(ge=0)]
+
+
+STRICT = ConfigDict(
+    frozen=True, strict=True, extra="forbid", allow_inf_nan=False, json_schema_serialization_defaults_required=True
+)
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(
+        frozen=True, strict=True, extra="forbid", allow_inf_nan=False, json_schema_serialization_defaults_required=True
+    )
+
+
+class Tool(_Part):
+    """What made the file."""
+
+    name: Literal["demur"] = "demur"
+    version: str
+    python: str
+    numpy: str
+    scikit_learn: str
+    command: str | None
+
+    @classmethod
+    def here(cls, command: str | None) -> Tool:
+        """The installation at hand."""
+        from importlib.metadata import version  # noqa: PLC0415  (slow to import)
+
+        python, learn = platform.python_version(), version("scikit-learn")
+        return cls(version=version("demur"), python=python, numpy=np.__version__, scikit_learn=learn, command=command)
+
+
+class Training(_Part):
+    """The run it was fitted on, and what was found there."""
+
+    path: str | None
+    sha256: str | None
+    run_id: str | None
+    git_commit: str | None
+    mode: str | None
+    n: Annotated[int, Field(ge=1)]
+    clusters: Annotated[int, Field(ge=1)]
+    positive_rate: Share
+    nulls_filled: Mapping[str, Count]
+    inputs_distinct: Count
+    outputs_distinct: Count
+
+
+class Quality(_Part):
+    """How good the numbers are as probabilities of the target. What is null has its reason under `undefined`."""
+
+    nll: Annotated[float, Field(ge=0)] | None
+    brier: Share | None
+    ece: Share | None
+    auroc: Share | None
+    undefined: Mapping[str, str]
+
+
+class Validation(_Part):
+    """The same four numbers three times: before, on the data it was fitted on, and on people it had not seen."""
+
+    as_given: Quality | None
+    in_sample: Quality
+    cross_validated: Quality | None
+    folds: Count
+    grouped_by: Text
+    reason: str | None
+
+
+class Calibration(_Part):
+    """A calibrator and everything a reader needs to trust or repeat it."""
+
+    schema_version: Literal["1"] = "1"
+    created_at: Annotated[str, Field(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")]
+    tool: Tool
+    method: Method
+    features: Annotated[tuple[Text, ...], Field(strict=False, min_length=1)] | None
+    variant: Text | None
+    target: TargetName
+    model: TemperatureScalingCalibrator | LogisticCalibrator | LinearCalibrator | IsotonicCalibrator
+    training: Training
+    validation: Validation
+    warnings: Annotated[tuple[Caution, ...], Field(strict=False)]
+
+    @model_validator(mode="after")
+    def _parts_agree(self) -> Calibration:
+        if type(self.model) is not CALIBRATORS[self.method]:
+            raise ValueError(f"the model is not one of the method {self.method}")
+        if (self.features is None) == (self.variant is None):
+            raise ValueError("expected either features or a variant, not both or neither")
+        named = getattr(self.model, "features", self.features)
+        if named != self.features:
+            raise ValueError("the features and those of the model do not match")
+        if self.features is not None and len(self.features) > 1 and self.model.one_input:
+            raise ValueError(f"{len(self.features)} features, expected one for {self.method}")
+        if self.target == "loss" and self.method != "linear":
+            raise ValueError("the target loss is for the method linear only")
+        return self
+
+    def __call__(self, columns: Mapping[str, Floats]) -> Floats:
+        """Calibrated confidences of columns given by name: the features, or the variant."""
+        wanted = self.features or (self.variant or "",)
+        missing = [name for name in wanted if name not in columns]
+        if missing:
+            raise UserError(f"the calibration needs {missing[0]}, which is missing")
+        return self.model(model_inputs(self.method, {name: columns[name] for name in wanted}))
+
+    def save(self, path: str | Path) -> Path:
+        """Write it as JSON, whole or not at all, and never over the run it was fitted on."""
+        source = () if self.training.path is None else (self.training.path,)
+        return write_whole(path, json_text(self.to_json()), inputs=source)
+
+    def to_json(self) -> dict[str, Any]:
+        """The content of the file."""
+        return self.model_dump(mode="json")
+
+
+def model_inputs(method: str, columns: Mapping[str, Floats]) -> Mapping[str, Floats]:
+    """What the model sees of the columns: temperature takes a probability, which a spoken 1–5 has to be made into."""
+    if method != "temperature_scaling":
+        return columns
+    return {name: spoken_share(v) if name == "verbalized_confidence" else v for name, v in columns.items()}
+
+
+def load_calibration(path: str | Path) -> Calibration:
+    """Read a calibration; anything in it that does not make sense is one line that says what."""
+    text = strict_json.read_bytes(path)
+    try:
+        return calibration_of(strict_json.loads(strict_json.decode(text)))
+    except UserError as error:
+        raise error.in_file(path) from None
+
+
+def calibration_of(content: Any) -> Calibration:
+    """A calibration from parsed JSON."""
+    if not isinstance(content, dict) or "method" not in content or not isinstance(content.get("model"), dict):
+        raise UserError("not a calibration: expected an object with schema_version, method, model and others")
+    if content["method"] not in get_args(Method):
+        raise unknown("calibration method", content["method"], get_args(Method))
+    try:
+        CALIBRATORS[content["method"]].from_json(content["model"])
+    except UserError as error:
+        raise UserError(f"model: {error}") from None
+    try:
+        return Calibration.model_validate_json(json.dumps(content))
+    except ValidationError as error:
+        raise UserError(one_line(error)) from None
+
+
+def calibration_schema() -> dict[str, Any]:
+    """The JSON Schema of the file."""
+    schema = TypeAdapter(Calibration).json_schema(mode="serialization")
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "demur calibration", **schema}

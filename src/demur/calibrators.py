@@ -1,0 +1,318 @@
+"""Calibrators: maps from features to the chance of being right. Fitted with scikit-learn, applied with plain numbers.
+
+All four keep one protocol: `fit(features, target)` gives a fitted one, calling it with features gives numbers from 0 to
+1, and `to_json` and `from_json` keep its parameters. Features are columns by name (a dict or a frame), one column, or a
+matrix. Named features are found by their names, never by their place.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
+
+import numpy as np
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic.dataclasses import dataclass
+
+from demur.design import columns_by_name, columns_named, one_column, refuse_lengths
+from demur.errors import UserError, and_more, literal, shown
+from demur.features import CalibratorFeatureExtractor
+from demur.metrics.calibration import LEAST_LIKELY, compute_binary_nll, compute_ece
+from demur.metrics.forecasts import checked_outcomes, checked_shares
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+__all__ = [
+    "CALIBRATORS",
+    "Calibrator",
+    "CalibratorFeatureExtractor",
+    "IsotonicCalibrator",
+    "LinearCalibrator",
+    "LogisticCalibrator",
+    "TemperatureScalingCalibrator",
+    "compute_binary_nll",
+    "compute_ece",
+]
+
+COLDEST, HOTTEST = 0.05, 10.0
+PENALTY = 1.0
+_STRICT = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False, json_schema_serialization_defaults_required=True)
+Numbers = Annotated[tuple[float, ...], Field(strict=False, min_length=1)]
+Positive = Annotated[float, Field(gt=0)]
+
+
+class Calibrator:
+    """What the four have in common: they are frozen, and know how to be written and read."""
+
+    __slots__ = ()
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+    one_input: ClassVar[bool] = True
+
+    @classmethod
+    def fit(cls, features: Any, target: Any) -> Self:
+        """A calibrator fitted to features and what came of them."""
+        raise NotImplementedError
+
+    def __call__(self, features: Any) -> Floats:
+        """Numbers from 0 to 1, one for each row of the features."""
+        raise NotImplementedError
+
+    def to_json(self) -> dict[str, Any]:
+        """The parameters as plain numbers."""
+        self._refuse_unfitted()
+        return dict(TypeAdapter(type(self)).dump_python(self, mode="json"))
+
+    @classmethod
+    def from_json(cls, parameters: Mapping[str, Any]) -> Self:
+        """A calibrator from its parameters; each of them must be there and make sense."""
+        missing = [field.name for field in fields(cls) if field.name not in parameters]
+        if missing:
+            raise UserError(and_more(f"{missing[0]} is missing", len(missing)))
+        try:
+            return TypeAdapter(cls).validate_json(json.dumps(dict(parameters)))
+        except ValidationError as error:
+            raise UserError(one_line(error)) from None
+
+    @property
+    def fitted(self) -> bool:
+        """Whether it has parameters to be applied with."""
+        return True
+
+    def _refuse_unfitted(self) -> None:
+        if not self.fitted:
+            raise UserError(f"this {type(self).__name__} is not fitted: use the one that fit gives")
+
+
+def one_line(error: ValidationError) -> str:
+    """The first thing that is wrong with some data, where it is, and how many more there are."""
+    first = error.errors()[0]
+    where = ".".join(map(str, first["loc"]))
+    said = first["msg"].removeprefix("Value error, ")
+    value = "" if first["type"] == "value_error" else f", not {literal(first['input'])}"
+    return and_more(f"{where}: {said}{value}" if where else said, error.error_count())
+
+
+@dataclass(frozen=True, slots=True, config=_STRICT)
+class TemperatureScalingCalibrator(Calibrator):
+    """sigmoid(logit(p) / T): the same odds, raised to the power 1/T. T > 1 makes every probability less extreme.
+
+    p is clipped to [1e-6, 1 − 1e-6]; T minimises the negative log-likelihood over [0.05, 10].
+
+    >>> calibrator = TemperatureScalingCalibrator(temperature=2.0)
+    >>> calibrator([0.5, 0.8]).round(6).tolist()
+    [0.5, 0.666667]
+    """
+
+    temperature: Positive = 1.0
+
+    @classmethod
+    def fit(cls, features: Any, target: Any) -> Self:
+        """Find the temperature. The likelihood is concave in 1/T, so there is one best."""
+        from scipy.optimize import minimize_scalar  # noqa: PLC0415  (slow to import, and applying needs none of it)
+
+        odds, outcome = _logit(one_column(features)), _outcomes(target, binary=True)
+        refuse_lengths(len(odds), len(outcome))
+        sign = np.where(outcome == 1, 1.0, -1.0)
+
+        def surprise(inverse: float) -> float:
+            return float(np.logaddexp(0, -sign * odds * inverse).mean())
+
+        ends = 1 / HOTTEST, 1 / COLDEST
+        inside = minimize_scalar(surprise, bounds=ends, method="bounded", options={"xatol": 1e-12}).x
+        best = min((*ends, float(inside)), key=surprise)
+        return cls({ends[0]: HOTTEST, ends[1]: COLDEST}.get(best, 1 / best))
+
+    @property
+    def at_bound(self) -> bool:
+        """Whether the best temperature lies at an end of the range that was searched."""
+        return not COLDEST * (1 + 1e-6) < self.temperature < HOTTEST * (1 - 1e-6)
+
+    def __call__(self, features: Any) -> Floats:
+        """Probabilities at this temperature."""
+        return _sigmoid(_logit(one_column(features)) / self.temperature)
+
+
+@dataclass(frozen=True, slots=True, config=_STRICT)
+class _Weighted(Calibrator):
+    """An intercept and a coefficient for each standardised feature."""
+
+    features: Annotated[tuple[str, ...], Field(strict=False, min_length=1)] | None = None
+    mean: Numbers = ()
+    scale: Annotated[tuple[Positive, ...], Field(strict=False, min_length=1)] = ()
+    coefficients: Numbers = ()
+    intercept: float = 0.0
+
+    one_input: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        sizes = {"mean": len(self.mean), "scale": len(self.scale), "coefficients": len(self.coefficients)}
+        if self.features is not None:
+            sizes["features"] = len(self.features)
+            if len(set(self.features)) < len(self.features):
+                raise ValueError(f"the feature list {literal(list(self.features))} has a name twice")
+        if len(set(sizes.values())) > 1:
+            counts = ", ".join(f"{size} {name}" for name, size in sizes.items())
+            raise ValueError(f"expected one mean, scale and coefficient for each feature, not {counts}")
+
+    @property
+    def fitted(self) -> bool:
+        """Whether there is a coefficient."""
+        return bool(self.coefficients)
+
+    @classmethod
+    def _standardised(cls, features: Any) -> tuple[tuple[str, ...] | None, Floats, Floats, Floats]:
+        names, columns = columns_by_name(features)
+        matrix = np.column_stack(columns)
+        mean, scale = matrix.mean(axis=0), matrix.std(axis=0)
+        for place in np.flatnonzero(~(scale > 1e-12 * np.abs(mean)))[:1].tolist():  # rounding alone spreads no feature
+            which = shown(names[place]) if names else f"number {place + 1}"
+            raise UserError(f"the feature {which} is the same everywhere: it can teach nothing, leave it out")
+        return names, mean, scale, (matrix - mean) / scale
+
+    def _weighted_sum(self, features: Any) -> Floats:
+        """Added up feature by feature: equal rows get equal bits, wherever they stand."""
+        self._refuse_unfitted()
+        columns = columns_named(features, self.features, len(self.coefficients))
+        total = np.full(len(columns[0]), self.intercept)
+        for column, mean, scale, weight in zip(columns, self.mean, self.scale, self.coefficients, strict=True):
+            total += weight * ((column - mean) / scale)
+        return total
+
+
+@dataclass(frozen=True, slots=True, config=_STRICT)
+class LogisticCalibrator(_Weighted):
+    """sigmoid(b + Σ w·(x − mean)/scale): logistic regression on standardised features, L2 penalty with C = 1.
+
+    On one feature it is Platt scaling.
+
+    >>> calibrator = LogisticCalibrator.fit({"evidence": [0, 1, 2, 3]}, [0, 1, 0, 1])
+    >>> calibrator({"evidence": [3, 0]}).round(3).tolist()
+    [0.648, 0.352]
+    """
+
+    link: Literal["logit"] = "logit"
+
+    @classmethod
+    def fit(cls, features: Any, target: Any) -> Self:
+        """Fit with scikit-learn."""
+        from sklearn.linear_model import LogisticRegression  # noqa: PLC0415
+
+        names, mean, scale, matrix = cls._standardised(features)
+        outcome = _outcomes(target, binary=True)
+        refuse_lengths(len(matrix), len(outcome))
+        if outcome.min() == outcome.max():
+            raise UserError(f"every target is {outcome[0]:g}: there is nothing to tell apart")
+        model = LogisticRegression(C=PENALTY, tol=1e-10, max_iter=10_000).fit(matrix, outcome)
+        return cls(names, _plain(mean), _plain(scale), _plain(model.coef_[0]), float(model.intercept_[0]))
+
+    def __call__(self, features: Any) -> Floats:
+        """Probabilities."""
+        return _sigmoid(self._weighted_sum(features))
+
+
+@dataclass(frozen=True, slots=True, config=_STRICT)
+class LinearCalibrator(_Weighted):
+    """b + Σ w·(x − mean)/scale, clipped to [0, 1]: ridge regression on standardised features, penalty 1.
+
+    >>> calibrator = LinearCalibrator.fit([0, 1, 2, 3], [0, 1/3, 2/3, 1])
+    >>> calibrator([3, 9]).round(3).tolist()
+    [0.9, 1.0]
+    """
+
+    link: Literal["identity"] = "identity"
+
+    @classmethod
+    def fit(cls, features: Any, target: Any) -> Self:
+        """Fit with scikit-learn."""
+        from sklearn.linear_model import Ridge  # noqa: PLC0415
+
+        names, mean, scale, matrix = cls._standardised(features)
+        outcome = _outcomes(target, binary=False)
+        refuse_lengths(len(matrix), len(outcome))
+        model = Ridge(alpha=PENALTY).fit(matrix, outcome)
+        return cls(names, _plain(mean), _plain(scale), _plain(model.coef_), float(model.intercept_))
+
+    def __call__(self, features: Any) -> Floats:
+        """Expected targets."""
+        return np.clip(self._weighted_sum(features), 0, 1)
+
+
+@dataclass(frozen=True, slots=True, config=_STRICT)
+class IsotonicCalibrator(Calibrator):
+    """The best fit that never falls: linear between its knots, level beyond them.
+
+    >>> calibrator = IsotonicCalibrator.fit([1, 2, 3, 4], [0, 1, 0, 1])
+    >>> calibrator([0, 1, 1.5, 2, 3, 9]).tolist()
+    [0.0, 0.0, 0.25, 0.5, 0.5, 1.0]
+    """
+
+    x: Numbers = ()
+    y: Annotated[tuple[Annotated[float, Field(ge=0, le=1)], ...], Field(strict=False, min_length=1)] = ()
+
+    def __post_init__(self) -> None:
+        if len(self.x) != len(self.y):
+            raise ValueError(f"{len(self.x)} knots x and {len(self.y)} values y, expected as many of each")
+        if (np.diff(self.x) <= 0).any():
+            raise ValueError("the knots x are not in ascending order")
+        steps = np.diff(self.y)
+        if (steps < 0).any() and (steps > 0).any():
+            raise ValueError("the values y both rise and fall")
+
+    @property
+    def fitted(self) -> bool:
+        """Whether there is a knot."""
+        return bool(self.x)
+
+    @classmethod
+    def fit(cls, features: Any, target: Any, *, increasing: bool = True) -> Self:
+        """Fit with scikit-learn; not `increasing` is for a feature where lower means surer."""
+        from sklearn.isotonic import IsotonicRegression  # noqa: PLC0415
+
+        column, outcome = one_column(features), _outcomes(target, binary=False)
+        refuse_lengths(len(column), len(outcome))
+        model = IsotonicRegression(increasing=increasing, out_of_bounds="clip").fit(column, outcome)
+        return cls(_plain(model.X_thresholds_), _plain(np.clip(model.y_thresholds_, 0, 1)))
+
+    def __call__(self, features: Any) -> Floats:
+        """Expected targets."""
+        self._refuse_unfitted()
+        return np.interp(one_column(features), self.x, self.y)
+
+
+CALIBRATORS: dict[str, type[Calibrator]] = {
+    "temperature_scaling": TemperatureScalingCalibrator,
+    "platt": LogisticCalibrator,
+    "logistic": LogisticCalibrator,
+    "linear": LinearCalibrator,
+    "isotonic": IsotonicCalibrator,
+}
+
+
+def _outcomes(target: Any, *, binary: bool) -> Floats:
+    outcome = checked_outcomes(target)
+    if binary and not np.isin(outcome, (0, 1)).all():
+        raise UserError(
+            "the targets are not all 0 or 1: this calibrator needs such a target (correctness, near_correct)"
+        )
+    return outcome
+
+
+def _logit(probability: Floats) -> Floats:
+    clipped = np.clip(checked_shares("probability", probability), LEAST_LIKELY, 1 - LEAST_LIKELY)
+    return np.log(clipped) - np.log1p(-clipped)
+
+
+def _sigmoid(odds: Floats) -> Floats:
+    """Without overflow at either end."""
+    small = np.exp(-np.abs(odds))
+    return np.where(odds >= 0, 1 / (1 + small), small / (1 + small))
+
+
+def _plain(values: Any) -> tuple[float, ...]:
+    return tuple(np.asarray(values, dtype=np.float64).tolist())

@@ -1,0 +1,83 @@
+"""Design: the features a calibrator is fitted on and applied to, as columns. Named ones are found by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from demur.columns import Column
+from demur.errors import UserError, and_more, shown
+from demur.frames import columns_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+
+def columns_by_name(features: Any) -> tuple[tuple[str, ...] | None, list[Floats]]:
+    """The names of the features, if they have any, and their columns."""
+    if isinstance(features, Mapping):
+        named = features
+    elif hasattr(features, "columns"):
+        named = columns_of(features)
+    else:
+        return None, _unnamed(features)
+    if not named:
+        raise UserError("there are no features")
+    names = tuple(map(str, named))
+    columns = [_numbers(shown(name), column) for name, column in zip(names, named.values(), strict=True)]
+    for name, column in zip(names, columns, strict=True):
+        refuse_lengths(len(columns[0]), len(column), f"rows of the feature {shown(name)}")
+    return names, columns
+
+
+def columns_named(features: Any, names: tuple[str, ...] | None, count: int) -> list[Floats]:
+    """The columns of these names, in this order; of features that never had a name, as many as there were."""
+    given, columns = columns_by_name(features)
+    if names is None:
+        if len(columns) != count:
+            raise UserError(f"{len(columns)} features, expected {count}")
+        if given is not None and count > 1:
+            raise UserError("this calibrator was fitted on a matrix without names: which feature is which is not known")
+        return columns
+    if given is None:
+        raise UserError(f"the features are {', '.join(map(shown, names))}: give them by name, as a dict or a frame")
+    missing = [name for name in names if name not in given]
+    if missing:
+        raise UserError(and_more(f"the feature {shown(missing[0])} is missing", len(missing)))
+    by_name = dict(zip(given, columns, strict=True))
+    return [by_name[name] for name in names]
+
+
+def _unnamed(features: Any) -> list[Floats]:
+    shape = np.shape(features)
+    if len(shape) == 1:
+        return [_numbers("feature", features)]
+    if len(shape) != 2 or not shape[1]:  # noqa: PLR2004
+        raise UserError(f"features of shape {shape}, expected one column, or one row a unit and one column a feature")
+    return [_numbers(f"feature {place + 1}", column) for place, column in enumerate(np.asarray(features).T)]
+
+
+def _numbers(name: str, values: Any) -> Floats:
+    column = Column.from_sequence(values)
+    column.refuse(~column.usable(), name, "a finite number", lambda row: f"row {row + 1}")
+    if not len(column):
+        raise UserError("there are no units to calibrate on")
+    return column.values
+
+
+def one_column(features: Any) -> Floats:
+    """The one column there is, named or not."""
+    _, columns = columns_by_name(features)
+    if len(columns) != 1:
+        raise UserError(f"{len(columns)} features, expected one")
+    return columns[0]
+
+
+def refuse_lengths(one: int, other: int, of_what: str = "targets") -> None:
+    """What belongs to the same units has the same length."""
+    if one != other:
+        raise UserError(f"{other} {of_what}, expected {one}: one for each unit")

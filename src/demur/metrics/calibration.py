@@ -1,0 +1,248 @@
+"""Calibration metrics: whether what is said to be 80 % sure comes true 80 % of the time.
+
+Each is a function of forecasts, written once for the data as they are and for a block of bootstrap replicates.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from demur.errors import UserError, literal
+from demur.metrics.forecasts import BINS, Forecasts, calibration_metric, over
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+LEAST_LIKELY = 1e-6
+
+
+@calibration_metric("nll", undefined="the outcomes are not all 0 or 1")
+def nll(forecasts: Forecasts) -> Floats:
+    """Negative log-likelihood, per forecast.
+
+    How surprising the outcomes were, in nats: it punishes confident mistakes hardest. Lower is better.
+
+    Formula: mean of −log max(q, 1e-6), where q is the probability given to what happened: p or 1 − p.
+    Ties: forecasts of one probability are counted together.
+    Abstentions: not looked at; they have no forecast.
+    Undefined: when the outcomes are not all 0 or 1.
+    Reference: Good (1952), Rational decisions. The floor keeps one certain mistake from making it infinite.
+
+    >>> round(float(nll(Forecasts.of([0.5, 0.5, 1.0], [1, 0, 1]))[0]), 6)
+    0.462098
+    """
+    if not forecasts.binary:
+        return np.full_like(forecasts.total, np.nan)
+    happened = -np.log(np.maximum(forecasts.probability, LEAST_LIKELY))[:, None]
+    not_so = -np.log(np.maximum(1 - forecasts.probability, LEAST_LIKELY))[:, None]
+    misses = forecasts.count - forecasts.outcome
+    return forecasts.mean(np.sum(happened * forecasts.outcome + not_so * misses, axis=0))
+
+
+@calibration_metric("brier")
+def brier(forecasts: Forecasts) -> Floats:
+    """Brier score: mean squared difference.
+
+    Rewards being both calibrated and informative. Lower is better.
+
+    Formula: mean of (p − y)².
+    Ties: forecasts of one probability are counted together.
+    Abstentions: not looked at; they have no forecast.
+    Undefined: never, given a forecast.
+    Reference: Brier (1950), Verification of forecasts expressed in terms of probability.
+
+    >>> brier(Forecasts.of([1.0, 0.5], [1, 0])).tolist()
+    [0.125]
+    """
+    crossed = np.sum(forecasts.probability[:, None] * (forecasts.given - 2 * forecasts.outcome), axis=0)
+    return forecasts.mean(crossed + forecasts.squares)
+
+
+@calibration_metric("brier_reliability")
+def brier_reliability(forecasts: Forecasts) -> Floats:
+    """The part of the Brier score that recalibration could remove.
+
+    How far the bins are from the diagonal of the reliability diagram, squared. Lower is better.
+
+    Formula: Σ_b n_b·(mean y − mean p)² / N over the equal-width bins b.
+    Ties: a probability is in one bin.
+    Abstentions: not looked at; they have no forecast.
+    Undefined: never, given a forecast.
+    Reference: Murphy (1973), A new vector partition of the probability score.
+
+    >>> brier_reliability(Forecasts.of([1.0, 0.5], [1, 0])).tolist()
+    [0.125]
+    """
+    count, given, came = forecasts.bins
+    return forecasts.mean(np.sum(over(came - given, count, 0.0) ** 2 * count, axis=0))
+
+
+@calibration_metric("brier_resolution", better="higher")
+def brier_resolution(forecasts: Forecasts) -> Floats:
+    """How far the bins' outcomes are from the overall one.
+
+    What the forecasts know about which cases come true. Higher is better.
+
+    Formula: Σ_b n_b·(mean y in b − mean y)² / N over the equal-width bins b.
+    Ties: a probability is in one bin.
+    Abstentions: not looked at; they have no forecast.
+    Undefined: never, given a forecast.
+    Reference: Murphy (1973), A new vector partition of the probability score.
+
+    >>> brier_resolution(Forecasts.of([1.0, 0.5], [1, 0])).tolist()
+    [0.25]
+    """
+    count, _, came = forecasts.bins
+    rate = forecasts.mean(forecasts.came_true)
+    return forecasts.mean(np.sum((over(came, count, 0.0) - rate) ** 2 * count, axis=0))
+
+
+@calibration_metric("brier_uncertainty", better="neither")
+def brier_uncertainty(forecasts: Forecasts) -> Floats:
+    """Variance of the outcomes.
+
+    What the Brier score of always saying the overall rate would be: a property of the task. Neither way is better.
+
+    Formula: mean y² − (mean y)², which is ȳ·(1 − ȳ) for outcomes that are 0 or 1.
+    Ties: none to speak of.
+    Abstentions: not looked at; they have no forecast.
+    Undefined: never, given a forecast.
+    Reference: Murphy (1973), A new vector partition of the probability score.
+
+    >>> brier_uncertainty(Forecasts.of([1.0, 0.5], [1, 0])).tolist()
+    [0.25]
+    """
+    return np.asarray(forecasts.mean(forecasts.squares) - forecasts.mean(forecasts.came_true) ** 2)
+
+
+@calibration_metric("brier_within_bins", better="neither")
+def brier_within_bins(forecasts: Forecasts) -> Floats:
+    """What binning leaves out of the decomposition.
+
+    With it the parts add up: brier = reliability − resolution + uncertainty + within_bins. It is 0 when no bin holds
+    two different probabilities. Neither way is better.
+
+    Formula: brier − brier_reliability + brier_resolution − brier_uncertainty.
+    Ties: a probability is in one bin.
+    Abstentions: not looked at; they have no forecast.
+    Undefined: never, given a forecast.
+    Reference: Stephenson, Coelho, Jolliffe (2008), Two extra components in the Brier score decomposition.
+
+    >>> brier_within_bins(Forecasts.of([1.0, 0.5], [1, 0])).tolist()
+    [0.0]
+    """
+    binned = brier_reliability(forecasts) - brier_resolution(forecasts) + brier_uncertainty(forecasts)
+    return np.asarray(brier(forecasts) - binned)
+
+
+@calibration_metric("ece")
+def ece(forecasts: Forecasts) -> Floats:
+    """Expected calibration error over bins of equal width.
+
+    How far, on average, the share that came true is from what was said. Lower is better. It depends on the bins and is
+    biased upwards in small samples: compare it at equal n and equal bins, and read the reliability table beside it.
+
+    Formula: Σ_b (n_b/N)·|mean y − mean p| = (1/N)·Σ_b |Σ y − Σ p| over bins [k/n, (k+1)/n); the last includes 1.
+    Ties: a probability is in one bin; an edge belongs to the bin above it.
+    Abstentions: not looked at; they have no forecast.
+    Undefined: never, given a forecast.
+    Reference: Naeini, Cooper, Hauskrecht (2015), Obtaining well calibrated probabilities using Bayesian binning.
+
+    >>> ece(Forecasts.of([1.0, 1.0, 0.5], [0, 0, 1])).tolist()
+    [0.8333333333333334]
+    """
+    return forecasts.mean(np.abs(forecasts.in_bins(forecasts.outcome - forecasts.given)).sum(axis=0))
+
+
+@calibration_metric("ece_open")
+def ece_open(forecasts: Forecasts) -> Floats:
+    """Expected calibration error with a last bin that does not include 1.
+
+    A common slip: forecasts of exactly 1 are in no bin, though they still count in N, and the error looks smaller. Here
+    to reproduce numbers that were made so, not to be reported. Lower looks better.
+
+    Formula: as ece, without the forecasts p = 1 in the sums.
+    Ties: a probability is in one bin; an edge belongs to the bin above it.
+    Abstentions: not looked at; they have no forecast.
+    Undefined: never, given a forecast.
+    Reference: none; it is what half-open bins over [0, 1] do.
+
+    >>> ece_open(Forecasts.of([1.0, 1.0, 0.5], [0, 0, 1])).tolist()
+    [0.16666666666666666]
+    """
+    gaps = np.where(forecasts.probability[:, None] < 1, forecasts.outcome - forecasts.given, 0.0)
+    return forecasts.mean(np.abs(forecasts.in_bins(gaps)).sum(axis=0))
+
+
+@calibration_metric("ece_adaptive")
+def ece_adaptive(forecasts: Forecasts) -> Floats:
+    """Expected calibration error over bins of equal mass.
+
+    The same average, with bins that hold about equally many forecasts: no bin rests on a handful. Lower is better.
+
+    Formula: as ece; with r the number of smaller forecasts plus half of the equal ones, p is in bin ⌊n·r/N⌋.
+    Ties: forecasts of one probability are in one bin, so bins are equal only as far as ties allow.
+    Abstentions: not looked at; they have no forecast.
+    Undefined: never, given a forecast.
+    Reference: Nixon et al. (2019), Measuring calibration in deep learning.
+
+    >>> ece_adaptive(Forecasts.of([0.1, 0.2, 0.3, 0.4], [0, 0, 1, 1], n_bins=2)).round(12).tolist()
+    [0.4]
+    """
+    rank = np.cumsum(forecasts.count, axis=0) - forecasts.count / 2
+    place = np.minimum(rank * forecasts.n_bins // np.maximum(forecasts.total, 1), forecasts.n_bins - 1).astype(np.intp)
+    samples = len(forecasts.total)
+    gaps = (forecasts.outcome - forecasts.given).ravel()
+    cells = (place * samples + np.arange(samples)).ravel()
+    sums = np.bincount(cells, gaps, forecasts.n_bins * samples).reshape(forecasts.n_bins, samples)
+    return forecasts.mean(np.abs(sums).sum(axis=0))
+
+
+@calibration_metric("auroc", better="higher", undefined="the outcomes are not all 0 or 1, or all the same")
+def auroc(forecasts: Forecasts) -> Floats:
+    """Chance that something that came true was given the higher probability.
+
+    How well the forecasts rank, whatever their scale: calibration cannot change it without merging or reversing. Higher
+    is better; 0.5 is no knowledge.
+
+    Formula: share of the pairs (came true, did not) in which p is higher, plus half of those in which it is equal.
+    Ties: count a half.
+    Abstentions: not looked at; they have no forecast.
+    Undefined: when the outcomes are not all 0 or 1, or all the same.
+    Reference: Hanley, McNeil (1982), The meaning and use of the area under a ROC curve.
+
+    >>> auroc(Forecasts.of([0.9, 0.7, 0.4, 0.2, 0.8], [1, 1, 0, 0, 1])).tolist()
+    [1.0]
+    """
+    misses = forecasts.count - forecasts.outcome
+    below = np.cumsum(misses, axis=0) - misses / 2
+    pairs = forecasts.came_true * misses.sum(axis=0)
+    ranked = np.sum(forecasts.outcome * below, axis=0)
+    return over(ranked, pairs if forecasts.binary else np.zeros_like(pairs))
+
+
+def compute_ece(p: Any, y: Any, *, n_bins: int = BINS, last_bin: Literal["closed", "open"] = "closed") -> float:
+    """Expected calibration error of probabilities and outcomes (`ece`; `ece_open` if the last bin is open).
+
+    >>> compute_ece([0.3, 0.25], [1, 0])
+    0.475
+    """
+    if last_bin not in ("closed", "open"):
+        raise UserError(f"last_bin {literal(last_bin)}, expected closed or open")
+    return float((ece if last_bin == "closed" else ece_open)(Forecasts.of(p, y, n_bins))[0])
+
+
+def compute_binary_nll(p: Any, y: Any) -> float:
+    """Negative log-likelihood of outcomes that are 0 or 1 (`nll`).
+
+    >>> compute_binary_nll([1.0, 0.0], [1, 0])
+    0.0
+    """
+    forecasts = Forecasts.of(p, y)
+    if not forecasts.binary:
+        raise UserError("the outcomes are not all 0 or 1: a binary likelihood is not defined for them")
+    return float(nll(forecasts)[0])

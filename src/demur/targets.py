@@ -1,0 +1,58 @@
+"""Targets: what a calibrated confidence is to predict of an answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from demur.errors import unknown
+from demur.losses import LOSSES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from demur.items import Items
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A number from 0 to 1 for every answer; `binary` ones are 0 or 1."""
+
+    name: str
+    meaning: str
+    values: Callable[[Items], NDArray[np.float64]]
+    binary: bool = True
+
+
+def _error(items: Items) -> NDArray[np.int64]:
+    return np.asarray(np.abs(items.answer - items.truth)[items.answered])
+
+
+def _closeness(items: Items) -> NDArray[np.float64]:
+    normalised = LOSSES["abs_norm"]
+    return 1 - _error(items) / normalised.divisor(items.instrument)
+
+
+TARGETS = {
+    target.name: target
+    for target in (
+        Target("correctness", "1 if pred = gt, else 0", lambda items: (_error(items) == 0).astype(np.float64)),
+        Target("near_correct", "1 if |pred - gt| ≤ 1, else 0", lambda items: (_error(items) <= 1).astype(np.float64)),
+        Target("loss", "1 - |pred - gt| / range", _closeness, binary=False),
+    )
+}
+
+
+def target(name: str) -> Target:
+    """The target of that name.
+
+    >>> target("near_correct").meaning
+    '1 if |pred - gt| ≤ 1, else 0'
+    """
+    if not isinstance(name, str) or name not in TARGETS:
+        raise unknown("target", name, TARGETS)
+    return TARGETS[name]

@@ -1,0 +1,49 @@
+"""Writing: a whole file or none. What was there before stays until the new file is complete."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from demur.errors import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+def json_text(content: Any) -> str:
+    """Strict JSON with members in their order, ending in a newline."""
+    return json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+
+
+def write_whole(path: str | Path, text: str, *, inputs: Iterable[str | Path] = ()) -> Path:
+    """Write a text file beside its place and move it there; never over an input.
+
+    An interrupted write leaves the old file, or none: the move is one step, and the bytes are on disk before it.
+    """
+    target = Path(path)
+    for given in inputs:
+        if target.exists() and Path(given).exists() and target.samefile(given):
+            raise UserError(f"{path}: is an input, and an output never replaces one")
+    if target.is_dir():
+        raise UserError(f"{path}: is a folder, expected the name of a file to write")
+    target = target.resolve()
+    beside = target.with_name(f".{target.name[:100]}.{secrets.token_hex(6)}.tmp")
+    try:
+        _write_through(beside, text)
+        beside.replace(target)
+    except OSError as error:
+        raise UserError(f"{path}: cannot be written ({error.strerror})") from None
+    finally:
+        beside.unlink(missing_ok=True)
+    return Path(path)
+
+
+def _write_through(path: Path, text: str) -> None:
+    with path.open("x", encoding="utf-8", newline="\n") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
