@@ -50,6 +50,7 @@ bench: $(READY)  ## ratios against references measured in the same run
 
 docs: $(READY)  ## write the pages that are generated from the code
 	$(BIN)/python docs/make_definitions.py
+	$(BIN)/python docs/make_schemas.py
 
 coverage: $(READY)  ## measure again how often intervals cover, and write docs/coverage.md (minutes)
 	$(BIN)/python docs/make_coverage.py

@@ -1,50 +1,73 @@
 """demur: measure systems that may decline to answer."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 __version__ = "0.1.0"
 
-from demur.arrays import grade_units, measure, risk_coverage
-from demur.comparison import Comparison, compare
-from demur.coverage import Coverage
-from demur.curve import Curve, WorkingPoint
-from demur.errors import UserError
-from demur.estimates import Estimate, Estimates, estimate
-from demur.graded import Graded, grade
-from demur.instruments import GAD7, PHQ8, PHQ9, Instrument, instrument
-from demur.intervals import Interval
-from demur.items import Items
-from demur.metrics import METRICS, Measure, Scores, augrc_optimal_zero_one, aurc_optimal_zero_one, metric
-from demur.read import read_run, read_table
-from demur.resample import Plan, bootstrap
-from demur.selective_prediction import (
-    BootstrapDeltaResult,
-    BootstrapResult,
-    ItemPrediction,
-    RiskCoverageCurve,
-    bootstrap_by_participant,
-    compute_augrc,
-    compute_augrc_at_coverage,
-    compute_augrc_optimal,
-    compute_aurc,
-    compute_aurc_achievable,
-    compute_aurc_at_coverage,
-    compute_aurc_optimal,
-    compute_cmax,
-    compute_eaugrc,
-    compute_eaurc,
-    compute_risk_at_coverage,
-    compute_risk_coverage_curve,
-    paired_bootstrap_delta_by_participant,
-)
-from demur.table import Table
+if TYPE_CHECKING:
+    from demur.arrays import grade_units, measure, risk_coverage
+    from demur.calibration import Calibration, load_calibration
+    from demur.comparison import Comparison, compare
+    from demur.confidences import confidence, served
+    from demur.coverage import Coverage
+    from demur.curve import Curve, WorkingPoint
+    from demur.errors import UserError
+    from demur.estimates import Estimate, Estimates, estimate
+    from demur.features import Need
+    from demur.fitting import calibrate
+    from demur.graded import Graded, grade
+    from demur.instruments import GAD7, PHQ8, PHQ9, Instrument, instrument
+    from demur.intervals import Interval
+    from demur.items import Items
+    from demur.metrics import (
+        CALIBRATION_METRICS,
+        METRICS,
+        Measure,
+        Scores,
+        augrc_optimal_zero_one,
+        aurc_optimal_zero_one,
+        calibration_metric,
+        metric,
+    )
+    from demur.read import read_items, read_run, read_table
+    from demur.reliabilities import Reliability, reliability
+    from demur.resample import Plan, bootstrap
+    from demur.selective_prediction import (
+        BootstrapDeltaResult,
+        BootstrapResult,
+        ItemPrediction,
+        RiskCoverageCurve,
+        bootstrap_by_participant,
+        compute_augrc,
+        compute_augrc_at_coverage,
+        compute_augrc_optimal,
+        compute_aurc,
+        compute_aurc_achievable,
+        compute_aurc_at_coverage,
+        compute_aurc_optimal,
+        compute_cmax,
+        compute_eaugrc,
+        compute_eaurc,
+        compute_risk_at_coverage,
+        compute_risk_coverage_curve,
+        paired_bootstrap_delta_by_participant,
+    )
+    from demur.table import Table
+    from demur.variants import VARIANTS, Confidence, variant
 
 __all__ = [
+    "CALIBRATION_METRICS",
     "GAD7",
     "METRICS",
     "PHQ8",
     "PHQ9",
+    "VARIANTS",
     "BootstrapDeltaResult",
     "BootstrapResult",
+    "Calibration",
     "Comparison",
+    "Confidence",
     "Coverage",
     "Curve",
     "Estimate",
@@ -55,7 +78,9 @@ __all__ = [
     "ItemPrediction",
     "Items",
     "Measure",
+    "Need",
     "Plan",
+    "Reliability",
     "RiskCoverageCurve",
     "Scores",
     "Table",
@@ -65,6 +90,8 @@ __all__ = [
     "aurc_optimal_zero_one",
     "bootstrap",
     "bootstrap_by_participant",
+    "calibrate",
+    "calibration_metric",
     "compare",
     "compute_augrc",
     "compute_augrc_at_coverage",
@@ -78,14 +105,88 @@ __all__ = [
     "compute_eaurc",
     "compute_risk_at_coverage",
     "compute_risk_coverage_curve",
+    "confidence",
     "estimate",
     "grade",
     "grade_units",
     "instrument",
+    "load_calibration",
     "measure",
     "metric",
     "paired_bootstrap_delta_by_participant",
+    "read_items",
     "read_run",
     "read_table",
+    "reliability",
     "risk_coverage",
+    "served",
+    "variant",
 ]
+
+# Which room each name lives in. A room is entered when one of its names is first asked for, so that `import demur` and
+# `demur --help` pay for nothing they do not use.
+_ROOMS = {
+    "arrays": ("grade_units", "measure", "risk_coverage"),
+    "calibration": ("Calibration", "load_calibration"),
+    "fitting": ("calibrate",),
+    "comparison": ("Comparison", "compare"),
+    "confidences": ("confidence", "served"),
+    "coverage": ("Coverage",),
+    "curve": ("Curve", "WorkingPoint"),
+    "errors": ("UserError",),
+    "estimates": ("Estimate", "Estimates", "estimate"),
+    "features": ("Need",),
+    "graded": ("Graded", "grade"),
+    "instruments": ("GAD7", "Instrument", "PHQ8", "PHQ9", "instrument"),
+    "intervals": ("Interval",),
+    "items": ("Items",),
+    "metrics": (
+        "CALIBRATION_METRICS",
+        "METRICS",
+        "Measure",
+        "Scores",
+        "augrc_optimal_zero_one",
+        "aurc_optimal_zero_one",
+        "calibration_metric",
+        "metric",
+    ),
+    "read": ("read_items", "read_run", "read_table"),
+    "reliabilities": ("Reliability", "reliability"),
+    "resample": ("Plan", "bootstrap"),
+    "selective_prediction": (
+        "BootstrapDeltaResult",
+        "BootstrapResult",
+        "ItemPrediction",
+        "RiskCoverageCurve",
+        "bootstrap_by_participant",
+        "compute_augrc",
+        "compute_augrc_at_coverage",
+        "compute_augrc_optimal",
+        "compute_aurc",
+        "compute_aurc_achievable",
+        "compute_aurc_at_coverage",
+        "compute_aurc_optimal",
+        "compute_cmax",
+        "compute_eaugrc",
+        "compute_eaurc",
+        "compute_risk_at_coverage",
+        "compute_risk_coverage_curve",
+        "paired_bootstrap_delta_by_participant",
+    ),
+    "table": ("Table",),
+    "variants": ("Confidence", "VARIANTS", "variant"),
+}
+_ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        if name not in _ROOM_OF:
+            raise AttributeError(f"module 'demur' has no attribute {name!r}")
+        globals()[name] = found = getattr(import_module(f"demur.{_ROOM_OF[name]}"), name)
+        return found

@@ -148,6 +148,12 @@ class Calibration(_Part):
         source = () if self.training.path is None else (self.training.path,)
         return write_whole(path, json_text(self.to_json()), inputs=source)
 
+    @property
+    def fingerprint(self) -> str:
+        """A hash of what was fitted on what, whenever and by whichever command: the same for the same choices."""
+        chosen = self.model_dump(mode="json", include={"method", "features", "variant", "target", "model", "training"})
+        return strict_json.fingerprint(json_text(chosen).encode())
+
     def to_json(self) -> dict[str, Any]:
         """The content of the file."""
         return self.model_dump(mode="json")

@@ -30,24 +30,31 @@ class Caution:
     where: str
 
 
-def about_clusters(table: Table, where: str) -> Iterator[Caution]:
+def about_sample(table: Table, where: str) -> Iterator[Caution]:
     """Whether there is enough, and evenly enough, to resample."""
-    clusters, informative, units = table.clusters, table.informative, table.cluster_units
+    clusters, units = table.clusters, table.cluster_units
     if clusters == 1:
         yield Caution("one_cluster", "one cluster leaves nothing to resample: the intervals are the numbers", where)
         return
     if clusters < FEW_CLUSTERS:
         yield Caution("few_clusters", f"{clusters} clusters: intervals from fewer than {FEW_CLUSTERS} are rough", where)
-    if not informative and len(table.plateaus.count):
-        text = "no answer has a loss: no two-sided interval, only an upper bound where the largest loss is known"
-        yield Caution("no_errors", text, where)
-    elif informative < FEW_INFORMATIVE:
-        text = f"{informative} clusters hold an answer with a loss: below {FEW_INFORMATIVE} intervals cover too little"
-        yield Caution("few_informative_clusters", text, where)
     largest, total = units.max(), units.sum()
     if largest > LARGE_CLUSTER * total and largest > 2 * units.mean():
         text = f"one cluster holds {largest / total:.0%} of the units: the intervals lean on it"
         yield Caution("unequal_clusters", text, where)
+
+
+def about_clusters(table: Table, where: str) -> Iterator[Caution]:
+    """Whether what is resampled holds enough losses for an interval."""
+    yield from about_sample(table, where)
+    if table.clusters == 1:
+        return
+    if not table.informative and len(table.plateaus.count):
+        text = "no answer has a loss: no two-sided interval, only an upper bound where the largest loss is known"
+        yield Caution("no_errors", text, where)
+    elif table.informative < FEW_INFORMATIVE:
+        held = f"{table.informative} clusters hold an answer with a loss"
+        yield Caution("few_informative_clusters", f"{held}: below {FEW_INFORMATIVE} intervals cover too little", where)
 
 
 def about_confidence(table: Table, where: str) -> Iterator[Caution]:

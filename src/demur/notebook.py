@@ -6,7 +6,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -17,7 +17,7 @@ _WIDTH, _HEIGHT, _MARGIN = 420, 220, 44
 _MOST_POINTS_DRAWN = 400
 _MOST_DOTS = 60
 _MOST_ROWS = 12
-_BLUE = "#0072b2"  # Okabe–Ito: told apart by colour-blind readers
+_BLUE, _ORANGE = "#0072b2", "#d55e00"  # Okabe–Ito: told apart by colour-blind readers
 
 
 def html_table(header: Sequence[str], rows: Iterable[Sequence[str]], caption: str) -> str:
@@ -78,3 +78,46 @@ def _curve_svg(coverage: Floats, risk: Floats) -> str:
         'aria-label="Selective risk against coverage" font-size="12" fill="currentColor">'
         f'{axis}<polyline points="{path}" fill="none" stroke="{_BLUE}" stroke-width="2"/>{dots}{labels}</svg>'
     )
+
+
+_SIDE = 300
+_MARKS = ((_BLUE, "circle", ""), (_ORANGE, "square", "5 4"))
+
+
+def reliability_svg(series: Mapping[str, Sequence[tuple[float, float, int]]]) -> str:
+    """Reliability diagram of one series or two: points (said, came true, how many), larger where there are more."""
+    size, bottom, right = _SIDE + _MARGIN + 12, _SIDE + 12, _SIDE + _MARGIN
+    parts = [
+        f'<path d="M{_MARGIN} 12V{bottom}H{right}" fill="none" stroke="currentColor"/>',
+        f'<path d="M{_MARGIN} {bottom}L{right} 12" stroke="currentColor" stroke-opacity="0.4" stroke-dasharray="2 3"/>',
+    ]
+    for (colour, shape, dash), (label, points), place in zip(_MARKS, series.items(), range(2), strict=False):
+        most = max((count for _, _, count in points), default=1)
+        spots = [(_MARGIN + x * _SIDE, bottom - y * _SIDE, 3 + 5 * (count / most) ** 0.5) for x, y, count in points]
+        path = " ".join(f"{x:.1f},{y:.1f}" for x, y, _ in spots)
+        parts.append(
+            f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="1.5" stroke-dasharray="{dash}"/>'
+        )
+        key = (_MARGIN + 16, 24 + 18 * place, 5.0)
+        parts += [_mark(shape, colour, *spot) for spot in (*spots, key)]
+        parts.append(f'<text x="{_MARGIN + 28}" y="{28 + 18 * place}">{escape(label)}</text>')
+    for tick in (0.0, 0.5, 1.0):
+        x, y = _MARGIN + tick * _SIDE, bottom - tick * _SIDE
+        parts.append(f'<text x="{x:g}" y="{bottom + 16}" text-anchor="middle">{tick:g}</text>')
+        parts.append(f'<text x="{_MARGIN - 6}" y="{y + 4:g}" text-anchor="end">{tick:g}</text>')
+    middle = 12 + _SIDE // 2
+    parts.append(f'<text x="{_MARGIN + _SIDE // 2}" y="{bottom + 34}" text-anchor="middle">what was said</text>')
+    parts.append(f'<text x="12" y="{middle}" text-anchor="middle" transform="rotate(-90 12 {middle})">came true</text>')
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size} {bottom + 40}" width="{size}" role="img" '
+        'aria-label="Share that came true against what was said" font-family="sans-serif" font-size="12" '
+        f'fill="currentColor">{"".join(parts)}</svg>'
+    )
+
+
+def _mark(shape: str, colour: str, x: float, y: float, radius: float) -> str:
+    if shape == "circle":
+        return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:.1f}" fill="{colour}"/>'
+    side = 2 * radius
+    corner = f'x="{x - radius:.1f}" y="{y - radius:.1f}"'
+    return f'<rect {corner} width="{side:.1f}" height="{side:.1f}" fill="{colour}"/>'

@@ -190,7 +190,7 @@ def llm(count: Floats) -> Floats:
 
 @variant("total_evidence", _COUNT, Need("keyword_evidence_count", absent=0.0), bounds=(0, math.inf))
 def total_evidence(count: Floats, keywords: Floats) -> Floats:
-    """Pieces of evidence quoted or found by keyword; a run that never counted keywords has `llm` here."""
+    """Pieces of evidence quoted, and found by keyword where the run counted those."""
     return count + keywords
 
 

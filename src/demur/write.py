@@ -30,6 +30,8 @@ def write_whole(path: str | Path, text: str, *, inputs: Iterable[str | Path] = (
             raise UserError(f"{path}: is an input, and an output never replaces one")
     if target.is_dir():
         raise UserError(f"{path}: is a folder, expected the name of a file to write")
+    if not target.parent.is_dir():
+        raise UserError(f"{path}: the folder {target.parent} does not exist; make it first")
     target = target.resolve()
     beside = target.with_name(f".{target.name[:100]}.{secrets.token_hex(6)}.tmp")
     try:

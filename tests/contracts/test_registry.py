@@ -75,6 +75,13 @@ def test_everything_public_exists_and_is_documented():
         assert not (inspect.isfunction(member) or inspect.isclass(member)) or inspect.getdoc(member), name
 
 
-def test_the_package_initialiser_holds_names_and_no_logic():
+def test_the_names_of_the_package_are_listed_alike_three_times():
+    """For tools that read types, for `import *`, and for loading a name when it is asked for."""
     tree = ast.parse(inspect.getsource(demur))
-    assert {type(node) for node in tree.body} <= {ast.Expr, ast.Assign, ast.ImportFrom}
+    typed = next(node for node in tree.body if isinstance(node, ast.If))
+    homes = {name.name: node.module for node in typed.body for name in node.names}
+    assert homes == {name: f"demur.{room}" for name, room in demur._ROOM_OF.items()}
+    assert sorted(homes) == sorted(demur.__all__)
+    assert set(demur.__all__) <= set(dir(demur))
+    with pytest.raises(AttributeError, match="module 'demur' has no attribute 'nope'"):
+        _ = demur.nope

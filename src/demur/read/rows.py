@@ -67,15 +67,9 @@ def _role_names(mapped: Mapping[str, str]) -> dict[str, str]:
 
 
 def _parser(path: Path) -> Callable[[bytes, Mapping[str, str]], Table]:
-    parsers: dict[str, Callable[[bytes, Mapping[str, str]], Table]] = {
-        ".csv": _from_csv,
-        ".jsonl": _from_json_lines,
-        ".ndjson": _from_json_lines,
-        ".parquet": _from_parquet,
-    }
-    if path.suffix.lower() not in parsers:
-        raise UserError(f"tables end in {', '.join(parsers)}; this name does not")
-    return parsers[path.suffix.lower()]
+    if path.suffix.lower() not in PARSERS:
+        raise UserError(f"tables end in {', '.join(PARSERS)}; this name does not")
+    return PARSERS[path.suffix.lower()]
 
 
 def _raw_units(table: Table, names: Mapping[str, str], instrument: Instrument | None) -> RawUnits:
@@ -235,3 +229,11 @@ def _number_or_text(cell: str) -> float | str | None:
         return float(cell) if cell.isascii() and "_" not in cell else cell
     except ValueError:
         return cell
+
+
+PARSERS: dict[str, Callable[[bytes, Mapping[str, str]], Table]] = {
+    ".csv": _from_csv,
+    ".jsonl": _from_json_lines,
+    ".ndjson": _from_json_lines,
+    ".parquet": _from_parquet,
+}

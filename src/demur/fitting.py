@@ -1,4 +1,4 @@
-"""Calibrate: fit a calibrator on a run, and say how well it does on people it has not seen."""
+"""Fitting: a calibrator from a run, and say how well it does on people it has not seen."""
 
 from __future__ import annotations
 

@@ -1,0 +1,20 @@
+"""Write the JSON Schemas that ship with the package from the models that check the files.
+
+Run by `make docs`; a test fails when a schema is not current.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import demur
+from demur.calibration import calibration_schema
+from demur.write import json_text
+
+FOLDER = Path(demur.__file__).parent / "schemas"
+SCHEMAS = {"calibrator.schema.json": calibration_schema}
+
+if __name__ == "__main__":
+    for name, schema in SCHEMAS.items():
+        (FOLDER / name).write_text(json_text(schema()), encoding="utf-8")
+        print(f"wrote {name}")
