@@ -12,8 +12,10 @@ from pathlib import Path
 
 from demur.instruments import INSTRUMENTS
 from demur.losses import LOSSES
-from demur.metrics import METRICS, Metric
+from demur.metrics import CALIBRATION_METRICS, METRICS, CalibrationMetric, Metric
 from demur.signals import SIGNALS
+from demur.targets import TARGETS
+from demur.variants import VARIANTS, Variant
 
 PAGE = Path(__file__).with_name("definitions.md")
 SECTIONS = ("Formula", "Ties", "Abstentions", "Undefined", "Reference")
@@ -63,13 +65,15 @@ def _joined(text: str) -> str:
     return " ".join(text.split())
 
 
-def _metric_section(metric: Metric) -> str:
+def _metric_section(metric: Metric | CalibrationMetric) -> str:
     parts = fields(metric.function)
     lines = [f"## `{metric.name}` — {parts['Title']}", "", parts["Meaning"], ""]
     lines += [f"- **{name}**: {parts[name]}" for name in SECTIONS]
-    lines += [f"- **Key in result files**: `{metric.key}`; {BETTER[metric.better]}", "", "```python"]
+    key = f"**Key in result files**: `{metric.key}`; " if isinstance(metric, Metric) else ""
+    lines += [f"- {key}{BETTER[metric.better]}", "", "```python"]
+    also = "" if isinstance(metric, Metric) else ", Forecasts"
     lines += [
-        f">>> from {metric.function.__module__} import {metric.function.__name__}",
+        f">>> from {metric.function.__module__} import {metric.function.__name__}{also}",
         parts["Example"],
         "",
         "```",
@@ -95,20 +99,68 @@ def _instrument_table() -> str:
 
 
 def _signal_table() -> str:
-    rows = [f"| `{signal.name}` | {signal.expected} |" for signal in SIGNALS.values()]
+    rows = [
+        f"| `{signal.name}` | {signal.expected} | {'lower' if signal.lower_is_surer else '' if signal.text else 'higher'} "
+        f"| {'error' if signal.cautious is None else f'{signal.cautious:g}'} |"
+        for signal in SIGNALS.values()
+    ]
     lines = [
         "## Declared signals",
         "",
         "A column or member of one of these names must hold what is said here, or null; any other",
     ]
-    lines += ["name is a signal of your own and is kept as it comes.", "", "| name | values |", "|---|---|", *rows, ""]
+    lines += ["name is a signal of your own and is kept as it comes.", ""]
+    lines += ["| name | values | surer | null, as a calibrator's feature |", "|---|---|---|---|", *rows, ""]
     return "\n".join(lines)
+
+
+CONFIDENCES = """\
+## Confidence variants
+
+A confidence is made of the signals of an answered unit; higher is surer. A signal that is missing is always an error, and so is a
+null where the table gives it no meaning; what was put in for a null is counted. *Rounded* variants are sums of several signals,
+rounded to 12 decimals so that values equal on paper are one plateau. `demur variants RUN` says which ones a run can serve.
+"""
+
+COMBINED = """\
+| by name | confidence |
+|---|---|
+| `secondary:<variant>+<variant>:average` or `:product` | two variants combined, rounded |
+| `verbalized_calibrated` | a temperature calibration fitted on `verbalized_confidence`, applied to `verbalized` |
+| `calibrated` | a calibration applied to the signals it was fitted on |
+| `calibrated:<variant>` | a calibration applied to the variant it was fitted on |
+| the name of any other signal | that signal as it is |
+"""
+
+
+def _variant_row(variant: Variant) -> str:
+    needs = [
+        f"`{need.signal}`"
+        + (f" (null: {need.null:g})" if need.null is not None else "")
+        + (f" (absent: {need.absent:g})" if need.absent is not None else "")
+        for need in variant.needs
+    ]
+    low, high = (f"{bound:g}".replace("inf", "∞").replace("-", "−") for bound in (variant.low, variant.high))
+    rounded = "; rounded" if variant.composite else ""
+    return f"| `{variant.name}` | {variant.meaning}{rounded} | {', '.join(needs)} | {low} to {high} |"
+
+
+def _variant_table() -> str:
+    head = ["| name | confidence | signals it needs | range |", "|---|---|---|---|"]
+    return "\n".join([CONFIDENCES, *head, *map(_variant_row, VARIANTS.values()), "", COMBINED])
+
+
+def _target_table() -> str:
+    lines = ["## Targets of a calibration", "", "| name | what is predicted of an answer |", "|---|---|"]
+    return "\n".join([*lines, *(f"| `{target.name}` | {target.meaning} |" for target in TARGETS.values()), ""])
 
 
 def page() -> str:
     """The whole page."""
-    tables = [_loss_table(), _instrument_table(), _signal_table()]
-    return "\n".join([INTRODUCTION, *tables, "# Metrics", "", *map(_metric_section, METRICS.values())])
+    tables = [_loss_table(), _instrument_table(), _signal_table(), _variant_table(), _target_table()]
+    metrics = ["# Metrics", "", *map(_metric_section, METRICS.values())]
+    calibration = ["# Calibration metrics", "", *map(_metric_section, CALIBRATION_METRICS.values())]
+    return "\n".join([INTRODUCTION, *tables, *metrics, *calibration])
 
 
 if __name__ == "__main__":

@@ -32,6 +32,10 @@ def _error(items: Items) -> NDArray[np.int64]:
     return np.asarray(np.abs(items.answer - items.truth)[items.answered])
 
 
+def _within(items: Items, points: int) -> NDArray[np.float64]:
+    return (_error(items) <= points).astype(np.float64)
+
+
 def _closeness(items: Items) -> NDArray[np.float64]:
     normalised = LOSSES["abs_norm"]
     return 1 - _error(items) / normalised.divisor(items.instrument)
@@ -40,9 +44,9 @@ def _closeness(items: Items) -> NDArray[np.float64]:
 TARGETS = {
     target.name: target
     for target in (
-        Target("correctness", "1 if pred = gt, else 0", lambda items: (_error(items) == 0).astype(np.float64)),
-        Target("near_correct", "1 if |pred - gt| ≤ 1, else 0", lambda items: (_error(items) <= 1).astype(np.float64)),
-        Target("loss", "1 - |pred - gt| / range", _closeness, binary=False),
+        Target("correctness", "1 if pred = gt, else 0", lambda items: _within(items, 0)),
+        Target("near_correct", "1 if abs(pred - gt) ≤ 1, else 0", lambda items: _within(items, 1)),
+        Target("loss", "1 - abs(pred - gt) / range", _closeness, binary=False),
     )
 }
 
@@ -51,7 +55,7 @@ def target(name: str) -> Target:
     """The target of that name.
 
     >>> target("near_correct").meaning
-    '1 if |pred - gt| ≤ 1, else 0'
+    '1 if abs(pred - gt) ≤ 1, else 0'
     """
     if not isinstance(name, str) or name not in TARGETS:
         raise unknown("target", name, TARGETS)

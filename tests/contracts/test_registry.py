@@ -7,15 +7,15 @@ import pytest
 from make_definitions import PAGE, SECTIONS, fields, page
 
 import demur
-from demur.metrics import METRICS, default_measures, metric
+from demur.metrics import CALIBRATION_METRICS, METRICS, calibration_metric, default_measures, metric
 
 
-@pytest.mark.parametrize("name", METRICS)
-def test_a_metric_says_all_there_is_to_know(name):
-    parts = fields(METRICS[name].function)
+@pytest.mark.parametrize("metric", [*METRICS.values(), *CALIBRATION_METRICS.values()], ids=lambda metric: metric.name)
+def test_a_metric_says_all_there_is_to_know(metric):
+    parts = fields(metric.function)
     assert all(parts.get(section) for section in ("Title", "Meaning", *SECTIONS))
     assert ">>> " in parts["Example"]
-    assert bool(METRICS[name].undefined) == (not parts["Undefined"].startswith("never"))
+    assert bool(metric.undefined) == (not parts["Undefined"].startswith("never"))
 
 
 def test_the_definitions_page_is_current():
@@ -49,7 +49,24 @@ def test_names_and_artifact_keys_are_unique_and_stable():
     }
 
 
+def test_the_names_of_calibration_metrics_are_stable():
+    assert [*CALIBRATION_METRICS] == [
+        "nll",
+        "brier",
+        "brier_reliability",
+        "brier_resolution",
+        "brier_uncertainty",
+        "brier_within_bins",
+        "ece",
+        "ece_open",
+        "ece_adaptive",
+        "auroc",
+    ]
+
+
 def test_a_name_cannot_be_registered_twice():
+    with pytest.raises(ValueError, match="registered already"):
+        calibration_metric("ece")(lambda _: 0.0)
     with pytest.raises(ValueError, match="registered already"):
         metric("aurc", key="other")(lambda _: 0.0)
     with pytest.raises(ValueError, match="registered already"):
