@@ -47,10 +47,12 @@ bench: $(READY)  ## ratios against references measured in the same run
 	$(BIN)/python bench/read_run.py
 	$(BIN)/python bench/start.py
 	$(BIN)/python bench/bootstrap.py
+	$(BIN)/python bench/variants.py
 
 docs: $(READY)  ## write the pages that are generated from the code
 	$(BIN)/python docs/make_definitions.py
 	$(BIN)/python docs/make_schemas.py
+	$(BIN)/python docs/make_calibration.py
 
 coverage: $(READY)  ## measure again how often intervals cover, and write docs/coverage.md (minutes)
 	$(BIN)/python docs/make_coverage.py

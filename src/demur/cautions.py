@@ -98,17 +98,16 @@ def about_merging(before: int, after: int, where: str) -> Iterator[Caution]:
         yield Caution("merged_plateaus", text, where)
 
 
-def about_calibration(confidence: Confidence, source: Source | None) -> Iterator[Caution]:
+def about_calibration(confidence: Confidence | None, source: Source | None, where: str) -> Iterator[Caution]:
     """A calibrated confidence says too much of the run it was fitted on, and may have merged plateaus."""
-    calibration = confidence.calibration
-    if calibration is None:
+    if confidence is None or confidence.calibration is None:
         return
-    if source is not None and _is_same_run(calibration.training, source):
+    if source is not None and _is_same_run(confidence.calibration.training, source):
         text = "the calibration was fitted on this run: its numbers here are better than they would be on new people"
-        yield Caution("fitted_on_this_run", text, confidence.name)
+        yield Caution("fitted_on_this_run", text, where)
     before = np.unique(np.column_stack([*confidence.inputs.values()]), axis=0)
     after = np.unique(confidence.values[~np.isnan(confidence.values)])
-    yield from about_merging(len(before), len(after), confidence.name)
+    yield from about_merging(len(before), len(after), where)
 
 
 def _is_same_run(training: Training, source: Source) -> bool:

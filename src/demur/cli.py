@@ -98,7 +98,8 @@ def variants(
     from demur.read import read_items  # noqa: PLC0415
 
     items = read_items(run, mode=mode, experiment=experiment, instrument=instrument)
-    typer.echo(variants_text(items, served(items, load_calibration(calibration) if calibration else None)))
+    fitted = load_calibration(calibration) if calibration else None
+    typer.echo(variants_text(items, served(items, fitted)))
 
 
 @app.command()

@@ -62,7 +62,10 @@ class _Calibrated:
 
     def of(self, items: Items) -> Confidence:
         inputs, filled = self._inputs(items)
-        values = spread(self.name, items, self.calibration(inputs))
+        try:
+            values = spread(self.name, items, self.calibration(inputs))
+        except UserError as error:
+            raise UserError(f"{shown(self.name)}: {error} (of the answered units)") from None
         return Confidence(self.name, values, filled, self.calibration, inputs)
 
     def _inputs(self, items: Items) -> tuple[Mapping[str, Floats], Mapping[str, int]]:

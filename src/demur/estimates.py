@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
     from demur.cautions import Caution
     from demur.graded import Graded
+    from demur.items import Source
     from demur.replicates import Replicates
+    from demur.variants import Confidence
 
     Floats = NDArray[np.float64]
 
@@ -108,6 +110,8 @@ class System:
     measures: tuple[Measure, ...]
     thorough: bool = False
     side: str = ""
+    made_of: Confidence | None = None
+    source: Source | None = None
 
     @classmethod
     def of(
@@ -115,7 +119,15 @@ class System:
     ) -> System:
         """A system and what is asked of it."""
         names = [measures] if isinstance(measures, str) else measures
-        return cls(Curve.of(graded), Table.of(graded), tuple(map(Measure.of, names)), thorough, side)
+        return cls(
+            curve=Curve.of(graded),
+            table=Table.of(graded),
+            measures=tuple(map(Measure.of, names)),
+            thorough=thorough,
+            side=side,
+            made_of=graded.made_of,
+            source=graded.items.source if graded.items else None,
+        )
 
     def numbers(self, sample: Replicates) -> dict[str, Any]:
         """Everything a block of replicates is asked for; what serves the intervals stands under names with a space."""
@@ -141,6 +153,7 @@ class System:
         found = {str(measure): self._estimate(measure, values, alone) for measure in self.measures}
         about = (f"{self.side} clusters".strip(), f"{self.side} confidence".strip())
         warned = [*cautions.about_clusters(self.table, about[0]), *cautions.about_confidence(self.table, about[1])]
+        warned += cautions.about_calibration(self.made_of, self.source, about[1])
         for measure in self.measures:
             warned += self._cautions(measure, found[str(measure)])
         return Estimates(found, tuple(warned), self.table.clusters, plan)

@@ -58,7 +58,7 @@ class Graded:
 
     A loss is `loss / divisor`. Whole numbers are kept as integers, whatever type they came in: their sums are exact
     and do not depend on the order of the rows. Without `clusters` every unit was sampled by itself. `items` are the
-    facts the units came from, where a reader made them.
+    facts the units came from, where a reader made them, and `made_of` says how their confidence was made.
     """
 
     units: int
@@ -70,6 +70,7 @@ class Graded:
     clusters: Clusters | None = None
     largest_loss: int | None = None
     items: Items | None = None
+    made_of: Confidence | None = None
 
     def __post_init__(self) -> None:
         if not len(self.loss) == len(self.confidence) <= self.units:
@@ -108,7 +109,8 @@ def grade(items: Items, *, loss: str, confidence: Any, calibration: Calibration 
     order of the items. Calibrated variants need the `calibration`.
     """
     chosen, answered = loss_named(loss), items.answered
-    values = _confidences(items, confidence, calibration)
+    made_of = _made_of(items, confidence, calibration)
+    values = made_of.values if made_of else _given(items, confidence)
     return Graded(
         units=len(items),
         loss=chosen.numerators(items.truth[answered], items.answer[answered]),
@@ -118,6 +120,7 @@ def grade(items: Items, *, loss: str, confidence: Any, calibration: Calibration 
         loss_name=loss,
         largest_loss=chosen.largest(items.instrument),
         items=items,
+        made_of=made_of,
         clusters=Clusters(
             ids=items.cluster_ids,
             units=np.bincount(items.cluster, minlength=len(items.cluster_ids)),
@@ -126,13 +129,16 @@ def grade(items: Items, *, loss: str, confidence: Any, calibration: Calibration 
     )
 
 
-def _confidences(items: Items, given: Any, calibration: Calibration | None) -> NDArray[np.float64]:
+def _made_of(items: Items, given: Any, calibration: Calibration | None) -> Confidence | None:
     if isinstance(given, str):
-        given = confidence_named(items, given, calibration)
-    elif calibration is not None:
-        raise UserError("a calibration goes with the name of a variant, not with a column of confidences")
-    values = given.values if isinstance(given, Confidence) else given
-    column = Column.from_sequence(values)
+        return confidence_named(items, given, calibration)
+    if calibration is not None:
+        raise UserError("a calibration goes with the name of a variant, not with confidences")
+    return given if isinstance(given, Confidence) else None
+
+
+def _given(items: Items, given: Any) -> NDArray[np.float64]:
+    column = Column.from_sequence(given)
     if len(column) != len(items):
         raise UserError(f"{len(column)} confidences, expected one for each of {len(items)} units")
     column.refuse(items.answered & ~column.usable(), "confidence", "a finite number", items.place)

@@ -84,10 +84,15 @@ _SIDE = 300
 _MARKS = ((_BLUE, "circle", ""), (_ORANGE, "square", "5 4"))
 
 
-def reliability_svg(series: Mapping[str, Sequence[tuple[float, float, int]]]) -> str:
-    """Reliability diagram of one series or two: points (said, came true, how many), larger where there are more."""
+def reliability_svg(series: Mapping[str, Sequence[tuple[float, float, int]]], *, paper: bool = False) -> str:
+    """Reliability diagram of one series or two: points (said, came true, how many), larger where there are more.
+
+    On `paper` it brings its own white ground; otherwise it takes the colours of the page around it.
+    """
     size, bottom, right = _SIDE + _MARGIN + 12, _SIDE + 12, _SIDE + _MARGIN
+    ground = f'<rect width="{size}" height="{bottom + 40}" fill="white"/>' if paper else ""
     parts = [
+        ground,
         f'<path d="M{_MARGIN} 12V{bottom}H{right}" fill="none" stroke="currentColor"/>',
         f'<path d="M{_MARGIN} {bottom}L{right} 12" stroke="currentColor" stroke-opacity="0.4" stroke-dasharray="2 3"/>',
     ]

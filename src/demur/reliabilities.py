@@ -26,6 +26,7 @@ from demur.targets import target as target_named
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from demur.cautions import Caution
     from demur.replicates import Replicates
     from demur.resample import Plan
     from demur.variants import Calibration
@@ -63,12 +64,15 @@ class Reliability:
 
     forecasts: Forecasts
     table: Table
+    warnings: tuple[Caution, ...] = ()
 
     @classmethod
     def of(cls, graded: Graded, n_bins: int = BINS) -> Reliability:
         """Of units whose confidence is a probability and whose loss is the outcome."""
-        table, outcome = Table.of(graded), graded.loss / graded.divisor
-        return cls(Forecasts.of(checked_shares("confidence", graded.confidence), outcome, n_bins), table)
+        said, outcome = checked_shares("confidence", graded.confidence), graded.loss / graded.divisor
+        source = graded.items.source if graded.items else None
+        warned = cautions.about_calibration(graded.made_of, source, "confidence")
+        return cls(Forecasts.of(said, outcome, n_bins), Table.of(graded), tuple(warned))
 
     @cached_property
     def bins(self) -> tuple[Bin, ...]:
@@ -109,12 +113,14 @@ class Reliability:
             )
             for name in chosen
         }
-        return Estimates(found, tuple(cautions.about_sample(self.table, "clusters")), self.table.clusters, plan)
+        warned = (*cautions.about_sample(self.table, "clusters"), *self.warnings)
+        return Estimates(found, warned, self.table.clusters, plan)
 
     def __repr__(self) -> str:
         head = f"{'said':14}{'count':>7}{'mean said':>11}{'came true':>11}{'gap':>9}"
         lines = [f"{name:14}{count:>7}{said:>11}{came:>11}{gap:>9}" for name, count, said, came, gap in self._rows()]
-        return "\n".join([self._summary(), head, *lines])
+        warned = [f"warning ({w.code}, {w.where}): {w.message}" for w in self.warnings]
+        return "\n".join([self._summary(), head, *lines, *warned])
 
     def _summary(self) -> str:
         total = self.forecasts.total[0]
@@ -189,6 +195,7 @@ def _graded(items: Items, confidence: str, calibration: Calibration | None, targ
             of_answer=items.cluster[items.answered],
         ),
         items=items,
+        made_of=found,
     )
 
 

@@ -3,6 +3,7 @@
 import ast
 import inspect
 
+import make_calibration
 import pytest
 from make_definitions import PAGE, SECTIONS, fields, page
 
@@ -20,6 +21,12 @@ def test_a_metric_says_all_there_is_to_know(metric):
 
 def test_the_definitions_page_is_current():
     assert PAGE.read_text(encoding="utf-8") == page(), "run `make docs`"
+
+
+def test_the_calibration_page_and_its_figure_are_current():
+    text, drawing = make_calibration.page()
+    assert make_calibration.PAGE.read_text(encoding="utf-8") == text, "run `make docs`"
+    assert make_calibration.FIGURE.read_text(encoding="utf-8") == drawing, "run `make docs`"
 
 
 def test_names_and_artifact_keys_are_unique_and_stable():

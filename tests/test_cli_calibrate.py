@@ -1,0 +1,159 @@
+"""`demur variants`, `demur calibrate` and the scripts, as a user calls them: output, exit code, what is written."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from demur import load_calibration
+from demur.simulate import ZERO_SHOT, make_people, run_system
+from runs import experiment, participant, run, written
+
+ROOT = Path(__file__).parents[1]
+DEMUR = Path(sys.executable).with_name("demur")
+
+
+def called(folder, *command):
+    return subprocess.run(command, cwd=folder, check=False, capture_output=True, text=True)
+
+
+def demur(folder, *arguments):
+    return called(folder, DEMUR, *arguments)
+
+
+def script(folder, name, *arguments):
+    return called(folder, sys.executable, ROOT / "scripts" / name, *arguments)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    made = tmp_path_factory.mktemp("runs")
+    content = run_system(make_people(30, seed=1), ZERO_SHOT, seed=1).to_json("few_shot", "train")
+    written(made, content, "train.json")
+    return made
+
+
+def test_calibrate_prints_the_validation_and_writes_a_file_it_names(folder):
+    found = demur(folder, "calibrate", "--input", "train.json", "--method", "platt", "--variant", "verbalized")
+    assert (found.returncode, found.stderr) == (0, "")
+    lines = found.stdout.splitlines()
+    assert lines[0] == "platt on the variant verbalized, target correctness"
+    assert lines[1].startswith("30 participants, ")
+    assert [line.split("  ")[0] for line in lines[3:7]] == [
+        "",
+        "as given",
+        "in sample",
+        "out of 5 folds by participant",
+    ]
+    assert lines[-1].startswith("wrote data/outputs/calibrator-platt-")
+    made = load_calibration(folder / lines[-1].removeprefix("wrote "))
+    assert f"{made.validation.cross_validated.nll:.4f}" in lines[6]
+    assert made.tool.command == "demur calibrate --input train.json --method platt --variant verbalized"
+    assert made.training.path == "train.json"
+
+
+def test_the_same_command_twice_gives_the_same_bytes(folder):
+    arguments = ["calibrate", "--input", "train.json", "--method", "isotonic", "--variant", "token_msp"]
+    written_twice = []
+    for _ in range(2):
+        found = demur(folder, *arguments, "--created-at", "2026-01-31T12:00:00Z", "--output", "twice.json")
+        assert found.returncode == 0
+        assert found.stdout.endswith("wrote twice.json\n")
+        written_twice.append((folder / "twice.json").read_bytes())
+    assert written_twice[0] == written_twice[1]
+    assert json.loads(written_twice[0])["created_at"] == "2026-01-31T12:00:00Z"
+
+
+def test_the_scripts_are_thin_entries_with_the_flags_of_older_documents(folder):
+    verbalized = script(folder, "calibrate_verbalized_confidence.py", "--input", "train.json", "--mode", "few_shot")
+    assert (verbalized.returncode, verbalized.stderr) == (0, "")
+    made = load_calibration(folder / verbalized.stdout.splitlines()[-1].removeprefix("wrote "))
+    assert (made.method, made.features) == ("temperature_scaling", ("verbalized_confidence",))
+    features = "verbalized_confidence,retrieval_similarity_mean"
+    trained = script(
+        folder,
+        *("train_confidence_calibrator.py", "--input", "train.json", "--mode", "few_shot"),
+        *("--method", "logistic", "--features", features, "--output", "trained.json"),
+    )
+    assert (trained.returncode, trained.stderr) == (0, "")
+    assert load_calibration(folder / "trained.json").features == tuple(features.split(","))
+
+
+def test_variants_lists_what_a_run_can_serve_and_why_not_the_others(folder):
+    found = demur(folder, "variants", "train.json")
+    assert (found.returncode, found.stderr) == (0, "")
+    assert "\nllm                         yes  Pieces of evidence the model quoted\n" in found.stdout
+    assert "\ncalibrated                  no   needs a calibration" in found.stdout
+    fit = ["calibrate", "--input", "train.json", "--method", "platt", "--variant", "llm", "--output", "platt.json"]
+    assert demur(folder, *fit).returncode == 0
+    found = demur(folder, "variants", "train.json", "--calibration", "platt.json")
+    assert "\ncalibrated:llm              yes" in found.stdout
+
+
+def test_a_long_table_is_calibrated_on_like_a_run_file(folder):
+    lines = ["cluster,item,truth,prediction,own"]
+    lines += [f"{who},q{item},{(who + item) % 2},1,{item + who / 10}" for who in range(6) for item in range(3)]
+    (folder / "rows.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    arguments = ("--instrument", "none", "--method", "isotonic", "--features", "own", "--output", "rows.json")
+    found = demur(folder, "calibrate", "--input", "rows.csv", *arguments)
+    assert (found.returncode, found.stderr) == (0, "")
+    assert "18 answered units" in found.stdout
+    wrong = demur(folder, "calibrate", "--input", "rows.csv", "--mode", "few_shot", *arguments)
+    assert wrong.stderr == "demur: rows.csv: a table holds one experiment and no modes: leave out mode and experiment\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("--method platt", "give either features or a variant to calibrate, not both or neither"),
+        ("--method plat --variant llm", "no calibration method is called plat; did you mean platt?"),
+        ("--method platt --variant lm", "no confidence variant to calibrate is called lm; did you mean llm?"),
+        ("--method platt --features nope", "feature nope: participant 300, NoInterest: nope is missing (and 239 more)"),
+        (
+            "--method platt --variant llm --target loss",
+            "the target loss is for the method linear only; use correctness or near_correct",
+        ),
+        (
+            "--method platt --variant llm --mode zero",
+            "train.json: no experiment of mode zero; experiments in this file: 0: few_shot",
+        ),
+        (
+            "--method platt --variant llm --output train.json",
+            "train.json: is an input, and an output never replaces one",
+        ),
+        (
+            "--method platt --variant llm --output nope/c.json",
+            "nope/c.json: the folder nope does not exist; make it first",
+        ),
+        ("--method platt --variant llm --output .", ".: is a folder, expected the name of a file to write"),
+    ],
+)
+def test_a_mistake_is_one_line_exit_code_2_and_nothing_written(folder, arguments, message):
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    found = demur(folder, "calibrate", "--input", "train.json", *arguments.split())
+    assert (found.returncode, found.stdout) == (2, "")
+    assert found.stderr == f"demur: {message}\n"
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+
+
+def test_hostile_names_reach_the_terminal_as_text(tmp_path):
+    own = "\x1b[31mred\x07[bold]"
+    people = [participant(f"{who}\x1b[2J", **{own: who / 7, "verbalized_confidence": None}) for who in range(6)]
+    written(tmp_path, run(experiment(*people)))
+    for arguments in (
+        ["variants", "run.json"],
+        ["calibrate", "--input", "run.json", "--method", "linear", "--features", own],
+    ):
+        found = demur(tmp_path, *arguments)
+        assert found.returncode in (0, 2)
+        assert "\x1b" not in found.stdout + found.stderr
+        assert "Traceback" not in found.stderr
+
+
+def test_help_has_examples(folder):
+    for command in ("calibrate", "variants"):
+        found = demur(folder, command, "--help")
+        assert found.returncode == 0
+        assert f"Example: demur {command}" in found.stdout
