@@ -8,11 +8,17 @@ from __future__ import annotations
 from pathlib import Path
 
 import demur
+from demur.artifact import metrics_schema
 from demur.calibration import calibration_schema
+from demur.read.run_schema import run_schema
 from demur.write import json_text
 
 FOLDER = Path(demur.__file__).parent / "schemas"
-SCHEMAS = {"calibrator.schema.json": calibration_schema}
+SCHEMAS = {
+    "metrics.schema.json": metrics_schema,
+    "run.schema.json": run_schema,
+    "calibrator.schema.json": calibration_schema,
+}
 
 if __name__ == "__main__":
     for name, schema in SCHEMAS.items():

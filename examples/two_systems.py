@@ -48,7 +48,7 @@ def table(found: Comparison) -> list[tuple[str, str, str, str]]:
 
 def _common(found: Comparison, name: str) -> tuple[str, str]:
     left, right = found.common[name]
-    return f"{left:.3f}", f"{right:.3f}"
+    return shown(left), shown(right)
 
 
 def verdict(found: Comparison) -> str:

@@ -79,7 +79,7 @@ def test_the_sides_keep_their_own_estimates_and_c_common_is_the_smaller_cmax():
     assert found.deltas["cmax"].point == found.right["cmax"].point - found.left["cmax"].point
     smaller = "left" if found.left["cmax"].point < found.right["cmax"].point else "right"
     side = 0 if smaller == "left" else 1
-    assert found.common["aurc@C_common"][side] == getattr(found, smaller)["aurc"].point
+    assert found.common["aurc@C_common"][side].point == getattr(found, smaller)["aurc"].point
 
 
 def test_differences_of_full_areas_use_t_and_the_rest_the_expanded_percentile():

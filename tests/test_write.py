@@ -1,5 +1,6 @@
 """A whole file or none."""
 
+import json
 import os
 import stat
 
@@ -69,6 +70,7 @@ def test_a_link_is_followed_not_replaced(tmp_path):
 
 
 def test_json_is_strict():
-    assert json_text({"ü": [1.5, None]}) == '{\n  "ü": [\n    1.5,\n    null\n  ]\n}\n'
+    assert json_text({"ü": [1.5, None], "a": {}}) == '{\n  "ü": [1.5, null],\n  "a": {}\n}\n'
+    assert json.loads(json_text([[{"a": [[], {}]}]])) == [[{"a": [[], {}]}]]
     with pytest.raises(ValueError, match="not JSON compliant"):
         json_text({"a": float("nan")})

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import platform
 from collections.abc import Mapping  # noqa: TC003  (pydantic reads the annotations)
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, get_args
 
-import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
+from pydantic import Field, TypeAdapter, ValidationError, model_validator
 
 from demur import strict_json
 from demur.calibrators import (
@@ -17,16 +15,17 @@ from demur.calibrators import (
     LinearCalibrator,
     LogisticCalibrator,
     TemperatureScalingCalibrator,
-    one_line,
 )
 from demur.cautions import Caution  # noqa: TC001  (pydantic reads the annotations)
 from demur.errors import UserError, unknown
+from demur.strict_model import Count, Part, Share, Time, Tool, one_line
 from demur.variants import spoken_share
 from demur.write import json_text, write_whole
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import numpy as np
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
@@ -34,41 +33,22 @@ if TYPE_CHECKING:
 Method = Literal["temperature_scaling", "platt", "logistic", "linear", "isotonic"]
 TargetName = Literal["correctness", "near_correct", "loss"]
 Text = Annotated[str, Field(min_length=1)]
-Share = Annotated[float, Field(ge=0, le=1)]
-Count = Annotated[int, Field(ge=0)]
 
 
-STRICT = ConfigDict(
-    frozen=True, strict=True, extra="forbid", allow_inf_nan=False, json_schema_serialization_defaults_required=True
-)
+class FittingTool(Tool):
+    """What made the file, the library it was fitted with among it."""
 
-
-class _Part(BaseModel):
-    model_config = ConfigDict(
-        frozen=True, strict=True, extra="forbid", allow_inf_nan=False, json_schema_serialization_defaults_required=True
-    )
-
-
-class Tool(_Part):
-    """What made the file."""
-
-    name: Literal["demur"] = "demur"
-    version: str
-    python: str
-    numpy: str
     scikit_learn: str
-    command: str | None
 
     @classmethod
-    def here(cls, command: str | None) -> Tool:
+    def here(cls, command: str | None) -> Self:
         """The installation at hand."""
         from importlib.metadata import version  # noqa: PLC0415  (slow to import)
 
-        python, learn = platform.python_version(), version("scikit-learn")
-        return cls(version=version("demur"), python=python, numpy=np.__version__, scikit_learn=learn, command=command)
+        return cls(**Tool.here(command).model_dump(), scikit_learn=version("scikit-learn"))
 
 
-class Training(_Part):
+class Training(Part):
     """The run it was fitted on, and what was found there."""
 
     path: str | None
@@ -84,7 +64,7 @@ class Training(_Part):
     outputs_distinct: Count
 
 
-class Quality(_Part):
+class Quality(Part):
     """How good the numbers are as probabilities of the target. What is null has its reason under `undefined`."""
 
     nll: Annotated[float, Field(ge=0)] | None
@@ -94,7 +74,7 @@ class Quality(_Part):
     undefined: Mapping[str, str]
 
 
-class Validation(_Part):
+class Validation(Part):
     """The same four numbers three times: before, on the data it was fitted on, and on people it had not seen."""
 
     as_given: Quality | None
@@ -105,12 +85,12 @@ class Validation(_Part):
     reason: str | None
 
 
-class Calibration(_Part):
+class Calibration(Part):
     """A calibrator and everything a reader needs to trust or repeat it."""
 
     schema_version: Literal["1"] = "1"
-    created_at: Annotated[str, Field(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")]
-    tool: Tool
+    created_at: Time
+    tool: FittingTool
     method: Method
     features: Annotated[tuple[Text, ...], Field(strict=False, min_length=1)] | None
     variant: Text | None

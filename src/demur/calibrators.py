@@ -12,7 +12,7 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
-from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
 
 from demur.design import columns_by_name, columns_named, one_column, refuse_lengths
@@ -20,6 +20,7 @@ from demur.errors import UserError, and_more, literal, shown
 from demur.features import CalibratorFeatureExtractor
 from demur.metrics.calibration import LEAST_LIKELY, compute_binary_nll, compute_ece
 from demur.metrics.forecasts import checked_outcomes, checked_shares
+from demur.strict_model import STRICT, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,7 +43,6 @@ __all__ = [
 
 COLDEST, HOTTEST = 0.05, 10.0
 PENALTY = 1.0
-_STRICT = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False, json_schema_serialization_defaults_required=True)
 Numbers = Annotated[tuple[float, ...], Field(strict=False, min_length=1)]
 Positive = Annotated[float, Field(gt=0)]
 
@@ -89,16 +89,7 @@ class Calibrator:
             raise UserError(f"this {type(self).__name__} is not fitted: use the one that fit gives")
 
 
-def one_line(error: ValidationError) -> str:
-    """The first thing that is wrong with some data, where it is, and how many more there are."""
-    first = error.errors()[0]
-    where = ".".join(map(str, first["loc"]))
-    said = first["msg"].removeprefix("Value error, ")
-    value = "" if first["type"] == "value_error" else f", not {literal(first['input'])}"
-    return and_more(f"{where}: {said}{value}" if where else said, error.error_count())
-
-
-@dataclass(frozen=True, slots=True, config=_STRICT)
+@dataclass(frozen=True, slots=True, config=STRICT)
 class TemperatureScalingCalibrator(Calibrator):
     """sigmoid(logit(p) / T): the same odds, raised to the power 1/T. T > 1 makes every probability less extreme.
 
@@ -138,7 +129,7 @@ class TemperatureScalingCalibrator(Calibrator):
         return _sigmoid(_logit(one_column(features)) / self.temperature)
 
 
-@dataclass(frozen=True, slots=True, config=_STRICT)
+@dataclass(frozen=True, slots=True, config=STRICT)
 class _Weighted(Calibrator):
     """An intercept and a coefficient for each standardised feature."""
 
@@ -185,7 +176,7 @@ class _Weighted(Calibrator):
         return total
 
 
-@dataclass(frozen=True, slots=True, config=_STRICT)
+@dataclass(frozen=True, slots=True, config=STRICT)
 class LogisticCalibrator(_Weighted):
     """sigmoid(b + Σ w·(x − mean)/scale): logistic regression on standardised features, L2 penalty with C = 1.
 
@@ -216,7 +207,7 @@ class LogisticCalibrator(_Weighted):
         return _sigmoid(self._weighted_sum(features))
 
 
-@dataclass(frozen=True, slots=True, config=_STRICT)
+@dataclass(frozen=True, slots=True, config=STRICT)
 class LinearCalibrator(_Weighted):
     """b + Σ w·(x − mean)/scale, clipped to [0, 1]: ridge regression on standardised features, penalty 1.
 
@@ -243,7 +234,7 @@ class LinearCalibrator(_Weighted):
         return np.clip(self._weighted_sum(features), 0, 1)
 
 
-@dataclass(frozen=True, slots=True, config=_STRICT)
+@dataclass(frozen=True, slots=True, config=STRICT)
 class IsotonicCalibrator(Calibrator):
     """The best fit that never falls: linear between its knots, level beyond them.
 

@@ -48,12 +48,15 @@ class Delta(Estimate):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Comparison:
-    """Both systems, and the differences right − left by name; `aurc@C_common` is cut where both still answer."""
+    """Both systems, and the differences right − left by name; `aurc@C_common` is cut where both still answer.
+
+    `common` holds those areas of the left and of the right side.
+    """
 
     left: Estimates
     right: Estimates
     deltas: Mapping[str, Delta]
-    common: Mapping[str, tuple[float, float]]
+    common: Mapping[str, tuple[Estimate, Estimate]]
     common_coverage: float
     warnings: tuple[Caution, ...]
 
@@ -74,7 +77,7 @@ def compare(
     refuse_unpaired(left, right)
     chosen = NUMBERS if measures is None else measures
     systems = [System.of(one, chosen, thorough=thorough, side=side) for one, side in ((left, "left"), (right, "right"))]
-    pair = _Pair(*systems)
+    pair = Pair(*systems)
     tables = (pair.left.table, pair.right.table)
     values = bootstrap(pair.numbers, *tables, plan=plan)
     alone = leave_one_out(pair.numbers, *tables, plan=plan) if thorough else {}
@@ -112,7 +115,9 @@ def refuse_other_truth(left: Items, right: Items) -> None:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Pair:
+class Pair:
+    """Two systems, and what is asked of both in every replicate."""
+
     left: System
     right: System
 
@@ -138,8 +143,9 @@ class _Pair:
         left = self.left.estimates(_of_side(values, "left"), _of_side(alone, "left"), plan)
         right = self.right.estimates(_of_side(values, "right"), _of_side(alone, "right"), plan)
         reached = min(self.left.curve.coverage_reached, self.right.curve.coverage_reached)
-        common = self._common_areas(Coverage.of(reached)) if reached else dict.fromkeys(_COMMON_AREAS, (0.0, 0.0))
-        points = {name: (left[name].point, right[name].point) for name in left} | common
+        areas = self._common_areas(Coverage.of(reached)) if reached else dict.fromkeys(_COMMON_AREAS, (0.0, 0.0))
+        common = {name: self._common_estimates(name, pair, values) for name, pair in areas.items()}
+        points = {name: (left[name].point, right[name].point) for name in left} | areas
         deltas = {name: self._delta(name, pair, values, alone) for name, pair in points.items()}
         warned = [*left.warnings, *right.warnings]
         for name, delta in deltas.items():
@@ -153,6 +159,22 @@ class _Pair:
         generalized = left.generalized_area_upto(reached), right.generalized_area_upto(reached)
         areas = dict(zip(_COMMON_AREAS, (selective, generalized), strict=True))
         return {name: (float(one), float(other)) for name, (one, other) in areas.items()}
+
+    def _common_estimates(
+        self, name: str, points: tuple[float, float], values: Mapping[str, Any]
+    ) -> tuple[Estimate, Estimate]:
+        clusters = self.left.table.clusters
+        sides = (("left", self.left, points[0]), ("right", self.right, points[1]))
+        left, right = (
+            Estimate(
+                **uncertainty(
+                    Evidence(point, values.get(f"{side} {name}", np.zeros(0)), clusters, two_sided=system.two_sided),
+                    _metric_of(name).interval,
+                )
+            )
+            for side, system, point in sides
+        )
+        return left, right
 
     def _delta(
         self, name: str, points: tuple[float, float], values: Mapping[str, Any], alone: Mapping[str, Any]

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from pydantic import ValidationError
 
-from demur.calibration import Calibration, Quality, Tool, Training, Validation, model_inputs
+from demur.calibration import Calibration, FittingTool, Quality, Training, Validation, model_inputs
 from demur.calibrators import (
     CALIBRATORS,
     Calibrator,
     IsotonicCalibrator,
     LogisticCalibrator,
     TemperatureScalingCalibrator,
-    one_line,
 )
 from demur.cautions import Caution, about_merging
 from demur.confidences import confidence
@@ -25,6 +24,7 @@ from demur.errors import UserError, and_more, literal, shown, unknown
 from demur.features import CalibratorFeatureExtractor
 from demur.metrics.forecasts import CALIBRATION_METRICS, Forecasts
 from demur.signals import SIGNALS
+from demur.strict_model import one_line
 from demur.targets import target as target_named
 from demur.variants import VARIANTS
 
@@ -120,7 +120,7 @@ def calibrate(  # noqa: PLR0913  (each is a choice of the user)
     values = task.applied(calibrator)
     content = {
         "created_at": created_at or dt.datetime.now(dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        "tool": Tool.here(command),
+        "tool": FittingTool.here(command),
         "method": task.method,
         "features": task.features,
         "variant": variant,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -57,7 +57,8 @@ class RawUnits:
 class Items:
     """The units of one run, ordered by cluster and then by item.
 
-    `answer` means something only where `answered` is true: elsewhere the system abstained.
+    `answer` means something only where `answered` is true: elsewhere the system abstained, where `nan_answer` is true
+    by a NaN and elsewhere by a null.
     """
 
     cluster_ids: tuple[ClusterId, ...]
@@ -68,7 +69,7 @@ class Items:
     truth: NDArray[np.int64]
     answer: NDArray[np.int64]
     answered: NDArray[np.bool_]
-    abstained_nan: int
+    nan_answer: NDArray[np.bool_]
     signals: Mapping[str, Column]
     instrument: Instrument | None
     noun: str
@@ -89,14 +90,14 @@ class Items:
             truth=units.truth.values.astype(np.int64),
             answer=np.where(answered, units.prediction.values, 0).astype(np.int64),
             answered=answered,
-            abstained_nan=int(np.count_nonzero(~answered & units.prediction.is_(State.NUMBER))),
+            nan_answer=~answered & units.prediction.is_(State.NUMBER),
             signals=MappingProxyType(units.signals),
             instrument=raw.instrument,
             noun=raw.noun,
             source=source,
         )
         columns = [array for column in units.signals.values() for array in (column.values, column.state)]
-        for array in (items.cluster, items.item, items.truth, items.answer, items.answered, *columns):
+        for array in (items.cluster, items.item, items.truth, items.answer, items.answered, items.nan_answer, *columns):
             array.flags.writeable = False
         return items
 
@@ -112,9 +113,34 @@ class Items:
             f"{self.abstained_nan} NaN), {len(self.signals)} signals)"
         )
 
+    @property
+    def abstained_nan(self) -> int:
+        """How many abstentions came as NaN."""
+        return int(self.nan_answer.sum())
+
     def place(self, unit: int) -> str:
         """Which unit this is, in words."""
         return _place(self.noun, self.cluster_ids[self.cluster[unit]], self.item_names[self.item[unit]])
+
+    def only(self, clusters: Iterable[ClusterId]) -> Items:
+        """The same facts of these clusters alone; nobody has failed among them."""
+        wanted = set(clusters)
+        kept = [place for place, name in enumerate(self.cluster_ids) if name in wanted]
+        place_of = np.full(len(self.cluster_ids), -1)
+        place_of[kept] = np.arange(len(kept))
+        units = np.flatnonzero(place_of[self.cluster] >= 0)
+        return replace(
+            self,
+            cluster_ids=tuple(self.cluster_ids[place] for place in kept),
+            failed=(),
+            cluster=place_of[self.cluster[units]],
+            item=self.item[units],
+            truth=self.truth[units],
+            answer=self.answer[units],
+            answered=self.answered[units],
+            nan_answer=self.nan_answer[units],
+            signals=MappingProxyType({name: column.take(units) for name, column in self.signals.items()}),
+        )
 
     def _repr_html_(self) -> str:
         rows = [("signal", name) for name in self.signals]

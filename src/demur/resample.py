@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 Statistic = Callable[..., Mapping[str, Any]]
+Job = tuple[Statistic, Sequence[Table]]
 Progress = Callable[[int, int], None]
 
 _BLOCK_CELLS = 1 << 17  # a megabyte an array: a block of them stays near the processor
@@ -60,12 +61,17 @@ def bootstrap(statistic: Statistic, *tables: Table, plan: Plan) -> dict[str, Flo
     >>> bootstrap(lambda sample: {"aurc": sample.selective_area}, table, plan=Plan(3, seed=1))["aurc"].round(3).tolist()
     [0.875, 1.75, 0.0]
     """
+    return bootstrap_each({"": (statistic, tables)}, plan=plan)[""]
+
+
+def bootstrap_each(jobs: Mapping[str, Job], *, plan: Plan) -> dict[str, dict[str, Floats]]:
+    """The values of several statistics, each of tables of its own, over the same bootstrap samples of the clusters."""
 
     def drawn(replicates: NDArray[np.intp]) -> Floats:
         assert plan.seed is not None  # noqa: S101  (the plan has checked it)
-        return weights(plan.seed, replicates, tables[0].clusters)
+        return weights(plan.seed, replicates, _clusters(jobs))
 
-    return _in_blocks(statistic, tables, drawn, plan.n_resamples, plan)
+    return _in_blocks(jobs, drawn, plan.n_resamples, plan)
 
 
 def leave_one_out(statistic: Statistic, *tables: Table, plan: Plan) -> dict[str, Floats]:
@@ -76,7 +82,7 @@ def leave_one_out(statistic: Statistic, *tables: Table, plan: Plan) -> dict[str,
     def all_but(clusters: NDArray[np.intp]) -> Floats:
         return np.asarray(1.0 - (clusters[:, None] == np.arange(tables[0].clusters)))
 
-    return _in_blocks(statistic, tables, all_but, tables[0].clusters, replace(plan, progress=None))
+    return _in_blocks({"": (statistic, tables)}, all_but, tables[0].clusters, replace(plan, progress=None))[""]
 
 
 def as_it_is(table: Table) -> Replicates:
@@ -85,31 +91,34 @@ def as_it_is(table: Table) -> Replicates:
 
 
 def _in_blocks(
-    statistic: Statistic,
-    tables: Sequence[Table],
-    weights_of: Callable[[NDArray[np.intp]], Floats],
-    total: int,
-    plan: Plan,
-) -> dict[str, Floats]:
-    """The statistic of every block of samples, put together in order."""
-    _refuse_tables(tables)
+    jobs: Mapping[str, Job], weights_of: Callable[[NDArray[np.intp]], Floats], total: int, plan: Plan
+) -> dict[str, dict[str, Floats]]:
+    """The statistics of every block of samples, put together in order."""
+    tables = _refuse_tables(jobs)
 
-    def work(start: int) -> dict[str, Floats]:
+    def work(start: int) -> dict[str, dict[str, Floats]]:
         numbers = np.arange(start, min(start + size, total))
         drawn = weights_of(numbers)
-        return _checked(statistic(*(Replicates.of(table, drawn) for table in tables)), len(numbers))
+        return {
+            name: _checked(statistic(*(Replicates.of(table, drawn) for table in given)), len(numbers))
+            for name, (statistic, given) in jobs.items()
+        }
 
     size = plan.block or max(1, min(total, _BLOCK_CELLS // max(table.cells for table in tables)))
     np.empty(_KEPT)  # freed at once: it teaches the C allocator to keep what blocks free, which saves a quarter
-    blocks: list[dict[str, Floats]] = []
+    blocks: list[dict[str, dict[str, Floats]]] = []
     for block in _each(work, range(0, total, size), plan.threads):
         blocks.append(block)
         if plan.progress:
             plan.progress(min(len(blocks) * size, total), total)
+    return {job: _joined([block[job] for block in blocks]) for job in jobs}
+
+
+def _joined(blocks: Sequence[dict[str, Floats]]) -> dict[str, Floats]:
     return {name: np.concatenate([block[name] for block in blocks]) for name in (blocks[0] if blocks else ())}
 
 
-def _each(work: Callable[[int], dict[str, Floats]], starts: range, threads: int) -> Iterator[dict[str, Floats]]:
+def _each(work: Callable[[int], Any], starts: range, threads: int) -> Iterator[Any]:
     """The blocks in order, on as many threads as are asked for."""
     if threads == 1:
         yield from map(work, starts)
@@ -120,11 +129,18 @@ def _each(work: Callable[[int], dict[str, Floats]], starts: range, threads: int)
         yield from pool.map(work, starts)
 
 
-def _refuse_tables(tables: Sequence[Table]) -> None:
+def _clusters(jobs: Mapping[str, Job]) -> int:
+    return next(iter(jobs.values()))[1][0].clusters
+
+
+def _refuse_tables(jobs: Mapping[str, Job]) -> list[Table]:
+    """All the tables there are, if they can be drawn alike."""
+    tables = [table for _, given in jobs.values() for table in given]
     if not tables or not all(isinstance(table, Table) for table in tables):
         raise UserError("nothing to resample: give at least one table, made by Table.of")
     if any(table.ids != tables[0].ids for table in tables[1:]):
         raise UserError("the tables hold different clusters: they cannot be drawn alike")
+    return tables
 
 
 def _checked(found: Any, replicates: int) -> dict[str, Floats]:

@@ -101,8 +101,13 @@ class Run:
 
     def to_json(self, mode: str, run_id: str, first_id: int = 300) -> dict[str, Any]:
         """The run as a run file holds it."""
+        metadata = {"run_id": run_id, "git_commit": None}
+        return {"run_metadata": metadata, "experiments": [self.experiment(mode, first_id)]}
+
+    def experiment(self, mode: str, first_id: int = 300, failures: int = 0) -> dict[str, Any]:
+        """The run as one experiment of a run file; whoever fails comes after the others."""
         names = self.people.instrument.items
-        results = []
+        results: list[dict[str, Any]] = []
         for person, truth in enumerate(self.people.truth.tolist()):
             said = [
                 score if answered else None
@@ -118,8 +123,9 @@ class Run:
                 "item_signals": signals,
             }
             results.append({"participant_id": first_id + person, "success": True, "error": None} | maps)
-        experiment = {"provenance": {"mode": mode, "split": "simulated"}, "results": {"mode": mode, "results": results}}
-        return {"run_metadata": {"run_id": run_id, "git_commit": None}, "experiments": [experiment]}
+        last = first_id + len(results)
+        results += [{"participant_id": last + n, "success": False, "error": "simulated"} for n in range(failures)]
+        return {"provenance": {"mode": mode, "split": "simulated"}, "results": {"mode": mode, "results": results}}
 
 
 def make_people(participants: int, *, seed: int, instrument: Instrument = PHQ8, correlation: float = 0.6) -> People:
@@ -148,6 +154,29 @@ def run_system(people: People, system: System, *, seed: int) -> Run:
     answered = people.difficulty + system.reluctance < 1 + 0.3 * rng.normal(size=shape)
     knows = system.insight * (1 - people.difficulty) + (1 - system.insight) * rng.random(shape)
     return Run(people, answer, answered, _signals(knows, rng, people.instrument))
+
+
+def simulated_run(
+    participants: int,
+    *,
+    seed: int,
+    failures: int = 0,
+    correlation: float = 0.6,
+    instrument: Instrument = PHQ8,
+    run_id: str = "simulated",
+) -> dict[str, Any]:
+    """A run file with two experiments, zero_shot and few_shot, on the same people."""
+    if type(failures) is not int or failures < 0:
+        raise UserError(f"failures {literal(failures)}, expected an integer, 0 or more")
+    people = make_people(participants, seed=seed, instrument=instrument, correlation=correlation)
+    systems = {"zero_shot": ZERO_SHOT, "few_shot": FEW_SHOT}
+    return {
+        "run_metadata": {"run_id": run_id, "git_commit": None},
+        "experiments": [
+            run_system(people, system, seed=seed + place).experiment(mode, failures=failures)
+            for place, (mode, system) in enumerate(systems.items())
+        ],
+    }
 
 
 def _alike(rng: np.random.Generator, shape: tuple[int, int], correlation: float) -> Floats:

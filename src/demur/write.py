@@ -15,8 +15,31 @@ if TYPE_CHECKING:
 
 
 def json_text(content: Any) -> str:
-    """Strict JSON with members in their order, ending in a newline."""
-    return json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    """Strict JSON with members in their order, one to a line and lists of plain values on theirs.
+
+    >>> print(json_text({"a": [1, 0.5], "b": {"c": None}}), end="")
+    {
+      "a": [1, 0.5],
+      "b": {
+        "c": null
+      }
+    }
+    """
+    return _indented(content, "\n") + "\n"
+
+
+def _indented(content: Any, line: str) -> str:
+    inner = line + "  "
+    if isinstance(content, dict) and content:
+        members = (f"{_plain(name)}: {_indented(value, inner)}" for name, value in content.items())
+        return "{" + inner + f",{inner}".join(members) + line + "}"
+    if isinstance(content, list) and any(isinstance(value, (dict, list)) for value in content):
+        return "[" + inner + f",{inner}".join(_indented(value, inner) for value in content) + line + "]"
+    return _plain(content)
+
+
+def _plain(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
 def write_whole(path: str | Path, text: str, *, inputs: Iterable[str | Path] = ()) -> Path:

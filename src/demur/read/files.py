@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from demur.errors import UserError
 from demur.read.rows import PARSERS, read_table
-from demur.read.run_json import read_run
+from demur.read.run_json import RunFile
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from demur.instruments import Instrument
     from demur.items import Items
 
@@ -26,8 +28,42 @@ def read_items(
     `mode` and `experiment` choose among the experiments of a run file; a table holds one. The instrument `none` leaves
     the items and scores of a table free.
     """
-    if Path(path).suffix.lower() not in PARSERS:
-        return read_run(path, mode=mode, experiment=experiment, instrument=instrument)
+    return read_inputs([path], modes=[mode], experiments=[experiment], instrument=instrument)[0]
+
+
+def read_inputs(
+    paths: Sequence[str | Path],
+    *,
+    modes: Sequence[str | None] = (),
+    experiments: Sequence[int | None] = (),
+    instrument: str | Path | Instrument = "PHQ-8",
+) -> list[Items]:
+    """The facts of several files. One mode or experiment is meant for all, several for each in turn.
+
+    A run file given twice, for two of its modes, is read once.
+    """
+    files: dict[str, RunFile] = {}
+    found = []
+    for place, path in enumerate(paths):
+        mode, experiment = _for_each(modes, place, paths, "mode"), _for_each(experiments, place, paths, "experiment")
+        if Path(path).suffix.lower() in PARSERS:
+            found.append(_table(path, mode, experiment, instrument))
+            continue
+        file = files.get(str(path)) or files.setdefault(str(path), RunFile.of(path))
+        found.append(file.items(mode=mode, experiment=experiment, instrument=instrument))
+    return found
+
+
+_T = TypeVar("_T")
+
+
+def _for_each(given: Sequence[_T | None], place: int, paths: Sequence[object], what: str) -> _T | None:
+    if len(given) > 1 and len(given) != len(paths):
+        raise UserError(f"{len(given)} {what}s for {len(paths)} inputs: give one for all of them, or one for each")
+    return given[min(place, len(given) - 1)] if given else None
+
+
+def _table(path: str | Path, mode: str | None, experiment: int | None, instrument: str | Path | Instrument) -> Items:
     if mode is not None or experiment is not None:
         raise UserError(f"{path}: a table holds one experiment and no modes: leave out mode and experiment")
     return read_table(path, instrument=None if instrument == "none" else instrument)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -31,23 +32,49 @@ def read_run(
 
     A file with one experiment needs neither `mode` nor `experiment` (its index, from 0); one with several does.
     """
-    chosen = instrument_of(instrument)
-    data = read_bytes(path)
-    try:
-        run = loads(decode(data))
-        index, chosen_mode = _choose(_experiments(run), mode, experiment)
-        raw = _raw_units(run["experiments"][index], chosen, f"experiments[{index}]")
-        metadata = _member(run, "run_metadata", dict, "the run", default={})
-        source = Source(
-            path=str(path),
-            sha256=fingerprint(data),
-            run_id=_member(metadata, "run_id", str, "run_metadata", default=None),
-            git_commit=_member(metadata, "git_commit", str, "run_metadata", default=None),
-            mode=chosen_mode,
-        )
-        return Items.of(raw, source)
-    except UserError as error:
-        raise error.in_file(path) from None
+    return RunFile.of(path).items(mode=mode, experiment=experiment, instrument=instrument)
+
+
+@dataclass(frozen=True, slots=True)
+class RunFile:
+    """A run file, read and parsed once; any of its experiments can be asked for."""
+
+    path: str
+    sha256: str
+    content: Any
+
+    @classmethod
+    def of(cls, path: str | Path) -> RunFile:
+        """Read and parse."""
+        data = read_bytes(path)
+        try:
+            return cls(str(path), fingerprint(data), loads(decode(data)))
+        except UserError as error:
+            raise error.in_file(path) from None
+
+    def items(
+        self,
+        *,
+        mode: str | None = None,
+        experiment: int | None = None,
+        instrument: str | Path | Instrument = PHQ8,
+    ) -> Items:
+        """The facts of one experiment."""
+        scale = instrument_of(instrument)
+        try:
+            index, chosen_mode = _choose(_experiments(self.content), mode, experiment)
+            raw = _raw_units(self.content["experiments"][index], scale, f"experiments[{index}]")
+            metadata = _member(self.content, "run_metadata", dict, "the run", default={})
+            source = Source(
+                path=self.path,
+                sha256=self.sha256,
+                run_id=_member(metadata, "run_id", str, "run_metadata", default=None),
+                git_commit=_member(metadata, "git_commit", str, "run_metadata", default=None),
+                mode=chosen_mode,
+            )
+            return Items.of(raw, source)
+        except UserError as error:
+            raise error.in_file(self.path) from None
 
 
 _REQUIRED = object()

@@ -1,0 +1,92 @@
+"""The command line. It parses, calls the library, prints, and turns a user's mistake into one line and exit code 2."""
+
+from __future__ import annotations
+
+import io
+import shlex
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from demur import __version__
+from demur.errors import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+app = typer.Typer(
+    name="demur",
+    help="Measure systems that may decline to answer: the whole risk–coverage trade-off, exactly.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+
+Mode = Annotated[str | None, typer.Option(help="Which experiment of a run file: its mode.")]
+Experiment = Annotated[int | None, typer.Option(help="Which experiment of a run file: its index, from 0.")]
+InstrumentName = Annotated[str, typer.Option(help="A name, or a .json or .toml file; none: a table's own items.")]
+CalibrationFile = Annotated[Path | None, typer.Option(help="A file written by demur calibrate.")]
+CreatedAt = Annotated[
+    str | None, typer.Option(help="The time to record, such as 2026-01-31T12:00:00Z; the present if not given.")
+]
+
+
+def _print_version(wanted: bool) -> None:  # noqa: FBT001  (typer's callback protocol)
+    if wanted:
+        typer.echo(f"demur {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: Annotated[  # noqa: FBT002  (handled by its callback)
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit."),
+    ] = False,
+) -> None:
+    """Measure systems that may decline to answer: the whole risk–coverage trade-off, exactly."""
+
+
+def command_line() -> str:
+    """What was typed, for the record."""
+    return shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]])
+
+
+def under_outputs(name: str) -> Path:
+    """Where a result goes that was given no place."""
+    folder = Path("data/outputs")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"{folder}: cannot be made ({error.strerror}); name a file with --output") from None
+    return folder / name
+
+
+@contextmanager
+def progress_bar(what: str) -> Iterator[Callable[[int, int], None] | None]:
+    """A progress bar on a terminal, nothing anywhere else."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console  # noqa: PLC0415
+    from rich.progress import Progress  # noqa: PLC0415
+
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a terminal that cannot show a sign is no reason to fail
+    try:
+        app(arguments)
+    except UserError as error:
+        typer.echo(f"demur: {error}", err=True)
+        sys.exit(2)

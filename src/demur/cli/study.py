@@ -1,0 +1,72 @@
+"""`demur study` and `demur simulate`: made-up runs, to plan with and to try things on."""
+
+from __future__ import annotations
+
+from pathlib import Path  # noqa: TC003  (typer reads the annotations)
+from typing import Annotated
+
+import typer
+
+from demur.cli.app import app, progress_bar
+
+
+@app.command()
+def study(  # noqa: PLR0913, PLR0917  (one parameter an option)
+    seed: Annotated[int, typer.Option(help="Seed of the simulation: any integer, 0 or more.")],
+    participants: Annotated[int, typer.Option(help="How many participants a data set has.")] = 41,
+    datasets: Annotated[int, typer.Option(help="How many data sets to make.")] = 1000,
+    resamples: Annotated[int, typer.Option(help="Bootstrap resamples of each data set.")] = 1000,
+    correlation: Annotated[float, typer.Option(help="How much a person's items are alike, 0 to 1.")] = 0.6,
+    loss: Annotated[str, typer.Option(help="abs, abs_norm or zero_one.")] = "abs_norm",
+    confidence: Annotated[str, typer.Option(help="The signal that ranks the answers.")] = "llm_evidence_count",
+    instrument: Annotated[str, typer.Option(help="A name, or a .json or .toml file.")] = "PHQ-8",
+) -> None:
+    """Measure how often intervals hold the truth, on made-up runs of your size.
+
+    Example: demur study --participants 20 --datasets 1000 --seed 1
+    """
+    from demur.instruments import instrument as instrument_of  # noqa: PLC0415  (--help does not pay for it)
+    from demur.study import Design, coverage, report  # noqa: PLC0415
+
+    design = Design(
+        participants=participants,
+        loss=loss,
+        confidence=confidence,
+        correlation=correlation,
+        instrument=instrument_of(instrument),
+    )
+    with progress_bar("data sets") as advance:
+        tallies = coverage(design, datasets=datasets, seed=seed, n_resamples=resamples, progress=advance)
+    size = f"--participants {participants} --datasets {datasets} --resamples {resamples} --seed {seed}"
+    kind = f"--correlation {correlation} --loss {loss} --confidence {confidence} --instrument {design.instrument.name}"
+    typer.echo(f"demur study {size} {kind}")
+    typer.echo(report(design, tallies))
+
+
+@app.command()
+def simulate(  # noqa: PLR0913, PLR0917  (one parameter an option)
+    output: Annotated[Path, typer.Option(help="The run file to write.")],
+    seed: Annotated[int, typer.Option(help="Seed of the simulation: any integer, 0 or more.")],
+    participants: Annotated[int, typer.Option(help="How many participants there are.")] = 41,
+    failures: Annotated[int, typer.Option(help="How many more participants fail.")] = 0,
+    correlation: Annotated[float, typer.Option(help="How much a person's items are alike, 0 to 1.")] = 0.6,
+    instrument: Annotated[str, typer.Option(help="A name, or a .json or .toml file.")] = "PHQ-8",
+    run_id: Annotated[str, typer.Option(help="The run id to record.")] = "simulated",
+) -> None:
+    """Write a made-up run file: two experiments, zero_shot and few_shot, on the same participants.
+
+    Example: demur simulate --output run.json --participants 41 --seed 1
+    """
+    from demur.instruments import instrument as instrument_of  # noqa: PLC0415  (--help does not pay for it)
+    from demur.simulate import simulated_run  # noqa: PLC0415
+    from demur.write import json_text, write_whole  # noqa: PLC0415
+
+    content = simulated_run(
+        participants,
+        seed=seed,
+        failures=failures,
+        correlation=correlation,
+        instrument=instrument_of(instrument),
+        run_id=run_id,
+    )
+    typer.echo(f"wrote {write_whole(output, json_text(content))}: {participants} participants, zero_shot and few_shot")

@@ -1,0 +1,265 @@
+"""Evaluate: from the facts of one run, or of two on the same clusters, to every number with its uncertainty.
+
+Units are graded under each confidence variant, clusters are drawn once for all variants and both runs, and nothing is
+computed twice.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from demur.cautions import Caution, about_comparisons
+from demur.comparison import Comparison, Pair, refuse_unpaired
+from demur.confidences import chosen
+from demur.coverage import Coverage
+from demur.errors import UserError, literal
+from demur.estimates import System
+from demur.graded import grade
+from demur.intervals import METHODS
+from demur.losses import loss as loss_named
+from demur.metrics import Scores
+from demur.pairing import Pairing, paired
+from demur.resample import Plan, bootstrap_each, leave_one_out
+from demur.variants import VARIANTS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from demur.curve import Curve
+    from demur.estimates import Estimate, Estimates
+    from demur.graded import Graded
+    from demur.items import Items
+    from demur.variants import Calibration, Confidence
+
+TENTHS = tuple(Coverage.of(f"0.{tenth}") for tenth in range(1, 10))
+BOOTSTRAPPED = ("cmax", "aurc", "augrc", "naurc", "naugrc", "eaurc", "eaugrc")
+POINTS = (
+    *("aurc_optimal", "augrc_optimal", "aurc_achievable", "aurc_random", "augrc_random"),
+    *("aurc_gap_pct", "augrc_gap_pct", "achievable_gain_pct", "mae"),
+)
+HALF = Coverage.of("0.5")
+_NEED_ERRORS = ("studentised", "analytic", "analytic_log", "jackknife", "bca")
+_ABOUT_EVERYONE = ("one_cluster", "few_clusters", "unequal_clusters")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What to compute. Without `area_coverage` areas are cut at 0.5, and at the common coverage of two runs.
+
+    `level` and `interval` ask for one more interval of every number, beside those at 95 %.
+    """
+
+    loss: str = "abs_norm"
+    confidence: str = "default"
+    grid: tuple[Coverage, ...] = TENTHS
+    area_coverage: Coverage | None = None
+    level: float | None = None
+    interval: str | None = None
+
+    def __post_init__(self) -> None:
+        loss_named(self.loss)
+        values = [target.value for target in self.grid]
+        if len(set(values)) < len(values):
+            raise UserError("the coverage grid has a coverage twice")
+        if self.interval is not None and self.interval not in (*METHODS, "recommended"):
+            raise UserError(f"interval {literal(self.interval)}, expected recommended or one of {', '.join(METHODS)}")
+        if self.level is not None and not (isinstance(self.level, float) and 0 < self.level < 1):
+            raise UserError(f"level {literal(self.level)}, expected a number between 0 and 1, such as 0.95")
+
+    @property
+    def thorough(self) -> bool:
+        """Whether the interval asked for needs more than the bootstrap values."""
+        return self.interval in _NEED_ERRORS
+
+    def measures(self, area: Coverage | None) -> list[str]:
+        """The names of the numbers that get intervals."""
+        cuts = [] if area is None else [f"aurc@{area.text}", f"augrc@{area.text}"]
+        return [*BOOTSTRAPPED, *cuts, *(f"mae@{target.text}" for target in self.grid)]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Evaluated:
+    """One run under one confidence variant.
+
+    `areas` are the two areas cut at a coverage: `area_coverage`, or the common one, `used`, if none was asked for.
+    """
+
+    confidence: Confidence
+    graded: Graded
+    curve: Curve
+    scores: Scores
+    estimates: Estimates
+    areas: Mapping[str, Estimate]
+    used: float
+
+    @property
+    def defined(self) -> bool:
+        """Whether anything is answered: what is not is never ranked."""
+        return self.curve.defined
+
+    @property
+    def probability(self) -> bool:
+        """Whether the confidence can be read as the chance of being right."""
+        known = VARIANTS.get(self.confidence.name)
+        return self.confidence.calibration is not None or (known is not None and known.is_probability)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EvaluatedPair:
+    """Two runs under one confidence variant, and their differences."""
+
+    left: Evaluated
+    right: Evaluated
+    comparison: Comparison
+
+    @property
+    def same_cmax(self) -> bool:
+        """Whether the full areas cover the same ground, so that they may be compared."""
+        return self.left.curve.coverage_reached == self.right.curve.coverage_reached
+
+    @property
+    def both_answer(self) -> bool:
+        """Whether both sides have anything to compare."""
+        return self.left.defined and self.right.defined
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Evaluation:
+    """Every number of one run or two, by variant; what was left out; what to be careful about."""
+
+    settings: Settings
+    plan: Plan
+    runs: tuple[Items, ...]
+    variants: Mapping[str, Evaluated | EvaluatedPair]
+    skipped: Mapping[str, str]
+    warnings: tuple[Caution, ...]
+    pairing: Pairing | None = None
+    given: tuple[Items, ...] = field(default=())
+
+
+def evaluate(
+    *runs: Items,
+    settings: Settings,
+    plan: Plan,
+    calibration: Calibration | None = None,
+    intersection_only: bool = False,
+) -> Evaluation:
+    """Evaluate one run, or two on the clusters both hold."""
+    if len(runs) == 1:
+        return _one(runs[0], settings, plan, calibration)
+    if len(runs) != 2:  # noqa: PLR2004
+        raise UserError(f"{len(runs)} runs, expected one, or two to compare")
+    return _two(paired(*runs, intersection_only=intersection_only), runs, settings, plan, calibration)
+
+
+def _one(items: Items, settings: Settings, plan: Plan, calibration: Calibration | None) -> Evaluation:
+    confidences, skipped = chosen(items, settings.confidence, calibration)
+    area = settings.area_coverage or HALF
+    graded = {name: grade(items, loss=settings.loss, confidence=one) for name, one in confidences.items()}
+    systems = {
+        name: System.of(one, settings.measures(area), thorough=settings.thorough) for name, one in graded.items()
+    }
+    values = bootstrap_each({name: (one.numbers, (one.table,)) for name, one in systems.items()}, plan=plan)
+    found = {}
+    for name, system in systems.items():
+        alone = leave_one_out(system.numbers, system.table, plan=plan) if settings.thorough else {}
+        estimates = system.estimates(values[name], alone, plan)
+        areas = {key: estimates[f"{key}@{area.text}"] for key in ("aurc", "augrc")}
+        used = float(min(area.value, system.curve.coverage_reached))
+        found[name] = _evaluated(confidences[name], graded[name], system, estimates, areas, used)
+    warned = _gathered({name: one.estimates.warnings for name, one in found.items()})
+    return Evaluation(settings, plan, (items,), found, skipped, warned, given=(items,))
+
+
+def _two(
+    pairing: Pairing, given: tuple[Items, ...], settings: Settings, plan: Plan, calibration: Calibration | None
+) -> Evaluation:
+    sides = [chosen(items, settings.confidence, calibration) for items in (pairing.left, pairing.right)]
+    (left, skipped_left), (right, skipped_right) = sides
+    shared = [name for name in left if name in right]
+    graded = {
+        name: tuple(
+            grade(items, loss=settings.loss, confidence=one[name])
+            for items, one in ((pairing.left, left), (pairing.right, right))
+        )
+        for name in shared
+    }
+    pairs = {name: _pair(one, other, settings) for name, (one, other) in graded.items()}
+    jobs = {name: (pair.numbers, (pair.left.table, pair.right.table)) for name, pair in pairs.items()}
+    values = bootstrap_each(jobs, plan=plan)
+    found = {}
+    for name, pair in pairs.items():
+        alone = leave_one_out(*jobs[name][:1], *jobs[name][1], plan=plan) if settings.thorough else {}
+        comparison = pair.comparison(values[name], alone, plan)
+        found[name] = EvaluatedPair(
+            _side(0, left[name], graded[name][0], pair.left, comparison, settings.area_coverage),
+            _side(1, right[name], graded[name][1], pair.right, comparison, settings.area_coverage),
+            comparison,
+        )
+    warned = _gathered({name: one.comparison.warnings for name, one in found.items()})
+    warned += tuple(about_comparisons(sum(len(one.comparison.deltas) for one in found.values())))
+    skipped = _skipped_on_either(skipped_left, skipped_right)
+    return Evaluation(settings, plan, (pairing.left, pairing.right), found, skipped, warned, pairing, given)
+
+
+def _pair(left: Graded, right: Graded, settings: Settings) -> Pair:
+    refuse_unpaired(left, right)
+    measures = settings.measures(settings.area_coverage)
+    return Pair(
+        *(
+            System.of(one, measures, thorough=settings.thorough, side=side)
+            for one, side in ((left, "left"), (right, "right"))
+        )
+    )
+
+
+def _side(
+    place: int,
+    confidence: Confidence,
+    graded: Graded,
+    system: System,
+    comparison: Comparison,
+    area: Coverage | None,
+) -> Evaluated:
+    estimates = (comparison.left, comparison.right)[place]
+    if area is None:
+        areas = {key: comparison.common[f"{key}@C_common"][place] for key in ("aurc", "augrc")}
+        return _evaluated(confidence, graded, system, estimates, areas, comparison.common_coverage)
+    areas = {key: estimates[f"{key}@{area.text}"] for key in ("aurc", "augrc")}
+    return _evaluated(
+        confidence, graded, system, estimates, areas, float(min(area.value, system.curve.coverage_reached))
+    )
+
+
+def _evaluated(
+    confidence: Confidence,
+    graded: Graded,
+    system: System,
+    estimates: Estimates,
+    areas: Mapping[str, Estimate],
+    used: float,
+) -> Evaluated:
+    scores = Scores(system.curve, [*BOOTSTRAPPED, *POINTS])
+    return Evaluated(confidence, graded, system.curve, scores, estimates, areas, used)
+
+
+def _skipped_on_either(left: Mapping[str, str], right: Mapping[str, str]) -> dict[str, str]:
+    reasons: dict[str, Any] = {}
+    for side, skipped in (("left", left), ("right", right)):
+        for name, reason in skipped.items():
+            reasons.setdefault(name, f"{side}: {reason}")
+    return reasons
+
+
+def _gathered(by_variant: Mapping[str, tuple[Caution, ...]]) -> tuple[Caution, ...]:
+    """Warnings with the variant they are about; what is true of the clusters themselves is said once."""
+    found: dict[Caution, None] = {}
+    for name, warned in by_variant.items():
+        for one in warned:
+            if one.code == "many_comparisons":  # counted over all variants, once
+                continue
+            everyone = one.code in _ABOUT_EVERYONE
+            where = one.where.split()[-1] if everyone else f"{name}: {one.where}"
+            found.setdefault(Caution(one.code, one.message, where))
+    return tuple(found)

@@ -1,0 +1,1 @@
+"""Reports: what an artifact says, for people."""

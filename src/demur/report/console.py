@@ -1,0 +1,225 @@
+"""Console: results as lines of text that line up. What comes from a file is shown, never obeyed by the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from demur.artifact import DeltaNumbers, PairedNumbers
+from demur.errors import shown
+from demur.fitting import QUALITY
+from demur.metrics import METRICS
+from demur.variants import VARIANTS
+from demur.verdict import comparison_sentences, three, which_is_better, with_interval
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from demur.artifact import Ends, Input, Metrics, VariantNumbers
+    from demur.calibration import Calibration, Quality
+    from demur.items import Items
+
+_UNDEFINED = "–"
+
+
+def table(rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    """Rows of text with their columns lined up: the first to the left, numbers to the right."""
+    listed = [*rows]
+    widths = [max(map(len, column)) for column in zip(*listed, strict=True)]
+    for first, *rest in listed:
+        cells = (f"{cell:>{width}}" for cell, width in zip(rest, widths[1:], strict=True))
+        yield "  ".join([f"{first:<{widths[0]}}", *cells]).rstrip()
+
+
+def variants_text(items: Items, reasons: Mapping[str, str | None]) -> str:
+    """Which variants a run can serve, what each is, and why not the others."""
+    width = max(map(len, reasons))
+    lines = [f"{len(items.cluster_ids)} {items.noun}s, {len(items)} units, {int(items.answered.sum())} answered", ""]
+    for name, reason in reasons.items():
+        about = VARIANTS[name].meaning if name in VARIANTS else "a calibration applied"
+        lines.append(f"{name:<{width}}  {'yes' if reason is None else 'no '}  {about if reason is None else reason}")
+    lines += ["", "Two of them combined: secondary:<variant>+<variant>:average, or :product."]
+    return "\n".join(lines)
+
+
+def calibration_text(calibration: Calibration) -> str:
+    """What was fitted on what, and how well it does."""
+    training, checked = calibration.training, calibration.validation
+    inputs = ", ".join(map(shown, calibration.features or ())) or f"the variant {shown(calibration.variant)}"
+    noun = checked.grouped_by
+    counts = f"{training.clusters} {noun}s, {training.n} answered units, mean target {training.positive_rate:.1%}"
+    points = f"{training.inputs_distinct} different inputs, {training.outputs_distinct} confidences"
+    lines = [f"{calibration.method} on {inputs}, target {calibration.target}", f"{counts}; {points}"]
+    lines += [f"nulls filled: {shown(name)} {count}" for name, count in training.nulls_filled.items()]
+    sides = {"as given": checked.as_given, "in sample": checked.in_sample}
+    sides[f"out of {checked.folds} folds by {noun}"] = checked.cross_validated
+    there = {label: one for label, one in sides.items() if one is not None}
+    lines += ["", *table([("", *QUALITY), *((label, *_numbers(one)) for label, one in there.items())])]
+    lines += [f"{_UNDEFINED} {name}: {reason}" for name, reason in checked.in_sample.undefined.items()]
+    if checked.reason:
+        lines.append(f"not validated on other {noun}s: {checked.reason}")
+    return "\n".join([*lines, *(f"warning ({w.code}, {shown(w.where)}): {w.message}" for w in calibration.warnings)])
+
+
+def _numbers(quality: Quality) -> Iterator[str]:
+    for name in QUALITY:
+        value = getattr(quality, name)
+        yield _UNDEFINED if value is None else f"{value:.4f}"
+
+
+def print_report(text: str) -> None:
+    """A report on a terminal: headings and warnings stand out, and nothing in it is taken for markup."""
+    from rich.console import Console  # noqa: PLC0415  (only a terminal pays for it)
+    from rich.text import Text  # noqa: PLC0415
+
+    console = Console(highlight=False, soft_wrap=True)
+    for line in text.splitlines():
+        style = "yellow" if line.startswith("warning") else "bold" if line.endswith("working points") else ""
+        console.print(Text(line, style=style))
+
+
+_WIDE = 110
+_KEYS = ("cmax", "aurc_full", "augrc_full", "aurc_at_c", "augrc_at_c")
+_PLACES_SHOWN = 3
+
+
+def evaluation_text(metrics: Metrics, width: int = _WIDE) -> str:
+    """The whole report of one run or of two, as lines."""
+    lines = [*_population(metrics)]
+    for name, one in metrics.confidence_variants.items():
+        lines += ["", *(_paired(metrics, name, one, width) if isinstance(one, PairedNumbers) else _single(name, one))]
+    if metrics.comparison.enabled and metrics.confidence_variants:
+        lines += ["", *comparison_sentences(metrics, next(iter(metrics.confidence_variants)))]
+    lines += [f"left out: {shown(one.name)}: {one.reason}" for one in metrics.skipped_variants]
+    return "\n".join([*lines, *_warnings(metrics)])
+
+
+def _population(metrics: Metrics) -> Iterator[str]:
+    for side, one in zip(("left", "right") if metrics.comparison.enabled else ("run",), metrics.inputs, strict=True):
+        yield f"{side}: {_run(one)}"
+    people = metrics.population
+    failed = f"{people.participants_failed} failed"
+    if metrics.comparison.enabled:
+        compared = metrics.comparison
+        failed += f" (left {compared.participants_failed_left}, right {compared.participants_failed_right})"
+        failed += (
+            f"; only on the left {compared.participants_left_only}, on the right {compared.participants_right_only}"
+        )
+    yield f"{people.participants_total} participants: {people.participants_included} included, {failed}"
+    answered = people.items_predicted
+    said = str(answered) if isinstance(answered, int) else f"left {answered.left}, right {answered.right}"
+    yield f"{people.items_total} items, answered: {said}"
+    first = next(iter(metrics.confidence_variants.values()), None)
+    boot = (first.left if isinstance(first, PairedNumbers) else first).bootstrap if first else None
+    drawn = f"{boot.n_resamples} resamples of participants, seed {boot.seed}" if boot else "no intervals: 0 resamples"
+    yield f"loss {metrics.loss.name}: {metrics.loss.definition}; {drawn}"
+
+
+def _run(one: Input) -> str:
+    parts = [shown(one.path) if one.path else "(no file)"]
+    parts += [
+        f"{name} {shown(value)}" for name, value in (("mode", one.mode), ("run", one.run_id)) if value is not None
+    ]
+    return ", ".join(parts)
+
+
+def _single(name: str, one: VariantNumbers) -> Iterator[str]:
+    yield f"{shown(name)}   {len(one.curve.coverage)} working points"
+    if not one.defined:
+        yield "  nothing is answered: areas are 0 by convention, and this is never ranked"
+    best = {"aurc_full": (one.aurc_optimal, one.eaurc), "augrc_full": (one.augrc_optimal, one.eaugrc)}
+    none = (_UNDEFINED, _UNDEFINED)
+    rows = [
+        (f"  {_title(key, one)}", *_cells(one, key), *(map("{:.4g}".format, best[key]) if key in best else none))
+        for key in _KEYS
+    ]
+    yield from table([("", "value", "95 % interval", "optimal", "excess"), *rows])
+    yield from table([("  risk at", "reached at", "risk", "95 % interval"), *_risks(one)])
+
+
+def _cells(one: VariantNumbers, key: str) -> tuple[str, str]:
+    value = _value(one, key)
+    bound = one.bootstrap.upper_bound95.get(key) if one.bootstrap else None
+    interval = _interval(_ends(one, key)) if bound is None else f"at most {three(bound)}"
+    return (_UNDEFINED if value is None else f"{value:.4g}", interval)
+
+
+def _risks(one: VariantNumbers) -> Iterator[tuple[str, str, str, str]]:
+    for key, point in one.mae_at_coverage.items():
+        if point is None:
+            yield f"  {key}", _UNDEFINED, _UNDEFINED, "beyond Cmax"
+        else:
+            yield f"  {key}", f"{point.achieved:.4g}", f"{point.value:.4g}", _interval(_risk_ends(one, key))
+
+
+def _paired(metrics: Metrics, name: str, pair: PairedNumbers, width: int) -> Iterator[str]:
+    yield f"{shown(name)}   {len(pair.left.curve.coverage)} and {len(pair.right.curve.coverage)} working points"
+    rows = [*_differences(metrics, name, pair)]
+    if width >= _WIDE:
+        yield from table([("", "left", "right", "right − left", ""), *rows])
+        return
+    for title, left, right, delta, said in rows:
+        yield title
+        yield from table([("    left", left), ("    right", right), ("    right − left", delta)])
+        if said:
+            yield f"    {said}"
+
+
+def _differences(metrics: Metrics, name: str, pair: PairedNumbers) -> Iterator[tuple[str, str, str, str, str]]:
+    deltas = (metrics.comparison.deltas or {})[name]
+    for key in _KEYS:
+        delta = deltas[key]
+        assert isinstance(delta, DeltaNumbers)  # noqa: S101  (only the risks are nested)
+        left, right = (with_interval(_value(one, key), _ends(one, key)) for one in (pair.left, pair.right))
+        said = which_is_better(key, delta, pair)
+        yield f"  {_title(key, pair.left)}", left, right, with_interval(delta.delta, delta.ci95_recommended), said
+    risks = deltas["mae_at_coverage"]
+    assert isinstance(risks, Mapping)  # noqa: S101
+    for coverage, delta in risks.items():
+        points = [one.mae_at_coverage[coverage] for one in (pair.left, pair.right)]
+        left, right = (
+            with_interval(point.value if point else None, _risk_ends(one, coverage))
+            for one, point in zip((pair.left, pair.right), points, strict=True)
+        )
+        said = which_is_better("mae_at_coverage", delta, pair) if delta.delta is not None else "beyond Cmax"
+        yield f"  risk at {coverage}", left, right, with_interval(delta.delta, delta.ci95_recommended), said
+
+
+def _title(key: str, one: VariantNumbers) -> str:
+    """A key as the registry spells it, with the coverage of a cut area."""
+    area = {"aurc_at_c": one.aurc_at_c, "augrc_at_c": one.augrc_at_c}.get(key)
+    stem = next(name for name, metric in METRICS.items() if metric.key == key).removesuffix("@C")
+    title = "Cmax" if stem == "cmax" else stem.upper()
+    if area is None:
+        return title
+    return f"{title} to {'C_common ' if area.requested is None else ''}{area.used:.3g}"
+
+
+def _value(one: VariantNumbers, key: str) -> float | None:
+    value = getattr(one, key)
+    return value if value is None or isinstance(value, float) else value.value
+
+
+def _ends(one: VariantNumbers, key: str) -> Ends | None:
+    ends = one.bootstrap.ci95_recommended[key] if one.bootstrap else None
+    return None if isinstance(ends, Mapping) else ends
+
+
+def _risk_ends(one: VariantNumbers, coverage: str) -> Ends | None:
+    risks = one.bootstrap.ci95_recommended["mae_at_coverage"] if one.bootstrap else None
+    return risks[coverage] if isinstance(risks, Mapping) else None
+
+
+def _interval(ends: Ends | None) -> str:
+    return _UNDEFINED if ends is None else f"[{three(ends.low)}, {three(ends.high)}]"
+
+
+def _warnings(metrics: Metrics) -> Iterator[str]:
+    """Each kind of warning once, with the first places it is about."""
+    by_code: dict[str, list[tuple[str, str]]] = {}
+    for one in metrics.warnings:
+        by_code.setdefault(one.code, []).append((one.where, one.message))
+    for code, found in by_code.items():
+        places = ", ".join(shown(where) for where, _ in found[:_PLACES_SHOWN])
+        more = f" and {len(found) - _PLACES_SHOWN} more" if len(found) > _PLACES_SHOWN else ""
+        yield f"warning ({code}): {places}{more}: {found[0][1]}"

@@ -1,0 +1,329 @@
+"""Results: an evaluation as the artifact holds it, number by number under its key."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from pydantic import ValidationError
+
+from demur.artifact import Metrics
+from demur.errors import UserError
+from demur.evaluate import Evaluated, EvaluatedPair
+from demur.items import sorted_ids
+from demur.losses import loss as loss_named
+from demur.metrics import METRICS
+from demur.reliabilities import Reliability
+from demur.strict_model import Tool, one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from demur.comparison import Delta
+    from demur.coverage import Coverage
+    from demur.estimates import Estimate
+    from demur.evaluate import Evaluation, Settings
+    from demur.intervals import Interval
+    from demur.items import Items
+    from demur.resample import Plan
+
+    Json = dict[str, Any]
+
+CONVENTION = {
+    "ties": "equal confidences are one working point (plateau)",
+    "denominator": "all units of included participants, abstentions counted",
+    "anchor_at_zero": "selective risk: the first risk; generalized risk: 0",
+    "integration": "trapezoidal over [0, Cmax]",
+}
+AREAS = ("aurc", "augrc")
+WITH_INTERVALS = ("cmax", *AREAS, "naurc", "naugrc", "eaurc", "eaugrc")
+_BARS = 20
+_MOST_CASES = 20
+
+
+def metrics_artifact(evaluation: Evaluation, *, created_at: str | None = None, command: str | None = None) -> Metrics:
+    """The artifact of an evaluation, with every invariant checked."""
+    instrument = evaluation.runs[0].instrument
+    loss = loss_named(evaluation.settings.loss)
+    content = {
+        "created_at": created_at or dt.datetime.now(dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "tool": Tool.here(command),
+        "inputs": [_input(items) for items in evaluation.given],
+        "population": _population(evaluation),
+        "loss": {
+            "name": loss.name,
+            "definition": loss.definition(instrument),
+            "raw_multiplier": loss.divisor(instrument),
+        },
+        "convention": CONVENTION,
+        "confidence_variants": {name: _variant(one, evaluation) for name, one in evaluation.variants.items()},
+        "skipped_variants": [{"name": name, "reason": reason} for name, reason in evaluation.skipped.items()],
+        "comparison": _comparison(evaluation),
+        "warnings": list(evaluation.warnings),
+        "cases": _cases(evaluation),
+    }
+    try:
+        return Metrics.model_validate(content)
+    except ValidationError as error:
+        raise UserError(f"the result does not hold together: {one_line(error)}") from error
+
+
+def coverage_key(target: Coverage) -> str:
+    """A coverage as a key: the decimal as typed, with at least two digits.
+
+    >>> from demur import Coverage
+    >>> [coverage_key(Coverage.of(text)) for text in ("0.1", "0.101", ".5", "1")]
+    ['0.10', '0.101', '0.50', '1.00']
+    """
+    whole, _, digits = target.text.removeprefix("~").partition(".")
+    return f"{whole or '0'}.{digits:0<2}"
+
+
+def _input(items: Items) -> Json:
+    source = items.source
+    names = ("path", "run_id", "git_commit", "mode", "sha256")
+    return {name: getattr(source, name) if source else None for name in names}
+
+
+def _population(evaluation: Evaluation) -> Json:
+    runs, pairing = evaluation.runs, evaluation.pairing
+    included = len(runs[0].cluster_ids)
+    total = pairing.overlap if pairing else included + len(runs[0].failed)
+    answered = [int(items.answered.sum()) for items in runs]
+    return {
+        "participants_total": total,
+        "participants_included": included,
+        "participants_failed": total - included,
+        "items_total": len(runs[0]),
+        "items_predicted": dict(zip(("left", "right"), answered, strict=True)) if pairing else answered[0],
+    }
+
+
+def _variant(one: Evaluated | EvaluatedPair, evaluation: Evaluation) -> Json:
+    if isinstance(one, EvaluatedPair):
+        return {"left": _numbers(one.left, evaluation), "right": _numbers(one.right, evaluation)}
+    return _numbers(one, evaluation)
+
+
+def _numbers(one: Evaluated, evaluation: Evaluation) -> Json:
+    settings, curve = evaluation.settings, one.curve
+    scores = {METRICS[name].key: _number(value) for name, value in one.scores.items()}
+    gaps = ("aurc_gap_pct", "augrc_gap_pct", "achievable_gain_pct")
+    requested = _requested(evaluation)
+    points = {target: curve.at(target) for target in settings.grid}
+    return {
+        "defined": one.defined,
+        **{key: value for key, value in scores.items() if key not in gaps},
+        "interpretation": {key: scores[key] for key in gaps},
+        **{
+            METRICS[f"{area}@C"].key: {"requested": requested, "used": one.used, "value": one.areas[area].point}
+            for area in AREAS
+        },
+        "mae_at_coverage": {
+            coverage_key(target): None
+            if math.isnan(point.value)
+            else {"requested": point.requested, "achieved": point.achieved, "value": point.value}
+            for target, point in points.items()
+        },
+        "bootstrap": _bootstrap(one, settings, evaluation.plan) if evaluation.plan.n_resamples else None,
+        "nulls_filled": dict(one.confidence.nulls_filled),
+        "curve": {
+            name: getattr(curve, name).tolist()
+            for name in ("coverage", "selective_risk", "generalized_risk", "threshold")
+        },
+        "by_item": _by_item(one),
+        "histogram": _histogram(one),
+        "reliability": _reliability(one),
+    }
+
+
+def _requested(evaluation: Evaluation) -> float | None:
+    asked = evaluation.settings.area_coverage
+    if asked is not None:
+        return float(asked)
+    return None if evaluation.pairing else 0.5
+
+
+def _estimates(one: Evaluated) -> Iterator[tuple[str, Estimate]]:
+    """Every number with an interval, by its key."""
+    for name in WITH_INTERVALS:
+        yield METRICS[name].key, one.estimates[name]
+    for area in AREAS:
+        yield METRICS[f"{area}@C"].key, one.areas[area]
+
+
+def _by_key(one: Evaluated, settings: Settings, value_of: Callable[[Estimate], Any]) -> Json:
+    found = {key: value_of(estimate) for key, estimate in _estimates(one)}
+    risks = {coverage_key(target): value_of(one.estimates[f"mae@{target.text}"]) for target in settings.grid}
+    return found | {"mae_at_coverage": risks}
+
+
+def _bootstrap(one: Evaluated, settings: Settings, plan: Plan) -> Json:
+    drops = {coverage_key(target): one.estimates[f"mae@{target.text}"].drop_rate for target in settings.grid}
+    bounds = {key: found.upper_bound for key, found in _estimates(one) if found.upper_bound is not None}
+    return {
+        "seed": plan.seed,
+        "n_resamples": plan.n_resamples,
+        "ci95": _by_key(one, settings, lambda found: _pair(found.percentile)),
+        "ci95_recommended": _by_key(one, settings, lambda found: _ends(found.recommended)),
+        "std_error": _by_key(one, settings, lambda found: _number(found.std_error)),
+        "upper_bound95": bounds,
+        "drop_rate": {"mae_at_coverage": drops},
+        "short_domain_rate": one.areas["aurc"].short_domain_rate or 0.0,
+        "ci": _asked(one, settings),
+    }
+
+
+def _asked(one: Evaluated, settings: Settings) -> Json | None:
+    """The interval asked for besides those at 95 %, if one was."""
+    if settings.level is None and settings.interval is None:
+        return None
+    level = settings.level or 0.95
+
+    def asked(found: Estimate) -> Json | None:
+        method = settings.interval
+        if method in (None, "recommended"):
+            method = found.recommended.method if found.recommended else "percentile"
+        try:
+            return _ends(found.interval(method or "percentile", level))
+        except UserError:
+            return None
+
+    return {"level": level, "interval": settings.interval or "recommended", **_by_key(one, settings, asked)}
+
+
+def _comparison(evaluation: Evaluation) -> Json:
+    pairing = evaluation.pairing
+    if pairing is None:
+        return {"enabled": False}
+    return {
+        "enabled": True,
+        "intersection_only": pairing.intersection_only,
+        "participants_left_only": pairing.left_only,
+        "participants_right_only": pairing.right_only,
+        "participants_overlap_total": pairing.overlap,
+        "participants_overlap_included": pairing.included,
+        "participants_failed_left": pairing.failed_left,
+        "participants_failed_right": pairing.failed_right,
+        "deltas": {
+            name: _deltas(one, evaluation.settings)
+            for name, one in evaluation.variants.items()
+            if isinstance(one, EvaluatedPair)
+        },
+    }
+
+
+def _deltas(one: EvaluatedPair, settings: Settings) -> Json:
+    found = one.comparison.deltas
+    area = settings.area_coverage
+    cut = "C_common" if area is None else area.text
+    named = {METRICS[name].key: found[name] for name in WITH_INTERVALS}
+    named |= {METRICS[f"{each}@C"].key: found[f"{each}@{cut}"] for each in AREAS}
+    risks = {coverage_key(target): _delta(found[f"mae@{target.text}"]) for target in settings.grid}
+    return {key: _delta(delta) for key, delta in named.items()} | {"mae_at_coverage": risks}
+
+
+def _delta(delta: Delta) -> Json:
+    return {
+        "delta": _number(delta.point),
+        "ci95": _pair(delta.percentile),
+        "ci95_recommended": _ends(delta.recommended),
+        "std_error": _number(delta.std_error),
+        "drop_rate": _number(delta.drop_rate),
+        "p_value": _number(delta.p_value),
+        "favours_left": _number(delta.favours_left),
+        "favours_right": _number(delta.favours_right),
+    }
+
+
+def _by_item(one: Evaluated) -> Json:
+    items, graded = one.graded.items, one.graded
+    assert items is not None  # noqa: S101  (evaluations are made of the items of a reader)
+    loss = np.zeros(len(items))
+    loss[items.answered] = graded.loss / graded.divisor
+    found = {}
+    for place, name in enumerate(items.item_names):
+        here = items.item == place
+        there = here & items.answered
+        n, answered = int(here.sum()), int(there.sum())
+        found[name] = {
+            "n": n,
+            "answered": answered,
+            "coverage": answered / n if n else 0.0,
+            "risk": float(loss[there].mean()) if answered else None,
+            "bias": float((items.answer - items.truth)[there].mean()) if answered else None,
+        }
+    return found
+
+
+def _histogram(one: Evaluated) -> Json | None:
+    if not one.defined:
+        return None
+    confidence, wrong = one.graded.confidence, one.graded.loss != 0
+    edges = np.histogram_bin_edges(confidence, bins=min(_BARS, max(1, len(one.curve))))
+    return {
+        "edges": edges.tolist(),
+        "right": np.histogram(confidence[~wrong], edges)[0].tolist(),
+        "wrong": np.histogram(confidence[wrong], edges)[0].tolist(),
+        "abstained": one.graded.units - one.graded.answered,
+    }
+
+
+def _reliability(one: Evaluated) -> Json | None:
+    if not one.defined or not one.probability:
+        return None
+    found = Reliability.of(replace(one.graded, loss=(one.graded.loss == 0).astype(np.int64), divisor=1))
+    bins = [
+        {"low": b.low, "high": b.high, "count": b.count, "said": min(b.said, 1.0), "came_true": b.came_true}
+        for b in found.bins
+    ]
+    return {"ece": found.scores["ece"], "brier": found.scores["brier"], "nll": found.scores["nll"], "bins": bins}
+
+
+def _cases(evaluation: Evaluation) -> Json:
+    failed = sorted_ids(who for items in evaluation.given for who in items.failed)
+    errors = {
+        (name if side is None else f"{name} {side}"): _confident_errors(one)
+        for name, side, one in _sides(evaluation.variants)
+    }
+    return {"failed": failed, "confident_errors": errors}
+
+
+def _sides(variants: Mapping[str, Evaluated | EvaluatedPair]) -> Iterator[tuple[str, str | None, Evaluated]]:
+    for name, one in variants.items():
+        if isinstance(one, EvaluatedPair):
+            yield name, "left", one.left
+            yield name, "right", one.right
+        else:
+            yield name, None, one
+
+
+def _confident_errors(one: Evaluated) -> list[Json]:
+    """The surest answers that are wrong: confidence descending, then participant, then item."""
+    items, graded = one.graded.items, one.graded
+    assert items is not None  # noqa: S101
+    units = np.flatnonzero(items.answered)
+    wrong = np.flatnonzero(graded.loss != 0)
+    order = wrong[np.argsort(-graded.confidence[wrong], kind="stable")][:_MOST_CASES]
+    return [
+        {
+            "participant": items.cluster_ids[items.cluster[unit]],
+            "item": items.item_names[items.item[unit]],
+        }
+        for unit in units[order].tolist()
+    ]
+
+
+def _number(value: float) -> float | None:
+    return None if math.isnan(value) else float(value)
+
+
+def _pair(ends: Interval | None) -> tuple[float, float] | None:
+    return None if ends is None else (ends.low, ends.high)
+
+
+def _ends(ends: Interval | None) -> Json | None:
+    return None if ends is None else {"method": ends.method, "low": ends.low, "high": ends.high}

@@ -1,0 +1,48 @@
+"""Strict models: the parts that files we write are made of, checked on writing and on reading alike."""
+
+from __future__ import annotations
+
+import platform
+from typing import Annotated, Literal, Self
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from demur.errors import and_more, literal
+
+STRICT = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False, json_schema_serialization_defaults_required=True)
+Share = Annotated[float, Field(ge=0, le=1)]
+Count = Annotated[int, Field(ge=0)]
+Time = Annotated[str, Field(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")]
+
+
+class Part(BaseModel):
+    """A part of a file: every member is there, none is unknown, and each is what it should be."""
+
+    model_config = ConfigDict(**STRICT, frozen=True)
+
+
+def one_line(error: ValidationError) -> str:
+    """The first thing that is wrong with some data, where it is, and how many more there are."""
+    first = error.errors()[0]
+    where = ".".join(map(str, first["loc"]))
+    said = first["msg"].removeprefix("Value error, ")
+    value = "" if first["type"] == "value_error" else f", not {literal(first['input'])}"
+    return and_more(f"{where}: {said}{value}" if where else said, error.error_count())
+
+
+class Tool(Part):
+    """What made the file."""
+
+    name: Literal["demur"] = "demur"
+    version: str
+    python: str
+    numpy: str
+    command: str | None
+
+    @classmethod
+    def here(cls, command: str | None) -> Self:
+        """The installation at hand."""
+        from importlib.metadata import version  # noqa: PLC0415  (slow to import)
+
+        return cls(version=version("demur"), python=platform.python_version(), numpy=np.__version__, command=command)
