@@ -8,7 +8,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from demur import Measure, Scores, UserError, measure, read_table, risk_coverage
+from demur import Measure, Scores, UserError, grade_units, measure, read_table, risk_coverage
 
 LOSS = [0, 2, 0, None]
 SURE = [2, 2, 1, 0]
@@ -115,6 +115,13 @@ def test_wrong_columns_are_one_line(change, message):
     given = {"confidence": [1, 2], "loss": [0, 1]} | change
     with pytest.raises(UserError, match=message):
         risk_coverage(given.pop("confidence"), **given)
+
+
+def test_clusters_may_be_numpy_integers():
+    graded = grade_units([3, 2, 1], loss=[0, 1, 0], clusters=np.array([7, 7, 2]))
+    assert graded.clusters.ids == (2, 7)
+    rows = {"cluster": np.array([2, 1]), "item": ["a", "a"], "truth": np.array([0, 1]), "prediction": np.array([0, 1])}
+    assert read_table(rows, instrument=None).cluster_ids == (1, 2)
 
 
 def test_items_of_a_reader_go_in_by_signal_name():

@@ -41,6 +41,7 @@ def test_ece_of_the_pitfalls_is_exact_and_the_open_bin_is_an_option():
     assert compute_ece([1, 1, 0.5], [0, 0, 1]) == 5 / 6
     assert compute_ece([1, 1, 0.5], [0, 0, 1], last_bin="open") == 1 / 6
     assert compute_ece([0.3, 0.25], [1, 0]) == 19 / 40
+    assert compute_ece([0.3, 0.25], [1, 0], last_bin="open") == pytest.approx(9 / 40), "as numpy.linspace bins it"
 
 
 @pytest.mark.parametrize("n_bins", [1, 2, 3, 7, 10, 15, 100])
@@ -52,10 +53,14 @@ def test_every_edge_belongs_to_the_bin_above_it(n_bins):
 
 
 def reference_ece(p, y, n_bins, *, closed=True):
-    """The definition, one bin and one unit at a time, in fractions; the edges are decimals read as doubles."""
+    """The definition, one bin and one unit at a time, in fractions.
+
+    The edges are decimals read as doubles; with an open last bin they are those of the pipelines that have one.
+    """
     total = Fraction(0)
+    edges = [k / n_bins for k in range(n_bins + 1)] if closed else np.linspace(0, 1, n_bins + 1).tolist()
     for k in range(n_bins):
-        low, high = k / n_bins, (k + 1) / n_bins
+        low, high = edges[k : k + 2]
         last = closed and k == n_bins - 1
         inside = [(Fraction(a), Fraction(b)) for a, b in zip(p, y) if low <= a < high or (last and a == 1)]
         if inside:
@@ -247,7 +252,7 @@ class TestReliability:
             (lambda _: reliability([1.5], [1]), "confidence 1.5 at position 0, expected a number from 0 to 1"),
             (
                 lambda _: reliability([0.5], [1], calibration=object()),
-                "a calibration is applied to the items of a reader",
+                "a calibration and a target are for the items of a reader",
             ),
             (
                 lambda items: reliability("verbalized", data=items).estimate(["eec"], plan=Plan(2, seed=1)),

@@ -90,7 +90,7 @@ class TestAgainstScikitLearn:
     """To 1e-9, after a trip through JSON."""
 
     def test_logistic(self):
-        theirs = make_pipeline(StandardScaler(), LogisticRegression(C=1, tol=1e-10, max_iter=10_000)).fit(MATRIX, Y)
+        theirs = make_pipeline(StandardScaler(), LogisticRegression(C=1)).fit(MATRIX, Y)
         ours = round_trip(LogisticCalibrator.fit(X, Y))
         assert ours(X) == pytest.approx(theirs.predict_proba(MATRIX)[:, 1], abs=1e-9)
         unnamed = round_trip(LogisticCalibrator.fit(MATRIX, Y))
@@ -132,6 +132,21 @@ class TestFeaturesByName:
         assert fitted(turned | {"more": [0.0] * 300}).tolist() == fitted(X).tolist()
         other_way = calibrator.fit(turned, Y)
         assert other_way(X) == pytest.approx(fitted(X), abs=1e-9)
+
+    @pytest.mark.parametrize("calibrator", [TemperatureScalingCalibrator, IsotonicCalibrator])
+    def test_one_feature_has_a_name_too(self, calibrator):
+        fitted = round_trip(calibrator.fit({"token_msp": [0.1, 0.2, 0.3, 0.9]}, [0, 1, 0, 1]))
+        assert fitted.features == ("token_msp",)
+        asked = {"llm_evidence_count": [3.0], "token_msp": [0.2], "id": ["x"]}
+        assert fitted(asked).tolist() == calibrator.fit([0.1, 0.2, 0.3, 0.9], [0, 1, 0, 1])([0.2]).tolist()
+        with pytest.raises(UserError, match="the feature token_msp is missing"):
+            fitted({"llm_evidence_count": [3.0]})
+
+    @pytest.mark.parametrize("calibrator", [LogisticCalibrator, LinearCalibrator])
+    def test_the_order_of_the_rows_changes_no_bit(self, calibrator):
+        order = np.random.default_rng(1).permutation(300)
+        shuffled = {name: column[order] for name, column in X.items()}
+        assert calibrator.fit(shuffled, Y[order]) == calibrator.fit(X, Y)
 
     def test_frames_of_any_library(self):
         fitted = LogisticCalibrator.fit(pd.DataFrame(X), Y)
@@ -175,6 +190,8 @@ class TestFeaturesByName:
         (lambda: LinearCalibrator.fit({}, [0, 1]), "there are no features"),
         (lambda: LinearCalibrator.fit([], []), "there are no units"),
         (lambda: LinearCalibrator.fit(np.ones((2, 2, 2)), [0, 1]), "features of shape"),
+        (lambda: LinearCalibrator.fit([[1], [1, 2]], [0, 1]), "features of shape"),
+        (lambda: LogisticCalibrator.fit([1e200, 2e200, 3e200], [0, 1, 1]), "feature number 1 has values too large"),
         (lambda: LogisticCalibrator()([1]), "this LogisticCalibrator is not fitted: use the one that fit gives"),
         (lambda: IsotonicCalibrator()([1]), "this IsotonicCalibrator is not fitted"),
         (lambda: LinearCalibrator().to_json(), "this LinearCalibrator is not fitted"),
@@ -260,6 +277,7 @@ class TestTheFile:
             ("logistic", "method", "logisitc", "no calibration method is called logisitc; did you mean logistic?"),
             ("logistic", "method", "linear", "model: link: Input should be 'identity', not 'logit'"),
             ("logistic", "method", "isotonic", "model: x is missing (and 1 more)"),
+            ("logistic", "created_at", "2026-99-31T12:00:00Z", "created_at: expected a time such as"),
             ("logistic", "method", ["a"], "no calibration method is called"),
             ("isotonic", "model.x", [2.0, 1.0], "model: the knots x are not in ascending order"),
             ("isotonic", "model.x", [1.0, 1.0], "model: the knots x are not in ascending order"),
@@ -279,7 +297,9 @@ class TestTheFile:
                 "model: temperature: Input should be a valid number, not '1'",
             ),
             ("temperature_scaling", "model", {}, "model: temperature is missing"),
-            ("temperature_scaling", "features", ["a", "b"], "2 features, expected one for temperature_scaling"),
+            ("temperature_scaling", "features", ["a", "b"], "the features and those of the model do not match"),
+            ("temperature_scaling", "model.features", [], "model: features: "),
+            ("logistic", "method", "platt", "2 features, expected one for platt"),
             ("temperature_scaling", "schema_version", "2", "schema_version: Input should be '1', not '2'"),
             ("temperature_scaling", "surprise", 1, "surprise: Extra inputs are not permitted, not 1"),
             ("temperature_scaling", "training.n", 0, "training.n: Input should be greater than or equal to 1"),
@@ -289,7 +309,7 @@ class TestTheFile:
     def test_a_tampered_one_is_refused_in_one_line(self, tmp_path, method, path, value, message):
         content = artifact(method)
         if path in {"model.x", "model.y"}:
-            content["model"] = {"x": [0.0, 1.0], "y": [0.2, 0.8]}
+            content["model"] = {"x": [0.0, 1.0], "y": [0.2, 0.8], "features": None}
         *parents, last = path.split(".")
         place = content
         for parent in parents:
@@ -314,9 +334,21 @@ class TestTheFile:
         with pytest.raises(UserError, match="nope.json: cannot be read"):
             load_calibration(tmp_path / "nope.json")
 
+    def test_a_variant_has_one_coefficient(self):
+        content = artifact("logistic") | {"variant": "llm", "features": None}
+        content["model"]["features"] = None
+        with pytest.raises(UserError, match="2 features, expected one for llm"):
+            calibration_of(content)
+
+    def test_two_features_for_a_calibrator_of_one(self):
+        content = artifact("temperature_scaling") | {"features": ["a", "b"]}
+        content["model"]["features"] = ["a", "b"]
+        with pytest.raises(UserError, match="2 features, expected one for temperature_scaling"):
+            calibration_of(content)
+
     def test_y_that_rises_and_falls(self):
         content = artifact("isotonic")
-        content["model"] = {"x": [0.0, 1.0, 2.0], "y": [0.2, 0.8, 0.1]}
+        content["model"] = {"x": [0.0, 1.0, 2.0], "y": [0.2, 0.8, 0.1], "features": None}
         with pytest.raises(UserError, match="model: the values y both rise and fall"):
             calibration_of(content)
 

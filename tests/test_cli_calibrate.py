@@ -1,30 +1,15 @@
 """`demur variants`, `demur calibrate` and the scripts, as a user calls them: output, exit code, what is written."""
 
 import json
-import subprocess
-import sys
+import os
 from pathlib import Path
 
 import pytest
 
+from commands import demur, real_demur, script
 from demur import load_calibration
 from demur.simulate import ZERO_SHOT, make_people, run_system
 from runs import experiment, participant, run, written
-
-ROOT = Path(__file__).parents[1]
-DEMUR = Path(sys.executable).with_name("demur")
-
-
-def called(folder, *command):
-    return subprocess.run(command, cwd=folder, check=False, capture_output=True, text=True)
-
-
-def demur(folder, *arguments):
-    return called(folder, DEMUR, *arguments)
-
-
-def script(folder, name, *arguments):
-    return called(folder, sys.executable, ROOT / "scripts" / name, *arguments)
 
 
 @pytest.fixture(scope="module")
@@ -110,7 +95,7 @@ def test_a_long_table_is_calibrated_on_like_a_run_file(folder):
         ("--method platt", "give either features or a variant to calibrate, not both or neither"),
         ("--method plat --variant llm", "no calibration method is called plat; did you mean platt?"),
         ("--method platt --variant lm", "no confidence variant to calibrate is called lm; did you mean llm?"),
-        ("--method platt --features nope", "feature nope: participant 300, NoInterest: nope is missing (and 239 more)"),
+        ("--method platt --features nope", "feature nope: participant 300, NoInterest: nope is missing (and 136 more)"),
         (
             "--method platt --variant llm --target loss",
             "the target loss is for the method linear only; use correctness or near_correct",
@@ -150,6 +135,42 @@ def test_hostile_names_reach_the_terminal_as_text(tmp_path):
         assert found.returncode in (0, 2)
         assert "\x1b" not in found.stdout + found.stderr
         assert "Traceback" not in found.stderr
+
+
+def test_a_calibration_file_cannot_forge_lines(folder):
+    fit = ["calibrate", "--input", "train.json", "--method", "platt", "--variant", "llm", "--output", "forged.json"]
+    assert demur(folder, *fit).returncode == 0
+    content = json.loads((folder / "forged.json").read_text())
+    content["variant"] = "x\x1b[31m\nllm   yes  FORGED"
+    (folder / "forged.json").write_text(json.dumps(content))
+    found = demur(folder, "variants", "train.json", "--calibration", "forged.json")
+    assert found.returncode == 0
+    assert not any(line.startswith("llm   yes") for line in found.stdout.splitlines())
+    assert "\x1b" not in found.stdout
+
+
+def test_an_instrument_file_is_an_input_too(folder):
+    items = ["NoInterest", "Depressed", "Sleep", "Tired", "Appetite", "Failure", "Concentrating", "Moving"]
+    own = json.dumps({"name": "own", "items": items, "min": 0, "max": 3})
+    (folder / "own.json").write_text(own)
+    fit = ["calibrate", "--input", "train.json", "--instrument", "own.json", "--method", "platt", "--variant", "llm"]
+    found = demur(folder, *fit, "--output", "own.json")
+    assert found.stderr == "demur: own.json: is an input, and an output never replaces one\n"
+    assert (folder / "own.json").read_text() == own
+
+
+def test_a_terminal_that_cannot_show_a_sign_is_no_reason_to_fail(folder):
+    found = real_demur(folder, "variants", "train.json", env={**os.environ, "PYTHONIOENCODING": "latin-1"})
+    assert (found.returncode, found.stderr) == (0, "")
+    with Path("/dev/full").open("w") as full:
+        found = real_demur(folder, "variants", "train.json", capture_output=False, stdout=full, stderr=-1)
+    assert (found.returncode, found.stderr) == (2, "demur: the output cannot be written (No space left on device)\n")
+
+
+def test_the_script_does_not_ignore_a_method(folder):
+    wrong = script(folder, "calibrate_verbalized_confidence.py", "--input", "train.json", "--method=platt")
+    assert wrong.returncode == 1
+    assert wrong.stderr == "demur: this script has chosen --method already; for another choice use demur calibrate\n"
 
 
 def test_help_has_examples(folder):

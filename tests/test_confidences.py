@@ -1,11 +1,12 @@
 """Every confidence variant against values worked out by hand, and what a run that cannot serve one is told."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
-from demur import Curve, UserError, grade, measure, read_run, read_table
+from demur import Curve, UserError, calibrate, grade, measure, read_run, read_table
 from demur.confidences import chosen, confidence, served
 from demur.features import CalibratorFeatureExtractor, Need
 from demur.variants import VARIANTS, variant
@@ -172,6 +173,38 @@ def test_values_equal_on_paper_share_a_plateau():
     }
 
 
+def test_a_combination_is_rounded_once_and_not_its_parts():
+    """1/6·1/2 and 1/3·1/4 are both 1/12; rounded parts would multiply to two numbers."""
+    units = [{E: 1, S: 0, V: 3}, {E: 2, S: 0, V: 2}]
+    made = values("secondary:hybrid_evidence_similarity+verbalized:product", *units)
+    assert made == [0.083333333333, 0.083333333333]
+
+
+def test_every_pair_equal_on_paper_is_one_plateau():
+    units = [{E: e, S: s / 4, V: v} for e in range(5) for s in range(5) for v in range(1, 6)]
+    paper = {
+        "average": lambda e, s, v: (Fraction(min(e, 3), 6) + Fraction(s, 8) + Fraction(v - 1, 4)) / 2,
+        "product": lambda e, s, v: (Fraction(min(e, 3), 6) + Fraction(s, 8)) * Fraction(v - 1, 4),
+    }
+    for how, exact in paper.items():
+        made = values(f"secondary:hybrid_evidence_similarity+verbalized:{how}", *units)
+        by_paper = {}
+        for unit, value in zip(units, made, strict=True):
+            by_paper.setdefault(exact(unit[E], int(4 * unit[S]), unit[V]), set()).add(value)
+        assert all(len(found) == 1 for found in by_paper.values())
+        assert len({next(iter(found)) for found in by_paper.values()}) == len(by_paper)
+
+
+def test_a_combination_that_makes_no_sense_names_the_unit():
+    both = "secondary:retrieval_similarity_mean+retrieval_similarity_max:product"
+    first, second = {S: 1, "retrieval_similarity_max": 1}, {S: 1e200, "retrieval_similarity_max": 1e200}
+    with pytest.raises(UserError, match=r"^cluster 2, q: secondary:.*:product inf, expected a finite number$"):
+        values(both, first, second)
+    with pytest.raises(UserError, match="cluster 1, q: two negative confidences would make a sure one; take the av"):
+        values(both, {S: -0.5, "retrieval_similarity_max": -0.25})
+    assert values(both, {S: -0.5, "retrieval_similarity_max": 0.25}) == [-0.125]
+
+
 def test_a_variant_wins_over_a_signal_of_its_name():
     items = items_of({"token_pe": 3}, {"token_pe": 1, "prediction": 2})
     graded = grade(items, loss="abs", confidence="token_pe")
@@ -253,7 +286,18 @@ class TestOneOfYourOwn:
         with pytest.raises(UserError, match="short: 1 values, expected one for each of 2 answered units"):
             values("short", {"own": 1.0}, {"own": 1.0})
 
-    @pytest.mark.parametrize("name", ["llm", "all", "default", "calibrated", "a:b", "a+b", "a,b", "a b"])
+    def test_bounds_are_those_of_the_rounded_value(self):
+        variant("sum", "own", bounds=(0, 1), composite=True)(lambda a: 0.05 * a + 0.55 * a + 0.3 * a + 0.1 * a)
+        assert values("sum", {"own": 1.0}) == [1.0]
+
+    def test_of_doubt_is_no_probability_but_can_be_calibrated(self):
+        variant("doubt", "token_msp", bounds=(0, 1), higher_is_surer=False)(lambda msp: 1 - msp)
+        units = [{"token_msp": place / 10, "prediction": int(place in (1, 2, 6))} for place in range(10)]
+        found = calibrate(items_of(*units), method="platt", variant="doubt")
+        assert found.validation.as_given is None
+        assert [w.code for w in found.warnings] == []
+
+    @pytest.mark.parametrize("name", ["", "a\x1b", 3, "llm", "all", "default", "calibrated", "a:b", "a+b", "a,b", " "])
     def test_cannot_take_a_name_that_means_something(self, name):
         with pytest.raises(UserError, match="no variant can be called"):
             variant(name, "own")

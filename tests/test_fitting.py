@@ -182,6 +182,14 @@ class TestWarnings:
         assert warned(run_of("a", 0), "id.json"), "the same run id"
         assert not warned(run_of("b", 1), "other.json")
         assert not warned(run_of(None, 0), "nameless.json")
+        combined = "secondary:verbalized_calibrated+verbalized:average"
+        said = reliability(combined, data=fitted_on, calibration=calibration)
+        assert [w.code for w in said.warnings] == ["fitted_on_this_run"], "a part of it was"
+
+    def test_reliability_asks_what_the_calibration_was_fitted_for(self, items):
+        near = calibrate(items, method="platt", variant="token_msp", target="near_correct")
+        found = reliability("calibrated:token_msp", data=items, calibration=near)
+        assert found.scores["brier"] == pytest.approx(near.validation.in_sample.brier, rel=1e-12)
 
 
 class TestApplied:

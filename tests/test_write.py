@@ -69,6 +69,34 @@ def test_a_link_is_followed_not_replaced(tmp_path):
     assert (tmp_path / "real.json").read_text() == "new"
 
 
+@pytest.mark.parametrize("name", ["n" * 300, "字" * 90])
+def test_a_name_that_is_too_long(tmp_path, name):
+    with pytest.raises(UserError, match=r"cannot be written \(File name too long\)"):
+        write_whole(tmp_path / name, "new")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_long_name_that_is_allowed(tmp_path):
+    assert write_whole(tmp_path / ("字" * 80), "new").read_text() == "new"
+
+
+def test_what_is_no_file_is_not_replaced_by_one(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(UserError, match="pipe: is no regular file, and will not be replaced by one"):
+        write_whole(tmp_path / "pipe", "new")
+    (tmp_path / "a").symlink_to(tmp_path / "b")
+    (tmp_path / "b").symlink_to(tmp_path / "a")
+    with pytest.raises(UserError, match="a: cannot be written"):
+        write_whole(tmp_path / "a", "new")
+    with pytest.raises(UserError, match="cannot be written"):
+        write_whole("nul\0", "new")
+
+
+def test_half_a_character_is_written_as_an_escape(tmp_path):
+    path = write_whole(tmp_path / "a.json", json_text({"run_id": "\ud800", "ü": "ü"}))
+    assert path.read_text(encoding="utf-8") == '{\n  "run_id": "\\ud800",\n  "ü": "ü"\n}\n'
+
+
 def test_json_is_strict():
     assert json_text({"ü": [1.5, None], "a": {}}) == '{\n  "ü": [1.5, null],\n  "a": {}\n}\n'
     assert json.loads(json_text([[{"a": [[], {}]}]])) == [[{"a": [[], {}]}]]

@@ -16,6 +16,7 @@ from demur.strict_model import Count, Part, Share, Time, Tool, one_line
 from demur.write import json_text, write_whole
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
 Number = float | None
@@ -341,9 +342,10 @@ class Metrics(Part):
         """A hash of the result, whenever and by whichever command it was made."""
         return strict_json.fingerprint(json_text(self.model_dump(mode="json", exclude={"created_at", "tool"})).encode())
 
-    def save(self, path: str | Path) -> Path:
-        """Write it as JSON, whole or not at all, and never over a run it was made from."""
-        return write_whole(path, json_text(self.to_json()), inputs=[one.path for one in self.inputs if one.path])
+    def save(self, path: str | Path, *, inputs: Iterable[str | Path] = ()) -> Path:
+        """Write it as JSON, whole or not at all, and never over a run it was made from or another input."""
+        runs = [one.path for one in self.inputs if one.path]
+        return write_whole(path, json_text(self.to_json()), inputs=[*runs, *inputs])
 
 
 def load(path: str | Path) -> Metrics:

@@ -23,6 +23,7 @@ from demur.variants import spoken_share
 from demur.write import json_text, write_whole
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
     import numpy as np
@@ -106,11 +107,11 @@ class Calibration(Part):
             raise ValueError(f"the model is not one of the method {self.method}")
         if (self.features is None) == (self.variant is None):
             raise ValueError("expected either features or a variant, not both or neither")
-        named = getattr(self.model, "features", self.features)
-        if named != self.features:
+        if self.model.features != self.features:
             raise ValueError("the features and those of the model do not match")
-        if self.features is not None and len(self.features) > 1 and self.model.one_input:
-            raise ValueError(f"{len(self.features)} features, expected one for {self.method}")
+        inputs = self.model.inputs
+        if inputs > 1 and (self.variant is not None or self.method == "platt" or self.model.one_input):
+            raise ValueError(f"{inputs} features, expected one for {self.variant or self.method}")
         if self.target == "loss" and self.method != "linear":
             raise ValueError("the target loss is for the method linear only")
         return self
@@ -123,15 +124,15 @@ class Calibration(Part):
             raise UserError(f"the calibration needs {missing[0]}, which is missing")
         return self.model(model_inputs(self.method, {name: columns[name] for name in wanted}))
 
-    def save(self, path: str | Path) -> Path:
-        """Write it as JSON, whole or not at all, and never over the run it was fitted on."""
+    def save(self, path: str | Path, *, inputs: Iterable[str | Path] = ()) -> Path:
+        """Write it as JSON, whole or not at all, and never over the run it was fitted on or another input."""
         source = () if self.training.path is None else (self.training.path,)
-        return write_whole(path, json_text(self.to_json()), inputs=source)
+        return write_whole(path, json_text(self.to_json()), inputs=[*source, *inputs])
 
     @property
     def fingerprint(self) -> str:
-        """A hash of what was fitted on what, whenever and by whichever command: the same for the same choices."""
-        chosen = self.model_dump(mode="json", include={"method", "features", "variant", "target", "model", "training"})
+        """A hash of all that was fitted and found, whenever and by whichever command."""
+        chosen = self.model_dump(mode="json", exclude={"created_at", "tool"})
         return strict_json.fingerprint(json_text(chosen).encode())
 
     def to_json(self) -> dict[str, Any]:

@@ -8,6 +8,7 @@ matrix. Named features are found by their names, never by their place.
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import fields
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
@@ -15,7 +16,7 @@ import numpy as np
 from pydantic import Field, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
 
-from demur.design import columns_by_name, columns_named, one_column, refuse_lengths
+from demur.design import columns_by_name, columns_named, in_one_order
 from demur.errors import UserError, and_more, literal, shown
 from demur.features import CalibratorFeatureExtractor
 from demur.metrics.calibration import LEAST_LIKELY, compute_binary_nll, compute_ece
@@ -23,7 +24,7 @@ from demur.metrics.forecasts import checked_outcomes, checked_shares
 from demur.strict_model import STRICT, one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -45,6 +46,7 @@ COLDEST, HOTTEST = 0.05, 10.0
 PENALTY = 1.0
 Numbers = Annotated[tuple[float, ...], Field(strict=False, min_length=1)]
 Positive = Annotated[float, Field(gt=0)]
+Names = Annotated[tuple[str, ...], Field(strict=False, min_length=1)] | None
 
 
 class Calibrator:
@@ -52,6 +54,7 @@ class Calibrator:
 
     __slots__ = ()
     __dataclass_fields__: ClassVar[dict[str, Any]]
+    features: tuple[str, ...] | None
     one_input: ClassVar[bool] = True
 
     @classmethod
@@ -84,6 +87,11 @@ class Calibrator:
         """Whether it has parameters to be applied with."""
         return True
 
+    @property
+    def inputs(self) -> int:
+        """How many features it takes."""
+        return len(self.features or (None,))
+
     def _refuse_unfitted(self) -> None:
         if not self.fitted:
             raise UserError(f"this {type(self).__name__} is not fitted: use the one that fit gives")
@@ -101,15 +109,15 @@ class TemperatureScalingCalibrator(Calibrator):
     """
 
     temperature: Positive = 1.0
+    features: Names = None
 
     @classmethod
     def fit(cls, features: Any, target: Any) -> Self:
         """Find the temperature. The likelihood is concave in 1/T, so there is one best."""
         from scipy.optimize import minimize_scalar  # noqa: PLC0415  (slow to import, and applying needs none of it)
 
-        odds, outcome = _logit(one_column(features)), _outcomes(target, binary=True)
-        refuse_lengths(len(odds), len(outcome))
-        sign = np.where(outcome == 1, 1.0, -1.0)
+        names, (probability,), outcome = _one_input(features, target, binary=True)
+        odds, sign = _logit(probability), np.where(outcome == 1, 1.0, -1.0)
 
         def surprise(inverse: float) -> float:
             return float(np.logaddexp(0, -sign * odds * inverse).mean())
@@ -117,7 +125,7 @@ class TemperatureScalingCalibrator(Calibrator):
         ends = 1 / HOTTEST, 1 / COLDEST
         inside = minimize_scalar(surprise, bounds=ends, method="bounded", options={"xatol": 1e-12}).x
         best = min((*ends, float(inside)), key=surprise)
-        return cls({ends[0]: HOTTEST, ends[1]: COLDEST}.get(best, 1 / best))
+        return cls({ends[0]: HOTTEST, ends[1]: COLDEST}.get(best, 1 / best), names)
 
     @property
     def at_bound(self) -> bool:
@@ -126,14 +134,16 @@ class TemperatureScalingCalibrator(Calibrator):
 
     def __call__(self, features: Any) -> Floats:
         """Probabilities at this temperature."""
-        return _sigmoid(_logit(one_column(features)) / self.temperature)
+        (probability,) = columns_named(features, self.features, 1)
+        with np.errstate(over="ignore"):
+            return _sigmoid(_logit(probability) / self.temperature)
 
 
 @dataclass(frozen=True, slots=True, config=STRICT)
 class _Weighted(Calibrator):
     """An intercept and a coefficient for each standardised feature."""
 
-    features: Annotated[tuple[str, ...], Field(strict=False, min_length=1)] | None = None
+    features: Names = None
     mean: Numbers = ()
     scale: Annotated[tuple[Positive, ...], Field(strict=False, min_length=1)] = ()
     coefficients: Numbers = ()
@@ -156,23 +166,34 @@ class _Weighted(Calibrator):
         """Whether there is a coefficient."""
         return bool(self.coefficients)
 
+    @property
+    def inputs(self) -> int:
+        """How many features it takes."""
+        return len(self.coefficients)
+
     @classmethod
-    def _standardised(cls, features: Any) -> tuple[tuple[str, ...] | None, Floats, Floats, Floats]:
-        names, columns = columns_by_name(features)
+    def _standardised(cls, columns: Sequence[Floats], names: Sequence[str] | None) -> tuple[Floats, Floats, Floats]:
         matrix = np.column_stack(columns)
-        mean, scale = matrix.mean(axis=0), matrix.std(axis=0)
-        for place in np.flatnonzero(~(scale > 1e-12 * np.abs(mean)))[:1].tolist():  # rounding alone spreads no feature
+        with np.errstate(over="ignore", invalid="ignore"):
+            mean, scale = matrix.mean(axis=0), matrix.std(axis=0)
+        for place, spread in enumerate(scale.tolist()):
             which = shown(names[place]) if names else f"number {place + 1}"
-            raise UserError(f"the feature {which} is the same everywhere: it can teach nothing, leave it out")
-        return names, mean, scale, (matrix - mean) / scale
+            if not math.isfinite(spread):
+                raise UserError(f"the feature {which} has values too large to be standardised")
+            if not spread > 1e-12 * abs(mean[place]):  # rounding alone spreads no feature
+                raise UserError(f"the feature {which} is the same everywhere: it can teach nothing, leave it out")
+        return mean, scale, (matrix - mean) / scale
 
     def _weighted_sum(self, features: Any) -> Floats:
         """Added up feature by feature: equal rows get equal bits, wherever they stand."""
         self._refuse_unfitted()
         columns = columns_named(features, self.features, len(self.coefficients))
         total = np.full(len(columns[0]), self.intercept)
-        for column, mean, scale, weight in zip(columns, self.mean, self.scale, self.coefficients, strict=True):
-            total += weight * ((column - mean) / scale)
+        with np.errstate(over="ignore", invalid="ignore"):
+            for column, mean, scale, weight in zip(columns, self.mean, self.scale, self.coefficients, strict=True):
+                total += weight * ((column - mean) / scale)
+        if np.isnan(total).any():
+            raise UserError("the parameters and the features are too large to be added up")
         return total
 
 
@@ -194,12 +215,12 @@ class LogisticCalibrator(_Weighted):
         """Fit with scikit-learn."""
         from sklearn.linear_model import LogisticRegression  # noqa: PLC0415
 
-        names, mean, scale, matrix = cls._standardised(features)
-        outcome = _outcomes(target, binary=True)
-        refuse_lengths(len(matrix), len(outcome))
+        names, columns = columns_by_name(features)
+        columns, outcome = in_one_order(columns, _outcomes(target, binary=True))
+        mean, scale, matrix = cls._standardised(columns, names)
         if outcome.min() == outcome.max():
             raise UserError(f"every target is {outcome[0]:g}: there is nothing to tell apart")
-        model = LogisticRegression(C=PENALTY, tol=1e-10, max_iter=10_000).fit(matrix, outcome)
+        model = LogisticRegression(C=PENALTY, max_iter=1000).fit(matrix, outcome)
         return cls(names, _plain(mean), _plain(scale), _plain(model.coef_[0]), float(model.intercept_[0]))
 
     def __call__(self, features: Any) -> Floats:
@@ -223,9 +244,9 @@ class LinearCalibrator(_Weighted):
         """Fit with scikit-learn."""
         from sklearn.linear_model import Ridge  # noqa: PLC0415
 
-        names, mean, scale, matrix = cls._standardised(features)
-        outcome = _outcomes(target, binary=False)
-        refuse_lengths(len(matrix), len(outcome))
+        names, columns = columns_by_name(features)
+        columns, outcome = in_one_order(columns, _outcomes(target, binary=False))
+        mean, scale, matrix = cls._standardised(columns, names)
         model = Ridge(alpha=PENALTY).fit(matrix, outcome)
         return cls(names, _plain(mean), _plain(scale), _plain(model.coef_), float(model.intercept_))
 
@@ -245,6 +266,7 @@ class IsotonicCalibrator(Calibrator):
 
     x: Numbers = ()
     y: Annotated[tuple[Annotated[float, Field(ge=0, le=1)], ...], Field(strict=False, min_length=1)] = ()
+    features: Names = None
 
     def __post_init__(self) -> None:
         if len(self.x) != len(self.y):
@@ -265,15 +287,15 @@ class IsotonicCalibrator(Calibrator):
         """Fit with scikit-learn; not `increasing` is for a feature where lower means surer."""
         from sklearn.isotonic import IsotonicRegression  # noqa: PLC0415
 
-        column, outcome = one_column(features), _outcomes(target, binary=False)
-        refuse_lengths(len(column), len(outcome))
+        names, (column,), outcome = _one_input(features, target, binary=False)
         model = IsotonicRegression(increasing=increasing, out_of_bounds="clip").fit(column, outcome)
-        return cls(_plain(model.X_thresholds_), _plain(np.clip(model.y_thresholds_, 0, 1)))
+        return cls(_plain(model.X_thresholds_), _plain(np.clip(model.y_thresholds_, 0, 1)), names)
 
     def __call__(self, features: Any) -> Floats:
         """Expected targets."""
         self._refuse_unfitted()
-        return np.interp(one_column(features), self.x, self.y)
+        (column,) = columns_named(features, self.features, 1)
+        return np.interp(column, self.x, self.y)
 
 
 CALIBRATORS: dict[str, type[Calibrator]] = {
@@ -283,6 +305,13 @@ CALIBRATORS: dict[str, type[Calibrator]] = {
     "linear": LinearCalibrator,
     "isotonic": IsotonicCalibrator,
 }
+
+
+def _one_input(features: Any, target: Any, *, binary: bool) -> tuple[tuple[str, ...] | None, list[Floats], Floats]:
+    names, columns = columns_by_name(features)
+    if len(columns) != 1:
+        raise UserError(f"{len(columns)} features, expected one")
+    return names, *in_one_order(columns, _outcomes(target, binary=binary))
 
 
 def _outcomes(target: Any, *, binary: bool) -> Floats:

@@ -105,6 +105,8 @@ def about_calibration(confidence: Confidence | None, source: Source | None, wher
     if source is not None and _is_same_run(confidence.calibration.training, source):
         text = "the calibration was fitted on this run: its numbers here are better than they would be on new people"
         yield Caution("fitted_on_this_run", text, where)
+    if not confidence.inputs:  # part of a combination: its own plateaus are not the calibration's doing
+        return
     before = np.unique(np.column_stack([*confidence.inputs.values()]), axis=0)
     after = np.unique(confidence.values[~np.isnan(confidence.values)])
     yield from about_merging(len(before), len(after), where)

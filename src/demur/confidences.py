@@ -6,7 +6,7 @@ variants, or `calibrated:a` of a variant and a calibration fitted for it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -35,13 +35,17 @@ _SECONDARY = "secondary:<variant>+<variant>:<average|product>"
 
 
 class Source(Protocol):
-    """Where the confidence of a run comes from."""
+    """Where the confidence of a run comes from; a `composite` one is rounded once, at the end."""
+
+    @property
+    def composite(self) -> bool:
+        """Whether values equal on paper may differ in their last bits."""
 
     def problem(self, items: Items) -> str | None:
         """Why a run cannot serve it."""
 
     def of(self, items: Items) -> Confidence:
-        """The confidence of a run that can."""
+        """The confidence of a run that can, not yet rounded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +54,7 @@ class _Calibrated:
 
     name: str
     calibration: Calibration
+    composite: bool = False
 
     def problem(self, items: Items) -> str | None:
         if self.calibration.variant is not None:
@@ -73,25 +78,33 @@ class _Calibrated:
         if fitted_on is None:
             features = self._extractor(items)
             return features.columns, features.nulls_filled
-        found = _source(fitted_on, None).of(items)
+        found = _rounded(_source(fitted_on, None), items)
         return {fitted_on: found.values[items.answered]}, found.nulls_filled
 
 
 @dataclass(frozen=True, slots=True)
 class _Secondary:
-    """Two confidences combined into one."""
+    """Two confidences combined into one, before either is rounded: rounding twice would split what is equal."""
 
     name: str
     parts: tuple[Source, Source]
     combine: Callable[[Floats, Floats], Floats]
+    composite: bool = True
 
     def problem(self, items: Items) -> str | None:
         return self.parts[0].problem(items) or self.parts[1].problem(items)
 
     def of(self, items: Items) -> Confidence:
         one, other = (part.of(items) for part in self.parts)
-        values = np.round(self.combine(one.values, other.values), DECIMALS)
-        return Confidence(self.name, values, {**one.nulls_filled, **other.nulls_filled})
+        with np.errstate(over="ignore"):
+            combined = self.combine(one.values, other.values)
+        turned = (one.values < 0) & (other.values < 0) & (combined > 0)
+        if turned.any():
+            place = items.place(int(np.argmax(turned)))
+            raise UserError(f"{self.name}: {place}: two negative confidences would make a sure one; take the average")
+        values = spread(self.name, items, combined[items.answered])
+        filled = {**one.nulls_filled, **other.nulls_filled}
+        return Confidence(self.name, values, filled, one.calibration or other.calibration)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +112,7 @@ class _Signal:
     """A signal that is no variant, taken as it is."""
 
     name: str
+    composite: bool = False
 
     def problem(self, items: Items) -> str | None:
         declared = SIGNALS.get(self.name)
@@ -120,7 +134,12 @@ def confidence(items: Items, name: str, calibration: Calibration | None = None) 
     if problem:
         there = [each for each, reason in served(items, calibration).items() if reason is None]
         raise UserError(f"{shown(name)}: {problem}; this run can serve: {', '.join(there) or 'no variant'}")
-    return source.of(items)
+    return _rounded(source, items)
+
+
+def _rounded(source: Source, items: Items) -> Confidence:
+    found = source.of(items)
+    return replace(found, values=np.round(found.values, DECIMALS)) if source.composite else found
 
 
 def served(items: Items, calibration: Calibration | None = None) -> dict[str, str | None]:

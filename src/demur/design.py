@@ -12,48 +12,54 @@ from demur.errors import UserError, and_more, shown
 from demur.frames import columns_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
 
 
-def columns_by_name(features: Any) -> tuple[tuple[str, ...] | None, list[Floats]]:
-    """The names of the features, if they have any, and their columns."""
-    if isinstance(features, Mapping):
-        named = features
-    elif hasattr(features, "columns"):
-        named = columns_of(features)
-    else:
+def columns_by_name(features: Any, names: Sequence[str] | None = None) -> tuple[tuple[str, ...] | None, list[Floats]]:
+    """The names of the features, if they have any, and their columns; of these names only, if some are given."""
+    named = _named(features)
+    if named is None:
         return None, _unnamed(features)
-    if not named:
+    wanted = tuple(named) if names is None else tuple(names)
+    if not wanted:
         raise UserError("there are no features")
-    names = tuple(map(str, named))
-    columns = [_numbers(shown(name), column) for name, column in zip(names, named.values(), strict=True)]
-    for name, column in zip(names, columns, strict=True):
+    missing = [name for name in wanted if name not in named]
+    if missing:
+        raise UserError(and_more(f"the feature {shown(missing[0])} is missing", len(missing)))
+    columns = [_numbers(shown(name), named[name]) for name in wanted]
+    for name, column in zip(wanted, columns, strict=True):
         refuse_lengths(len(columns[0]), len(column), f"rows of the feature {shown(name)}")
-    return names, columns
+    return wanted, columns
+
+
+def _named(features: Any) -> Mapping[str, Any] | None:
+    if isinstance(features, Mapping):
+        return {str(name): column for name, column in features.items()}
+    return columns_of(features) if hasattr(features, "columns") else None
 
 
 def columns_named(features: Any, names: tuple[str, ...] | None, count: int) -> list[Floats]:
     """The columns of these names, in this order; of features that never had a name, as many as there were."""
-    given, columns = columns_by_name(features)
+    given, columns = columns_by_name(features, names)
     if names is None:
         if len(columns) != count:
             raise UserError(f"{len(columns)} features, expected {count}")
         if given is not None and count > 1:
             raise UserError("this calibrator was fitted on a matrix without names: which feature is which is not known")
-        return columns
-    if given is None:
+    elif given is None:
         raise UserError(f"the features are {', '.join(map(shown, names))}: give them by name, as a dict or a frame")
-    missing = [name for name in names if name not in given]
-    if missing:
-        raise UserError(and_more(f"the feature {shown(missing[0])} is missing", len(missing)))
-    by_name = dict(zip(given, columns, strict=True))
-    return [by_name[name] for name in names]
+    return columns
 
 
 def _unnamed(features: Any) -> list[Floats]:
-    shape = np.shape(features)
+    try:
+        shape = np.shape(features)
+    except ValueError:  # rows of different lengths
+        shape = ()
     if len(shape) == 1:
         return [_numbers("feature", features)]
     if len(shape) != 2 or not shape[1]:  # noqa: PLR2004
@@ -69,12 +75,11 @@ def _numbers(name: str, values: Any) -> Floats:
     return column.values
 
 
-def one_column(features: Any) -> Floats:
-    """The one column there is, named or not."""
-    _, columns = columns_by_name(features)
-    if len(columns) != 1:
-        raise UserError(f"{len(columns)} features, expected one")
-    return columns[0]
+def in_one_order(columns: Sequence[Floats], outcome: Floats) -> tuple[list[Floats], Floats]:
+    """Rows sorted by their values, so that a fit does not depend on the order they came in."""
+    refuse_lengths(len(columns[0]), len(outcome))
+    order = np.lexsort((outcome, *columns))
+    return [column[order] for column in columns], outcome[order]
 
 
 def refuse_lengths(one: int, other: int, of_what: str = "targets") -> None:

@@ -15,7 +15,7 @@ class UserError(ValueError):
     """Something in the input or the call is wrong; the message is one line that says what and where."""
 
     def __init__(self, message: str) -> None:
-        super().__init__("".join(map(_harmless, message)))
+        super().__init__(harmless(message))
 
     def in_file(self, path: str | Path) -> UserError:
         """The same mistake, with the file it was found in."""
@@ -27,9 +27,9 @@ def unknown(kind: str, name: object, known: Iterable[object]) -> UserError:
     return UserError(f"no {kind} is called {shown(name)}{_hint(str(name), sorted(map(str, known)))}")
 
 
-def _harmless(character: str) -> str:
-    """What a terminal would obey, or could not print, is spelled out."""
-    return character if character.isprintable() else ascii(character)[1:-1]
+def harmless(text: str) -> str:
+    """The same text on one line, with what a terminal would obey, or could not print, spelled out."""
+    return "".join(character if character.isprintable() else ascii(character)[1:-1] for character in text)
 
 
 def _hint(name: str, known: list[str]) -> str:

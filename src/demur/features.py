@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from demur.columns import MISSING, Column, State
+from demur.columns import MISSING, Column, State, plain
 from demur.errors import UserError, and_more, literal, shown
 from demur.signals import SIGNALS
 
@@ -33,8 +33,8 @@ class Need:
         """Why the answered units of a run do not serve this need: the first place, and how many more."""
         column = items.signals.get(self.signal)
         if column is None:
-            absent = None if self.absent is not None else np.ones(len(items), dtype=bool)
-            return None if absent is None else _at(items, absent, f"{self.signal} is missing")
+            needed = items.answered if items.answered.any() else ~items.answered
+            return None if self.absent is not None else _at(items, needed, f"{self.signal} is missing")
         for bad, complaint in (
             (column.is_(State.MISSING), "is missing"),
             (column.is_(State.NULL) & (self.null is None), "is null"),
@@ -128,12 +128,13 @@ class CalibratorFeatureExtractor:
 
 
 def _number(need: Need, value: object) -> float:
-    column = Column.of([value])
+    column = Column.of([plain(value)])
     if column.is_(State.NULL)[0] and need.null is not None:
         return float(need.null)
     declared = SIGNALS.get(need.signal)
     number = float(column.values[0])
-    if not column.usable()[0] or (declared and not declared.low <= number <= declared.high):
+    good = column.usable()[0] and (declared is None or declared.allows(number))
+    if not good:
         expected = declared.expected if declared else "a finite number"
         raise UserError(f"feature {shown(need.signal)}: {literal(column.cell(0))}, expected {expected}")
     return number

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -24,7 +23,7 @@ from demur.errors import UserError, and_more, literal, shown, unknown
 from demur.features import CalibratorFeatureExtractor
 from demur.metrics.forecasts import CALIBRATION_METRICS, Forecasts
 from demur.signals import SIGNALS
-from demur.strict_model import one_line
+from demur.strict_model import now, one_line
 from demur.targets import target as target_named
 from demur.variants import VARIANTS
 
@@ -93,8 +92,8 @@ class _Task:
         """The input itself, where it is one number that can be read as a probability."""
         if self.only is None:
             return None
-        bounds = VARIANTS.get(self.only) if self.variant is not None else SIGNALS.get(self.only)
-        probability = bounds is not None and bounds.low >= 0 and bounds.high <= 1
+        known = VARIANTS.get(self.only) if self.variant is not None else SIGNALS.get(self.only)
+        probability = known is not None and known.is_probability
         return self.columns[self.only] if probability or self.method == "temperature_scaling" else None
 
 
@@ -119,7 +118,7 @@ def calibrate(  # noqa: PLR0913  (each is a choice of the user)
     calibrator = task.fitted()
     values = task.applied(calibrator)
     content = {
-        "created_at": created_at or dt.datetime.now(dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "created_at": now() if created_at is None else created_at,
         "tool": FittingTool.here(command),
         "method": task.method,
         "features": task.features,
@@ -152,10 +151,11 @@ def distinct(columns: Iterable[Floats]) -> int:
 def _task(
     items: Items, method: str, features: Sequence[str] | None, variant: str | None, target: str | None
 ) -> tuple[_Task, str]:
-    name = ALIASES.get(method, method)
+    name = ALIASES.get(method, method) if isinstance(method, str) else ""
     if name not in CALIBRATORS:
         raise unknown("calibration method", method, [*ALIASES, *CALIBRATORS])
-    chosen = target_named(target or ("loss" if name == "linear" else "correctness"))
+    usual = "loss" if name == "linear" else "correctness"
+    chosen = target_named(usual if target is None else target)
     if not chosen.binary and name != "linear":
         raise UserError(f"the target {chosen.name} is for the method linear only; use correctness or near_correct")
     if not items.answered.any():
@@ -177,7 +177,7 @@ def _inputs(
     if variant is None:
         extracted = CalibratorFeatureExtractor(features or ())(items)
         return extracted.columns, extracted.nulls_filled
-    if variant not in VARIANTS and not variant.startswith("secondary:"):
+    if variant not in VARIANTS and not str(variant).startswith("secondary:"):
         if variant in items.signals:
             raise UserError(f"{shown(variant)} is a signal: give it as a feature")
         raise unknown("confidence variant to calibrate", variant, VARIANTS)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from demur.columns import Column, State
+from demur.columns import Column, State, plain
 from demur.errors import UserError, and_more, literal, shown
 from demur.notebook import html_table
 from demur.signals import SIGNALS, Signal
@@ -252,7 +252,7 @@ def checked_ids(ids: Iterable[object], noun: str) -> list[ClusterId]:
     """Cluster ids, each an integer or a text; 300 and "300" in one run would be a guess about who is who."""
     seen: dict[str, ClusterId] = {}
     checked: list[ClusterId] = []
-    for value in ids:
+    for value in map(plain, ids):
         if not (type(value) is int and abs(value) < _LARGEST_ID) and not (type(value) is str and _is_id(value)):
             raise UserError(f"{noun} id {literal(value)}, expected an integer or non-empty text")
         other = seen.setdefault(str(value), value)

@@ -8,11 +8,16 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
+from demur.columns import plain
 from demur.errors import UserError, literal
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_HUGE = 2**31
 _ROUNDING = 1e-6  # servers compute in single precision: a log-probability may come out a little above 0
 
 
@@ -67,9 +72,9 @@ def consistency_signals(samples: Sequence[int | None]) -> dict[str, float | int 
     {'consistency_modal_score': 2, 'consistency_modal_confidence': 0.5, 'consistency_score_std': 0.4714045207910317, \
 'consistency_na_rate': 0.25}
     """
-    drawn = _listed("samples", samples)
+    drawn = [plain(sample) for sample in _listed("samples", samples)]
     for place, value in enumerate(drawn):
-        if value is not None and type(value) is not int:
+        if value is not None and (type(value) is not int or abs(value) >= _HUGE):
             raise UserError(f"sample {place}: {literal(value)}, expected an integer or null")
     counts = Counter(drawn)
     most = max(counts.values())
@@ -106,7 +111,7 @@ def _top(entries: Any, where: str) -> list[float]:
     """Log-probabilities of one place, given as numbers, as objects with a logprob, or as a mapping from token to it."""
     if isinstance(entries, Mapping):
         entries = list(entries.values())
-    if isinstance(entries, str) or not isinstance(entries, Sequence) or not entries:
+    if isinstance(entries, str) or not hasattr(entries, "__iter__") or not entries:
         raise UserError(f"{where}: top_logprobs {literal(entries)}, expected a list that is not empty")
     plain = [entry.get("logprob") if isinstance(entry, Mapping) else entry for entry in entries]
     values = [_logprob(value, f"{where}, alternative {place}") for place, value in enumerate(plain)]
@@ -116,7 +121,8 @@ def _top(entries: Any, where: str) -> list[float]:
 
 
 def _logprob(value: Any, where: str) -> float:
-    good = isinstance(value, (int, float)) and not isinstance(value, bool)
+    value = plain(value)
+    good = isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < _HUGE
     if not good or not math.isfinite(value) or value > _ROUNDING:
         raise UserError(f"{where}: logprob {literal(value)}, expected a finite number, 0 or less")
     return min(float(value), 0.0)

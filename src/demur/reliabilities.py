@@ -155,24 +155,25 @@ def reliability(  # noqa: PLR0913  (each is a column, or says how to read one)
     clusters: Any = None,
     data: Any = None,
     calibration: Calibration | None = None,
-    target: str = "correctness",
+    target: str | None = None,
     n_bins: int = BINS,
 ) -> Reliability:
     """Reliability of confidences that are read as probabilities of an outcome.
 
     Give two columns, and `clusters` if units were sampled together; with `data`, a frame or a dict, columns may be
     names. With `data` the `Items` of a reader, the confidence is the name of a variant and the outcome is a `target`:
-    `correctness`, `near_correct` or `loss`.
+    `correctness`, `near_correct` or `loss`; if it is not given, what the calibration was fitted for, or correctness.
     """
     if not isinstance(data, Items):
-        if calibration is not None:
-            raise UserError("a calibration is applied to the items of a reader: give them as data")
+        if calibration is not None or target is not None:
+            raise UserError("a calibration and a target are for the items of a reader: give them as data")
         if outcome is None:
             raise UserError("give the outcomes: 1 where it came true, 0 where not")
         return Reliability.of(grade_units(confidence, loss=outcome, clusters=clusters, data=data), n_bins)
     if outcome is not None or clusters is not None:
         raise UserError("items bring their own outcomes and clusters: leave those out, and name a target")
-    return Reliability.of(_graded(data, confidence, calibration, target), n_bins)
+    usual = "correctness" if calibration is None else calibration.target
+    return Reliability.of(_graded(data, confidence, calibration, usual if target is None else target), n_bins)
 
 
 def _graded(items: Items, confidence: str, calibration: Calibration | None, target: str) -> Graded:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -17,7 +16,7 @@ from demur.items import sorted_ids
 from demur.losses import loss as loss_named
 from demur.metrics import METRICS
 from demur.reliabilities import Reliability
-from demur.strict_model import Tool, one_line
+from demur.strict_model import Tool, now, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -49,7 +48,7 @@ def metrics_artifact(evaluation: Evaluation, *, created_at: str | None = None, c
     instrument = evaluation.runs[0].instrument
     loss = loss_named(evaluation.settings.loss)
     content = {
-        "created_at": created_at or dt.datetime.now(dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "created_at": now() if created_at is None else created_at,
         "tool": Tool.here(command),
         "inputs": [_input(items) for items in evaluation.given],
         "population": _population(evaluation),

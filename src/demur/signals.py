@@ -26,6 +26,15 @@ class Signal:
     cautious: float | None = None
 
     @property
+    def is_probability(self) -> bool:
+        """Whether its values lie between 0 and 1."""
+        return self.low >= 0 and self.high <= 1
+
+    def allows(self, number: float) -> bool:
+        """Whether a number is one this signal can be."""
+        return self.low <= number <= self.high and (not self.whole or number.is_integer())
+
+    @property
     def expected(self) -> str:
         """What its values have to be, in words.
 

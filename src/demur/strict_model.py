@@ -2,18 +2,37 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import platform
 from typing import Annotated, Literal, Self
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from demur.errors import and_more, literal
 
+TIME_FORMAT = "%Y-%m-%dT%H:%M:%SZ"
 STRICT = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False, json_schema_serialization_defaults_required=True)
 Share = Annotated[float, Field(ge=0, le=1)]
 Count = Annotated[int, Field(ge=0)]
-Time = Annotated[str, Field(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")]
+
+
+def _is_time(text: str) -> str:
+    try:
+        dt.datetime.strptime(text, TIME_FORMAT).replace(tzinfo=dt.UTC)
+    except ValueError:
+        raise ValueError(f"expected a time such as 2026-01-31T12:00:00Z, not {literal(text)}") from None
+    return text
+
+
+Time = Annotated[
+    str, Field(pattern="^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$"), AfterValidator(_is_time)
+]
+
+
+def now() -> str:
+    """The present, as a file records it."""
+    return dt.datetime.now(dt.UTC).strftime(TIME_FORMAT)
 
 
 class Part(BaseModel):

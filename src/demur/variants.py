@@ -67,6 +67,10 @@ class Calibration(Protocol):
         """The variant it was fitted on, if it was fitted on one."""
 
     @property
+    def target(self) -> str:
+        """What it predicts of an answer."""
+
+    @property
     def training(self) -> Training:
         """The run it was fitted on."""
 
@@ -76,7 +80,7 @@ class Calibration(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """A registered function of signals. `low` and `high` bound its values; `composite` ones are rounded.
+    """A registered function of signals. `low` and `high` bound what it gives; `composite` ones are rounded.
 
     Sums that are equal on paper differ in their last bits: 0.4·0.75 and 0.3·1. Rounded to 12 decimals they are one
     plateau.
@@ -98,24 +102,23 @@ class Variant:
     @property
     def is_probability(self) -> bool:
         """Whether its values can be read as probabilities."""
-        return self.low >= 0 and self.high <= 1
+        return self.higher_is_surer and self.low >= 0 and self.high <= 1
 
     def problem(self, items: Items) -> str | None:
         """Why a run cannot serve it: the first signal that is missing or null without a meaning."""
         return next(filter(None, (need.problem(items) for need in self.needs)), None)
 
     def of(self, items: Items) -> Confidence:
-        """The confidence of a run that can serve it."""
+        """The confidence of a run that can serve it, not yet rounded."""
         made = self.function(*(need.numbers(items) for need in self.needs))
         values = spread(self.name, items, made)
-        outside = (values < self.low) | (values > self.high)
+        checked = np.round(values, DECIMALS) if self.composite else values
+        outside = (checked < self.low) | (checked > self.high)
         if outside.any():
             unit = int(np.argmax(outside))
             raise UserError(
                 f"{self.name}: {items.place(unit)}: {values[unit]:g}, declared from {self.low:g} to {self.high:g}"
             )
-        if self.composite:
-            values = np.round(values, DECIMALS)
         filled = {need.signal: need.filled(items) for need in self.needs if need.null is not None}
         return Confidence(
             name=self.name,
@@ -146,8 +149,10 @@ def variant(
     >>> VARIANTS.pop("twice_the_evidence").meaning
     'Two times the evidence'
     """
-    if name in VARIANTS or name in ("default", "all", *NEED_CALIBRATION) or set(name) & set(":+, "):
-        raise UserError(f"no variant can be called {shown(name)}: the name is taken, or it has a space or : + , in it")
+    if not isinstance(name, str) or not name.isprintable() or not name or set(name) & set(":+, "):
+        raise UserError(f"no variant can be called {shown(name)}: expected text without spaces and : + ,")
+    if name in VARIANTS or name in ("default", "all", *NEED_CALIBRATION):
+        raise UserError(f"no variant can be called {shown(name)}: the name is taken")
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
         wanted = tuple(Need(need) if isinstance(need, str) else need for need in needs)

@@ -39,7 +39,10 @@ def _indented(content: Any, line: str) -> str:
 
 
 def _plain(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    if any("\ud800" <= character <= "\udfff" for character in text):  # half a character, which no file can hold
+        return json.dumps(value, allow_nan=False)
+    return text
 
 
 def write_whole(path: str | Path, text: str, *, inputs: Iterable[str | Path] = ()) -> Path:
@@ -47,24 +50,33 @@ def write_whole(path: str | Path, text: str, *, inputs: Iterable[str | Path] = (
 
     An interrupted write leaves the old file, or none: the move is one step, and the bytes are on disk before it.
     """
-    target = Path(path)
+    try:
+        target = Path(path)
+        _refuse_place(target, path, inputs)
+        target = target.resolve()
+        beside = target.with_name(f".demur-{secrets.token_hex(8)}.tmp")
+        try:
+            _write_through(beside, text)
+            beside.replace(target)
+        finally:
+            beside.unlink(missing_ok=True)
+    except (OSError, RuntimeError, ValueError) as error:  # resolve() raises a RuntimeError for links in a circle
+        if isinstance(error, UserError):
+            raise
+        raise UserError(f"{path}: cannot be written ({getattr(error, 'strerror', None) or error})") from None
+    return Path(path)
+
+
+def _refuse_place(target: Path, path: str | Path, inputs: Iterable[str | Path]) -> None:
     for given in inputs:
         if target.exists() and Path(given).exists() and target.samefile(given):
             raise UserError(f"{path}: is an input, and an output never replaces one")
     if target.is_dir():
         raise UserError(f"{path}: is a folder, expected the name of a file to write")
+    if target.exists() and not target.is_file():
+        raise UserError(f"{path}: is no regular file, and will not be replaced by one")
     if not target.parent.is_dir():
         raise UserError(f"{path}: the folder {target.parent} does not exist; make it first")
-    target = target.resolve()
-    beside = target.with_name(f".{target.name[:100]}.{secrets.token_hex(6)}.tmp")
-    try:
-        _write_through(beside, text)
-        beside.replace(target)
-    except OSError as error:
-        raise UserError(f"{path}: cannot be written ({error.strerror})") from None
-    finally:
-        beside.unlink(missing_ok=True)
-    return Path(path)
 
 
 def _write_through(path: Path, text: str) -> None:

@@ -90,3 +90,6 @@ def main(arguments: list[str] | None = None) -> None:
     except UserError as error:
         typer.echo(f"demur: {error}", err=True)
         sys.exit(2)
+    except OSError as error:  # files are read and written with errors of their own: this is the standard output
+        typer.echo(f"demur: the output cannot be written ({error.strerror})", err=True)
+        sys.exit(2)

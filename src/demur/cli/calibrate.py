@@ -71,6 +71,7 @@ def calibrate(  # noqa: PLR0913, PLR0917  (one parameter an option)
         created_at=created_at,
         command=command_line(),
     )
-    path = made.save(output or under_outputs(f"calibrator-{made.method}-{made.fingerprint[:8]}.json"))
+    name = f"calibrator-{made.method}-{made.fingerprint[:8]}.json"
+    path = made.save(output or under_outputs(name), inputs=[run, instrument])
     typer.echo(calibration_text(made))
     typer.echo(f"wrote {path}")

@@ -91,7 +91,8 @@ def evaluate(  # noqa: PLR0913, PLR0917  (one parameter an option)
             intersection_only=intersection_only,
         )
     metrics = metrics_artifact(found, created_at=created_at, command=command_line())
-    path = metrics.save(output or under_outputs(f"metrics-{metrics.fingerprint[:8]}.json"))
+    given: list[str | Path] = [*inputs, instrument, *([calibration] if calibration else [])]
+    path = metrics.save(output or under_outputs(f"metrics-{metrics.fingerprint[:8]}.json"), inputs=given)
     _print(metrics, path, as_json=as_json, quiet=quiet)
 
 

@@ -135,9 +135,9 @@ class Forecasts:
         edges = np.arange(1, self.n_bins) / self.n_bins
         return np.searchsorted(edges, self.probability, side="right")
 
-    def in_bins(self, values: Floats) -> Floats:
+    def in_bins(self, values: Floats, bin_of: Places | None = None) -> Floats:
         """Sums of the rows in each bin that holds any probability."""
-        starts = np.flatnonzero(np.diff(self.bin_of, prepend=-1))
+        starts = np.flatnonzero(np.diff(self.bin_of if bin_of is None else bin_of, prepend=-1))
         return np.add.reduceat(values, starts, axis=0)
 
     @cached_property

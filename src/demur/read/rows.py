@@ -126,7 +126,7 @@ def _item_names(items: list[Any], clusters: list[ClusterId], instrument: Instrum
 
 
 def _from_mapping(table: Mapping[str, Any]) -> Table:
-    return {str(name): list(plain_values(values)) for name, values in table.items()}
+    return {str(name): [plain(value) for value in plain_values(values)] for name, values in table.items()}
 
 
 def _from_frame(frame: Any, prediction: str) -> Table:

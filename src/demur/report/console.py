@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from demur.artifact import DeltaNumbers, PairedNumbers
-from demur.errors import shown
+from demur.errors import harmless, shown
 from demur.fitting import QUALITY
 from demur.metrics import METRICS
 from demur.variants import VARIANTS
@@ -33,11 +33,13 @@ def table(rows: Iterable[Sequence[str]]) -> Iterator[str]:
 
 def variants_text(items: Items, reasons: Mapping[str, str | None]) -> str:
     """Which variants a run can serve, what each is, and why not the others."""
-    width = max(map(len, reasons))
+    names = {name: shown(name) for name in reasons}
+    width = max(map(len, names.values()))
     lines = [f"{len(items.cluster_ids)} {items.noun}s, {len(items)} units, {int(items.answered.sum())} answered", ""]
     for name, reason in reasons.items():
         about = VARIANTS[name].meaning if name in VARIANTS else "a calibration applied"
-        lines.append(f"{name:<{width}}  {'yes' if reason is None else 'no '}  {about if reason is None else reason}")
+        said = f"yes  {about}" if reason is None else f"no   {harmless(reason)}"
+        lines.append(f"{names[name]:<{width}}  {said}")
     lines += ["", "Two of them combined: secondary:<variant>+<variant>:average, or :product."]
     return "\n".join(lines)
 
