@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check lint types imports test-slow bench docs coverage lock format ci clean
+.PHONY: help setup demo test check lint types imports test-slow bench docs golden coverage lock format ci clean
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -22,7 +22,7 @@ $(READY): requirements.lock pyproject.toml
 setup: $(READY)  ## make .venv with demur and everything pinned
 
 demo: $(READY)  ## evaluate two made-up systems and say where the report is
-	@$(BIN)/python examples/two_systems.py
+	@$(BIN)/demur demo --folder build/demo
 
 test: $(READY)  ## the tests and the doctests
 	$(BIN)/python -m pytest
@@ -53,6 +53,11 @@ docs: $(READY)  ## write the pages that are generated from the code
 	$(BIN)/python docs/make_definitions.py
 	$(BIN)/python docs/make_schemas.py
 	$(BIN)/python docs/make_calibration.py
+	$(BIN)/python docs/make_cli.py
+	$(BIN)/python docs/make_figures.py
+
+golden: $(READY)  ## write the golden artifacts of the tests anew, when a number is meant to change
+	$(BIN)/python docs/make_golden.py
 
 coverage: $(READY)  ## measure again how often intervals cover, and write docs/coverage.md (minutes)
 	$(BIN)/python docs/make_coverage.py

@@ -1,8 +1,5 @@
 """Clusters through the array API, and the example that ships."""
 
-import runpy
-from pathlib import Path
-
 import pandas as pd
 import pytest
 
@@ -35,17 +32,3 @@ def test_bad_clusters_are_one_line():
         grade_units(SURE, loss=LOSS, clusters=[None] * 5)
     with pytest.raises(UserError, match="cluster id 1.5, expected"):
         grade_units(SURE, loss=LOSS, clusters=[1.5] * 5)
-
-
-def test_the_demo_says_what_the_numbers_say(tmp_path, monkeypatch, capsys):
-    demo = Path(__file__).parents[1] / "examples" / "two_systems.py"
-    monkeypatch.chdir(tmp_path)
-    runpy.run_path(str(demo), run_name="__main__")
-    printed = capsys.readouterr().out
-    assert "must not be compared" in printed
-    assert (tmp_path / "build/demo/report.html").read_text().startswith("<!doctype html>")
-    assert sorted(path.name for path in (tmp_path / "build/demo").iterdir()) == [
-        "few_shot.json",
-        "report.html",
-        "zero_shot.json",
-    ]

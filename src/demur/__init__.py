@@ -7,6 +7,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from demur.arrays import grade_units, measure, risk_coverage
+    from demur.artifact import Metrics, load
     from demur.calibration import Calibration, load_calibration
     from demur.comparison import Comparison, compare
     from demur.confidences import confidence, served
@@ -78,6 +79,7 @@ __all__ = [
     "ItemPrediction",
     "Items",
     "Measure",
+    "Metrics",
     "Need",
     "Plan",
     "Reliability",
@@ -110,6 +112,7 @@ __all__ = [
     "grade",
     "grade_units",
     "instrument",
+    "load",
     "load_calibration",
     "measure",
     "metric",
@@ -127,6 +130,7 @@ __all__ = [
 # `demur --help` pay for nothing they do not use.
 _ROOMS = {
     "arrays": ("grade_units", "measure", "risk_coverage"),
+    "artifact": ("Metrics", "load"),
     "calibration": ("Calibration", "load_calibration"),
     "fitting": ("calibrate",),
     "comparison": ("Comparison", "compare"),

@@ -1,13 +1,16 @@
-"""JSON as the standard means it: UTF-8 without a mark, no member twice, no NaN, nothing nested out of reach."""
+"""JSON as the standard means it: UTF-8 without a mark, no member twice, no NaN, no half of a character."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from pathlib import Path
 from typing import Any, NoReturn
 
 from demur.errors import UserError, literal, shown
+
+_MAYBE_HALF = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def read_bytes(path: str | Path) -> bytes:
@@ -18,6 +21,11 @@ def read_bytes(path: str | Path) -> bytes:
         raise UserError(f"{path}: cannot be read ({error.strerror})") from None
     except (TypeError, ValueError) as error:  # no path at all, or a NUL in it
         raise UserError(f"{literal(path)}: cannot be read ({error})") from None
+
+
+def shown_path(path: str | Path) -> str:
+    """A path as text that any file can hold: bytes that are no UTF-8 are spelled out."""
+    return str(path).encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def fingerprint(data: bytes) -> str:
@@ -45,7 +53,7 @@ def loads(text: str) -> Any:
     if text.startswith("\ufeff"):
         raise UserError("not valid JSON: the text starts with a byte order mark; save it as UTF-8 without one")
     try:
-        return json.loads(text, object_pairs_hook=_object, parse_constant=_constant)
+        return _whole(json.loads(text, object_pairs_hook=_object, parse_constant=_constant), text)
     except json.JSONDecodeError as error:
         raise UserError(f"not valid JSON: {error.msg} at line {error.lineno}, column {error.colno}") from None
     except RecursionError:
@@ -54,6 +62,24 @@ def loads(text: str) -> Any:
         raise
     except ValueError:  # the interpreter's limit on the digits of an integer
         raise UserError("not valid JSON: an integer of too many digits") from None
+
+
+def _whole(parsed: Any, text: str) -> Any:
+    if _MAYBE_HALF.search(text):
+        _refuse_halves(parsed)
+    return parsed
+
+
+def _refuse_halves(value: Any) -> None:
+    """Half of a character, written as an escape without its other half, could not be written to a file again."""
+    if isinstance(value, str):
+        if any("\ud800" <= character <= "\udfff" for character in value):
+            raise UserError(f"not valid JSON: {literal(value)} holds half of a character")
+    elif isinstance(value, (dict, list)):
+        for part in value:
+            _refuse_halves(part)
+            if isinstance(value, dict):
+                _refuse_halves(value[part])
 
 
 def _object(members: list[tuple[str, Any]]) -> dict[str, Any]:

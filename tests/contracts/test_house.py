@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 
 import demur
+from commands import demur as in_process
+from demur.demo import demonstrate
+from demur.report.console import evaluation_text
 
 ROOT = Path(__file__).parents[2]
 HEAVY = ("scipy", "sklearn", "pandas", "polars", "pyarrow", "matplotlib", "pydantic", "rich", "typer", "narwhals")
@@ -112,3 +115,23 @@ def test_a_study_from_the_command_line():
 def test_a_mistake_is_one_line_and_exit_code_2(arguments, message):
     found = command("study", *arguments)
     assert (found.returncode, found.stdout, found.stderr) == (2, "", message)
+
+
+def blocks(kind):
+    return re.findall(rf"```{kind}\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), flags=re.DOTALL)
+
+
+def test_the_commands_of_the_readme_run_as_they_stand(tmp_path):
+    called = [line.partition("#")[0].split()[1:] for block in blocks("console") for line in block.splitlines()]
+    ours = [words[1:] for words in called if words[0] == "demur"]
+    assert len(ours) >= 4
+    for words in ours:
+        found = in_process(tmp_path, *words)
+        assert (found.returncode, found.stderr) == (0, ""), words
+
+
+def test_the_lines_of_the_readme_are_those_of_the_demo(tmp_path):
+    printed = evaluation_text(demonstrate(tmp_path).metrics).splitlines()
+    shown = [line for block in blocks("text") for line in block.splitlines()]
+    assert len(shown) > 5
+    assert [line for line in shown if line not in printed] == []

@@ -4,10 +4,13 @@ import ast
 import inspect
 
 import make_calibration
+import make_cli
+import make_figures
 import pytest
 from make_definitions import PAGE, SECTIONS, fields, page
 
 import demur
+from demur.demo import demonstrate
 from demur.metrics import CALIBRATION_METRICS, METRICS, calibration_metric, default_measures, metric
 
 
@@ -27,6 +30,26 @@ def test_the_calibration_page_and_its_figure_are_current():
     text, drawing = make_calibration.page()
     assert make_calibration.PAGE.read_text(encoding="utf-8") == text, "run `make docs`"
     assert make_calibration.FIGURE.read_text(encoding="utf-8") == drawing, "run `make docs`"
+
+
+def test_the_page_of_the_command_line_is_current():
+    assert make_cli.PAGE.read_text(encoding="utf-8") == make_cli.page(), "run `make docs`"
+
+
+@pytest.mark.parametrize("name", make_figures.FIGURES)
+def test_the_pictures_are_current(name):
+    assert (make_figures.FOLDER / name).read_text(encoding="utf-8") == make_figures.FIGURES[name](), "run `make docs`"
+
+
+def test_the_sentence_to_copy_holds_the_numbers_of_the_demo(tmp_path):
+    shown = demonstrate(tmp_path).metrics
+    pair, delta = shown.confidence_variants["llm"], shown.comparison.deltas["llm"]["augrc_at_c"]
+    page = " ".join((PAGE.parent / "reporting.md").read_text(encoding="utf-8").replace("\n>", "").split())
+    left, right = pair.left.augrc_at_c.value, pair.right.augrc_at_c.value
+    ends = delta.ci95_recommended
+    assert f"answered {100 * pair.left.cmax:.1f} % and {100 * pair.right.cmax:.1f} % of the items" in page
+    assert f"was {left:.3f} and {right:.3f}, a difference of {delta.delta:.3f}" in page
+    assert f"(95 % interval {ends.low:.3f} to {ends.high:.3f}; {ends.method.replace('_', ' ')} bootstrap" in page
 
 
 def test_names_and_artifact_keys_are_unique_and_stable():

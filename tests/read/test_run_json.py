@@ -185,7 +185,7 @@ WRONG_CONTENT = {
     "id 300.7": (identified(300.7), "participant id 300.7, expected an integer or non-empty text"),
     "id true": (identified(True), "participant id True, expected an integer or non-empty text"),
     "id empty": (identified(" "), "participant id ' ', expected an integer or non-empty text"),
-    "id half a character": (identified("\ud800"), "participant id '\\ud800', expected an integer or non-empty text"),
+    "id half a character": (identified("\ud800"), "not valid JSON: '\\ud800' holds half of a character"),
     "id null": (identified(None), "experiments[0].results.results[0]: participant_id is missing"),
     "300 and '300'": (identified("301"), "participant 301 is given both as a number and as text"),
     "same participant twice": (identified(301), "participant 301 stands more than once"),

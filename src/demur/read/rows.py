@@ -18,7 +18,7 @@ from demur.frames import columns_of
 from demur.instruments import PHQ8, Instrument
 from demur.instruments import instrument as instrument_of
 from demur.items import ClusterId, Items, RawUnits, Source, checked_ids
-from demur.strict_json import decode, fingerprint, loads, read_bytes
+from demur.strict_json import decode, fingerprint, loads, read_bytes, shown_path
 
 Table = dict[str, list[Any]]
 ROLES = ("cluster", "item", "truth", "prediction")
@@ -46,7 +46,7 @@ def read_table(
     chosen = None if instrument is None else instrument_of(instrument)
     if isinstance(table, (str, Path)):
         data = read_bytes(table)
-        source = Source(str(table), fingerprint(data))
+        source = Source(shown_path(table), fingerprint(data))
         try:
             return Items.of(_raw_units(_parser(Path(table))(data, names), names, chosen), source)
         except UserError as error:

@@ -12,7 +12,7 @@ from demur.errors import UserError, and_more, literal, shown
 from demur.instruments import PHQ8, Instrument
 from demur.instruments import instrument as instrument_of
 from demur.items import ClusterId, Items, RawUnits, Source, checked_ids
-from demur.strict_json import decode, fingerprint, loads, read_bytes
+from demur.strict_json import decode, fingerprint, loads, read_bytes, shown_path
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,7 +48,7 @@ class RunFile:
         """Read and parse."""
         data = read_bytes(path)
         try:
-            return cls(str(path), fingerprint(data), loads(decode(data)))
+            return cls(shown_path(path), fingerprint(data), loads(decode(data)))
         except UserError as error:
             raise error.in_file(path) from None
 

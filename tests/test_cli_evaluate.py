@@ -1,0 +1,445 @@
+"""`demur evaluate` and its neighbours as a user meets them: flags, mistakes, interruptions, hostile files."""
+
+import copy
+import json
+import os
+import random
+import resource
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from commands import demur, real_demur, script
+from demur import load
+from demur.simulate import simulated_run
+from runs import experiment, failure, participant, run, written
+
+FLAGS = ("--seed", "1", "--bootstrap-resamples", "20", "--created-at", "2026-01-31T12:00:00Z")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    made = tmp_path_factory.mktemp("runs")
+    written(made, simulated_run(12, seed=1, failures=1), "run.json")
+    return made
+
+
+def evaluate(where, *arguments):
+    return demur(where, "evaluate", *FLAGS, *arguments)
+
+
+BOTH = ("--input", "run.json", "--mode", "zero_shot", "--input", "run.json", "--mode", "few_shot")
+
+
+class TestFlags:
+    def test_a_report_and_a_file_it_names(self, folder):
+        found = evaluate(folder, "--input", "run.json", "--mode", "few_shot")
+        assert (found.returncode, found.stderr) == (0, "")
+        lines = found.stdout.splitlines()
+        assert lines[0] == "run: run.json, mode few_shot, run simulated"
+        assert lines[1] == "13 participants: 12 included, 1 failed"
+        assert lines[-1].startswith("wrote data/outputs/metrics-")
+        made = load(folder / lines[-1].removeprefix("wrote "))
+        assert made.inputs[0].path == "run.json"
+        assert made.tool.command.startswith("demur evaluate --seed 1")
+
+    def test_json_is_the_artifact_and_nothing_else(self, folder):
+        found = evaluate(folder, "--input", "run.json", "--mode", "few_shot", "--json", "--output", "m.json")
+        assert found.stdout == (folder / "m.json").read_text(encoding="utf-8")
+
+    def test_quiet_says_nothing(self, folder):
+        found = evaluate(folder, "--input", "run.json", "--mode", "few_shot", "--quiet", "--output", "q.json")
+        assert (found.returncode, found.stdout, found.stderr) == (0, "", "")
+        assert load(folder / "q.json").population.participants_included == 12
+
+    def test_two_modes_of_one_file_which_is_read_once(self, folder, monkeypatch):
+        read = []
+        plain = Path.read_bytes
+        monkeypatch.setattr(Path, "read_bytes", lambda path: read.append(path.name) or plain(path))
+        found = evaluate(folder, *BOTH, "--output", "two.json")
+        assert found.returncode == 0
+        assert read.count("run.json") == 1
+        assert "right − left" in found.stdout
+        assert [one.mode for one in load(folder / "two.json").inputs] == ["zero_shot", "few_shot"]
+
+    def test_the_same_command_twice_gives_the_same_bytes(self, folder):
+        twice = []
+        for _ in range(2):
+            assert evaluate(folder, *BOTH, "--confidence", "all", "--output", "same.json").returncode == 0
+            twice.append((folder / "same.json").read_bytes())
+        assert twice[0] == twice[1]
+
+    def test_by_experiment(self, folder):
+        found = evaluate(folder, "--input", "run.json", "--experiment", "1", "--output", "e.json")
+        assert found.returncode == 0
+        assert load(folder / "e.json").inputs[0].mode == "few_shot"
+
+    def test_a_calibration_serves_its_variants_and_says_where_it_comes_from(self, folder):
+        fit = ("--method", "temperature", "--features", "verbalized_confidence", "--output", "c.json")
+        assert demur(folder, "calibrate", "--input", "run.json", "--mode", "few_shot", *fit).returncode == 0
+        asked = ("--confidence", "verbalized_calibrated", "--calibration", "c.json", "--output", "v.json")
+        found = evaluate(folder, "--input", "run.json", "--mode", "few_shot", *asked)
+        assert found.returncode == 0
+        assert "warning (fitted_on_this_run)" in found.stdout
+        assert load(folder / "v.json").confidence_variants["verbalized_calibrated"].reliability is not None
+
+    def test_a_long_table(self, folder):
+        rows = ["cluster,item,truth,prediction,llm_evidence_count"]
+        rows += [
+            f"{who},q{item},{item % 3},{'' if item == 2 else who % 3},{item + who}"
+            for who in range(5)
+            for item in range(3)
+        ]
+        (folder / "rows.csv").write_text("\n".join(rows) + "\n")
+        found = evaluate(folder, "--input", "rows.csv", "--instrument", "none", "--loss", "abs", "--output", "r.json")
+        assert (found.returncode, found.stderr) == (0, "")
+        assert load(folder / "r.json").population.items_predicted == 10
+
+    def test_the_script_is_the_same_command(self, folder):
+        arguments = (*FLAGS, "--input", "run.json", "--mode", "few_shot")
+        by_script = script(folder, "evaluate_selective_prediction.py", *arguments, "--output", "s.json")
+        assert (by_script.returncode, by_script.stderr) == (0, "")
+        assert demur(folder, "evaluate", *arguments, "--output", "d.json").returncode == 0
+        left, right = (load(folder / name) for name in ("s.json", "d.json"))
+        assert left.confidence_variants == right.confidence_variants
+
+    def test_schema_and_simulate_and_demo(self, tmp_path):
+        for name in ("metrics", "run", "calibrator"):
+            assert json.loads(demur(tmp_path, "schema", name).stdout)["$schema"].startswith("https://json-schema.org")
+        assert (
+            demur(tmp_path, "schema", "metric").stderr == "demur: no schema is called metric; did you mean metrics?\n"
+        )
+        made = demur(tmp_path, "simulate", "--output", "sim.json", "--participants", "3", "--seed", "1")
+        assert made.stdout == "wrote sim.json: 3 participants, zero_shot and few_shot\n"
+        assert json.loads((tmp_path / "sim.json").read_text()) == simulated_run(3, seed=1)
+        shown = demur(tmp_path, "demo")
+        assert (shown.returncode, shown.stderr) == (0, "")
+        assert "Neither those errors nor the full areas may be compared." in shown.stdout
+        assert shown.stdout.endswith("Report: data/outputs/demo/report.html\n")
+        page = (tmp_path / "data/outputs/demo/report.html").read_text(encoding="utf-8")
+        assert "zero_shot answers 57.6% of the items and few_shot 72.0%" in page
+
+
+def person(**signals):
+    return participant(300, **signals)
+
+
+def changed(change):
+    """A run of one participant, changed."""
+    content = run(experiment(person()))
+    change(content["experiments"][0]["results"]["results"][0])
+    return content
+
+
+def set_prediction(value):
+    return changed(lambda one: one["predicted_items"].update(Sleep=value))
+
+
+PITFALLS = {
+    "nan signal": (
+        json.dumps(run(experiment(person()))).replace('"llm_evidence_count": 2', '"llm_evidence_count": NaN'),
+        "NaN is not a JSON number",
+    ),
+    "text signal": (
+        run(experiment(person(token_msp="high"))),
+        "participant 300, NoInterest: token_msp 'high', expected",
+    ),
+    "bool signal": (run(experiment(person(token_msp=True))), "participant 300, NoInterest: token_msp True, expected"),
+    "spoken 6": (
+        run(experiment(person(verbalized_confidence=6))),
+        "verbalized_confidence 6, expected a number from 1 to 5",
+    ),
+    "msp 1.5": (run(experiment(person(token_msp=1.5))), "token_msp 1.5, expected a number from 0 to 1"),
+    "negative count": (
+        run(experiment(person(keyword_evidence_count=-1))),
+        "keyword_evidence_count -1, expected a count",
+    ),
+    "missing key": (
+        changed(lambda one: one["item_signals"]["Sleep"].clear()),
+        "llm: participant 300, Sleep: llm_evidence_count is missing; this run can serve",
+    ),
+    "null count": (
+        changed(lambda one: one["item_signals"]["Sleep"].update(llm_evidence_count=None)),
+        "llm: participant 300, Sleep: llm_evidence_count is null",
+    ),
+    **{
+        f"predicted {value}": (
+            set_prediction(value),
+            f"participant 300, Sleep: predicted {shown}, expected an integer 0–3",
+        )
+        for value, shown in ((True, "True"), (1.5, "1.5"), (7, "7"), (-5, "-5"), ("2", "'2'"))
+    },
+    "predicted 1e999": (json.dumps(set_prediction(None)).replace("null", "1e999", 2), "predicted inf, expected"),
+    "twice": ('{"experiments": [], "experiments": []}', "the member experiments stands twice"),
+    "byte order mark": ("\ufeff{}", "byte order mark"),
+    "nested": ("[" * 100_000, "nested too deeply"),
+    "a ninth item": (
+        changed(lambda one: one["predicted_items"].update(Ninth=1)),
+        "participant 300, Ninth: no such item",
+    ),
+    "a missing item": (
+        changed(lambda one: one["ground_truth_items"].pop("Sleep")),
+        "participant 300, Sleep: missing from",
+    ),
+    "id 300.7": (changed(lambda one: one.update(participant_id=300.7)), "participant id 300.7, expected an integer"),
+    "300 twice over": (
+        run(experiment(participant(300), participant("300"))),
+        "participant 300 is given both as a number and as text",
+    ),
+    "no success": (
+        changed(lambda one: one.pop("success")),
+        "participant 300: success is missing, expected true or false",
+    ),
+    "success text": (changed(lambda one: one.update(success="false")), "success is 'false', expected true or false"),
+    "same twice": (run(experiment(person(), person())), "participant 300 stands more than once"),
+    "failed and not": (run(experiment(person(), failure(300))), "participant 300 stands more than once"),
+    "two of a mode": (run(experiment(person()), experiment(person())), "2 experiments and no mode was asked for"),
+    "contradiction": (
+        run({"provenance": {"mode": "a"}, "results": {"mode": "b", "results": [person()]}}),
+        "contradicts itself about its mode",
+    ),
+    "no experiments": (run(), "experiments is empty: there is nothing to evaluate"),
+    "no participants": (run(experiment()), "has no participants: there is nothing to evaluate"),
+    "all failed": (run(experiment(failure(1))), "nothing to evaluate: no participant succeeded (1 failed)"),
+    "half a character": ('{"run_metadata": {"run_id": "\\ud800"}}', "holds half of a character"),
+    "not JSON": ("{", "not valid JSON"),
+    "not UTF-8": (b"\xff", "not UTF-8 text"),
+    "not a run": ("[]", "a run file is an object with the member experiments"),
+}
+
+
+class TestMistakes:
+    @pytest.mark.parametrize("name", PITFALLS)
+    def test_every_bad_file_is_one_line_and_leaves_everything_as_it_was(self, tmp_path, name):
+        content, message = PITFALLS[name]
+        written(tmp_path, content, "bad.json")
+        (tmp_path / "m.json").write_text("old")
+        found = evaluate(tmp_path, "--input", "bad.json", "--output", "m.json")
+        assert (found.returncode, found.stdout) == (2, "")
+        assert found.stderr.startswith("demur: bad.json: ") or name in ("missing key", "null count")
+        assert message in found.stderr
+        assert found.stderr.count("\n") == 1
+        assert (tmp_path / "m.json").read_text() == "old"
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["bad.json", "m.json"]
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            ("--input nope.json", "nope.json: cannot be read (No such file or directory)"),
+            ("--input .", ".: cannot be read (Is a directory)"),
+            ("--input run.json", "run.json: 2 experiments and no mode was asked for; choose one by mode"),
+            ("--input run.json --mode a --mode b", "2 modes for 1 inputs: give one for all of them, or one for each"),
+            ("--input run.json --mode few_shot --loss mse", "no loss is called mse"),
+            ("--input run.json --mode few_shot --confidence lllm", "is called lllm; did you mean llm?"),
+            ("--input run.json --mode few_shot --confidence calibrated", "calibrated: needs a calibration"),
+            ("--input run.json --mode few_shot --coverage-grid 0.1,0.1", "the coverage grid has a coverage twice"),
+            ("--input run.json --mode few_shot --coverage-grid 0.1,0.10", "the coverage grid has a coverage twice"),
+            ("--input run.json --mode few_shot --coverage-grid 0", "coverage '0', expected a number above 0"),
+            ("--input run.json --mode few_shot --coverage-grid 0.1,,0.2", "coverage grid: '', expected decimals"),
+            ("--input run.json --mode few_shot --coverage-grid 1/3", "coverage grid: '1/3', expected decimals"),
+            ("--input run.json --mode few_shot --area-coverage 1.5", "coverage '1.5', expected a number above 0"),
+            ("--input run.json --mode few_shot --bootstrap-resamples -1", "n_resamples -1, expected an integer, 0 or"),
+            ("--input run.json --mode few_shot --seed -1", "seed -1, expected an integer from 0"),
+            ("--input run.json --mode few_shot --level 2", "level 2.0, expected a number between 0 and 1"),
+            ("--input run.json --mode few_shot --interval bc", "interval 'bc', expected recommended or one of"),
+            (
+                "--input run.json --mode few_shot --instrument PHQ-7",
+                "no instrument is called PHQ-7; did you mean PHQ-9?",
+            ),
+            ("--input run.json --mode few_shot --calibration run.json", "run.json: not a calibration"),
+            ("--input run.json --mode few_shot --output run.json", "run.json: is an input, and an output never"),
+            ("--input run.json --mode few_shot --output no/m.json", "no/m.json: the folder no does not exist"),
+            ("--input run.json --mode few_shot --output .", ".: is a folder"),
+            ("--input run.json --mode few_shot --output /proc/m.json", "/proc/m.json: cannot be written"),
+            ("--input run.json --mode few_shot --created-at now", "created_at: "),
+        ],
+    )
+    def test_every_wrong_flag_is_one_line(self, folder, arguments, message):
+        before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+        found = evaluate(folder, *arguments.split())
+        assert (found.returncode, found.stdout) == (2, "")
+        assert message in found.stderr
+        assert found.stderr.startswith("demur: ")
+        assert found.stderr.count("\n") == 1
+        assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+
+    def test_a_seed_is_required_unless_nothing_is_resampled(self, folder):
+        arguments = ("evaluate", "--input", "run.json", "--mode", "few_shot", "--output", "z.json")
+        assert "a seed is needed" in demur(folder, *arguments).stderr
+        assert demur(folder, *arguments, "--bootstrap-resamples", "0").returncode == 0
+
+
+class TestInterruptions:
+    def test_a_full_disk_leaves_the_old_file(self, folder):
+        (folder / "full.json").write_text("old")
+
+        def small():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
+
+        arguments = (
+            "evaluate",
+            *FLAGS,
+            "--input",
+            "run.json",
+            "--mode",
+            "few_shot",
+            "--output",
+            "full.json",
+            "--quiet",
+        )
+        found = real_demur(folder, *arguments, preexec_fn=small)
+        assert (found.returncode, found.stderr) == (2, "demur: full.json: cannot be written (File too large)\n")
+        assert (folder / "full.json").read_text() == "old"
+        assert not [*folder.glob(".demur-*")]
+
+    def test_control_c_writes_nothing_and_shows_no_traceback(self, folder):
+        arguments = [Path(sys.executable).with_name("demur"), "evaluate", "--input", "run.json", "--mode", "few_shot"]
+        arguments += ["--seed", "1", "--bootstrap-resamples", "3000000", "--output", "never.json"]
+        running = subprocess.Popen(arguments, cwd=folder, stdout=-1, stderr=-1, text=True)
+        time.sleep(1.5)
+        running.send_signal(signal.SIGINT)
+        _, err = running.communicate(timeout=30)
+        assert running.returncode in (1, 130)
+        assert "Traceback" not in err
+        assert not (folder / "never.json").exists()
+
+    def test_kill_in_the_middle_of_a_write_leaves_the_old_or_the_new_file(self, tmp_path):
+        code = (
+            "from demur.write import write_whole\n"
+            "while True:\n"
+            "    for sign in 'ab':\n"
+            "        write_whole('big.txt', sign * 3_000_000)\n"
+        )
+        rng = random.Random(1)
+        for _ in range(6):
+            running = subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path)
+            time.sleep(0.25 + rng.random() / 8)
+            running.kill()
+            running.wait()
+            if (tmp_path / "big.txt").exists():
+                text = (tmp_path / "big.txt").read_text()
+                assert text in ("a" * 3_000_000, "b" * 3_000_000)
+        assert (tmp_path / "big.txt").exists()
+
+
+HOSTILE = ["\x1b[31mred", "[bold]x[/bold]", "a\nb", "\r\x07", "\u2028\u202e", "</script>", "[/]", "\x9b2J"]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_text_shows_up_harmlessly(tmp_path, text):
+    people = [participant(f"{who}{text}", token_msp=0.5) for who in range(3)]
+    content = run(experiment(*people, mode=f"m{text}")) | {"run_metadata": {"run_id": text, "git_commit": text}}
+    written(tmp_path, content)
+    shown = evaluate(tmp_path, "--input", "run.json", "--output", "m.json")
+    assert shown.returncode == 0
+    broken = copy.deepcopy(content)
+    broken["experiments"][0]["results"]["results"][0]["predicted_items"]["Sleep"] = text
+    written(tmp_path, broken)
+    refused = evaluate(tmp_path, "--input", "run.json", "--output", "m2.json")
+    assert refused.returncode == 2
+    for out in (shown.stdout, shown.stderr, refused.stdout, refused.stderr):
+        assert all(character.isprintable() or character == "\n" for character in out)
+    assert refused.stderr.count("\n") == 1
+    assert load(tmp_path / "m.json").inputs[0].run_id == text, "the file holds it as it is"
+
+
+def test_markup_reaches_a_terminal_as_text():
+    """Printed through rich, with a terminal's width and colours, brackets stay brackets."""
+    code = "from demur.report.console import print_report; print_report('warning [bold]x[/bold] \\\\[y]')"
+    environment = {**os.environ, "FORCE_COLOR": "1", "COLUMNS": "40", "TERM": "xterm"}
+    found = subprocess.run([sys.executable, "-c", code], env=environment, check=True, capture_output=True, text=True)
+    assert "[bold]x[/bold] \\[y]" in found.stdout
+
+
+def damaged(rng, content):
+    """A run file with some bytes or some of its structure changed."""
+    if rng.random() < 0.5:
+        data = bytearray(json.dumps(content).encode())
+        for _ in range(rng.choice([1, 1, 2, 8])):
+            place = rng.randrange(len(data))
+            kind = rng.randrange(4)
+            if kind == 0:
+                data[place] = rng.randrange(256)
+            elif kind == 1:
+                del data[place : place + rng.randint(1, 40)]
+            elif kind == 2:
+                data[place:place] = bytes(rng.randrange(256) for _ in range(rng.randint(1, 5)))
+            else:
+                data[place:place] = data[max(0, place - 60) : place]
+        return bytes(data)
+    changed_one = copy.deepcopy(content)
+    for _ in range(rng.choice([1, 1, 3])):
+        damage(rng, changed_one)
+    return json.dumps(changed_one)
+
+
+JUNK = [None, True, -1, 7, 1.5, 1e308, "", "x", [], {}, [[]], {"a": None}, 10**30, "300", 2**63, "\ud800", -0.0]
+
+
+def damage(rng, place):
+    """Change, remove or add one member somewhere in nested lists and objects."""
+    while True:
+        keys = [*place] if isinstance(place, dict) else [*range(len(place))]
+        if not keys:
+            return
+        key = rng.choice(keys)
+        if isinstance(place[key], (dict, list)) and place[key] and rng.random() < 0.85:
+            place = place[key]
+            continue
+        kind = rng.randrange(3)
+        if kind == 0:
+            place[key] = copy.deepcopy(rng.choice(JUNK))
+        elif kind == 1:
+            del place[key]
+        elif isinstance(place, dict):
+            place[rng.choice(["success", "mode", "results", "Sleep", "x"])] = copy.deepcopy(rng.choice(JUNK))
+        else:
+            place.append(copy.deepcopy(place[key]))
+        return
+
+
+def try_damaged(tmp_path, count, seed):
+    rng = random.Random(seed)
+    content = simulated_run(3, seed=1, failures=1)
+    path, output = tmp_path / "run.json", tmp_path / "m.json"
+    refused = 0
+    for _ in range(count):
+        data = damaged(rng, content)
+        path.write_bytes(data if isinstance(data, bytes) else data.encode("utf-8", "surrogatepass"))
+        output.unlink(missing_ok=True)
+        flags = (
+            "--seed",
+            "1",
+            "--bootstrap-resamples",
+            "3",
+            "--output",
+            "m.json",
+            "--mode",
+            "few_shot",
+            "--confidence",
+            "all",
+        )
+        found = demur(tmp_path, "evaluate", "--input", "run.json", *flags)
+        assert "Traceback" not in found.stderr
+        if found.returncode == 0:
+            assert load(output).confidence_variants
+        else:
+            refused += 1
+            assert found.returncode == 2
+            assert found.stderr.startswith("demur: ")
+            assert found.stderr.count("\n") == 1
+            assert not output.exists()
+    assert 0.2 * count < refused < count
+
+
+def test_a_damaged_file_is_a_clean_error_or_a_valid_result(tmp_path):
+    try_damaged(tmp_path, 250, seed=1)
+
+
+@pytest.mark.slow
+def test_ten_thousand_damaged_files(tmp_path):
+    try_damaged(tmp_path, 10_000, seed=2)

@@ -1,0 +1,357 @@
+"""`demur evaluate` end to end: exact numbers of a small run, both sides of a comparison, golden bytes."""
+
+import json
+from fractions import Fraction
+from importlib.resources import files
+from pathlib import Path
+
+import jsonschema
+import pytest
+from make_golden import golden
+
+from commands import demur
+from demur import Coverage, UserError, load, measure, read_run
+from demur.artifact import metrics_of
+from demur.evaluate import Settings, evaluate
+from demur.report.console import evaluation_text
+from demur.resample import Plan
+from demur.results import metrics_artifact
+from demur.simulate import simulated_run
+from runs import experiment, failure, participant, run, written
+
+GOLDEN = Path(__file__).parent / "golden"
+RUN = GOLDEN / "run.json"
+PLAN = Plan(50, seed=1)
+
+
+def evaluated(*modes, **settings):
+    runs = [read_run(RUN, mode=mode) for mode in modes]
+    plan = settings.pop("plan", PLAN)
+    return metrics_artifact(
+        evaluate(*runs, settings=Settings(**settings), plan=plan), created_at="2026-01-31T12:00:00Z"
+    )
+
+
+@pytest.fixture(scope="module")
+def found():
+    return evaluated("zero_shot", "few_shot", loss="abs", confidence="llm")
+
+
+class TestOneRun:
+    """Three participants × 8 items, one of whom answered nothing, and one more who failed; 11 answers."""
+
+    def test_who_was_counted(self):
+        found = evaluated("zero_shot", loss="abs")
+        people = found.population
+        assert (people.participants_total, people.participants_included, people.participants_failed) == (4, 3, 1)
+        assert people.items_total == 8 * people.participants_included
+        assert people.items_predicted == 11
+        assert found.cases.failed == (306,)
+
+    def test_the_numbers_are_those_of_paper_and_pencil(self):
+        """Losses by evidence: 3 → 0 0 0, 2 → 1 0 0 2, 1 → 2 0 1 0."""
+        one = evaluated("zero_shot", loss="abs", confidence="llm").confidence_variants["llm"]
+        assert one.curve.threshold == (3, 2, 1)
+        assert one.curve.coverage == (3 / 24, 7 / 24, 11 / 24)
+        assert one.curve.selective_risk == (0, 3 / 7, 6 / 11)
+        assert one.curve.generalized_risk == (0, 3 / 24, 6 / 24)
+        assert one.cmax == 11 / 24
+        assert one.aurc_full == float(Fraction(9, 77))
+        assert one.augrc_full == 1 / 24
+        assert one.mae == 6 / 11
+        risks = one.mae_at_coverage
+        assert (risks["0.10"].achieved, risks["0.10"].value) == (3 / 24, 0)
+        assert (risks["0.20"].achieved, risks["0.20"].value) == (7 / 24, 3 / 7)
+        assert risks["0.50"] is None
+        assert one.by_item["Sleep"].model_dump() == {
+            "n": 3,
+            "answered": 2,
+            "coverage": 2 / 3,
+            "risk": 1 / 2,
+            "bias": 1 / 2,
+        }
+        assert sum(one.histogram.right) + sum(one.histogram.wrong) + one.histogram.abstained == 24
+
+    def test_normalised_loss_divides_by_the_range(self):
+        raw, norm = (evaluated("zero_shot", loss=loss).confidence_variants["llm"] for loss in ("abs", "abs_norm"))
+        assert norm.aurc_full == float(Fraction(9, 77) / 3)
+        assert norm.bootstrap.ci95["augrc_full"] == pytest.approx([x / 3 for x in raw.bootstrap.ci95["augrc_full"]])
+
+    def test_areas_are_cut_at_one_half_or_where_asked(self):
+        one = evaluated("zero_shot", loss="abs").confidence_variants["llm"]
+        assert (one.aurc_at_c.requested, one.aurc_at_c.used, one.aurc_at_c.value) == (0.5, 11 / 24, one.aurc_full)
+        cut = evaluated("zero_shot", loss="abs", area_coverage=Coverage.of("0.25")).confidence_variants["llm"]
+        by_measure = measure(
+            "llm", data=read_run(RUN, mode="zero_shot"), loss="abs", metrics=["aurc@0.25", "augrc@0.25"]
+        )
+        assert (cut.aurc_at_c.requested, cut.aurc_at_c.used) == (0.25, 0.25)
+        assert [cut.aurc_at_c.value, cut.augrc_at_c.value] == [*by_measure.values()]
+        assert cut.bootstrap.short_domain_rate > 0
+
+    def test_every_number_of_the_library_is_the_one_in_the_file(self):
+        one = evaluated("zero_shot", loss="abs").confidence_variants["total_evidence"]
+        by_measure = measure("total_evidence", data=read_run(RUN, mode="zero_shot"), loss="abs")
+        for name, key in (("eaurc", "eaurc"), ("aurc_optimal", "aurc_optimal"), ("naugrc", "naugrc"), ("cmax", "cmax")):
+            assert getattr(one, key) == by_measure[name]
+        assert one.interpretation.aurc_gap_pct == by_measure["aurc_gap_pct"]
+
+    def test_all_lists_what_it_leaves_out_and_counts_what_it_fills(self):
+        found = evaluated("zero_shot", confidence="all")
+        assert [*found.confidence_variants] == ["llm", "total_evidence", "verbalized"]
+        assert found.confidence_variants["verbalized"].nulls_filled == {"verbalized_confidence": 1}
+        skipped = {one.name: one.reason for one in found.skipped_variants}
+        assert skipped["token_msp"] == "participant 300, NoInterest: token_msp is missing (and 10 more)"
+        assert found.confidence_variants["verbalized"].reliability.bins[-1].high == 1
+        assert found.confidence_variants["llm"].reliability is None, "a count is no probability"
+
+    def test_zero_resamples_need_no_seed_and_give_no_intervals(self):
+        found = evaluated("zero_shot", plan=Plan(0, seed=None))
+        assert found.confidence_variants["llm"].bootstrap is None
+        assert "no intervals: 0 resamples" in evaluation_text(found)
+
+    def test_the_surest_mistakes_come_first(self):
+        found = evaluated("zero_shot").cases.confident_errors["llm"]
+        assert [(one.participant, one.item) for one in found] == [
+            (300, "Sleep"),
+            (302, "Tired"),
+            (300, "Failure"),
+            (302, "Concentrating"),
+        ]
+
+    @pytest.mark.parametrize("interval", ["recommended", "percentile", "bca", "jackknife", "studentised", None])
+    def test_one_more_interval(self, interval):
+        found = evaluated("zero_shot", level=0.5, interval=interval).confidence_variants["llm"].bootstrap
+        assert found.ci["level"] == 0.5
+        wide, narrow = found.ci95["cmax"], found.ci["cmax"]
+        if interval == "percentile":
+            assert wide[0] <= narrow["low"] <= narrow["high"] <= wide[1]
+        if interval not in (None, "recommended", "studentised"):
+            assert narrow["method"] == interval
+
+    def test_a_grid_as_typed(self, tmp_path):
+        arguments = ("--input", RUN, "--mode", "zero_shot", "--bootstrap-resamples", "0", "--output", "m.json")
+        found = demur(tmp_path, "evaluate", *arguments, "--coverage-grid", "0.101,0.104,.25,1")
+        assert found.returncode == 0
+        assert [*load(tmp_path / "m.json").confidence_variants["llm"].mae_at_coverage] == [
+            "0.101",
+            "0.104",
+            "0.25",
+            "1.00",
+        ]
+
+
+class TestTwoRuns:
+    """Participants 300 and 302 succeeded in both modes; 304 and 306 failed in one each."""
+
+    def test_the_counters(self, found):
+        assert found.comparison.model_dump(exclude={"deltas"}) == {
+            "enabled": True,
+            "intersection_only": False,
+            "participants_left_only": 0,
+            "participants_right_only": 0,
+            "participants_overlap_total": 4,
+            "participants_overlap_included": 2,
+            "participants_failed_left": 1,
+            "participants_failed_right": 1,
+        }
+        people = found.population.model_dump()
+        assert people.pop("items_predicted") == {"left": 11, "right": 14}
+        assert [*people.values()] == [4, 2, 2, 16]
+
+    def test_both_sides_are_on_the_analysis_set_only(self, found):
+        pair = found.confidence_variants["llm"]
+        assert (pair.left.cmax, pair.right.cmax) == (11 / 16, 14 / 16)
+        assert (pair.left.mae, pair.right.mae) == (6 / 11, 7 / 14)
+
+    def test_areas_are_cut_at_the_common_coverage(self, found):
+        pair = found.confidence_variants["llm"]
+        for side in (pair.left, pair.right):
+            assert (side.aurc_at_c.requested, side.aurc_at_c.used) == (None, 11 / 16)
+        assert pair.left.aurc_at_c.value == pair.left.aurc_full
+        assert pair.right.aurc_at_c.value < pair.right.aurc_full
+
+    def test_differences_are_right_less_left(self, found):
+        pair, deltas = found.confidence_variants["llm"], found.comparison.deltas["llm"]
+        for key in ("cmax", "aurc_full", "augrc_full", "eaugrc"):
+            assert deltas[key].delta == getattr(pair.right, key) - getattr(pair.left, key)
+        assert deltas["augrc_at_c"].delta == pair.right.augrc_at_c.value - pair.left.augrc_at_c.value
+        assert deltas["mae_at_coverage"]["0.50"].delta == pytest.approx(
+            pair.right.mae_at_coverage["0.50"].value - pair.left.mae_at_coverage["0.50"].value
+        )
+        assert deltas["mae_at_coverage"]["0.80"].delta is None
+
+    def test_a_run_against_itself_differs_by_nothing(self):
+        found = evaluated("zero_shot", "zero_shot", confidence="all").comparison.deltas
+        for deltas in found.values():
+            assert all(one.delta == 0 and one.ci95 == (0, 0) for key, one in deltas.items() if key != "mae_at_coverage")
+
+    def test_swapping_the_sides_negates(self):
+        one, other = (
+            evaluated(*modes).comparison.deltas["llm"]
+            for modes in (("zero_shot", "few_shot"), ("few_shot", "zero_shot"))
+        )
+        for key in ("cmax", "aurc_full", "augrc_at_c"):
+            assert one[key].delta == -other[key].delta
+            assert one[key].ci95 == pytest.approx((-other[key].ci95[1], -other[key].ci95[0]))
+
+    def test_no_resamples_give_differences_without_intervals(self):
+        found = evaluated("zero_shot", "few_shot", plan=Plan(0, seed=None)).comparison.deltas["llm"]
+        assert found["cmax"].delta == 3 / 16
+        assert found["cmax"].ci95 is None
+
+    def test_full_areas_decide_nothing_when_cmax_differs(self, found):
+        text = evaluation_text(found)
+        full = [line for line in text.splitlines() if line.startswith(("  AURC  ", "  AUGRC  "))]
+        assert len(full) == 2
+        assert all(line.endswith("not comparable: Cmax differs") for line in full)
+        assert "Neither those errors nor the full areas may be compared." in text
+
+    def test_narrow_terminals_stay_readable(self, found):
+        head, _, _ = evaluation_text(found, width=60).partition("left answers")
+        assert max(map(len, head.splitlines()[5:])) < 60
+
+
+class TestPairing:
+    def run_of(self, tmp_path, name, *people):
+        return read_run(written(tmp_path, run(experiment(*people)), name))
+
+    def both(self, left, right, **how):
+        return evaluate(left, right, settings=Settings(), plan=Plan(5, seed=1), **how)
+
+    def test_different_participants_are_refused_with_counts(self, tmp_path):
+        left = self.run_of(tmp_path, "l.json", participant(1), participant(2), participant(3))
+        right = self.run_of(tmp_path, "r.json", participant(2), failure(4))
+        message = (
+            r"the two inputs hold different participants: 2 only on the left \(1, …\) and 1 only on the right"
+            r" \(4, …\); --intersection-only compares the 1 they share"
+        )
+        with pytest.raises(UserError, match=message):
+            self.both(left, right)
+        found = metrics_artifact(self.both(left, right, intersection_only=True))
+        assert found.comparison.intersection_only
+        assert (found.comparison.participants_left_only, found.comparison.participants_right_only) == (2, 1)
+        assert (found.population.participants_total, found.population.participants_included) == (1, 1)
+
+    def test_nobody_in_common(self, tmp_path):
+        left = self.run_of(tmp_path, "l.json", participant(1), failure(2))
+        right = self.run_of(tmp_path, "r.json", failure(1), participant(2))
+        with pytest.raises(
+            UserError, match=r"nothing to compare: no participant succeeded on both sides \(2 are on both\)"
+        ):
+            self.both(left, right)
+
+    def test_another_ground_truth_is_refused(self, tmp_path):
+        left = self.run_of(tmp_path, "l.json", participant(1), participant(2))
+        other = participant(2)
+        other["ground_truth_items"]["Tired"] = 0
+        right = self.run_of(tmp_path, "r.json", participant(1), other)
+        with pytest.raises(UserError, match="participant 2, Tired: ground truth 3 on the left, 0 on the right"):
+            self.both(left, right)
+
+    def test_a_truth_that_differs_among_those_left_out_is_no_matter(self, tmp_path):
+        left = self.run_of(tmp_path, "l.json", participant(1), participant(2))
+        right = self.run_of(tmp_path, "r.json", participant(1), failure(2))
+        assert self.both(left, right).pairing.included == 1
+
+    def test_a_side_that_answers_nothing_is_never_better(self, tmp_path):
+        silent = participant(1, dict.fromkeys(participant(1)["predicted_items"]))
+        left = self.run_of(tmp_path, "l.json", participant(1, {"Sleep": 3}))
+        found = metrics_artifact(self.both(left, self.run_of(tmp_path, "r.json", silent)))
+        pair = found.confidence_variants["llm"]
+        assert (pair.right.defined, pair.right.aurc_full, pair.right.naurc) == (False, 0.0, None)
+        text = evaluation_text(found)
+        assert "right answered nothing: there is nothing to compare, and nothing to rank." in text
+        assert "is better" not in text
+
+
+class TestTheFile:
+    @pytest.mark.parametrize("modes", [("zero_shot",), ("zero_shot", "few_shot")])
+    def test_it_validates_and_reads_back(self, tmp_path, modes):
+        found = evaluated(*modes, confidence="all", level=0.9)
+        path = found.save(tmp_path / "m.json")
+        schema = json.loads(files("demur").joinpath("schemas/metrics.schema.json").read_text(encoding="utf-8"))
+        jsonschema.validate(json.loads(path.read_text(encoding="utf-8")), schema)
+        assert load(path) == found
+
+    def test_the_run_schema_allows_what_we_read(self):
+        schema = json.loads(files("demur").joinpath("schemas/run.schema.json").read_text(encoding="utf-8"))
+        jsonschema.Draft202012Validator.check_schema(schema)
+        jsonschema.validate(json.loads(RUN.read_text(encoding="utf-8")), schema)
+        jsonschema.validate(simulated_run(3, seed=1, failures=1), schema)
+        wrong = simulated_run(1, seed=1)
+        wrong["experiments"][0]["results"]["results"][0]["predicted_items"]["Sleep"] = 7
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate(wrong, schema)
+
+    @pytest.mark.parametrize("name", ["one", "paired"])
+    def test_golden(self, name):
+        """The same bytes but for the versions of the tools; `make golden` writes them anew."""
+        content = json.loads((GOLDEN / f"{name}.json").read_text(encoding="utf-8"))
+        made = json.loads(golden(name))
+        assert {**made, "tool": None} == {**content, "tool": None}
+        if made["tool"] == content["tool"]:
+            assert golden(name) == (GOLDEN / f"{name}.json").read_text(encoding="utf-8")
+
+    @pytest.mark.parametrize(
+        ("path", "value", "message"),
+        [
+            (
+                "population.participants_total",
+                9,
+                "participants_total is not participants_included + participants_failed",
+            ),
+            ("population.items_predicted", 99, "more items are predicted than there are"),
+            ("confidence_variants.llm.cmax", 0.5, "the curve ends at 0.4583333333333333, not at cmax 0.5"),
+            (
+                "confidence_variants.llm.curve.coverage",
+                [0.3, 0.2, 11 / 24],
+                "coverages of the curve are not strictly inc",
+            ),
+            (
+                "confidence_variants.llm.curve.threshold",
+                [1, 2, 3],
+                "thresholds of the curve are not strictly decreasing",
+            ),
+            ("confidence_variants.llm.curve.threshold", [2, 1], "the columns of the curve have different lengths"),
+            (
+                "confidence_variants.llm.bootstrap.ci95.cmax",
+                [0.9, 0.1],
+                "ci95.cmax: the low end lies above the high end",
+            ),
+            ("confidence_variants.llm.defined", False, "defined and cmax do not agree"),
+            ("comparison.enabled", True, "a comparison has all of its members, and no comparison has none"),
+            ("schema_version", "2", "schema_version: Input should be '1', not '2'"),
+            ("inputs", [], "inputs: "),
+            ("extra", 1, "extra: Extra inputs are not permitted"),
+        ],
+    )
+    def test_what_does_not_hold_together_is_refused(self, path, value, message):
+        content = evaluated("zero_shot").to_json()
+        place, *rest = content, *path.split(".")[:-1]
+        for name in rest:
+            place = place[name]
+        place[path.split(".")[-1]] = value
+        with pytest.raises(UserError) as raised:
+            metrics_of(content)
+        assert message in str(raised.value)
+        assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"loss": "absolute"}, "no loss is called absolute; did you mean abs"),
+        ({"confidence": "lm"}, "no confidence variant or signal is called lm; did you mean llm"),
+        ({"interval": "boot"}, "interval 'boot', expected recommended or one of percentile"),
+        ({"level": 1.5}, "level 1.5, expected a number between 0 and 1"),
+        ({"confidence": "token_msp"}, "token_msp: participant 300, NoInterest: token_msp is missing"),
+    ],
+)
+def test_settings_that_make_no_sense(settings, message):
+    with pytest.raises(UserError, match=message):
+        evaluated("zero_shot", **settings)
+
+
+def test_three_runs_are_too_many():
+    with pytest.raises(UserError, match="3 runs, expected one, or two to compare"):
+        evaluated("zero_shot", "few_shot", "zero_shot")
