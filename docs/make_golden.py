@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from demur.evaluate import Settings, evaluate
+from demur.evaluation import Settings, evaluate
 from demur.read import read_run
 from demur.resample import Plan
 from demur.results import metrics_artifact

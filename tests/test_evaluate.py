@@ -12,7 +12,7 @@ from make_golden import golden
 from commands import demur
 from demur import Coverage, UserError, load, measure, read_run
 from demur.artifact import metrics_of
-from demur.evaluate import Settings, evaluate
+from demur.evaluation import Settings, evaluate
 from demur.report.console import evaluation_text
 from demur.resample import Plan
 from demur.results import metrics_artifact

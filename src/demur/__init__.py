@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from demur.curve import Curve, WorkingPoint
     from demur.errors import UserError
     from demur.estimates import Estimate, Estimates, estimate
+    from demur.evaluation import Evaluation, Settings, evaluate
     from demur.features import Need
     from demur.fitting import calibrate
     from demur.graded import Graded, grade
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from demur.read import read_items, read_run, read_table
     from demur.reliabilities import Reliability, reliability
     from demur.resample import Plan, bootstrap
+    from demur.results import metrics_artifact
     from demur.selective_prediction import (
         BootstrapDeltaResult,
         BootstrapResult,
@@ -73,6 +75,7 @@ __all__ = [
     "Curve",
     "Estimate",
     "Estimates",
+    "Evaluation",
     "Graded",
     "Instrument",
     "Interval",
@@ -85,6 +88,7 @@ __all__ = [
     "Reliability",
     "RiskCoverageCurve",
     "Scores",
+    "Settings",
     "Table",
     "UserError",
     "WorkingPoint",
@@ -109,6 +113,7 @@ __all__ = [
     "compute_risk_coverage_curve",
     "confidence",
     "estimate",
+    "evaluate",
     "grade",
     "grade_units",
     "instrument",
@@ -116,6 +121,7 @@ __all__ = [
     "load_calibration",
     "measure",
     "metric",
+    "metrics_artifact",
     "paired_bootstrap_delta_by_participant",
     "read_items",
     "read_run",
@@ -139,6 +145,8 @@ _ROOMS = {
     "curve": ("Curve", "WorkingPoint"),
     "errors": ("UserError",),
     "estimates": ("Estimate", "Estimates", "estimate"),
+    "evaluation": ("Evaluation", "Settings", "evaluate"),
+    "results": ("metrics_artifact",),
     "features": ("Need",),
     "graded": ("Graded", "grade"),
     "instruments": ("GAD7", "Instrument", "PHQ8", "PHQ9", "instrument"),

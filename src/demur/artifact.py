@@ -12,6 +12,7 @@ from pydantic import Field, TypeAdapter, ValidationError, model_validator
 from demur import strict_json
 from demur.cautions import Caution  # noqa: TC001  (pydantic reads the annotations)
 from demur.errors import UserError
+from demur.notebook import html_table
 from demur.strict_model import Count, Part, Share, Time, Tool, one_line
 from demur.write import json_text, write_whole
 
@@ -242,12 +243,20 @@ class VariantNumbers(Part):
             raise ValueError("defined and cmax do not agree")
         return self
 
+    def sides(self, name: str) -> list[tuple[str, VariantNumbers]]:
+        """The one run with its name."""
+        return [(name, self)]
+
 
 class PairedNumbers(Part):
     """Both runs under one confidence."""
 
     left: VariantNumbers
     right: VariantNumbers
+
+    def sides(self, name: str) -> list[tuple[str, VariantNumbers]]:
+        """Each run with a name."""
+        return [(f"{name}, left", self.left), (f"{name}, right", self.right)]
 
 
 class DeltaNumbers(Part):
@@ -336,6 +345,21 @@ class Metrics(Part):
     def to_json(self) -> dict[str, Any]:
         """The content of the file."""
         return self.model_dump(mode="json")
+
+    def __repr__(self) -> str:
+        people, names = self.population, ", ".join(self.confidence_variants)
+        return f"Metrics({people.participants_included} participants, {len(self.inputs)} runs; {names})"
+
+    __str__ = __repr__
+
+    def _repr_html_(self) -> str:
+        keys = ("cmax", "aurc_full", "augrc_full", "eaugrc")
+        rows = [
+            (name, *(f"{getattr(one, key):.4g}" for key in keys))
+            for label, entry in self.confidence_variants.items()
+            for name, one in entry.sides(label)
+        ]
+        return html_table(("variant", *keys), rows, repr(self))
 
     @property
     def fingerprint(self) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from demur.errors import UserError
-from demur.evaluate import EvaluatedPair, Settings, evaluate
+from demur.evaluation import EvaluatedPair, Settings, evaluate
 from demur.read import read_inputs
 from demur.report.page import comparison_page
 from demur.resample import Plan

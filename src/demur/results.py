@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from demur.artifact import Metrics
 from demur.errors import UserError
-from demur.evaluate import Evaluated, EvaluatedPair
+from demur.evaluation import Evaluated, EvaluatedPair
 from demur.items import sorted_ids
 from demur.losses import loss as loss_named
 from demur.metrics import METRICS
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from demur.comparison import Delta
     from demur.coverage import Coverage
     from demur.estimates import Estimate
-    from demur.evaluate import Evaluation, Settings
+    from demur.evaluation import Evaluation, Settings
     from demur.intervals import Interval
     from demur.items import Items
     from demur.resample import Plan
@@ -112,7 +112,7 @@ def _numbers(one: Evaluated, evaluation: Evaluation) -> Json:
     scores = {METRICS[name].key: _number(value) for name, value in one.scores.items()}
     gaps = ("aurc_gap_pct", "augrc_gap_pct", "achievable_gain_pct")
     requested = _requested(evaluation)
-    points = {target: curve.at(target) for target in settings.grid}
+    points = {target: curve.at(target) for target in settings.targets}
     return {
         "defined": one.defined,
         **{key: value for key, value in scores.items() if key not in gaps},
@@ -140,7 +140,7 @@ def _numbers(one: Evaluated, evaluation: Evaluation) -> Json:
 
 
 def _requested(evaluation: Evaluation) -> float | None:
-    asked = evaluation.settings.area_coverage
+    asked = evaluation.settings.area
     if asked is not None:
         return float(asked)
     return None if evaluation.pairing else 0.5
@@ -156,12 +156,12 @@ def _estimates(one: Evaluated) -> Iterator[tuple[str, Estimate]]:
 
 def _by_key(one: Evaluated, settings: Settings, value_of: Callable[[Estimate], Any]) -> Json:
     found = {key: value_of(estimate) for key, estimate in _estimates(one)}
-    risks = {coverage_key(target): value_of(one.estimates[f"mae@{target.text}"]) for target in settings.grid}
+    risks = {coverage_key(target): value_of(one.estimates[f"mae@{target.text}"]) for target in settings.targets}
     return found | {"mae_at_coverage": risks}
 
 
 def _bootstrap(one: Evaluated, settings: Settings, plan: Plan) -> Json:
-    drops = {coverage_key(target): one.estimates[f"mae@{target.text}"].drop_rate for target in settings.grid}
+    drops = {coverage_key(target): one.estimates[f"mae@{target.text}"].drop_rate for target in settings.targets}
     bounds = {key: found.upper_bound for key, found in _estimates(one) if found.upper_bound is not None}
     return {
         "seed": plan.seed,
@@ -217,11 +217,11 @@ def _comparison(evaluation: Evaluation) -> Json:
 
 def _deltas(one: EvaluatedPair, settings: Settings) -> Json:
     found = one.comparison.deltas
-    area = settings.area_coverage
+    area = settings.area
     cut = "C_common" if area is None else area.text
     named = {METRICS[name].key: found[name] for name in WITH_INTERVALS}
     named |= {METRICS[f"{each}@C"].key: found[f"{each}@{cut}"] for each in AREAS}
-    risks = {coverage_key(target): _delta(found[f"mae@{target.text}"]) for target in settings.grid}
+    risks = {coverage_key(target): _delta(found[f"mae@{target.text}"]) for target in settings.targets}
     return {key: _delta(delta) for key, delta in named.items()} | {"mae_at_coverage": risks}
 
 

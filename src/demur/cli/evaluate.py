@@ -66,8 +66,8 @@ def evaluate(  # noqa: PLR0913, PLR0917  (one parameter an option)
     """
     from demur.calibration import load_calibration  # noqa: PLC0415  (--help does not pay for any of these)
     from demur.coverage import Coverage  # noqa: PLC0415
-    from demur.evaluate import Settings  # noqa: PLC0415
-    from demur.evaluate import evaluate as evaluated  # noqa: PLC0415
+    from demur.evaluation import Settings  # noqa: PLC0415
+    from demur.evaluation import evaluate as evaluated  # noqa: PLC0415
     from demur.read import read_inputs  # noqa: PLC0415
     from demur.resample import Plan  # noqa: PLC0415
     from demur.results import metrics_artifact  # noqa: PLC0415

@@ -1,4 +1,4 @@
-"""Evaluate: from the facts of one run, or of two on the same clusters, to every number with its uncertainty.
+"""Evaluation: from the facts of one run, or of two on the same clusters, to every number with its uncertainty.
 
 Units are graded under each confidence variant, clusters are drawn once for all variants and both runs, and nothing is
 computed twice.
@@ -24,7 +24,7 @@ from demur.resample import Plan, bootstrap_each, leave_one_out
 from demur.variants import VARIANTS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from demur.curve import Curve
     from demur.estimates import Estimate, Estimates
@@ -52,20 +52,33 @@ class Settings:
 
     loss: str = "abs_norm"
     confidence: str = "default"
-    grid: tuple[Coverage, ...] = TENTHS
-    area_coverage: Coverage | None = None
+    grid: Sequence[Coverage | str | float] = TENTHS
+    area_coverage: Coverage | str | float | None = None
     level: float | None = None
     interval: str | None = None
 
     def __post_init__(self) -> None:
         loss_named(self.loss)
-        values = [target.value for target in self.grid]
+        object.__setattr__(self, "grid", tuple(map(Coverage.of, self.grid)))
+        if self.area_coverage is not None:
+            object.__setattr__(self, "area_coverage", Coverage.of(self.area_coverage))
+        values = [target.value for target in self.targets]
         if len(set(values)) < len(values):
             raise UserError("the coverage grid has a coverage twice")
         if self.interval is not None and self.interval not in (*METHODS, "recommended"):
             raise UserError(f"interval {literal(self.interval)}, expected recommended or one of {', '.join(METHODS)}")
         if self.level is not None and not (isinstance(self.level, float) and 0 < self.level < 1):
             raise UserError(f"level {literal(self.level)}, expected a number between 0 and 1, such as 0.95")
+
+    @property
+    def targets(self) -> tuple[Coverage, ...]:
+        """The coverages the risk is reported at."""
+        return tuple(map(Coverage.of, self.grid))
+
+    @property
+    def area(self) -> Coverage | None:
+        """Where areas are cut, if it was asked for."""
+        return None if self.area_coverage is None else Coverage.of(self.area_coverage)
 
     @property
     def thorough(self) -> bool:
@@ -75,7 +88,7 @@ class Settings:
     def measures(self, area: Coverage | None) -> list[str]:
         """The names of the numbers that get intervals."""
         cuts = [] if area is None else [f"aurc@{area.text}", f"augrc@{area.text}"]
-        return [*BOOTSTRAPPED, *cuts, *(f"mae@{target.text}" for target in self.grid)]
+        return [*BOOTSTRAPPED, *cuts, *(f"mae@{target.text}" for target in self.targets)]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -124,7 +137,7 @@ class EvaluatedPair:
         return self.left.defined and self.right.defined
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Evaluation:
     """Every number of one run or two, by variant; what was left out; what to be careful about."""
 
@@ -136,6 +149,10 @@ class Evaluation:
     warnings: tuple[Caution, ...]
     pairing: Pairing | None = None
     given: tuple[Items, ...] = field(default=())
+
+    def __repr__(self) -> str:
+        sides = " and ".join(repr(items) for items in self.runs)
+        return f"Evaluation({', '.join(self.variants)}; {sides}; {len(self.warnings)} warnings)"
 
 
 def evaluate(
@@ -155,7 +172,7 @@ def evaluate(
 
 def _one(items: Items, settings: Settings, plan: Plan, calibration: Calibration | None) -> Evaluation:
     confidences, skipped = chosen(items, settings.confidence, calibration)
-    area = settings.area_coverage or HALF
+    area = settings.area or HALF
     graded = {name: grade(items, loss=settings.loss, confidence=one) for name, one in confidences.items()}
     systems = {
         name: System.of(one, settings.measures(area), thorough=settings.thorough) for name, one in graded.items()
@@ -193,8 +210,8 @@ def _two(
         alone = leave_one_out(*jobs[name][:1], *jobs[name][1], plan=plan) if settings.thorough else {}
         comparison = pair.comparison(values[name], alone, plan)
         found[name] = EvaluatedPair(
-            _side(0, left[name], graded[name][0], pair.left, comparison, settings.area_coverage),
-            _side(1, right[name], graded[name][1], pair.right, comparison, settings.area_coverage),
+            _side(0, left[name], graded[name][0], pair.left, comparison, settings.area),
+            _side(1, right[name], graded[name][1], pair.right, comparison, settings.area),
             comparison,
         )
     warned = _gathered({name: one.comparison.warnings for name, one in found.items()})
@@ -205,7 +222,7 @@ def _two(
 
 def _pair(left: Graded, right: Graded, settings: Settings) -> Pair:
     refuse_unpaired(left, right)
-    measures = settings.measures(settings.area_coverage)
+    measures = settings.measures(settings.area)
     return Pair(
         *(
             System.of(one, measures, thorough=settings.thorough, side=side)
