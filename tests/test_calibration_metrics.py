@@ -125,6 +125,10 @@ def test_bins_of_equal_mass_by_hand():
     assert score("ece", p, y, 3) == pytest.approx((1.9 + 0.2) / 6, abs=1e-15)
 
 
+def test_ties_are_in_the_bin_of_their_middle():
+    assert score("ece_adaptive", [0.1, 0.9, 0.9, 0.9], [1, 0, 0, 0], 2) == pytest.approx((0.9 + 2.7) / 4)
+
+
 @given(forecasts, st.integers(1, 8))
 def test_bins_of_equal_mass_hold_equally_many_where_there_are_no_ties(pairs, n_bins):
     p = np.unique([a for a, _ in pairs])
@@ -135,7 +139,10 @@ def test_bins_of_equal_mass_hold_equally_many_where_there_are_no_ties(pairs, n_b
     assert score("ece_adaptive", p, np.zeros(len(p)), n_bins) == pytest.approx(p.sum() / len(p), abs=1e-12)
 
 
-@given(forecasts, st.randoms())
+soft_forecasts = st.lists(st.tuples(shares, st.sampled_from([0, 1 / 3, 2 / 3, 1])), min_size=1, max_size=30)
+
+
+@given(st.one_of(forecasts, soft_forecasts), st.randoms())
 def test_the_order_of_the_rows_changes_no_bit(pairs, random):
     shuffled = pairs.copy()
     random.shuffle(shuffled)
@@ -164,6 +171,7 @@ def test_duplicating_every_forecast_changes_nothing(pairs):
         ([0.5], [1, 0], 10, "1 probabilities and 2 outcomes do not go together"),
         ([], [], 10, "there are no forecasts"),
         ([0.5], [1], 0, "n_bins 0, expected an integer from 1 to 10000"),
+        ([0.5], [1], 10_001, "n_bins 10001, expected an integer from 1 to 10000"),
         ([0.5], [1], 10.0, "n_bins 10.0, expected an integer"),
         ([0.5], [1], True, "n_bins True, expected an integer"),
     ],
@@ -235,7 +243,8 @@ class TestReliability:
 
     def test_a_replicate_without_a_forecast_is_dropped(self):
         table = {"cluster": [1, 2], "item": ["a", "a"], "truth": [0, 0], "prediction": [0, None], "sure": [0.5, 0.5]}
-        found = reliability("sure", data=read_table(table, instrument=None)).estimate(["ece"], plan=Plan(400, seed=1))
+        found = reliability("sure", data=read_table(table, instrument=None)).estimate(plan=Plan(400, seed=1))
+        assert {one.drop_rate for name, one in found.items() if name != "auroc"} == {found["ece"].drop_rate}
         assert found["ece"].drop_rate == pytest.approx(1 / 4, abs=0.07)
         assert [w.code for w in found.warnings] == ["few_clusters"]
 

@@ -20,7 +20,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from demur import UserError, calibrate, load_calibration
-from demur.calibration import calibration_of
+from demur.calibration import Calibration, calibration_of
 from demur.calibrators import (
     CALIBRATORS,
     IsotonicCalibrator,
@@ -177,6 +177,10 @@ class TestFeaturesByName:
     ("call", "message"),
     [
         (lambda: LogisticCalibrator.fit({"a": [1, 1], "b": [0, 1]}, [0, 1]), "the feature a is the same everywhere"),
+        (lambda: LinearCalibrator.fit([0.1 + 0.2, 0.3, 0.3], [0, 1, 1]), "feature number 1 is the same everywhere"),
+        (lambda: LogisticCalibrator.fit([1, 2], [1, 0, 1]), "3 targets, expected 2: one for each unit"),
+        (lambda: LinearCalibrator.fit([1, 2], [1, 0, 1]), "3 targets, expected 2: one for each unit"),
+        (lambda: IsotonicCalibrator.fit([1, 2], [1, 0, 1]), "3 targets, expected 2: one for each unit"),
         (lambda: LogisticCalibrator.fit([1, 2], [1, 1]), "every target is 1: there is nothing to tell apart"),
         (lambda: LogisticCalibrator.fit([1, 2], [0, 0.5]), "the targets are not all 0 or 1"),
         (lambda: TemperatureScalingCalibrator.fit([0.1, 0.2], [0, 0.5]), "the targets are not all 0 or 1"),
@@ -333,6 +337,13 @@ class TestTheFile:
             load_calibration(file)
         with pytest.raises(UserError, match="nope.json: cannot be read"):
             load_calibration(tmp_path / "nope.json")
+
+    def test_a_model_of_another_method(self):
+        content = calibrate(ITEMS, method="platt", variant="llm").model_dump() | {
+            "model": IsotonicCalibrator((0,), (1,))
+        }
+        with pytest.raises(ValueError, match="the model is not one of the method platt"):
+            Calibration.model_validate(content)
 
     def test_a_variant_has_one_coefficient(self):
         content = artifact("logistic") | {"variant": "llm", "features": None}

@@ -123,18 +123,41 @@ def test_a_mistake_is_one_line_exit_code_2_and_nothing_written(folder, arguments
     assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
 
 
+def test_what_the_console_says_of_a_calibration(tmp_path):
+    people = [
+        participant(who, {"Sleep": who % 4}, verbalized_confidence=None if who < 2 else 1 + who % 5) for who in range(8)
+    ]
+    written(tmp_path, run(experiment(*people)))
+    fit = ("calibrate", "--input", "run.json", "--features", "verbalized_confidence", "--output", "c.json")
+    soft = demur(tmp_path, *fit, "--method", "linear", "--folds", "3").stdout.splitlines()
+    assert "nulls filled: verbalized_confidence 16" in soft
+    assert any(line.startswith("out of 3 folds by participant  ") for line in soft)
+    assert "– nll: the outcomes are not all 0 or 1" in soft
+    warned = demur(tmp_path, *fit, "--method", "temperature").stdout
+    assert "warning (at_bound, verbalized_confidence): the best temperature, 10, lies at a bound" in warned
+    written(tmp_path, run(experiment(*people[:1])))
+    alone = demur(tmp_path, *fit[:-4], "--features", "llm_evidence_count", "--method", "isotonic").stdout
+    assert (
+        "not validated on other participants: only one cluster has answers: there are no others to try it on" in alone
+    )
+
+
+def test_no_place_for_the_default_output(folder, tmp_path):
+    (tmp_path / "data").write_text("a file")
+    found = demur(tmp_path, "calibrate", "--input", folder / "train.json", "--method", "platt", "--variant", "llm")
+    assert found.stderr == "demur: data/outputs: cannot be made (Not a directory); name a file with --output\n"
+
+
 def test_hostile_names_reach_the_terminal_as_text(tmp_path):
     own = "\x1b[31mred\x07[bold]"
-    people = [participant(f"{who}\x1b[2J", **{own: who / 7, "verbalized_confidence": None}) for who in range(6)]
+    people = [participant(f"{who}\x1b[2J", {"Sleep": who % 2}, **{own: who / 7}) for who in range(6)]
     written(tmp_path, run(experiment(*people)))
-    for arguments in (
-        ["variants", "run.json"],
-        ["calibrate", "--input", "run.json", "--method", "linear", "--features", own],
-    ):
-        found = demur(tmp_path, *arguments)
-        assert found.returncode in (0, 2)
+    fitted = demur(tmp_path, "calibrate", "--input", "run.json", "--method", "linear", "--features", own)
+    listed = demur(tmp_path, "variants", "run.json")
+    for found in (fitted, listed):
+        assert found.returncode == 0
         assert "\x1b" not in found.stdout + found.stderr
-        assert "Traceback" not in found.stderr
+    assert fitted.stdout.startswith("linear on '\\x1b[31mred\\x07[bold]', target loss")
 
 
 def test_a_calibration_file_cannot_forge_lines(folder):

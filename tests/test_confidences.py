@@ -101,6 +101,7 @@ NULL_IS_AN_ERROR = [
     ("consistency_inverse_std", {STD: None}, STD),
     ("hybrid_consistency", {SHARE: None, E: 1, S: 1}, SHARE),
     ("secondary:llm+token_msp:average", {E: 1, "token_msp": None}, "token_msp"),
+    ("secondary:token_msp+llm:average", {E: 1, "token_msp": None}, "token_msp"),
     ("own", {"own": None}, "own"),
 ]
 
@@ -158,6 +159,8 @@ def test_nulls_are_counted_where_they_were_filled():
     assert found.nulls_filled == {V: 1, S: 2}, "the third unit abstained"
     both = confidence(items_of(*units), "secondary:hybrid_verbalized+verbalized:average")
     assert both.nulls_filled == {V: 1, S: 2}
+    turned = confidence(items_of(*units), "secondary:verbalized+retrieval_similarity_mean:average")
+    assert turned.nulls_filled == {V: 1, S: 2}
     assert confidence(items_of({V: 2}), "verbalized").nulls_filled == {}
 
 
@@ -240,6 +243,7 @@ def test_default_all_and_lists():
         ("secondary:llm+verbalizd:average", "called verbalizd; did you mean verbalized?"),
         ("secondary:llm:average", "is no combination of two variants: write secondary:<variant>+<variant>:"),
         ("secondary:secondary:llm+llm:average+llm:product", "is no combination of two variants"),
+        ("secondary:secondary:llm+llm:product", "is no combination of two variants"),
         ("calibrated:llm", "calibrated:llm: needs a calibration"),
     ],
 )
@@ -277,6 +281,8 @@ class TestOneOfYourOwn:
         variant("share", "own", bounds=(0, 1))(lambda own: own)
         with pytest.raises(UserError, match=r"share: cluster 2, q: 1.5, declared from 0 to 1"):
             values("share", {"own": 1.0}, {"own": 1.5})
+        with pytest.raises(UserError, match=r"share: cluster 1, q: -0.5, declared from 0 to 1"):
+            values("share", {"own": -0.5})
 
     def test_that_gives_no_numbers(self):
         variant("odd", "own")(lambda own: own * np.nan)
@@ -332,7 +338,7 @@ class TestFeatures:
         with pytest.raises(UserError, match="feature own: cluster 1, q: own 'a', expected a finite number"):
             CalibratorFeatureExtractor(["own"])(items_of({"own": "a"}))
         extractor = CalibratorFeatureExtractor(["token_msp"])
-        for bad, shown in ((True, "True"), ("0.5", "'0.5'"), (math.nan, "nan"), (1.5, "1.5")):
+        for bad, shown in ((True, "True"), ("0.5", "'0.5'"), (math.nan, "nan"), (1.5, "1.5"), (-0.5, "-0.5")):
             with pytest.raises(UserError, match=f"feature token_msp: {shown}, expected a number from 0 to 1"):
                 extractor.extract({"token_msp": bad})
         with pytest.raises(UserError, match="feature token_msp: missing, expected"):

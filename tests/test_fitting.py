@@ -1,5 +1,6 @@
 """Calibrating a run: what is fitted, how it is validated, what is warned about, and what it does to a curve."""
 
+import hashlib
 import json
 
 import numpy as np
@@ -71,7 +72,9 @@ class TestOnARunWhoseConfidenceIsInformativeButTooHigh:
             ["aurc"],
             plan=Plan(10, seed=1),
         )
-        assert "merged_plateaus" in [caution.code for caution in found.warnings]
+        merged = next(caution for caution in found.warnings if caution.code == "merged_plateaus")
+        counts = calibration.training.inputs_distinct, calibration.training.outputs_distinct
+        assert merged.message.startswith(f"{counts[0]} different inputs become {counts[1]} different confidences")
 
 
 class TestValidation:
@@ -113,6 +116,7 @@ class TestValidation:
         path = written(tmp_path, run(experiment(*people)))
         found = calibrate(read_run(path), method="temperature", features=[V]).training
         assert (found.path, found.run_id, found.git_commit, found.mode) == (str(path), "r1", "abc", "few_shot")
+        assert found.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
         assert (found.n, found.clusters, found.positive_rate) == (14, 2, 6 / 7)
         assert found.nulls_filled == {V: 7}, "seven answers of participant 1; an abstention is not looked at"
         assert (found.inputs_distinct, found.outputs_distinct) == (2, 2)
@@ -175,13 +179,25 @@ class TestWarnings:
             graded = grade(other, loss="abs", confidence="verbalized_calibrated", calibration=calibration)
             found = estimate(graded, ["aurc"], plan=Plan(5, seed=1))
             said = reliability("verbalized_calibrated", data=other, calibration=calibration)
-            assert ("fitted_on_this_run" in [w.code for w in said.warnings]) == ("fitted_on" in repr(said))
-            return "fitted_on_this_run" in [caution.code for caution in found.warnings]
+            again = said.estimate(["ece"], plan=Plan(5, seed=1)).warnings
+            told = [
+                "fitted_on_this_run" in [w.code for w in found.warnings],
+                "fitted_on_this_run" in [w.code for w in said.warnings],
+                "fitted_on_this_run" in [w.code for w in again],
+                "warning (fitted_on_this_run, confidence)" in repr(said),
+            ]
+            assert len(set(told)) == 1
+            return told[0]
 
         assert warned(run_of("a", 1), "same.json"), "the same bytes"
         assert warned(run_of("a", 0), "id.json"), "the same run id"
         assert not warned(run_of("b", 1), "other.json")
         assert not warned(run_of(None, 0), "nameless.json")
+        nameless = read_run(written(tmp_path, run_of(None, 0), "nameless.json"))
+        by_bytes = calibrate(nameless, method="temperature", features=[V])
+        graded = grade(nameless, loss="abs", confidence="calibrated", calibration=by_bytes)
+        warnings = estimate(graded, ["aurc"], plan=Plan(5, seed=1)).warnings
+        assert "fitted_on_this_run" in [w.code for w in warnings], "the same bytes, and no run id"
         combined = "secondary:verbalized_calibrated+verbalized:average"
         said = reliability(combined, data=fitted_on, calibration=calibration)
         assert [w.code for w in said.warnings] == ["fitted_on_this_run"], "a part of it was"
@@ -218,6 +234,34 @@ class TestApplied:
             confidence(items, "calibrated:llm", platt)
         combined = confidence(items, "secondary:calibrated:token_pe+token_pe:average", platt).values[items.answered]
         assert combined == pytest.approx((made.values[items.answered] + plain) / 2, abs=1e-12)
+
+    def test_verbalized_calibrated_is_a_temperature_on_what_was_said(self, items):
+        by_variant = calibrate(items, method="temperature", variant="verbalized")
+        by_signal = calibrate(items, method="temperature", features=[V])
+        values = [confidence(items, "verbalized_calibrated", one).values for one in (by_variant, by_signal)]
+        assert np.array_equal(*values, equal_nan=True)
+        for other in ({"method": "platt", "features": [V]}, {"method": "temperature", "features": ["token_msp"]}):
+            with pytest.raises(UserError, match="it takes temperature_scaling fitted on verbalized_confidence"):
+                confidence(items, "verbalized_calibrated", calibrate(items, **other))
+
+    def test_a_calibration_is_called_by_name(self, items):
+        logistic = calibrate(items, method="logistic", features=["token_msp", V])
+        with pytest.raises(UserError, match=f"the calibration needs {V}, which is missing"):
+            logistic({"token_msp": np.array([0.5])})
+
+    def test_what_was_given_is_scored_where_it_is_a_probability(self, items):
+        similar = calibrate(items, method="temperature", features=["retrieval_similarity_mean"]).validation
+        assert similar.as_given.brier > similar.in_sample.brier
+        assert calibrate(items, method="platt", features=["retrieval_similarity_mean"]).validation.as_given is None
+        below = items_of({"retrieval_similarity_mean": -0.5}, {"retrieval_similarity_mean": 0.5, "prediction": 1})
+        with pytest.raises(
+            UserError, match="cluster 1, q: retrieval_similarity_mean -0.5, expected a number from 0 to 1"
+        ):
+            calibrate(below, method="temperature", features=["retrieval_similarity_mean"])
+        with pytest.raises(
+            UserError, match="cluster 1, q: retrieval_similarity_mean -0.5, expected a number from 0 to 1"
+        ):
+            reliability("retrieval_similarity_mean", data=below)
 
     def test_a_composite_variant_can_be_calibrated(self, items):
         name = "secondary:token_msp+consistency:average"

@@ -37,6 +37,7 @@ def test_alternatives_may_be_objects_numbers_or_a_mapping():
 def test_certainty_is_exact_and_single_precision_may_overshoot():
     assert token_signals([token(0.0, 0.0)]) == {"token_msp": 1.0, "token_pe": 0.0, "token_energy": 0.0}
     assert token_msp([5e-7]) == 1.0
+    assert math.copysign(1, token_pe([[0.0]])) == 1, "no entropy, and not a negative one"
     assert token_energy([[-9999.0]]) == -9999.0
 
 

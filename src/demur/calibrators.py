@@ -125,7 +125,7 @@ class TemperatureScalingCalibrator(Calibrator):
         ends = 1 / HOTTEST, 1 / COLDEST
         inside = minimize_scalar(surprise, bounds=ends, method="bounded", options={"xatol": 1e-12}).x
         best = min((*ends, float(inside)), key=surprise)
-        return cls({ends[0]: HOTTEST, ends[1]: COLDEST}.get(best, 1 / best), names)
+        return cls(1 / best, names)
 
     @property
     def at_bound(self) -> bool:
@@ -289,7 +289,7 @@ class IsotonicCalibrator(Calibrator):
 
         names, (column,), outcome = _one_input(features, target, binary=False)
         model = IsotonicRegression(increasing=increasing, out_of_bounds="clip").fit(column, outcome)
-        return cls(_plain(model.X_thresholds_), _plain(np.clip(model.y_thresholds_, 0, 1)), names)
+        return cls(_plain(model.X_thresholds_), _plain(model.y_thresholds_), names)
 
     def __call__(self, features: Any) -> Floats:
         """Expected targets."""

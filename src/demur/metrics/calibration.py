@@ -196,7 +196,7 @@ def ece_adaptive(forecasts: Forecasts) -> Floats:
     [0.4]
     """
     rank = np.cumsum(forecasts.count, axis=0) - forecasts.count / 2
-    place = np.minimum(rank * forecasts.n_bins // np.maximum(forecasts.total, 1), forecasts.n_bins - 1).astype(np.intp)
+    place = (rank * forecasts.n_bins // np.maximum(forecasts.total, 1)).astype(np.intp)
     samples = len(forecasts.total)
     gaps = (forecasts.outcome - forecasts.given).ravel()
     cells = (place * samples + np.arange(samples)).ravel()
