@@ -76,7 +76,8 @@ nll  2.08529 [1.38, 2.82] expanded_percentile
 
 The numbers are defined in [definitions.md](definitions.md#calibration-metrics). Three things to know before quoting an ECE: it depends on the bins; it is biased
 upwards in small samples, and a bootstrap sample is biased once more, so its interval leans upwards too; and forecasts of exactly 1
-belong to the last bin (`ece_open` reproduces pipelines that lose them). `brier` and `nll` have none of these troubles.
+belong to the last bin (`ece_open` reproduces pipelines that lose them). `brier` has none of these troubles; `nll` has no bins either, but one certain mistake (a spoken 5 that was wrong)
+costs 13.8, the most there is, and a few of them are most of it.
 
 ## Calibrating
 

@@ -73,6 +73,10 @@ class TestTemperature:
         ends = TemperatureScalingCalibrator(1.0)([0.0, 1.0])
         assert ends.tolist() == pytest.approx([1e-6, 1 - 1e-6], rel=1e-9)
 
+    def test_where_all_temperatures_are_alike_it_is_1(self):
+        found = TemperatureScalingCalibrator.fit([0.5, 0.5], [0, 1])
+        assert (found.temperature, found.at_bound) == (1, False)
+
     @pytest.mark.parametrize(("outcome", "bound"), [([1, 1, 1], 0.05), ([0, 0, 0], 10.0), ([1, 0, 0], 10.0)])
     def test_a_best_temperature_at_a_bound_is_the_bound_and_says_so(self, outcome, bound):
         found = TemperatureScalingCalibrator.fit([0.9, 0.8, 0.7], outcome)

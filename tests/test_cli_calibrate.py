@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from commands import demur, real_demur, script
-from demur import load_calibration
+from demur import load_calibration, read_run, served
+from demur.report.console import calibration_text, variants_text
 from demur.simulate import ZERO_SHOT, make_people, run_system
 from runs import experiment, participant, run, written
 
@@ -169,7 +170,10 @@ def test_a_calibration_file_cannot_forge_lines(folder):
     found = demur(folder, "variants", "train.json", "--calibration", "forged.json")
     assert found.returncode == 0
     assert not any(line.startswith("llm   yes") for line in found.stdout.splitlines())
-    assert "\x1b" not in found.stdout
+    items, forged = read_run(folder / "train.json"), load_calibration(folder / "forged.json")
+    for text in (variants_text(items, served(items, forged)), calibration_text(forged)):
+        assert all(character.isprintable() or character == "\n" for character in text)
+        assert "FORGED" in text
 
 
 def test_an_instrument_file_is_an_input_too(folder):

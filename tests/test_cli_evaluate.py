@@ -15,6 +15,7 @@ import pytest
 
 from commands import demur, real_demur, script
 from demur import load
+from demur.report.console import evaluation_text
 from demur.simulate import simulated_run
 from runs import experiment, failure, participant, run, written
 
@@ -344,7 +345,11 @@ def test_hostile_text_shows_up_harmlessly(tmp_path, text):
     for out in (shown.stdout, shown.stderr, refused.stdout, refused.stderr):
         assert all(character.isprintable() or character == "\n" for character in out)
     assert refused.stderr.count("\n") == 1
-    assert load(tmp_path / "m.json").inputs[0].run_id == text, "the file holds it as it is"
+    made = load(tmp_path / "m.json")
+    assert made.inputs[0].run_id == text, "the file holds it as it is"
+    report = evaluation_text(made)  # what is echoed loses its escapes on the way when nobody is at the terminal
+    assert all(character.isprintable() or character == "\n" for character in report)
+    assert report + "\nwrote m.json\n" == shown.stdout
 
 
 def test_markup_reaches_a_terminal_as_text():

@@ -5,9 +5,11 @@ import json
 
 import numpy as np
 import pytest
+from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GroupKFold
 
 from demur import (
+    PHQ8,
     Curve,
     Measure,
     Plan,
@@ -94,8 +96,48 @@ class TestValidation:
             compute_binary_nll(said, right),
             compute_ece(said, right),
         )
+        folds = [unseen for _, unseen in GroupKFold(5).split(right, groups=owner)]
+        pairs = [right[fold].sum() * (1 - right[fold]).sum() for fold in folds]
+        ranked = [roc_auc_score(right[fold], said[fold]) for fold in folds]
+        assert found.cross_validated.auroc == pytest.approx(np.average(ranked, weights=pairs), rel=1e-12)
         assert (found.folds, found.grouped_by) == (5, "participant")
         assert found.in_sample.nll < found.cross_validated.nll
+
+    def test_a_feature_that_knows_nothing_ranks_like_chance_on_unseen_people(self):
+        """Pooled over folds the same numbers would say 0.37: each fold's calibrator leans away from its own people."""
+        found = []
+        for seed in range(60):
+            rng = np.random.default_rng(seed)
+            mood = np.repeat(rng.normal(size=20), 8)
+            rows = {
+                "cluster": np.repeat(np.arange(20), 8),
+                "item": [f"q{n}" for n in range(8)] * 20,
+                "truth": np.zeros(160, dtype=int),
+                "prediction": (rng.normal(size=160) + 1.5 * mood > 0).astype(int),
+                "own": rng.normal(size=160),
+            }
+            made = calibrate(read_table(rows, instrument=None), method="platt", features=["own"])
+            found.append(made.validation.cross_validated.auroc)
+        assert np.mean(found) == pytest.approx(0.5, abs=0.02)
+
+    def test_a_perfect_fit_is_not_better_than_perfect(self):
+        """Every error is 1: the squared difference is nothing, and rounding must not make it less."""
+        people = [participant(who, dict.fromkeys(PHQ8.items), token_msp=0.1 + who / 30) for who in range(12)]
+        for one in people:
+            one["predicted_items"] = {
+                item: score - 1 if score else 1 for item, score in one["ground_truth_items"].items()
+            }
+        for step in range(20):
+            for who, one in enumerate(people):
+                for signals in one["item_signals"].values():
+                    signals["token_msp"] = (0.1 + who / 30) * (1 - step / 40)
+            raw = run(experiment(*people))
+            found = calibrate(read_run(written(self.folder, raw)), method="linear", features=["token_msp"])
+            assert 0 <= found.validation.in_sample.brier < 1e-15
+
+    @pytest.fixture(autouse=True)
+    def _folder(self, tmp_path):
+        self.folder = tmp_path
 
     def test_one_cluster_cannot_be_validated_and_the_file_says_why(self):
         units = items_of({"own": 1.0}, {"own": 2.0, "prediction": 1})
@@ -243,6 +285,12 @@ class TestApplied:
         for other in ({"method": "platt", "features": [V]}, {"method": "temperature", "features": ["token_msp"]}):
             with pytest.raises(UserError, match="it takes temperature_scaling fitted on verbalized_confidence"):
                 confidence(items, "verbalized_calibrated", calibrate(items, **other))
+
+    def test_a_run_without_answers_has_nothing_to_calibrate_but_is_served(self, items):
+        logistic = calibrate(items, method="logistic", features=["token_msp", V])
+        silent = items_of({"token_msp": 0.5, V: 3, "prediction": None})
+        assert served(silent, logistic)["calibrated"] is None
+        assert np.isnan(confidence(silent, "calibrated", logistic).values).all()
 
     def test_a_calibration_is_called_by_name(self, items):
         logistic = calibrate(items, method="logistic", features=["token_msp", V])

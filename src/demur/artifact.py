@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 import numpy as np
-from pydantic import Field, TypeAdapter, ValidationError, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from demur import strict_json
 from demur.cautions import Caution  # noqa: TC001  (pydantic reads the annotations)
 from demur.errors import UserError
 from demur.notebook import html_table
-from demur.strict_model import Count, Part, Share, Time, Tool, one_line
+from demur.strict_model import Count, Part, Share, Time, Tool, one_line, schema_of
 from demur.write import json_text, write_whole
 
 if TYPE_CHECKING:
@@ -393,5 +393,4 @@ def metrics_of(content: Any) -> Metrics:
 
 def metrics_schema() -> dict[str, Any]:
     """The JSON Schema of the file."""
-    schema = TypeAdapter(Metrics).json_schema(mode="serialization")
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+    return schema_of(Metrics)

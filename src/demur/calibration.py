@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping  # noqa: TC003  (pydantic reads the annotations)
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, get_args
 
-from pydantic import Field, TypeAdapter, ValidationError, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from demur import strict_json
 from demur.calibrators import (
@@ -18,7 +18,7 @@ from demur.calibrators import (
 )
 from demur.cautions import Caution  # noqa: TC001  (pydantic reads the annotations)
 from demur.errors import UserError, unknown
-from demur.strict_model import Count, Part, Share, Time, Tool, one_line
+from demur.strict_model import Count, Part, Share, Time, Tool, one_line, schema_of
 from demur.variants import spoken_share
 from demur.write import json_text, write_whole
 
@@ -174,5 +174,4 @@ def calibration_of(content: Any) -> Calibration:
 
 def calibration_schema() -> dict[str, Any]:
     """The JSON Schema of the file."""
-    schema = TypeAdapter(Calibration).json_schema(mode="serialization")
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "demur calibration", **schema}
+    return schema_of(Calibration)

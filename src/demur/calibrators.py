@@ -113,7 +113,7 @@ class TemperatureScalingCalibrator(Calibrator):
 
     @classmethod
     def fit(cls, features: Any, target: Any) -> Self:
-        """Find the temperature. The likelihood is concave in 1/T, so there is one best."""
+        """Find the temperature. The log-likelihood is concave in 1/T, so there is one best."""
         from scipy.optimize import minimize_scalar  # noqa: PLC0415  (slow to import, and applying needs none of it)
 
         names, (probability,), outcome = _one_input(features, target, binary=True)
@@ -124,7 +124,7 @@ class TemperatureScalingCalibrator(Calibrator):
 
         ends = 1 / HOTTEST, 1 / COLDEST
         inside = minimize_scalar(surprise, bounds=ends, method="bounded", options={"xatol": 1e-12}).x
-        best = min((*ends, float(inside)), key=surprise)
+        best = min((1.0, *ends, float(inside)), key=surprise)  # 1 where all temperatures are alike
         return cls(1 / best, names)
 
     @property
@@ -257,7 +257,7 @@ class LinearCalibrator(_Weighted):
 
 @dataclass(frozen=True, slots=True, config=STRICT)
 class IsotonicCalibrator(Calibrator):
-    """The best fit that never falls: linear between its knots, level beyond them.
+    """The best fit that only rises (or only falls): linear between its knots, level beyond them.
 
     >>> calibrator = IsotonicCalibrator.fit([1, 2, 3, 4], [0, 1, 0, 1])
     >>> calibrator([0, 1, 1.5, 2, 3, 9]).tolist()

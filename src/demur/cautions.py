@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
+
+    from numpy.typing import NDArray
 
     from demur.items import Source
     from demur.table import Table
@@ -91,6 +93,11 @@ def about_comparisons(number: int) -> Iterator[Caution]:
         yield Caution("many_comparisons", text, "comparison")
 
 
+def distinct(columns: Iterable[NDArray[np.float64]]) -> int:
+    """How many different rows the columns hold: the working points there can be."""
+    return len(np.unique(np.column_stack([*columns]), axis=0))
+
+
 def about_merging(before: int, after: int, where: str) -> Iterator[Caution]:
     """A calibration that gives different inputs the same confidence leaves fewer thresholds to choose from."""
     if after < before:
@@ -107,9 +114,8 @@ def about_calibration(confidence: Confidence | None, source: Source | None, wher
         yield Caution("fitted_on_this_run", text, where)
     if not confidence.inputs:  # part of a combination: its own plateaus are not the calibration's doing
         return
-    before = np.unique(np.column_stack([*confidence.inputs.values()]), axis=0)
-    after = np.unique(confidence.values[~np.isnan(confidence.values)])
-    yield from about_merging(len(before), len(after), where)
+    answered = confidence.values[~np.isnan(confidence.values)]
+    yield from about_merging(distinct(confidence.inputs.values()), distinct([answered]), where)
 
 
 def _is_same_run(training: Training, source: Source) -> bool:

@@ -14,7 +14,7 @@ import numpy as np
 from demur.errors import UserError, literal, shown, unknown
 from demur.features import CalibratorFeatureExtractor, Need
 from demur.signals import SIGNALS
-from demur.variants import DECIMALS, NEED_CALIBRATION, VARIANTS, Confidence, spread
+from demur.variants import DECIMALS, NEED_CALIBRATION, VARIANTS, Confidence, placed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -66,9 +66,11 @@ class _Calibrated:
         return CalibratorFeatureExtractor(self.calibration.features or ())
 
     def of(self, items: Items) -> Confidence:
+        if not items.answered.any():
+            return Confidence(self.name, np.full(len(items), np.nan), {}, self.calibration)
         inputs, filled = self._inputs(items)
         try:
-            values = spread(self.name, items, self.calibration(inputs))
+            values = placed(self.name, items, self.calibration(inputs))
         except UserError as error:
             raise UserError(f"{shown(self.name)}: {error} (of the answered units)") from None
         return Confidence(self.name, values, filled, self.calibration, inputs)
@@ -102,7 +104,7 @@ class _Secondary:
         if turned.any():
             place = items.place(int(np.argmax(turned)))
             raise UserError(f"{self.name}: {place}: two negative confidences would make a sure one; take the average")
-        values = spread(self.name, items, combined[items.answered])
+        values = placed(self.name, items, combined[items.answered])
         filled = {**one.nulls_filled, **other.nulls_filled}
         return Confidence(self.name, values, filled, one.calibration or other.calibration)
 
@@ -121,7 +123,7 @@ class _Signal:
         return Need(self.name).problem(items)
 
     def of(self, items: Items) -> Confidence:
-        return Confidence(self.name, spread(self.name, items, Need(self.name).numbers(items)))
+        return Confidence(self.name, placed(self.name, items, Need(self.name).numbers(items)))
 
 
 def confidence(items: Items, name: str, calibration: Calibration | None = None) -> Confidence:
@@ -175,7 +177,7 @@ def _why_not(items: Items, name: str, calibration: Calibration | None) -> str | 
     try:
         return _source(name, calibration).problem(items)
     except UserError as error:
-        return str(error).removeprefix(f"{name}: ")
+        return str(error).removeprefix(f"{shown(name)}: ")
 
 
 def _source(name: str, calibration: Calibration | None, items: Items | None = None) -> Source:

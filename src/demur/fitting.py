@@ -17,10 +17,11 @@ from demur.calibrators import (
     LogisticCalibrator,
     TemperatureScalingCalibrator,
 )
-from demur.cautions import Caution, about_merging
+from demur.cautions import Caution, about_merging, distinct
 from demur.confidences import confidence
 from demur.errors import UserError, and_more, literal, shown, unknown
 from demur.features import CalibratorFeatureExtractor
+from demur.metrics.calibration import rank_sums
 from demur.metrics.forecasts import CALIBRATION_METRICS, Forecasts
 from demur.signals import SIGNALS
 from demur.strict_model import now, one_line
@@ -28,7 +29,7 @@ from demur.targets import target as target_named
 from demur.variants import VARIANTS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -135,17 +136,20 @@ def calibrate(  # noqa: PLR0913  (each is a choice of the user)
         raise UserError(one_line(error)) from None
 
 
-def quality(probability: Floats, outcome: Floats) -> Quality:
-    """How good probabilities are, in four numbers; what is undefined has a reason."""
+def quality(probability: Floats, outcome: Floats, fold: NDArray[np.intp] | None = None) -> Quality:
+    """How good probabilities are, in four numbers; what is undefined has a reason.
+
+    Ranks are compared within a `fold` only. Each fold has a calibrator of its own, and one fitted without those who
+    were right most often says less of everybody: across folds, what came true would seem to be ranked last.
+    """
     forecasts = Forecasts.of(probability, outcome)
     found = {name: float(CALIBRATION_METRICS[name].function(forecasts)[0]) for name in QUALITY}
+    if fold is not None:
+        parts = [Forecasts.of(probability[fold == one], outcome[fold == one]) for one in np.unique(fold)]
+        ranked, pairs = (sum(float(part[place][0]) for part in map(rank_sums, parts)) for place in (0, 1))
+        found["auroc"] = ranked / pairs if pairs and forecasts.binary else math.nan
     undefined = {name: CALIBRATION_METRICS[name].undefined for name, value in found.items() if math.isnan(value)}
     return Quality(**{name: None if name in undefined else value for name, value in found.items()}, undefined=undefined)
-
-
-def distinct(columns: Iterable[Floats]) -> int:
-    """How many different rows the columns hold: the working points there can be."""
-    return len(np.unique(np.column_stack([*columns]), axis=0))
 
 
 def _task(
@@ -213,33 +217,34 @@ def _training(items: Items, task: _Task, values: Floats) -> Training:
 
 
 def _validation(items: Items, task: _Task, values: Floats, folds: int) -> Validation:
-    unseen, reason = _out_of_fold(task, folds)
+    unseen, fold, reason = _out_of_fold(task, folds)
     return Validation(
         as_given=None if task.as_given is None else quality(task.as_given, task.outcome),
         in_sample=quality(values, task.outcome),
-        cross_validated=None if unseen is None else quality(unseen, task.outcome),
+        cross_validated=None if unseen is None else quality(unseen, task.outcome, fold),
         folds=0 if unseen is None else min(folds, task.clusters),
         grouped_by=items.noun,
         reason=reason,
     )
 
 
-def _out_of_fold(task: _Task, folds: int) -> tuple[Floats | None, str | None]:
-    """Each unit's value by a calibrator fitted without its cluster; or why that cannot be."""
+def _out_of_fold(task: _Task, folds: int) -> tuple[Floats | None, NDArray[np.intp], str | None]:
+    """Each unit's value by a calibrator fitted without its cluster, and its fold; or why that cannot be."""
     if type(folds) is not int or folds < _FEWEST_FOLDS:
         raise UserError(f"folds {literal(folds)}, expected an integer, {_FEWEST_FOLDS} or more")
-    parts = min(folds, task.clusters)
+    parts, fold = min(folds, task.clusters), np.zeros(len(task.outcome), dtype=np.intp)
     if parts < _FEWEST_FOLDS:
-        return None, "only one cluster has answers: there are no others to try it on"
+        return None, fold, "only one cluster has answers: there are no others to try it on"
     from sklearn.model_selection import GroupKFold  # noqa: PLC0415  (slow to import)
 
     values = np.empty(len(task.outcome))
-    for seen, unseen in GroupKFold(parts).split(task.outcome, groups=task.cluster):
+    for place, (seen, unseen) in enumerate(GroupKFold(parts).split(task.outcome, groups=task.cluster)):
+        fold[unseen] = place
         try:
             values[unseen] = task.applied(task.fitted(seen), unseen)
         except UserError as error:
-            return None, f"a fold cannot be fitted: {error}"
-    return values, None
+            return None, fold, f"a fold cannot be fitted: {error}"
+    return values, fold, None
 
 
 def _cautions(task: _Task, calibrator: Calibrator, values: Floats) -> Iterator[Caution]:

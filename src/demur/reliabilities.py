@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ from demur.arrays import grade_units
 from demur.confidences import confidence as confidence_named
 from demur.errors import UserError
 from demur.estimates import Estimate, Estimates, uncertainty
-from demur.graded import Clusters, Graded
+from demur.graded import Graded, grade
 from demur.intervals import Evidence
 from demur.items import Items
 from demur.metrics.forecasts import BINS, CALIBRATION_METRICS, Forecasts, calibration_metric_named, checked_shares
@@ -129,7 +129,7 @@ class Reliability:
 
     def _rows(self) -> list[tuple[str, str, str, str, str]]:
         return [
-            (_span(b), str(b.count), f"{b.said:.3f}", f"{b.came_true:.3f}", f"{b.gap:+.3f}".replace("+0.000", "0.000"))
+            (_span(b), str(b.count), f"{b.said:.3f}", f"{b.came_true:.3f}", f"{b.gap:+z.3f}".replace("+0.000", "0.000"))
             for b in self.bins
         ]
 
@@ -185,19 +185,8 @@ def _graded(items: Items, confidence: str, calibration: Calibration | None, targ
             f"{items.place(unit)}: {found.name} {found.values[unit]:g}, expected a number from 0 to 1: what is no "
             f"probability can be calibrated to be one (demur calibrate --method platt --variant {found.name})"
         )
-    return Graded(
-        units=len(items),
-        loss=target_named(target).values(items),
-        confidence=found.values[items.answered],
-        loss_name=target,
-        clusters=Clusters(
-            ids=items.cluster_ids,
-            units=np.bincount(items.cluster, minlength=len(items.cluster_ids)),
-            of_answer=items.cluster[items.answered],
-        ),
-        items=items,
-        made_of=found,
-    )
+    graded = grade(items, loss="zero_one", confidence=found)
+    return replace(graded, loss=target_named(target).values(items), loss_name=target, largest_loss=1)
 
 
 def _span(one: Bin) -> str:

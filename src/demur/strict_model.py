@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import datetime as dt
 import platform
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from demur.errors import and_more, literal
 
@@ -39,6 +39,25 @@ class Part(BaseModel):
     """A part of a file: every member is there, none is unknown, and each is what it should be."""
 
     model_config = ConfigDict(**STRICT, frozen=True)
+
+
+def schema_of(model: type) -> dict[str, Any]:
+    """The JSON Schema of a file; of what a part is, its first line."""
+    schema = _first_lines(TypeAdapter(model).json_schema(mode="serialization"))
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+
+
+def _first_lines(schema: Any) -> Any:
+    if isinstance(schema, list):
+        return [_first_lines(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {
+        name: part.partition("\n\n")[0].replace("\n", " ")
+        if name == "description" and isinstance(part, str)
+        else _first_lines(part)
+        for name, part in schema.items()
+    }
 
 
 def one_line(error: ValidationError) -> str:

@@ -111,7 +111,7 @@ class Variant:
     def of(self, items: Items) -> Confidence:
         """The confidence of a run that can serve it, not yet rounded."""
         made = self.function(*(need.numbers(items) for need in self.needs))
-        values = spread(self.name, items, made)
+        values = placed(self.name, items, made)
         checked = np.round(values, DECIMALS) if self.composite else values
         outside = (checked < self.low) | (checked > self.high)
         if outside.any():
@@ -265,7 +265,7 @@ def hybrid_consistency(agreement: Floats, count: Floats, similarity: Floats) -> 
     return 0.4 * agreement + 0.3 * evidence_share(count) + 0.3 * _clipped(similarity)
 
 
-def spread(name: str, items: Items, made: Any) -> Floats:
+def placed(name: str, items: Items, made: Any) -> Floats:
     """Values of the answered units in their places among all units; each must be a finite number."""
     column = Column.from_sequence(made)
     answered = np.flatnonzero(items.answered)

@@ -59,7 +59,7 @@ def brier(forecasts: Forecasts) -> Floats:
     [0.125]
     """
     crossed = np.sum(forecasts.probability[:, None] * (forecasts.given - 2 * forecasts.outcome), axis=0)
-    return forecasts.mean(crossed + forecasts.squares)
+    return forecasts.mean(np.maximum(crossed + forecasts.squares, 0))  # rounding may leave a little less than nothing
 
 
 @calibration_metric("brier_reliability")
@@ -116,7 +116,8 @@ def brier_uncertainty(forecasts: Forecasts) -> Floats:
     >>> brier_uncertainty(Forecasts.of([1.0, 0.5], [1, 0])).tolist()
     [0.25]
     """
-    return np.asarray(forecasts.mean(forecasts.squares) - forecasts.mean(forecasts.came_true) ** 2)
+    variance = forecasts.mean(forecasts.squares) - forecasts.mean(forecasts.came_true) ** 2
+    return np.maximum(variance, 0)
 
 
 @calibration_metric("brier_within_bins", better="neither")
@@ -220,11 +221,16 @@ def auroc(forecasts: Forecasts) -> Floats:
     >>> auroc(Forecasts.of([0.9, 0.7, 0.4, 0.2, 0.8], [1, 1, 0, 0, 1])).tolist()
     [1.0]
     """
+    ranked, pairs = rank_sums(forecasts)
+    return over(ranked, pairs if forecasts.binary else np.zeros_like(pairs))
+
+
+def rank_sums(forecasts: Forecasts) -> tuple[Floats, Floats]:
+    """Pairs of what came true and what did not: how many are ranked right, ties as halves, and how many there are."""
     misses = forecasts.count - forecasts.outcome
     below = np.cumsum(misses, axis=0) - misses / 2
-    pairs = forecasts.came_true * misses.sum(axis=0)
     ranked = np.sum(forecasts.outcome * below, axis=0)
-    return over(ranked, pairs if forecasts.binary else np.zeros_like(pairs))
+    return ranked, np.asarray(forecasts.came_true * misses.sum(axis=0))
 
 
 def compute_ece(p: Any, y: Any, *, n_bins: int = BINS, last_bin: Literal["closed", "open"] = "closed") -> float:
