@@ -1,6 +1,7 @@
 """`demur evaluate` end to end: exact numbers of a small run, both sides of a comparison, golden bytes."""
 
 import json
+import re
 from fractions import Fraction
 from importlib.resources import files
 from pathlib import Path
@@ -128,6 +129,22 @@ class TestOneRun:
         if interval not in (None, "recommended", "studentised"):
             assert narrow["method"] == interval
 
+    def test_the_interval_asked_for_is_the_one_shown(self):
+        asked = evaluated("zero_shot", "few_shot", confidence="llm", level=0.5, interval="jackknife")
+        pair, delta = asked.confidence_variants["llm"], asked.comparison.deltas["llm"]["augrc_at_c"]
+        assert (delta.ci.method, pair.left.bootstrap.ci["aurc_at_c"]["method"]) == ("jackknife", "jackknife")
+        assert f"{delta.delta:.4g} [{delta.ci.low:.3g}, {delta.ci.high:.3g}]" in evaluation_text(asked)
+        one = evaluated("zero_shot", confidence="llm", level=0.5, interval="studentised")
+        assert "50 % interval" in evaluation_text(one)
+        assert one.confidence_variants["llm"].bootstrap.ci["undefined"]["eaugrc"].startswith("a studentised interval")
+        with pytest.raises(UserError, match="an interval needs resamples"):
+            evaluated("zero_shot", level=0.9, plan=Plan(0, seed=None))
+
+    def test_each_kind_of_warning_keeps_its_own_number(self):
+        text = evaluation_text(evaluated("zero_shot", confidence="llm"))
+        line = next(line for line in text.splitlines() if line.startswith("warning (target_near_cmax)"))
+        assert re.search(r"llm: mae@0\.\d: \d+% of the replicates .*; also llm: mae@0", line)
+
     def test_a_grid_as_typed(self, tmp_path):
         arguments = ("--input", RUN, "--mode", "zero_shot", "--bootstrap-resamples", "0", "--output", "m.json")
         found = demur(tmp_path, "evaluate", *arguments, "--coverage-grid", "0.101,0.104,.25,1")
@@ -253,6 +270,61 @@ class TestPairing:
         right = self.run_of(tmp_path, "r.json", participant(1), failure(2))
         assert self.both(left, right).pairing.included == 1
 
+    def test_one_participant_and_a_handful_of_resamples_decide_nothing(self, tmp_path):
+        left = self.run_of(tmp_path, "l.json", participant(1))
+        right = self.run_of(tmp_path, "r.json", participant(1, {"Sleep": 0}))
+        found = metrics_artifact(evaluate(left, right, settings=Settings(confidence="llm"), plan=Plan(500, seed=1)))
+        assert found.comparison.deltas["llm"]["augrc_at_c"].ci95[0] > 0
+        assert "is better" not in evaluation_text(found)
+        assert "one participant decides nothing" in evaluation_text(found)
+        people = [
+            self.run_of(tmp_path, f"{n}.json", *(participant(who, {"Sleep": n}) for who in range(30))) for n in (2, 0)
+        ]
+        few, many = (
+            evaluation_text(
+                metrics_artifact(evaluate(*people, settings=Settings(confidence="llm"), plan=Plan(n, seed=1)))
+            )
+            for n in (99, 100)
+        )
+        assert "is better" not in few
+        assert "too few resamples to decide" in few
+        assert "warning (few_resamples)" in few
+        assert "left is better there" in many
+
+    def test_risks_are_compared_where_both_sides_are_at_the_same_coverage(self, found):
+        line = next(line for line in evaluation_text(found).splitlines() if line.startswith("  risk at 0.10"))
+        assert line.endswith("reached at 0.188 and 0.25")
+
+    def test_an_area_cut_beyond_one_side_is_called_by_what_was_asked_for(self):
+        beyond = evaluated("zero_shot", "few_shot", confidence="llm", area_coverage="0.8", plan=Plan(100, seed=1))
+        lines = [line for line in evaluation_text(beyond).splitlines() if line.startswith("  AURC to ")]
+        assert lines[0].startswith("  AURC to 0.8 ")
+        assert lines[0].endswith("not comparable: one side ends before")
+        assert "Cut at a coverage of 80.0% the AUGRC" in evaluation_text(beyond)
+
+    def test_a_side_without_errors_shows_its_bound(self, tmp_path):
+        left = self.run_of(tmp_path, "l.json", *(participant(who) for who in range(5)))
+        right = self.run_of(tmp_path, "r.json", *(participant(who, {"Sleep": 0}) for who in range(5)))
+        text = evaluation_text(metrics_artifact(self.both(left, right)))
+        assert "0 (at most " in next(line for line in text.splitlines() if line.startswith("  AUGRC  "))
+
+    def test_no_variant_in_common(self, tmp_path):
+        def bare(who, signal):
+            one = participant(who)
+            one["item_signals"] = {item: {signal: 1} for item in one["item_signals"]}
+            return one
+
+        left = self.run_of(tmp_path, "l.json", bare(1, "token_msp"))
+        right = self.run_of(tmp_path, "r.json", bare(1, "consistency_modal_confidence"))
+        with pytest.raises(UserError, match="no variant is served on both sides: left token_msp; right consistency"):
+            evaluate(left, right, settings=Settings(confidence="all"), plan=Plan(5, seed=1))
+        nothing = self.run_of(tmp_path, "n.json", bare(1, "own"))
+        message = (
+            "n.json: no confidence variant can be served: participant 1, NoInterest: llm_evidence_count is missing"
+        )
+        with pytest.raises(UserError, match=message):
+            evaluate(nothing, settings=Settings(confidence="all"), plan=Plan(5, seed=1))
+
     def test_a_side_that_answers_nothing_is_never_better(self, tmp_path):
         silent = participant(1, dict.fromkeys(participant(1)["predicted_items"]))
         left = self.run_of(tmp_path, "l.json", participant(1, {"Sleep": 3}))
@@ -300,6 +372,7 @@ class TestTheFile:
                 9,
                 "participants_total is not participants_included + participants_failed",
             ),
+            ("population.items_total", 9999, "items_total is not the number of items of llm"),
             ("population.items_predicted", 99, "more items are predicted than there are"),
             ("confidence_variants.llm.cmax", 0.5, "the curve ends at 0.4583333333333333, not at cmax 0.5"),
             (

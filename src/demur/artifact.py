@@ -146,6 +146,9 @@ class Bootstrap(Part):
             nested = value.values() if isinstance(value, Mapping) else [value]
             if any(ends is not None and ends[0] > ends[1] for ends in nested):
                 raise ValueError(f"ci95.{name}: the low end lies above the high end")
+        for key, asked in (self.ci or {}).items():
+            if isinstance(asked, Mapping) and "low" in asked and asked["low"] > asked["high"]:
+                raise ValueError(f"ci.{key}: the low end lies above the high end")
         return self
 
 
@@ -266,6 +269,7 @@ class DeltaNumbers(Part):
     ci95: Pair | None
     ci95_recommended: Ends | None
     std_error: Number
+    ci: Ends | None
     drop_rate: Share | None
     p_value: Share | None
     favours_left: Share | None
@@ -337,6 +341,12 @@ class Metrics(Part):
         wanted = PairedNumbers if self.comparison.enabled else VariantNumbers
         if any(type(one) is not wanted for one in self.confidence_variants.values()):
             raise ValueError("the variants of a comparison have a left and a right, and others have not")
+        for name, entry in self.confidence_variants.items():
+            if any(
+                sum(item.n for item in one.by_item.values()) != self.population.items_total
+                for _, one in entry.sides(name)
+            ):
+                raise ValueError(f"items_total is not the number of items of {name}")
         included = self.comparison.participants_overlap_included
         if included is not None and included != self.population.participants_included:
             raise ValueError("participants_overlap_included is not population.participants_included")

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 FEW_CLUSTERS = 40
 FEW_INFORMATIVE = 20
+FEW_RESAMPLES = 1000
 LARGE_CLUSTER = 0.2
 LARGE_PLATEAU = 0.5
 OFTEN = 0.05
@@ -54,7 +55,7 @@ def about_clusters(table: Table, where: str) -> Iterator[Caution]:
     if not table.informative and len(table.plateaus.count):
         text = "no answer has a loss: no two-sided interval, only an upper bound where the largest loss is known"
         yield Caution("no_errors", text, where)
-    elif table.informative < FEW_INFORMATIVE:
+    elif table.informative < FEW_INFORMATIVE and len(table.plateaus.count):
         held = f"{table.informative} clusters hold an answer with a loss"
         yield Caution("few_informative_clusters", f"{held}: below {FEW_INFORMATIVE} intervals cover too little", where)
 
@@ -77,6 +78,13 @@ def about_a_target(name: str, drop_rate: float, other_threshold: float, plateau_
     if other_threshold > OFTEN and plateau_share > OFTEN:
         text = f"{other_threshold:.0%} of the replicates use another threshold, and this one accepts many at once"
         yield Caution("plateau_edge", text, name)
+
+
+def about_resamples(number: int) -> Iterator[Caution]:
+    """Whether there are enough replicates for the tails of an interval."""
+    if 0 < number < FEW_RESAMPLES:
+        text = f"{number} resamples: the ends of intervals are rough below {FEW_RESAMPLES}, and 10000 are usual"
+        yield Caution("few_resamples", text, "resamples")
 
 
 def about_a_cut(name: str, short_domain: float) -> Iterator[Caution]:

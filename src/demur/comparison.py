@@ -143,8 +143,8 @@ class Pair:
         left = self.left.estimates(_of_side(values, "left"), _of_side(alone, "left"), plan)
         right = self.right.estimates(_of_side(values, "right"), _of_side(alone, "right"), plan)
         reached = min(self.left.curve.coverage_reached, self.right.curve.coverage_reached)
-        areas = self._common_areas(Coverage.of(reached)) if reached else dict.fromkeys(_COMMON_AREAS, (0.0, 0.0))
-        common = {name: self._common_estimates(name, pair, values) for name, pair in areas.items()}
+        areas = self._common_areas(Coverage.of(reached)) if reached else dict.fromkeys(COMMON_AREAS, (0.0, 0.0))
+        common = {name: self._common_estimates(name, pair, values, alone) for name, pair in areas.items()}
         points = {name: (left[name].point, right[name].point) for name in left} | areas
         deltas = {name: self._delta(name, pair, values, alone) for name, pair in points.items()}
         warned = [*left.warnings, *right.warnings]
@@ -157,24 +157,24 @@ class Pair:
         left, right = self.left.curve, self.right.curve
         selective = left.selective_area_upto(reached), right.selective_area_upto(reached)
         generalized = left.generalized_area_upto(reached), right.generalized_area_upto(reached)
-        areas = dict(zip(_COMMON_AREAS, (selective, generalized), strict=True))
+        areas = dict(zip(COMMON_AREAS, (selective, generalized), strict=True))
         return {name: (float(one), float(other)) for name, (one, other) in areas.items()}
 
     def _common_estimates(
-        self, name: str, points: tuple[float, float], values: Mapping[str, Any]
+        self, name: str, points: tuple[float, float], values: Mapping[str, Any], alone: Mapping[str, Any]
     ) -> tuple[Estimate, Estimate]:
-        clusters = self.left.table.clusters
-        sides = (("left", self.left, points[0]), ("right", self.right, points[1]))
+        method = _metric_of(name).interval
         left, right = (
-            Estimate(
-                **uncertainty(
-                    Evidence(point, values.get(f"{side} {name}", np.zeros(0)), clusters, two_sided=system.two_sided),
-                    _metric_of(name).interval,
-                )
+            Evidence(
+                point=point,
+                values=values.get(f"{side} {name}", np.zeros(0)),
+                clusters=self.left.table.clusters,
+                left_out=alone.get(f"{side} {name}"),
+                two_sided=system.two_sided,
             )
-            for side, system, point in sides
+            for side, system, point in (("left", self.left, points[0]), ("right", self.right, points[1]))
         )
-        return left, right
+        return Estimate(**uncertainty(left, method)), Estimate(**uncertainty(right, method))
 
     def _delta(
         self, name: str, points: tuple[float, float], values: Mapping[str, Any], alone: Mapping[str, Any]
@@ -208,7 +208,7 @@ def _delta_errors(name: str, left: Replicates, right: Replicates) -> Floats:
     return standard_errors(apart, left.weights)
 
 
-_COMMON_AREAS = (f"aurc@{COMMON}", f"augrc@{COMMON}")
+COMMON_AREAS = (f"aurc@{COMMON}", f"augrc@{COMMON}")
 
 
 def _metric_of(name: str) -> Metric:

@@ -161,6 +161,8 @@ def chosen(
         found = {name: confidence(items, name, calibration) for name, reason in reasons.items() if reason is None}
         return found, {name: reason for name, reason in reasons.items() if reason is not None}
     listed = DEFAULT if names == "default" else tuple(part.strip() for part in names.split(","))
+    if "" in listed:
+        raise UserError(f"confidence {literal(names)}, expected names separated by commas")
     if len(set(listed)) < len(listed):
         raise UserError(f"confidence {shown(names)}: the same name stands twice")
     return {name: confidence(items, name, calibration) for name in listed}, {}

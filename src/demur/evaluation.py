@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from demur.cautions import Caution, about_comparisons
-from demur.comparison import Comparison, Pair, refuse_unpaired
+from demur.cautions import Caution, about_comparisons, about_resamples
+from demur.comparison import COMMON_AREAS, Comparison, Pair, refuse_unpaired
 from demur.confidences import chosen
 from demur.coverage import Coverage
 from demur.errors import UserError, literal
@@ -69,6 +69,11 @@ class Settings:
             raise UserError(f"interval {literal(self.interval)}, expected recommended or one of {', '.join(METHODS)}")
         if self.level is not None and not (isinstance(self.level, float) and 0 < self.level < 1):
             raise UserError(f"level {literal(self.level)}, expected a number between 0 and 1, such as 0.95")
+
+    @property
+    def asks(self) -> bool:
+        """Whether one more interval is asked for."""
+        return self.level is not None or self.interval is not None
 
     @property
     def targets(self) -> tuple[Coverage, ...]:
@@ -163,6 +168,10 @@ def evaluate(
     intersection_only: bool = False,
 ) -> Evaluation:
     """Evaluate one run, or two on the clusters both hold."""
+    if settings.asks and not plan.n_resamples:
+        raise UserError("an interval needs resamples: leave out level and interval, or resample")
+    if intersection_only and len(runs) == 1:
+        raise UserError("one run has nothing to intersect with: intersection-only is for two")
     if len(runs) == 1:
         return _one(runs[0], settings, plan, calibration)
     if len(runs) != 2:  # noqa: PLR2004
@@ -171,7 +180,8 @@ def evaluate(
 
 
 def _one(items: Items, settings: Settings, plan: Plan, calibration: Calibration | None) -> Evaluation:
-    confidences, skipped = chosen(items, settings.confidence, calibration)
+    confidences, skipped = _chosen(items, settings.confidence, calibration)
+    _refuse_unused(calibration, confidences)
     area = settings.area or HALF
     graded = {name: grade(items, loss=settings.loss, confidence=one) for name, one in confidences.items()}
     systems = {
@@ -185,16 +195,19 @@ def _one(items: Items, settings: Settings, plan: Plan, calibration: Calibration 
         areas = {key: estimates[f"{key}@{area.text}"] for key in ("aurc", "augrc")}
         used = float(min(area.value, system.curve.coverage_reached))
         found[name] = _evaluated(confidences[name], graded[name], system, estimates, areas, used)
-    warned = _gathered({name: one.estimates.warnings for name, one in found.items()})
+    warned = _gathered({name: one.estimates.warnings for name, one in found.items()}, plan)
     return Evaluation(settings, plan, (items,), found, skipped, warned, given=(items,))
 
 
 def _two(
     pairing: Pairing, given: tuple[Items, ...], settings: Settings, plan: Plan, calibration: Calibration | None
 ) -> Evaluation:
-    sides = [chosen(items, settings.confidence, calibration) for items in (pairing.left, pairing.right)]
+    sides = [_chosen(items, settings.confidence, calibration) for items in (pairing.left, pairing.right)]
     (left, skipped_left), (right, skipped_right) = sides
     shared = [name for name in left if name in right]
+    if not shared:
+        raise UserError(f"no variant is served on both sides: left {', '.join(left)}; right {', '.join(right)}")
+    _refuse_unused(calibration, {name: left[name] for name in shared})
     graded = {
         name: tuple(
             grade(items, loss=settings.loss, confidence=one[name])
@@ -214,10 +227,37 @@ def _two(
             _side(1, right[name], graded[name][1], pair.right, comparison, settings.area),
             comparison,
         )
-    warned = _gathered({name: one.comparison.warnings for name, one in found.items()})
-    warned += tuple(about_comparisons(sum(len(one.comparison.deltas) for one in found.values())))
+    warned = _gathered({name: one.comparison.warnings for name, one in found.items()}, plan)
+    warned += tuple(about_comparisons(sum(_tested(one.comparison, settings) for one in found.values())))
     skipped = _skipped_on_either(skipped_left, skipped_right)
     return Evaluation(settings, plan, (pairing.left, pairing.right), found, skipped, warned, pairing, given)
+
+
+def _chosen(items: Items, names: str, calibration: Calibration | None) -> tuple[dict[str, Confidence], dict[str, str]]:
+    """The confidences of one run; what is wrong with them is said with the file they come from."""
+    try:
+        found, skipped = chosen(items, names, calibration)
+        _refuse_none(found, skipped)
+    except UserError as error:
+        raise (error.in_file(items.source.path) if items.source else error) from None
+    return found, skipped
+
+
+def _refuse_none(found: Mapping[str, Confidence], skipped: Mapping[str, str]) -> None:
+    if not found:
+        raise UserError(f"no confidence variant can be served: {next(iter(skipped.values()))}")
+
+
+def _refuse_unused(calibration: Calibration | None, confidences: Mapping[str, Confidence]) -> None:
+    if calibration is not None and all(one.calibration is None for one in confidences.values()):
+        name = f"calibrated:{calibration.variant}" if calibration.variant else "calibrated"
+        raise UserError(f"the calibration is used by none of {', '.join(confidences)}: ask for {name}, or for all")
+
+
+def _tested(comparison: Comparison, settings: Settings) -> int:
+    """How many differences are shown with an interval."""
+    hidden = () if settings.area is None else COMMON_AREAS
+    return sum(one.recommended is not None for name, one in comparison.deltas.items() if name not in hidden)
 
 
 def _pair(left: Graded, right: Graded, settings: Settings) -> Pair:
@@ -269,9 +309,9 @@ def _skipped_on_either(left: Mapping[str, str], right: Mapping[str, str]) -> dic
     return reasons
 
 
-def _gathered(by_variant: Mapping[str, tuple[Caution, ...]]) -> tuple[Caution, ...]:
+def _gathered(by_variant: Mapping[str, tuple[Caution, ...]], plan: Plan) -> tuple[Caution, ...]:
     """Warnings with the variant they are about; what is true of the clusters themselves is said once."""
-    found: dict[Caution, None] = {}
+    found: dict[Caution, None] = dict.fromkeys(about_resamples(plan.n_resamples))
     for name, warned in by_variant.items():
         for one in warned:
             if one.code == "many_comparisons":  # counted over all variants, once

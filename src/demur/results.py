@@ -177,21 +177,27 @@ def _bootstrap(one: Evaluated, settings: Settings, plan: Plan) -> Json:
 
 
 def _asked(one: Evaluated, settings: Settings) -> Json | None:
-    """The interval asked for besides those at 95 %, if one was."""
-    if settings.level is None and settings.interval is None:
+    """The interval asked for besides those at 95 %, if one was; and why a number has none."""
+    if not settings.asks:
         return None
-    level = settings.level or 0.95
+    reasons = {key: reason for key, found in _estimates(one) if (reason := _asked_of(found, settings)[1])}
+    asked = _by_key(one, settings, lambda found: _ends(_asked_of(found, settings)[0]))
+    return {
+        "level": settings.level or 0.95,
+        "interval": settings.interval or "recommended",
+        "undefined": reasons,
+        **asked,
+    }
 
-    def asked(found: Estimate) -> Json | None:
-        method = settings.interval
-        if method in (None, "recommended"):
-            method = found.recommended.method if found.recommended else "percentile"
-        try:
-            return _ends(found.interval(method or "percentile", level))
-        except UserError:
-            return None
 
-    return {"level": level, "interval": settings.interval or "recommended", **_by_key(one, settings, asked)}
+def _asked_of(found: Estimate, settings: Settings) -> tuple[Interval | None, str]:
+    method = settings.interval
+    if method in (None, "recommended"):
+        method = found.recommended.method if found.recommended else "percentile"
+    try:
+        return found.interval(method or "percentile", settings.level or 0.95), ""
+    except UserError as error:
+        return None, str(error)
 
 
 def _comparison(evaluation: Evaluation) -> Json:
@@ -221,16 +227,17 @@ def _deltas(one: EvaluatedPair, settings: Settings) -> Json:
     cut = "C_common" if area is None else area.text
     named = {METRICS[name].key: found[name] for name in WITH_INTERVALS}
     named |= {METRICS[f"{each}@C"].key: found[f"{each}@{cut}"] for each in AREAS}
-    risks = {coverage_key(target): _delta(found[f"mae@{target.text}"]) for target in settings.targets}
-    return {key: _delta(delta) for key, delta in named.items()} | {"mae_at_coverage": risks}
+    risks = {coverage_key(target): _delta(found[f"mae@{target.text}"], settings) for target in settings.targets}
+    return {key: _delta(delta, settings) for key, delta in named.items()} | {"mae_at_coverage": risks}
 
 
-def _delta(delta: Delta) -> Json:
+def _delta(delta: Delta, settings: Settings) -> Json:
     return {
         "delta": _number(delta.point),
         "ci95": _pair(delta.percentile),
         "ci95_recommended": _ends(delta.recommended),
         "std_error": _number(delta.std_error),
+        "ci": _ends(_asked_of(delta, settings)[0]) if settings.asks else None,
         "drop_rate": _number(delta.drop_rate),
         "p_value": _number(delta.p_value),
         "favours_left": _number(delta.favours_left),

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, Self
 import numpy as np
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from demur.errors import and_more, literal
+from demur.errors import UserError, and_more, literal
 
 TIME_FORMAT = "%Y-%m-%dT%H:%M:%SZ"
 STRICT = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False, json_schema_serialization_defaults_required=True)
@@ -28,6 +28,15 @@ def _is_time(text: str) -> str:
 Time = Annotated[
     str, Field(pattern="^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$"), AfterValidator(_is_time)
 ]
+
+
+def checked_time(text: str | None) -> None:
+    """A time somebody wants recorded must be one."""
+    if text is not None:
+        try:
+            TypeAdapter(Time).validate_python(text)
+        except ValidationError as error:
+            raise UserError(f"created_at: {one_line(error)}") from None
 
 
 def now() -> str:

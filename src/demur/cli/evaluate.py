@@ -40,7 +40,10 @@ def evaluate(  # noqa: PLR0913, PLR0917  (one parameter an option)
         str | None, typer.Option(help="Where to cut the areas; 0.5, and the common coverage of two runs, if not given.")
     ] = None,
     bootstrap_resamples: Annotated[int, typer.Option(help="Bootstrap resamples of participants; 0: none.")] = 10_000,
-    seed: Annotated[int | None, typer.Option(help="Seed of the resampling: any integer, 0 or more. Required.")] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(help="Seed of the resampling: any integer, 0 or more. Required unless nothing is resampled."),
+    ] = None,
     calibration: CalibrationFile = None,
     output: Annotated[
         Path | None, typer.Option(help="The artifact to write; if not given, one under data/outputs/ is named.")
@@ -71,6 +74,7 @@ def evaluate(  # noqa: PLR0913, PLR0917  (one parameter an option)
     from demur.read import read_inputs  # noqa: PLC0415
     from demur.resample import Plan  # noqa: PLC0415
     from demur.results import metrics_artifact  # noqa: PLC0415
+    from demur.strict_model import checked_time  # noqa: PLC0415
 
     settings = Settings(
         loss=loss,
@@ -80,7 +84,10 @@ def evaluate(  # noqa: PLR0913, PLR0917  (one parameter an option)
         level=level,
         interval=interval,
     )
-    Plan(bootstrap_resamples, seed=seed)  # a wrong number is told before a large file is read
+    Plan(bootstrap_resamples, seed=seed)  # a wrong flag is told before a large file is read
+    checked_time(created_at)
+    if as_json and quiet:
+        raise UserError("--json prints and --quiet does not: give one of them")
     runs = read_inputs(inputs, modes=mode or (), experiments=experiment or (), instrument=instrument)
     with progress_bar("resamples") as advance:
         found = evaluated(

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from demur.artifact import DeltaNumbers, PairedNumbers
+from demur.artifact import DeltaNumbers, Ends, PairedNumbers
 from demur.errors import harmless, shown
 from demur.fitting import QUALITY
 from demur.metrics import METRICS
 from demur.variants import VARIANTS
-from demur.verdict import comparison_sentences, three, which_is_better, with_interval
+from demur.verdict import comparison_sentences, ends_of, three, which_is_better, with_interval
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from demur.artifact import Ends, Input, Metrics, VariantNumbers
+    from demur.artifact import Input, Metrics, VariantNumbers
     from demur.calibration import Calibration, Quality
     from demur.items import Items
 
@@ -135,15 +135,19 @@ def _single(name: str, one: VariantNumbers) -> Iterator[str]:
         (f"  {_title(key, one)}", *_cells(one, key), *(map("{:.4g}".format, best[key]) if key in best else none))
         for key in _KEYS
     ]
-    yield from table([("", "value", "95 % interval", "optimal", "excess"), *rows])
-    yield from table([("  risk at", "reached at", "risk", "95 % interval"), *_risks(one)])
+    yield from table([("", "value", _level(one), "optimal", "excess"), *rows])
+    yield from table([("  risk at", "reached at", "risk", _level(one)), *_risks(one)])
 
 
 def _cells(one: VariantNumbers, key: str) -> tuple[str, str]:
     value = _value(one, key)
-    bound = one.bootstrap.upper_bound95.get(key) if one.bootstrap else None
+    bound = _bound(one, key)
     interval = _interval(_ends(one, key)) if bound is None else f"at most {three(bound)}"
     return (_UNDEFINED if value is None else f"{value:.4g}", interval)
+
+
+def _bound(one: VariantNumbers, key: str) -> float | None:
+    return one.bootstrap.upper_bound95.get(key) if one.bootstrap else None
 
 
 def _risks(one: VariantNumbers) -> Iterator[tuple[str, str, str, str]]:
@@ -151,7 +155,12 @@ def _risks(one: VariantNumbers) -> Iterator[tuple[str, str, str, str]]:
         if point is None:
             yield f"  {key}", _UNDEFINED, _UNDEFINED, "beyond Cmax"
         else:
-            yield f"  {key}", f"{point.achieved:.4g}", f"{point.value:.4g}", _interval(_risk_ends(one, key))
+            yield (
+                f"  {key}",
+                f"{point.achieved:.4g}",
+                f"{point.value:.4g}",
+                _interval(_ends(one, "mae_at_coverage", key)),
+            )
 
 
 def _paired(metrics: Metrics, name: str, pair: PairedNumbers, width: int) -> Iterator[str]:
@@ -172,19 +181,21 @@ def _differences(metrics: Metrics, name: str, pair: PairedNumbers) -> Iterator[t
     for key in _KEYS:
         delta = deltas[key]
         assert isinstance(delta, DeltaNumbers)  # noqa: S101  (only the risks are nested)
-        left, right = (with_interval(_value(one, key), _ends(one, key)) for one in (pair.left, pair.right))
+        left, right = (
+            with_interval(_value(one, key), _ends(one, key), _bound(one, key)) for one in (pair.left, pair.right)
+        )
         said = which_is_better(key, delta, pair)
-        yield f"  {_title(key, pair.left)}", left, right, with_interval(delta.delta, delta.ci95_recommended), said
+        yield f"  {_title(key, pair.left)}", left, right, with_interval(delta.delta, ends_of(delta)), said
     risks = deltas["mae_at_coverage"]
     assert isinstance(risks, Mapping)  # noqa: S101
     for coverage, delta in risks.items():
         points = [one.mae_at_coverage[coverage] for one in (pair.left, pair.right)]
         left, right = (
-            with_interval(point.value if point else None, _risk_ends(one, coverage))
+            with_interval(point.value if point else None, _ends(one, "mae_at_coverage", coverage))
             for one, point in zip((pair.left, pair.right), points, strict=True)
         )
-        said = which_is_better("mae_at_coverage", delta, pair) if delta.delta is not None else "beyond Cmax"
-        yield f"  risk at {coverage}", left, right, with_interval(delta.delta, delta.ci95_recommended), said
+        said = which_is_better("mae_at_coverage", delta, pair, coverage) if delta.delta is not None else "beyond Cmax"
+        yield f"  risk at {coverage}", left, right, with_interval(delta.delta, ends_of(delta)), said
 
 
 def _title(key: str, one: VariantNumbers) -> str:
@@ -194,7 +205,7 @@ def _title(key: str, one: VariantNumbers) -> str:
     title = "Cmax" if stem == "cmax" else stem.upper()
     if area is None:
         return title
-    return f"{title} to {'C_common ' if area.requested is None else ''}{area.used:.3g}"
+    return f"{title} to C_common {area.used:.3g}" if area.requested is None else f"{title} to {area.requested:.3g}"
 
 
 def _value(one: VariantNumbers, key: str) -> float | None:
@@ -202,14 +213,18 @@ def _value(one: VariantNumbers, key: str) -> float | None:
     return value if value is None or isinstance(value, float) else value.value
 
 
-def _ends(one: VariantNumbers, key: str) -> Ends | None:
-    ends = one.bootstrap.ci95_recommended[key] if one.bootstrap else None
-    return None if isinstance(ends, Mapping) else ends
+def _ends(one: VariantNumbers, key: str, coverage: str | None = None) -> Ends | None:
+    """The interval that was asked for, or the recommended one."""
+    if one.bootstrap is None:
+        return None
+    found: Any = (one.bootstrap.ci95_recommended if one.bootstrap.ci is None else one.bootstrap.ci)[key]
+    ends = found if coverage is None else found[coverage]
+    return Ends(**ends) if isinstance(ends, dict) else ends
 
 
-def _risk_ends(one: VariantNumbers, coverage: str) -> Ends | None:
-    risks = one.bootstrap.ci95_recommended["mae_at_coverage"] if one.bootstrap else None
-    return risks[coverage] if isinstance(risks, Mapping) else None
+def _level(one: VariantNumbers) -> str:
+    asked = one.bootstrap.ci if one.bootstrap else None
+    return "95 % interval" if asked is None else f"{100 * asked['level']:.4g} % interval"
 
 
 def _interval(ends: Ends | None) -> str:
@@ -222,6 +237,7 @@ def _warnings(metrics: Metrics) -> Iterator[str]:
     for one in metrics.warnings:
         by_code.setdefault(one.code, []).append((one.where, one.message))
     for code, found in by_code.items():
-        places = ", ".join(shown(where) for where, _ in found[:_PLACES_SHOWN])
-        more = f" and {len(found) - _PLACES_SHOWN} more" if len(found) > _PLACES_SHOWN else ""
-        yield f"warning ({code}): {places}{more}: {found[0][1]}"
+        (first, message), *others = found
+        places = ", ".join(shown(where) for where, _ in others[:_PLACES_SHOWN])
+        more = f" and {len(others) - _PLACES_SHOWN} more" if len(others) > _PLACES_SHOWN else ""
+        yield f"warning ({code}): {shown(first)}: {message}{f'; also {places}{more}' if others else ''}"
