@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from demur.artifact import DeltaNumbers, PairedNumbers
+from demur.artifact_numbers import DeltaNumbers, PairedNumbers
 
 if TYPE_CHECKING:
-    from demur.artifact import Ends, Metrics, VariantNumbers
+    from demur.artifact import Metrics
+    from demur.artifact_numbers import Ends, VariantNumbers
 
 LOWER_IS_BETTER = ("aurc_at_c", "augrc_at_c", "mae_at_coverage", "aurc_full", "augrc_full")
 LEFT, RIGHT, UNDECIDED = "left is better", "right is better", "undecided: the interval holds 0"

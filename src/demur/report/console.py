@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from demur.artifact import DeltaNumbers, Ends, PairedNumbers
+from demur.artifact_numbers import DeltaNumbers, Ends, PairedNumbers
 from demur.errors import harmless, shown
 from demur.fitting import QUALITY
 from demur.metrics import METRICS
@@ -15,7 +15,8 @@ from demur.verdict import comparison_sentences, ends_of, three, which_is_better,
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from demur.artifact import Input, Metrics, VariantNumbers
+    from demur.artifact import Input, Metrics
+    from demur.artifact_numbers import VariantNumbers
     from demur.calibration import Calibration, Quality
     from demur.items import Items
 

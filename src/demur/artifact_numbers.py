@@ -1,0 +1,212 @@
+"""The numbers of an artifact: what it holds of one run under one confidence, and of a difference."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, Self
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from demur.strict_model import Count, Part, Share
+
+Number = float | None
+Numbers = Annotated[tuple[float, ...], Field(strict=False)]
+
+
+class AreaAt(Part):
+    """An area cut at a coverage; `requested` is null where the common coverage of two runs was the default."""
+
+    requested: Share | None
+    used: Share
+    value: float
+
+
+class RiskAt(Part):
+    """The risk at the first working point that reaches a coverage."""
+
+    requested: Share
+    achieved: Share
+    value: float
+
+
+class Interpretation(Part):
+    """The excesses as percentages."""
+
+    aurc_gap_pct: Number
+    augrc_gap_pct: Number
+    achievable_gain_pct: Number
+
+
+class Ends(Part):
+    """An interval and its method."""
+
+    method: str
+    low: float
+    high: float
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        if self.low > self.high:
+            raise ValueError(f"the low end {self.low} lies above the high end {self.high}")
+        return self
+
+
+Pair = Annotated[tuple[float, float], Field(strict=False)]
+
+
+class Drops(Part):
+    """Share of the replicates that do not reach a coverage."""
+
+    mae_at_coverage: Mapping[str, Share]
+
+
+class Bootstrap(Part):
+    """The uncertainty of one run's numbers, by their keys; risks at a coverage stand under `mae_at_coverage`."""
+
+    seed: Count
+    n_resamples: Annotated[int, Field(ge=1)]
+    kind: Literal["multinomial"] = "multinomial"
+    engine: Literal["numpy"] = "numpy"
+    ci95: Mapping[str, Pair | Mapping[str, Pair | None] | None]
+    ci95_recommended: Mapping[str, Ends | Mapping[str, Ends | None] | None]
+    std_error: Mapping[str, Number | Mapping[str, Number]]
+    upper_bound95: Mapping[str, float]
+    drop_rate: Drops
+    short_domain_rate: Share
+    ci: Mapping[str, Any] | None
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        for name, value in self.ci95.items():
+            nested = value.values() if isinstance(value, Mapping) else [value]
+            if any(ends is not None and ends[0] > ends[1] for ends in nested):
+                raise ValueError(f"ci95.{name}: the low end lies above the high end")
+        for key, asked in (self.ci or {}).items():
+            if isinstance(asked, Mapping) and "low" in asked and asked["low"] > asked["high"]:
+                raise ValueError(f"ci.{key}: the low end lies above the high end")
+        return self
+
+
+class Points(Part):
+    """The working points, the surest first."""
+
+    coverage: Numbers
+    selective_risk: Numbers
+    generalized_risk: Numbers
+    threshold: Numbers
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        if len({len(self.coverage), len(self.selective_risk), len(self.generalized_risk), len(self.threshold)}) > 1:
+            raise ValueError("the columns of the curve have different lengths")
+        if (np.diff(self.coverage) <= 0).any():
+            raise ValueError("the coverages of the curve are not strictly increasing")
+        if (np.diff(self.threshold) >= 0).any():
+            raise ValueError("the thresholds of the curve are not strictly decreasing")
+        return self
+
+
+class ByItem(Part):
+    """One item over all participants: how often it is answered, how wrong the answers are, and which way."""
+
+    n: Count
+    answered: Count
+    coverage: Share
+    risk: Number
+    bias: Number
+
+
+class Histogram(Part):
+    """Answers by confidence: how many right and wrong between each edge and the next; abstentions have none."""
+
+    edges: Numbers
+    right: Annotated[tuple[Count, ...], Field(strict=False)]
+    wrong: Annotated[tuple[Count, ...], Field(strict=False)]
+    abstained: Count
+
+
+class ReliabilityBin(Part):
+    """Answers with a confidence from low up to high, and the share of them that was right."""
+
+    low: Share
+    high: Share
+    count: Count
+    said: Share
+    came_true: Share
+
+
+class Reliable(Part):
+    """How the confidence does as a probability of being exactly right."""
+
+    ece: Share
+    brier: Share
+    nll: Number
+    bins: Annotated[tuple[ReliabilityBin, ...], Field(strict=False)]
+
+
+class VariantNumbers(Part):
+    """Every number of one run under one confidence."""
+
+    defined: bool
+    cmax: Share
+    aurc_full: float
+    augrc_full: float
+    naurc: Number
+    naugrc: Number
+    aurc_optimal: float
+    augrc_optimal: float
+    eaurc: float
+    eaugrc: float
+    aurc_achievable: float
+    aurc_random: float
+    augrc_random: float
+    mae: Number
+    interpretation: Interpretation
+    aurc_at_c: AreaAt
+    augrc_at_c: AreaAt
+    mae_at_coverage: Mapping[str, RiskAt | None]
+    bootstrap: Bootstrap | None
+    nulls_filled: Mapping[str, Count]
+    curve: Points
+    by_item: Mapping[str, ByItem]
+    histogram: Histogram | None
+    reliability: Reliable | None
+
+    @model_validator(mode="after")
+    def _ends_at_cmax(self) -> Self:
+        reached = self.curve.coverage[-1] if self.curve.coverage else 0.0
+        if reached != self.cmax:
+            raise ValueError(f"the curve ends at {reached}, not at cmax {self.cmax}")
+        if self.defined != (self.cmax > 0):
+            raise ValueError("defined and cmax do not agree")
+        return self
+
+    def sides(self, name: str) -> list[tuple[str, VariantNumbers]]:
+        """The one run with its name."""
+        return [(name, self)]
+
+
+class PairedNumbers(Part):
+    """Both runs under one confidence."""
+
+    left: VariantNumbers
+    right: VariantNumbers
+
+    def sides(self, name: str) -> list[tuple[str, VariantNumbers]]:
+        """Each run with a name."""
+        return [(f"{name}, left", self.left), (f"{name}, right", self.right)]
+
+
+class DeltaNumbers(Part):
+    """A paired difference, right − left."""
+
+    delta: Number
+    ci95: Pair | None
+    ci95_recommended: Ends | None
+    std_error: Number
+    ci: Ends | None
+    drop_rate: Share | None
+    p_value: Share | None
+    favours_left: Share | None
+    favours_right: Share | None
