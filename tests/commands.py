@@ -10,10 +10,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from unittest import mock
 
-from demur.cli import main
+import typer
+
+from demur.cli import app, main
 
 ROOT = Path(__file__).parents[1]
 DEMUR = Path(sys.executable).with_name("demur")
+
+
+COMMAND = typer.main.get_command(app)  # built once: typer would build it anew for every call
 
 
 @dataclass(frozen=True)
@@ -32,6 +37,7 @@ def demur(folder, *arguments) -> Outcome:
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(err),
         mock.patch.object(sys, "argv", ["demur", *words]),
+        mock.patch.object(sys.modules["demur.cli.app"], "app", COMMAND),
     ):
         try:
             main(words)

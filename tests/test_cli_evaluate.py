@@ -416,7 +416,7 @@ def damage(rng, place):
 
 def try_damaged(tmp_path, count, seed):
     rng = random.Random(seed)
-    content = simulated_run(3, seed=1, failures=1)
+    content = simulated_run(2, seed=1, failures=1)
     path, output = tmp_path / "run.json", tmp_path / "m.json"
     refused = 0
     for _ in range(count):

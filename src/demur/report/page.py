@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from demur.curve import Curve
 
 _STYLE = (
-    "body{font:16px sans-serif;margin:2em auto;max-width:70em}pre{overflow-x:auto}td,th{padding:0 1em;text-align:left}"
+    "body{font:16px sans-serif;margin:2em auto;max-width:70em;padding:0 1em}"
+    "pre{overflow-x:auto}td,th{padding:0 1em;text-align:left}"
 )
 
 
