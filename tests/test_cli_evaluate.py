@@ -433,7 +433,7 @@ def try_damaged(tmp_path, count, seed):
             "--mode",
             "few_shot",
             "--confidence",
-            "all",
+            "verbalized",
         )
         found = demur(tmp_path, "evaluate", "--input", "run.json", *flags)
         assert "Traceback" not in found.stderr

@@ -40,7 +40,9 @@ def _indented(content: Any, line: str) -> str:
 
 def _plain(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False, allow_nan=False)
-    if any("\ud800" <= character <= "\udfff" for character in text):  # half a character, which no file can hold
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # half a character, which no file can hold
         return json.dumps(value, allow_nan=False)
     return text
 
