@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from demur.cautions import Caution, about_comparisons, about_resamples
-from demur.comparison import COMMON_AREAS, Comparison, Pair, refuse_unpaired
+from demur.comparison import COMMON, COMMON_AREAS, Comparison, Pair, refuse_unpaired
 from demur.confidences import chosen
 from demur.coverage import Coverage
 from demur.errors import UserError, literal
@@ -103,13 +103,18 @@ class Evaluated:
     `areas` are the two areas cut at a coverage: `area_coverage`, or the common one, `used`, if none was asked for.
     """
 
-    confidence: Confidence
     graded: Graded
     curve: Curve
     scores: Scores
     estimates: Estimates
     areas: Mapping[str, Estimate]
     used: float
+
+    @property
+    def confidence(self) -> Confidence:
+        """The confidence that ranks the answers."""
+        assert self.graded.made_of is not None  # noqa: S101  (evaluations grade by a named confidence)
+        return self.graded.made_of
 
     @property
     def defined(self) -> bool:
@@ -192,9 +197,7 @@ def _one(items: Items, settings: Settings, plan: Plan, calibration: Calibration 
     for name, system in systems.items():
         alone = leave_one_out(system.numbers, system.table, plan=plan) if settings.thorough else {}
         estimates = system.estimates(values[name], alone, plan)
-        areas = {key: estimates[f"{key}@{area.text}"] for key in ("aurc", "augrc")}
-        used = float(min(area.value, system.curve.coverage_reached))
-        found[name] = _evaluated(confidences[name], graded[name], system, estimates, areas, used)
+        found[name] = _cut(graded[name], system, estimates, area)
     warned = _gathered({name: one.estimates.warnings for name, one in found.items()}, plan)
     return Evaluation(settings, plan, (items,), found, skipped, warned, given=(items,))
 
@@ -220,11 +223,11 @@ def _two(
     values = bootstrap_each(jobs, plan=plan)
     found = {}
     for name, pair in pairs.items():
-        alone = leave_one_out(*jobs[name][:1], *jobs[name][1], plan=plan) if settings.thorough else {}
+        alone = leave_one_out(pair.numbers, pair.left.table, pair.right.table, plan=plan) if settings.thorough else {}
         comparison = pair.comparison(values[name], alone, plan)
         found[name] = EvaluatedPair(
-            _side(0, left[name], graded[name][0], pair.left, comparison, settings.area),
-            _side(1, right[name], graded[name][1], pair.right, comparison, settings.area),
+            _side(0, graded[name][0], pair.left, comparison, settings.area),
+            _side(1, graded[name][1], pair.right, comparison, settings.area),
             comparison,
         )
     warned = _gathered({name: one.comparison.warnings for name, one in found.items()}, plan)
@@ -271,34 +274,22 @@ def _pair(left: Graded, right: Graded, settings: Settings) -> Pair:
     )
 
 
-def _side(
-    place: int,
-    confidence: Confidence,
-    graded: Graded,
-    system: System,
-    comparison: Comparison,
-    area: Coverage | None,
-) -> Evaluated:
+def _side(place: int, graded: Graded, system: System, comparison: Comparison, area: Coverage | None) -> Evaluated:
     estimates = (comparison.left, comparison.right)[place]
-    if area is None:
-        areas = {key: comparison.common[f"{key}@C_common"][place] for key in ("aurc", "augrc")}
-        return _evaluated(confidence, graded, system, estimates, areas, comparison.common_coverage)
+    if area is not None:
+        return _cut(graded, system, estimates, area)
+    areas = {key: comparison.common[f"{key}@{COMMON}"][place] for key in ("aurc", "augrc")}
+    return Evaluated(graded, system.curve, _scores(system), estimates, areas, comparison.common_coverage)
+
+
+def _cut(graded: Graded, system: System, estimates: Estimates, area: Coverage) -> Evaluated:
     areas = {key: estimates[f"{key}@{area.text}"] for key in ("aurc", "augrc")}
-    return _evaluated(
-        confidence, graded, system, estimates, areas, float(min(area.value, system.curve.coverage_reached))
-    )
+    used = float(min(area.value, system.curve.coverage_reached))
+    return Evaluated(graded, system.curve, _scores(system), estimates, areas, used)
 
 
-def _evaluated(
-    confidence: Confidence,
-    graded: Graded,
-    system: System,
-    estimates: Estimates,
-    areas: Mapping[str, Estimate],
-    used: float,
-) -> Evaluated:
-    scores = Scores(system.curve, [*BOOTSTRAPPED, *POINTS])
-    return Evaluated(confidence, graded, system.curve, scores, estimates, areas, used)
+def _scores(system: System) -> Scores:
+    return Scores(system.curve, [*BOOTSTRAPPED, *POINTS])
 
 
 def _skipped_on_either(left: Mapping[str, str], right: Mapping[str, str]) -> dict[str, str]:
