@@ -1,5 +1,6 @@
 """Calibration metrics: exact values, laws, a slow reference, scikit-learn, and what a bootstrap sample holds."""
 
+import itertools
 import math
 from fractions import Fraction
 
@@ -153,6 +154,12 @@ def test_the_order_of_the_rows_changes_no_bit(pairs, random):
     for name in CALIBRATION_METRICS:
         one, other = (score(name, *zip(*rows)) for rows in (pairs, shuffled))
         assert one == other or (math.isnan(one) and math.isnan(other))
+
+
+def test_nor_does_the_order_of_outcomes_whose_sum_depends_on_it():
+    assert (0.1 + 0.2) + 0.3 != 0.1 + (0.2 + 0.3)
+    for name in ("ece", "brier", "brier_resolution"):
+        assert len({score(name, [0.5] * 3, outcome) for outcome in itertools.permutations((0.1, 0.2, 0.3))}) == 1
 
 
 @given(forecasts)

@@ -169,6 +169,10 @@ class TestFeaturesByName:
         with pytest.raises(UserError, match="1 features, expected 2"):
             unnamed(X["spoken"])
 
+    def test_odds_beyond_what_a_double_can_raise_are_0_and_1(self):
+        extreme = LogisticCalibrator(None, (0.0,), (1.0,), (1e4,), 0.0)
+        assert extreme([-1.0, 0.0, 1.0]).tolist() == [0, 0.5, 1]
+
     def test_equal_rows_get_equal_bits_wherever_they_stand(self):
         fitted = LogisticCalibrator.fit(X, Y)
         rows = {"evidence": np.full(1001, 3.0), "spoken": np.full(1001, 2.7182818)}

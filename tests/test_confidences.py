@@ -9,7 +9,7 @@ import pytest
 from demur import Curve, UserError, calibrate, grade, measure, read_run, read_table
 from demur.confidences import chosen, confidence, served
 from demur.features import CalibratorFeatureExtractor, Need
-from demur.variants import VARIANTS, variant
+from demur.variants import VARIANTS, spoken_share, variant
 from runs import experiment, participant, run, written
 
 
@@ -81,6 +81,10 @@ BY_HAND = [
 @pytest.mark.parametrize(("name", "signals", "expected"), BY_HAND)
 def test_by_hand(name, signals, expected):
     assert values(name, signals) == [expected]
+
+
+def test_what_is_said_beyond_the_scale_is_clipped_wherever_it_comes_from():
+    assert spoken_share(np.array([-3.0, 9.0])).tolist() == [0, 1]
 
 
 def test_every_registered_variant_is_worked_out_by_hand_above():
