@@ -150,6 +150,7 @@ class _Weighted(Calibrator):
     intercept: float = 0.0
 
     one_input: ClassVar[bool] = False
+    binary: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         sizes = {"mean": len(self.mean), "scale": len(self.scale), "coefficients": len(self.coefficients)}
@@ -170,6 +171,20 @@ class _Weighted(Calibrator):
     def inputs(self) -> int:
         """How many features it takes."""
         return len(self.coefficients)
+
+    @classmethod
+    def fit(cls, features: Any, target: Any) -> Self:
+        """Fit with scikit-learn."""
+        names, columns = columns_by_name(features)
+        columns, outcome = in_one_order(columns, _outcomes(target, binary=cls.binary))
+        mean, scale, matrix = cls._standardised(columns, names)
+        coefficients, intercept = cls._solved(matrix, outcome)
+        return cls(names, _plain(mean), _plain(scale), _plain(coefficients), float(intercept))
+
+    @classmethod
+    def _solved(cls, matrix: Floats, outcome: Floats) -> tuple[Floats, float]:
+        """Coefficients and intercept for standardised features."""
+        raise NotImplementedError
 
     @classmethod
     def _standardised(cls, columns: Sequence[Floats], names: Sequence[str] | None) -> tuple[Floats, Floats, Floats]:
@@ -210,18 +225,16 @@ class LogisticCalibrator(_Weighted):
 
     link: Literal["logit"] = "logit"
 
-    @classmethod
-    def fit(cls, features: Any, target: Any) -> Self:
-        """Fit with scikit-learn."""
-        from sklearn.linear_model import LogisticRegression  # noqa: PLC0415
+    binary: ClassVar[bool] = True
 
-        names, columns = columns_by_name(features)
-        columns, outcome = in_one_order(columns, _outcomes(target, binary=True))
-        mean, scale, matrix = cls._standardised(columns, names)
+    @classmethod
+    def _solved(cls, matrix: Floats, outcome: Floats) -> tuple[Floats, float]:
+        from sklearn.linear_model import LogisticRegression  # noqa: PLC0415  (slow to import, applying needs none of it)
+
         if outcome.min() == outcome.max():
             raise UserError(f"every target is {outcome[0]:g}: there is nothing to tell apart")
         model = LogisticRegression(C=PENALTY, max_iter=1000).fit(matrix, outcome)
-        return cls(names, _plain(mean), _plain(scale), _plain(model.coef_[0]), float(model.intercept_[0]))
+        return model.coef_[0], model.intercept_[0]
 
     def __call__(self, features: Any) -> Floats:
         """Probabilities."""
@@ -240,15 +253,11 @@ class LinearCalibrator(_Weighted):
     link: Literal["identity"] = "identity"
 
     @classmethod
-    def fit(cls, features: Any, target: Any) -> Self:
-        """Fit with scikit-learn."""
-        from sklearn.linear_model import Ridge  # noqa: PLC0415
+    def _solved(cls, matrix: Floats, outcome: Floats) -> tuple[Floats, float]:
+        from sklearn.linear_model import Ridge  # noqa: PLC0415  (slow to import, applying needs none of it)
 
-        names, columns = columns_by_name(features)
-        columns, outcome = in_one_order(columns, _outcomes(target, binary=False))
-        mean, scale, matrix = cls._standardised(columns, names)
         model = Ridge(alpha=PENALTY).fit(matrix, outcome)
-        return cls(names, _plain(mean), _plain(scale), _plain(model.coef_), float(model.intercept_))
+        return model.coef_, model.intercept_
 
     def __call__(self, features: Any) -> Floats:
         """Expected targets."""

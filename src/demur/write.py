@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import secrets
@@ -62,7 +63,7 @@ def write_whole(path: str | Path, text: str, *, inputs: Iterable[str | Path] = (
             beside.replace(target)
         finally:
             beside.unlink(missing_ok=True)
-    except (OSError, RuntimeError, ValueError) as error:  # resolve() raises a RuntimeError for links in a circle
+    except (OSError, ValueError) as error:
         if isinstance(error, UserError):
             raise
         raise UserError(f"{path}: cannot be written ({getattr(error, 'strerror', None) or error})") from None
@@ -73,6 +74,9 @@ def _refuse_place(target: Path, path: str | Path, inputs: Iterable[str | Path]) 
     for given in inputs:
         if target.exists() and Path(given).exists() and target.samefile(given):
             raise UserError(f"{path}: is an input, and an output never replaces one")
+    if target.is_symlink():
+        with contextlib.suppress(FileNotFoundError):  # a link to nothing yet is fine, links in a circle are not
+            target.stat()
     if target.is_dir():
         raise UserError(f"{path}: is a folder, expected the name of a file to write")
     if target.exists() and not target.is_file():
