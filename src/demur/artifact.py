@@ -183,11 +183,7 @@ class Metrics(Part):
 
 def load(path: str | Path) -> Metrics:
     """Read an artifact back; anything in it that does not hold together is one line that says what."""
-    data = strict_json.read_bytes(path)
-    try:
-        return metrics_of(strict_json.loads(strict_json.decode(data)))
-    except UserError as error:
-        raise error.in_file(path) from None
+    return strict_json.read_as(path, metrics_of)
 
 
 def metrics_of(content: Any) -> Metrics:

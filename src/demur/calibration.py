@@ -149,11 +149,7 @@ def model_inputs(method: str, columns: Mapping[str, Floats]) -> Mapping[str, Flo
 
 def load_calibration(path: str | Path) -> Calibration:
     """Read a calibration; anything in it that does not make sense is one line that says what."""
-    text = strict_json.read_bytes(path)
-    try:
-        return calibration_of(strict_json.loads(strict_json.decode(text)))
-    except UserError as error:
-        raise error.in_file(path) from None
+    return strict_json.read_as(path, calibration_of)
 
 
 def calibration_of(content: Any) -> Calibration:

@@ -6,9 +6,14 @@ import json
 import re
 from collections import Counter
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from demur.errors import UserError, literal, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+T = TypeVar("T")
 
 _MAYBE_HALF = re.compile(r"\\u[dD][89a-fA-F]")
 
@@ -26,6 +31,15 @@ def read_bytes(path: str | Path) -> bytes:
 def shown_path(path: str | Path) -> str:
     """A path as text that any file can hold: bytes that are no UTF-8 are spelled out."""
     return str(path).encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def read_as(path: str | Path, parse: Callable[[Any], T]) -> T:
+    """A JSON file as what its content is parsed into; every mistake in it is told with the file."""
+    data = read_bytes(path)
+    try:
+        return parse(loads(decode(data)))
+    except UserError as error:
+        raise error.in_file(path) from None
 
 
 def fingerprint(data: bytes) -> str:

@@ -9,6 +9,7 @@ from demur.artifact_numbers import DeltaNumbers, Ends, PairedNumbers
 from demur.errors import harmless, shown
 from demur.fitting import QUALITY
 from demur.metrics import METRICS
+from demur.signals import SIGNALS
 from demur.variants import VARIANTS
 from demur.verdict import comparison_sentences, ends_of, three, which_is_better, with_interval
 
@@ -41,7 +42,9 @@ def variants_text(items: Items, reasons: Mapping[str, str | None]) -> str:
         about = VARIANTS[name].meaning if name in VARIANTS else "a calibration applied"
         said = f"yes  {about}" if reason is None else f"no   {harmless(reason)}"
         lines.append(f"{names[name]:<{width}}  {said}")
-    lines += ["", "Two of them combined: secondary:<variant>+<variant>:average, or :product."]
+    own = [shown(name) for name in items.signals if name not in SIGNALS]
+    lines += ["", *([f"Signals of the run's own, which can be asked for by name: {', '.join(own)}."] if own else [])]
+    lines += ["Two of them combined: secondary:<variant>+<variant>:average, or :product."]
     return "\n".join(lines)
 
 

@@ -1,0 +1,145 @@
+"""`demur evaluate` and files that mean harm or were damaged: nothing but clean errors and valid results."""
+
+import copy
+import json
+import os
+import random
+import subprocess
+import sys
+
+import pytest
+
+from commands import demur
+from demur import load
+from demur.report.console import evaluation_text
+from demur.simulate import simulated_run
+from runs import experiment, participant, run, written
+
+FLAGS = ("--seed", "1", "--bootstrap-resamples", "20", "--created-at", "2026-01-31T12:00:00Z")
+
+
+def evaluate(where, *arguments):
+    return demur(where, "evaluate", *FLAGS, *arguments)
+
+
+HOSTILE = ["\x1b[31mred", "[bold]x[/bold]", "a\nb", "\r\x07", "\u2028\u202e", "</script>", "[/]", "\x9b2J"]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_text_shows_up_harmlessly(tmp_path, text):
+    people = [participant(f"{who}{text}", token_msp=0.5) for who in range(3)]
+    content = run(experiment(*people, mode=f"m{text}")) | {"run_metadata": {"run_id": text, "git_commit": text}}
+    written(tmp_path, content)
+    shown = evaluate(tmp_path, "--input", "run.json", "--output", "m.json")
+    assert shown.returncode == 0
+    broken = copy.deepcopy(content)
+    broken["experiments"][0]["results"]["results"][0]["predicted_items"]["Sleep"] = text
+    written(tmp_path, broken)
+    refused = evaluate(tmp_path, "--input", "run.json", "--output", "m2.json")
+    assert refused.returncode == 2
+    for out in (shown.stdout, shown.stderr, refused.stdout, refused.stderr):
+        assert all(character.isprintable() or character == "\n" for character in out)
+    assert refused.stderr.count("\n") == 1
+    made = load(tmp_path / "m.json")
+    assert made.inputs[0].run_id == text, "the file holds it as it is"
+    report = evaluation_text(made)  # what is echoed loses its escapes on the way when nobody is at the terminal
+    assert all(character.isprintable() or character == "\n" for character in report)
+    assert report + "\nwrote m.json\n" == shown.stdout
+
+
+def test_markup_reaches_a_terminal_as_text():
+    """Printed through rich, with a terminal's width and colours, brackets stay brackets."""
+    code = "from demur.report.console import print_report; print_report('warning [bold]x[/bold] \\\\[y]')"
+    environment = {**os.environ, "FORCE_COLOR": "1", "COLUMNS": "40", "TERM": "xterm"}
+    found = subprocess.run([sys.executable, "-c", code], env=environment, check=True, capture_output=True, text=True)
+    assert "[bold]x[/bold] \\[y]" in found.stdout
+
+
+def damaged(rng, content):
+    """A run file with some bytes or some of its structure changed."""
+    if rng.random() < 0.5:
+        data = bytearray(json.dumps(content).encode())
+        for _ in range(rng.choice([1, 1, 2, 8])):
+            place = rng.randrange(len(data))
+            kind = rng.randrange(4)
+            if kind == 0:
+                data[place] = rng.randrange(256)
+            elif kind == 1:
+                del data[place : place + rng.randint(1, 40)]
+            elif kind == 2:
+                data[place:place] = bytes(rng.randrange(256) for _ in range(rng.randint(1, 5)))
+            else:
+                data[place:place] = data[max(0, place - 60) : place]
+        return bytes(data)
+    changed_one = copy.deepcopy(content)
+    for _ in range(rng.choice([1, 1, 3])):
+        damage(rng, changed_one)
+    return json.dumps(changed_one)
+
+
+JUNK = [None, True, -1, 7, 1.5, 1e308, "", "x", [], {}, [[]], {"a": None}, 10**30, "300", 2**63, "\ud800", -0.0]
+
+
+def damage(rng, place):
+    """Change, remove or add one member somewhere in nested lists and objects."""
+    while True:
+        keys = [*place] if isinstance(place, dict) else [*range(len(place))]
+        if not keys:
+            return
+        key = rng.choice(keys)
+        if isinstance(place[key], (dict, list)) and place[key] and rng.random() < 0.85:
+            place = place[key]
+            continue
+        kind = rng.randrange(3)
+        if kind == 0:
+            place[key] = copy.deepcopy(rng.choice(JUNK))
+        elif kind == 1:
+            del place[key]
+        elif isinstance(place, dict):
+            place[rng.choice(["success", "mode", "results", "Sleep", "x"])] = copy.deepcopy(rng.choice(JUNK))
+        else:
+            place.append(copy.deepcopy(place[key]))
+        return
+
+
+def try_damaged(tmp_path, count, seed):
+    rng = random.Random(seed)
+    content = simulated_run(2, seed=1, failures=1)
+    path, output = tmp_path / "run.json", tmp_path / "m.json"
+    refused = 0
+    for _ in range(count):
+        data = damaged(rng, content)
+        path.write_bytes(data if isinstance(data, bytes) else data.encode("utf-8", "surrogatepass"))
+        output.unlink(missing_ok=True)
+        flags = (
+            "--seed",
+            "1",
+            "--bootstrap-resamples",
+            "3",
+            "--output",
+            "m.json",
+            "--mode",
+            "few_shot",
+            "--confidence",
+            "verbalized",
+        )
+        found = demur(tmp_path, "evaluate", "--input", "run.json", *flags)
+        assert "Traceback" not in found.stderr
+        if found.returncode == 0:
+            assert load(output).confidence_variants
+        else:
+            refused += 1
+            assert found.returncode == 2
+            assert found.stderr.startswith("demur: ")
+            assert found.stderr.count("\n") == 1
+            assert not output.exists()
+    assert 0.2 * count < refused < count
+
+
+def test_a_damaged_file_is_a_clean_error_or_a_valid_result(tmp_path):
+    try_damaged(tmp_path, 120, seed=1)
+
+
+@pytest.mark.slow
+def test_ten_thousand_damaged_files(tmp_path):
+    try_damaged(tmp_path, 10_000, seed=2)
