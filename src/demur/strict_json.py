@@ -57,8 +57,8 @@ def decode(data: bytes) -> str:
         raise UserError(f"not UTF-8 text: byte {error.start} is 0x{data[error.start]:02x}") from None
 
 
-def loads(text: str) -> Any:
-    """Parse strictly.
+def loads(text: str, number: Callable[[str], Any] | None = None) -> Any:
+    """Parse strictly; `number` makes something else than an int or a float of a number's digits.
 
     >>> loads('{"a": 1, "a": 2}')
     Traceback (most recent call last):
@@ -67,7 +67,10 @@ def loads(text: str) -> Any:
     if text.startswith("\ufeff"):
         raise UserError("not valid JSON: the text starts with a byte order mark; save it as UTF-8 without one")
     try:
-        return _whole(json.loads(text, object_pairs_hook=_object, parse_constant=_constant), text)
+        return _whole(
+            json.loads(text, object_pairs_hook=_object, parse_constant=_constant, parse_float=number, parse_int=number),
+            text,
+        )
     except json.JSONDecodeError as error:
         raise UserError(f"not valid JSON: {error.msg} at line {error.lineno}, column {error.colno}") from None
     except RecursionError:

@@ -1,0 +1,124 @@
+"""Figures: what somebody reported, what the data give, and whether the two agree to the digits that were printed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any, Literal
+
+from demur.errors import UserError, literal
+
+Status = Literal["match", "differs", "not recognised"]
+
+FINEST = 1e-9
+_ROUNDING = 1e-12  # of a double against its own decimal
+_SCALES = {"given in percent (× 100)": 100.0, "given × 1000": 1000.0, "given as a share (÷ 100)": 0.01}
+_WORTH_SCALING = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class Printed:
+    """A number as it stands in a file: its value, and half a unit of its last printed digit.
+
+    >>> Printed.of("0.42").half_unit, Printed.of("120").half_unit, Printed.of("1.5e-3").half_unit
+    (0.005, 0.5, 5e-05)
+    """
+
+    text: str
+    value: float
+    half_unit: float
+
+    @classmethod
+    def of(cls, text: str) -> Printed:
+        """From the digits."""
+        exact = Decimal(text)
+        exponent = exact.as_tuple().exponent
+        value = float(exact)
+        if not isinstance(exponent, int) or not math.isfinite(value):
+            raise UserError(f"not valid JSON: the number {literal(text)} is out of range")
+        return cls(text, value, float(Decimal(5).scaleb(exponent - 1)))
+
+    @property
+    def tolerance(self) -> float:
+        """How far a value may lie from it: half a unit of the last digit, or 1e-9 where more digits are given."""
+        return max(self.half_unit, FINEST)
+
+    def agrees(self, value: float) -> bool:
+        """Whether a value, printed to as many digits, could read like this."""
+        return abs(self.value - value) <= self.tolerance + _ROUNDING * max(1.0, abs(value))
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What the data give for one figure.
+
+    `value` is None where it is undefined, `band` what an interval's end may be given the Monte-Carlo error, and
+    `exact` asks for equality, as counts do. `otherwise` holds what known other ways of computing would give, by what
+    they are: the first that agrees with a figure that differs is its likely cause.
+    """
+
+    value: float | None
+    band: tuple[float, float] | None = None
+    exact: bool = False
+    otherwise: Mapping[str, float | None] = field(default_factory=dict)
+
+    def agrees(self, reported: Printed | None) -> bool:
+        """Whether a reported figure is what the data give."""
+        if reported is None or self.value is None:
+            return reported is None and self.value is None
+        if self.exact:
+            return reported.value == self.value
+        if self.band is None:
+            return reported.agrees(self.value)
+        return self.band[0] - reported.tolerance <= reported.value <= self.band[1] + reported.tolerance
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One reported figure and what became of it."""
+
+    key: str
+    status: Status
+    reported: str
+    recomputed: float | None = None
+    band: tuple[float, float] | None = None
+    cause: str | None = None
+
+
+def flattened(content: Any, place: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Every leaf of a parsed file with its path; a place in a list is its number."""
+    if isinstance(content, Mapping):
+        for name, value in content.items():
+            yield from flattened(value, (*place, name))
+    elif isinstance(content, list):
+        for number, value in enumerate(content):
+            yield from flattened(value, (*place, str(number)))
+    else:
+        yield place, content
+
+
+def finding(key: str, reported: Printed | None, expected: Expected | None) -> Finding:
+    """A figure held against what the data give for it; None as expected where nobody knows what it is."""
+    text = "null" if reported is None else reported.text
+    if expected is None:
+        return Finding(key, "not recognised", text)
+    if expected.agrees(reported):
+        return Finding(key, "match", text, expected.value, expected.band)
+    return Finding(key, "differs", text, expected.value, expected.band, _cause(reported, expected))
+
+
+def _cause(reported: Printed | None, expected: Expected) -> str | None:
+    """The first known way of computing that gives the reported figure, as it is or on another scale."""
+    if reported is None:
+        return None
+    ways = [(None, expected.value), *expected.otherwise.items()]
+    for way, value in ways:
+        if way is not None and value is not None and reported.agrees(value):
+            return way
+    for way, value in ways:
+        for scale, factor in _SCALES.items():
+            if value is not None and abs(value) > _WORTH_SCALING and reported.agrees(value * factor):
+                return scale if way is None else f"{way}, {scale}"
+    return None
