@@ -286,13 +286,13 @@ class RankingsBuilder:
         whole, before = self.whole, len(self.whole["post"])
         gold = given.sets("gold")
         places = _places([*map(and_, gold, given.sets("ranked"))], given.ranked)
-        whole["post"].extend(_coded(given.posts, self.posts))
-        whole["criterion"].extend(_coded(given.criteria, self.criteria))
-        whole["gold_count"].extend(map(len, gold))
-        whole["gold_key"].extend(map(hash, gold))
-        whole["candidates"].extend(map(len, given.ranked))
-        whole["hit_count"].extend(map(len, places))
-        whole["hit_place"].extend(chain.from_iterable(places))
+        whole["post"].fromlist([*_coded(given.posts, self.posts)])
+        whole["criterion"].fromlist([*_coded(given.criteria, self.criteria)])
+        whole["gold_count"].fromlist([*map(len, gold)])
+        whole["gold_key"].fromlist([*map(hash, gold)])
+        whole["candidates"].fromlist([*map(len, given.ranked)])
+        whole["hit_count"].fromlist([*map(len, places)])
+        whole["hit_place"].fromlist([*chain.from_iterable(places)])
         for name in OPTIONAL:
             self._refuse_ragged(given, name, before)
         if given.scores is not None:
@@ -301,10 +301,10 @@ class RankingsBuilder:
             self.real["prob"].extend(given.each(_prob, given.prob))
         if given.selected is not None:
             chosen = given.sets("selected")
-            whole["selected_count"].extend(map(len, chosen))
+            whole["selected_count"].fromlist([*map(len, chosen)])
             whole["selected_hits"].extend(len(one & other) for one, other in zip(chosen, gold, strict=True))
         if given.fold is not None:
-            whole["fold"].extend(_coded([*map(str, given.fold)], self.folds))
+            whole["fold"].fromlist([*_coded([*map(str, given.fold)], self.folds)])
 
     def _refuse_ragged(self, given: Columns, name: str, before: int) -> None:
         """A column that some queries have and others lack cannot be used, and will not be filled."""
