@@ -18,8 +18,14 @@ if TYPE_CHECKING:
 _UNDEFINED = "–"
 _MOST_BREACHES = 5
 _TITLES = {
-    "auroc": "AUROC", "auprc": "AUPRC", "cmax": "Cmax", "mae": "risk",
-    "aurc": "AURC", "augrc": "AUGRC", "eaurc": "eAURC", "eaugrc": "eAUGRC",
+    "auroc": "AUROC",
+    "auprc": "AUPRC",
+    "cmax": "Cmax",
+    "mae": "risk",
+    "aurc": "AURC",
+    "augrc": "AUGRC",
+    "eaurc": "eAURC",
+    "eaugrc": "eAUGRC",
 }
 ENDED = "mean ± std"
 
