@@ -1,0 +1,349 @@
+"""A retrieval evaluation: exact means, the draws of a plain loop, folds, differences, the gate as a selective predictor."""
+
+import json
+import math
+import random
+from fractions import Fraction
+from importlib.resources import files
+from statistics import pstdev
+
+import jsonschema
+import numpy as np
+import pytest
+from sklearn.metrics import roc_auc_score
+
+from demur import risk_coverage
+from demur.draws import weights
+from demur.errors import UserError
+from demur.metrics import Measure
+from demur.rankings import rankings_of
+from demur.reference_ranges import RANGES
+from demur.resample import Plan
+from demur.retrieval import ndcg_at_k
+from demur.retrieval_artifact import load_retrieval, retrieval_metrics_of
+from demur.retrieval_evaluation import OverFolds, evaluate_retrieval
+from demur.retrieval_numbers import RetrievalSettings
+from demur.retrieval_results import retrieval_artifact
+
+WHEN = "2026-01-31T12:00:00Z"
+
+
+def made(seed=1, posts=12, criteria="ABC", **more):
+    rng = random.Random(seed)
+    columns = {name: [] for name in ("gold", "ranked", "posts", "criteria", "prob", "fold", "selected")}
+    for post in range(posts):
+        for criterion in criteria:
+            ids = [f"s{number}" for number in range(8)]
+            gold = rng.sample(ids, rng.choice([0, 1, 1, 2]))
+            ranked = rng.sample(ids, rng.choice([0, 6, 8]))
+            values = (
+                gold,
+                ranked,
+                post,
+                criterion,
+                rng.randint(0, 10) / 10,
+                str(post % 3),
+                ranked[: rng.randint(0, 4)],
+            )
+            for name, value in zip(columns, values):
+                columns[name].append(value)
+    return columns | more
+
+
+def evaluated(columns=None, plan=Plan(0, seed=None), **settings):
+    return evaluate_retrieval(
+        {"one": rankings_of(**(columns or made()))}, settings=RetrievalSettings(**settings), plan=plan
+    )
+
+
+class TestNumbers:
+    columns = {
+        "gold": [["a"], ["a", "b"], [], ["c"]],
+        "ranked": [["a", "x"], ["x", "a"], ["x"], []],
+        "posts": [1, 1, 2, 2],
+        "criteria": ["A", "B", "A", "B"],
+    }
+
+    def found(self, path):
+        return evaluated(self.columns, depths=[1, 2]).systems["one"].estimates[path].point
+
+    @pytest.mark.parametrize(
+        ("path", "expected"),
+        [
+            ("positives_only/micro/recall@2", Fraction(1 + Fraction(1, 2) + 0, 3)),
+            ("all_queries/micro/recall@2", Fraction(1 + Fraction(1, 2), 4)),
+            ("positives_only/macro/recall@2", (1 + Fraction(1, 4)) / 2),
+            ("all_queries/macro/recall@2", (Fraction(1, 2) + Fraction(1, 4)) / 2),
+            ("positives_only/0/recall@2", Fraction(1)),
+            ("all_queries/1/mrr@2", Fraction(1, 4)),
+            ("empty_decision/precision", Fraction(0)),
+            ("empty_decision/recall", Fraction(0)),
+            ("empty_decision/false_evidence_rate", Fraction(1)),
+            ("empty_decision/f1", Fraction(0)),
+        ],
+    )
+    def test_means_are_the_fractions(self, path, expected):
+        assert self.found(path) == float(expected)
+
+    def test_the_empty_decision_counts_what_is_right_among_what_is_empty_and_among_what_should_be(self):
+        columns = self.columns | {"selected": [["a"], [], [], []]}
+        found = evaluated(columns).systems["one"].estimates
+        assert found["empty_decision/precision"].point == 1 / 3
+        assert found["empty_decision/recall"].point == 1
+        assert found["empty_decision/false_evidence_rate"].point == 0
+        assert found["empty_decision/f1"].point == 1 / 2
+        assert found["dynamic_k/evidence_recall"].point == (1 + 0 + 1 + 0) / 4
+        assert found["dynamic_k/average_k"].point == 1 / 4
+
+    def test_a_threshold_makes_the_gate_decide(self):
+        columns = self.columns | {"prob": [0.9, 0.5, 0.5, 0.4]}
+        found = evaluated(columns, threshold=0.5).systems["one"].estimates
+        assert found["empty_decision/precision"].point == 0
+        assert found["empty_decision/false_evidence_rate"].point == 1
+        found = evaluated(columns, threshold=0.6).systems["one"].estimates
+        assert found["empty_decision/recall"].point == 1
+        with pytest.raises(UserError, match="system one: a threshold needs probabilities"):
+            evaluated(self.columns, threshold=0.5)
+
+    def test_what_nobody_asked_for_is_undefined_with_a_reason(self):
+        columns = self.columns | {"gold": [["a"], [], [], []]}
+        artifact = retrieval_artifact(evaluated(columns), created_at=WHEN).systems["one"]
+        one = artifact.positives_only.per_criterion["B"]
+        assert one.queries == 0
+        assert one.metrics["recall@1"].value is None
+        assert one.metrics["recall@1"].reason == "no such query"
+        assert artifact.positives_only.macro["recall@1"].value == 1
+
+    def test_the_order_of_the_queries_changes_no_byte(self):
+        columns = made()
+        order = [*range(36)]
+        random.Random(4).shuffle(order)
+        moved = {name: [values[place] for place in order] for name, values in columns.items()}
+        plan = Plan(50, seed=3)
+        one, other = (retrieval_artifact(evaluated(c, plan), created_at=WHEN).to_json() for c in (columns, moved))
+        assert one == other
+
+
+class TestDraws:
+    """The numbers of every draw are those of a plain loop over the posts that were drawn."""
+
+    columns = made(seed=9)
+    plan = Plan(40, seed=11)
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def found(cls):
+        return evaluated(cls.columns, cls.plan).systems["one"].estimates
+
+    def samples(self):
+        posts = self.columns["posts"]
+        for row in weights(11, np.arange(40), 12):
+            yield [query for query, post in enumerate(posts) for _ in range(int(row[post]))]
+
+    def test_a_mean_over_the_queries_with_gold(self, found):
+        values = [ndcg_at_k(g, r, 5) for g, r in zip(self.columns["gold"], self.columns["ranked"])]
+        expected = [np.mean([values[q] for q in sample if self.columns["gold"][q]]) for sample in self.samples()]
+        np.testing.assert_allclose(found["positives_only/micro/ndcg@5"].evidence.values, expected, atol=1e-12)
+
+    def test_a_mean_over_criteria(self, found):
+        values = [ndcg_at_k(g, r, 5) for g, r in zip(self.columns["gold"], self.columns["ranked"])]
+        expected = []
+        for sample in self.samples():
+            by = {name: [values[q] for q in sample if self.columns["criteria"][q] == name] for name in "ABC"}
+            expected.append(np.mean([np.mean(some) for some in by.values()]))
+        np.testing.assert_allclose(found["all_queries/macro/ndcg@5"].evidence.values, expected, atol=1e-12)
+
+    def test_the_area_under_the_roc_curve(self, found):
+        y = [bool(gold) for gold in self.columns["gold"]]
+        p = self.columns["prob"]
+        expected = [roc_auc_score([y[q] for q in sample], [p[q] for q in sample]) for sample in self.samples()]
+        np.testing.assert_allclose(found["detection/micro/auroc"].evidence.values, expected, atol=1e-12)
+
+    def test_the_f1_of_the_empty_decision(self, found):
+        empty = [not one for one in self.columns["selected"]]
+        none = [not one for one in self.columns["gold"]]
+        expected = [
+            2 * sum(empty[q] and none[q] for q in s) / (sum(empty[q] for q in s) + sum(none[q] for q in s))
+            for s in self.samples()
+        ]
+        np.testing.assert_allclose(found["empty_decision/f1"].evidence.values, expected, atol=1e-12)
+
+    def test_blocks_and_threads_change_no_bit(self, found):
+        other = evaluated(self.columns, Plan(40, seed=11, block=7, threads=2)).systems["one"].estimates
+        for path, one in found.items():
+            np.testing.assert_array_equal(one.evidence.values, other[path].evidence.values)
+
+    def test_the_recommended_interval_of_a_mean_is_the_expanded_percentile(self, found):
+        one = found["all_queries/micro/ndcg@5"]
+        assert one.recommended.method == "expanded_percentile"
+        assert one.recommended.low <= one.percentile.low <= one.point <= one.percentile.high <= one.recommended.high
+
+    def test_a_number_that_never_varies_has_no_interval(self):
+        columns = {"gold": [["a"]] * 4, "ranked": [["a"]] * 4}
+        one = evaluated(columns, Plan(20, seed=1)).systems["one"].estimates["positives_only/micro/recall@1"]
+        assert (one.point, one.recommended, one.percentile) == (1, None, None)
+
+    def test_one_post_has_an_interval_that_is_the_number(self):
+        columns = {"gold": [["a"], ["a"]], "ranked": [["a"], ["x"]], "posts": [1, 1], "criteria": ["A", "B"]}
+        found = evaluated(columns, Plan(20, seed=1))
+        one = found.systems["one"].estimates["positives_only/micro/recall@1"]
+        assert (one.recommended.low, one.recommended.high) == (0.5, 0.5)
+        assert [w.code for w in found.warnings if w.where == "posts"] == ["one_cluster"]
+
+
+class TestSystems:
+    def test_a_difference_is_taken_in_every_draw_on_the_same_queries(self):
+        columns = made(posts=15)
+        other = columns | {"ranked": [ranked[::-1] for ranked in columns["ranked"]]}
+        plan = Plan(60, seed=2)
+        found = evaluate_retrieval({"a": rankings_of(**columns), "b": rankings_of(**other)}, plan=plan)
+        delta = found.deltas["b"]["all_queries/micro/mrr@3"]
+        one, two = (found.systems[name].estimates["all_queries/micro/mrr@3"] for name in "ab")
+        assert delta.point == two.point - one.point
+        np.testing.assert_array_equal(delta.evidence.values, two.evidence.values - one.evidence.values)
+        assert delta.recommended.method == "bootstrap_t"
+        turned = evaluate_retrieval(
+            {"a": rankings_of(**columns), "b": rankings_of(**other)},
+            settings=RetrievalSettings(baseline="b"),
+            plan=plan,
+        )
+        assert turned.deltas["a"]["all_queries/micro/mrr@3"].point == -delta.point
+
+    def test_a_system_differs_from_itself_by_nothing(self):
+        facts = rankings_of(**made())
+        found = evaluate_retrieval({"a": facts, "b": facts}, plan=Plan(20, seed=2))
+        for one in found.deltas["b"].values():
+            assert (one.evidence.values[~np.isnan(one.evidence.values)] == 0).all()
+            assert one.point == 0 or math.isnan(one.point)
+
+    def test_systems_on_other_queries_or_with_other_gold_are_refused(self):
+        facts = rankings_of(**made())
+        with pytest.raises(UserError, match="answer different queries"):
+            evaluate_retrieval({"a": facts, "b": rankings_of(**made(posts=11))}, plan=Plan(0, seed=None))
+        with pytest.raises(UserError, match="the gold of a is not that of b"):
+            evaluate_retrieval({"a": facts, "b": rankings_of(**made(seed=2))}, plan=Plan(0, seed=None))
+        with pytest.raises(UserError, match=r"no system is called c; there are: a"):
+            evaluate_retrieval({"a": facts}, settings=RetrievalSettings(baseline="c"), plan=Plan(0, seed=None))
+        with pytest.raises(UserError, match="no system is given"):
+            evaluate_retrieval({}, plan=Plan(0, seed=None))
+
+
+class TestFolds:
+    def test_mean_and_population_deviation(self):
+        over = OverFolds({"1": 0.25, "2": 0.5, "3": 1.0})
+        assert over.mean == pytest.approx(float(Fraction(7, 12)), abs=1e-15)
+        assert over.std == pytest.approx(pstdev([0.25, 0.5, 1.0]), abs=1e-15)
+
+    def test_every_fold_is_counted_by_itself(self):
+        columns = made()
+        found = evaluated(columns).systems["one"].folds["positives_only/ndcg@10"]
+        values = [ndcg_at_k(g, r, 10) for g, r in zip(columns["gold"], columns["ranked"])]
+        for fold, value in found.values.items():
+            inside = [v for v, f, g in zip(values, columns["fold"], columns["gold"]) if f == fold and g]
+            assert value == pytest.approx(np.mean(inside), abs=1e-15)
+
+    def test_a_fold_without_such_queries_leaves_no_mean(self):
+        columns = {"gold": [["a"], []], "ranked": [["a"], ["a"]], "fold": ["1", "2"]}
+        found = evaluated(columns).systems["one"].folds
+        assert (found["positives_only/recall@1"].mean, found["positives_only/recall@1"].std) == (None, None)
+        assert found["all_queries/recall@1"].mean == 0.5
+
+    def test_a_post_in_two_folds_is_told(self):
+        columns = made(fold=[str(number % 2) for number in range(36)])
+        assert "post_in_several_folds" in [warning.code for warning in evaluated(columns).warnings]
+        assert "post_in_several_folds" not in [warning.code for warning in evaluated(made()).warnings]
+
+
+class TestGate:
+    def test_the_gate_is_a_selective_predictor_of_the_same_curve_code(self):
+        columns = made(ranked=[["x"]] * 35 + [[]])
+        found = evaluated(columns, Plan(30, seed=1)).systems["one"]
+        loss = [float(not gold) for gold in columns["gold"]]
+        curve = risk_coverage(columns["prob"], loss=[*loss[:35], None], clusters=columns["posts"])
+        for name in ("cmax", "aurc", "augrc", "eaugrc"):
+            assert found.gate[name].point == Measure.of(name)(curve)
+        assert found.gate["cmax"].point == 35 / 36
+        assert found.gate["augrc"].recommended is not None
+
+    def test_one_class_is_flagged_and_has_no_interval(self):
+        columns = made(gold=[["s1"]] * 36)
+        found = evaluated(columns, Plan(30, seed=1))
+        one = found.systems["one"].estimates["detection/micro/auroc"]
+        assert (one.point, one.recommended) == (0.5, None)
+        assert ("single_class", "one detection") in [(warning.code, warning.where) for warning in found.warnings]
+        detection = retrieval_artifact(found, created_at=WHEN).systems["one"].detection
+        assert detection.single_class
+        assert detection.threshold_at_fpr["0.05"].threshold is None
+
+    def test_a_criterion_of_one_class_is_named(self):
+        gold = [["s1"] if number % 3 == 0 else gold for number, gold in enumerate(made()["gold"])]
+        found = evaluated(made(gold=gold))
+        assert "one class only in A" in next(w.message for w in found.warnings if w.code == "single_class")
+
+
+class TestArtifact:
+    @pytest.fixture
+    def artifact(self):
+        columns = made()
+        systems = {"a": rankings_of(**columns), "b": rankings_of(**columns | {"ranked": [["s1", "s2", "s3"]] * 36})}
+        found = evaluate_retrieval(systems, settings=RetrievalSettings(policies=["fixed:2"]), plan=Plan(40, seed=1))
+        return retrieval_artifact(found, created_at=WHEN, command="demur retrieval")
+
+    def test_it_validates_against_the_shipped_schema_and_reads_back(self, artifact, tmp_path):
+        path = artifact.save(tmp_path / "r.json")
+        schema = json.loads(files("demur").joinpath("schemas/retrieval.schema.json").read_text(encoding="utf-8"))
+        jsonschema.Draft202012Validator.check_schema(schema)
+        jsonschema.validate(json.loads(path.read_text(encoding="utf-8")), schema)
+        assert load_retrieval(path) == artifact
+
+    def test_every_number_of_the_artifact_is_that_of_the_evaluation(self, artifact):
+        found = evaluated(made(), Plan(40, seed=1), policies=["fixed:2"]).systems["one"].estimates
+        system = artifact.systems["a"]
+        assert system.positives_only.micro["ndcg@10"].value == found["positives_only/micro/ndcg@10"].point
+        assert system.all_queries.per_criterion["B"].metrics["map@3"].value == found["all_queries/1/map@3"].point
+        assert system.detection.per_criterion["C"]["auroc"].value == found["detection/2/auroc"].point
+        assert system.policies["fixed:2"]["average_k"].value == found["policies/fixed:2/average_k"].point
+        ends = found["dynamic_k/evidence_f1"].recommended
+        assert system.dynamic_k.metrics["evidence_f1"].ci95_recommended.low == ends.low
+
+    def test_where_results_fall_is_marked(self, artifact):
+        placed = {(one.system, one.metric): one for one in artifact.reference_ranges}
+        assert {metric for _, metric in placed} == set(RANGES)
+        one = placed["a", "ndcg@10"]
+        assert one.value == artifact.systems["a"].positives_only.micro["ndcg@10"].value
+        assert one.place == RANGES["ndcg@10"].place(one.value)
+
+    @pytest.mark.parametrize(
+        ("change", "message"),
+        [
+            (lambda c: c["queries"].update(queries_total=1), "queries_total is not queries_with_positives"),
+            (lambda c: c["systems"]["a"]["all_queries"].update(queries=1), "do not add up to queries"),
+            (lambda c: c["systems"]["a"]["folds"].update(x=1), "systems.a.folds.x"),
+            (lambda c: c["systems"]["a"]["positives_only"]["micro"]["map@1"].update(value=None), "or a reason why"),
+            (lambda c: c["deltas"].update(c=c["deltas"]["b"]), "differences are those of systems from the baseline"),
+            (lambda c: c.update(kind="metrics"), "not a retrieval artifact"),
+        ],
+    )
+    def test_a_file_that_does_not_hold_together_is_refused(self, artifact, change, message):
+        content = artifact.to_json()
+        change(content)
+        with pytest.raises(UserError, match=message):
+            retrieval_metrics_of(content)
+
+    def test_it_shows_itself(self, artifact):
+        assert repr(artifact) == "RetrievalMetrics(36 queries of 12 posts; a, b)"
+        assert "<table" in artifact._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("bad", "message"),
+    [
+        ({"depths": [0]}, "k 0, expected an integer, 1 or more"),
+        ({"depths": []}, "no depth is given"),
+        ({"threshold": 2}, "threshold 2, expected a number from 0 to 1"),
+        ({"policies": ["best"]}, "no selection policy is called best"),
+    ],
+)
+def test_settings_that_cannot_be_are_refused(bad, message):
+    with pytest.raises(UserError, match=message):
+        RetrievalSettings(**bad)
