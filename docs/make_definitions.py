@@ -9,10 +9,13 @@ import inspect
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
 from demur.instruments import INSTRUMENTS
 from demur.losses import LOSSES
-from demur.metrics import CALIBRATION_METRICS, METRICS, CalibrationMetric, Metric
+from demur.metrics import CALIBRATION_METRICS, DETECTION_METRICS, METRICS, RANKING_METRICS, Metric
+from demur.reference_ranges import RANGES
+from demur.selection import POLICIES, Bounds, evidence
 from demur.signals import SIGNALS
 from demur.targets import TARGETS
 from demur.variants import VARIANTS, Variant
@@ -65,13 +68,20 @@ def _joined(text: str) -> str:
     return " ".join(text.split())
 
 
-def _metric_section(metric: Metric | CalibrationMetric) -> str:
+def _metric_section(metric: Any) -> str:
     parts = fields(metric.function)
     lines = [f"## `{metric.name}` — {parts['Title']}", "", parts["Meaning"], ""]
     lines += [f"- **{name}**: {parts[name]}" for name in SECTIONS]
     key = f"**Key in result files**: `{metric.key}`; " if isinstance(metric, Metric) else ""
     lines += [f"- {key}{BETTER[metric.better]}", "", "```python"]
-    also = "" if isinstance(metric, Metric) else ", Forecasts"
+    also = next(
+        (
+            f", {noun}"
+            for noun in ("Forecasts", "Top")
+            if f"{noun}(" in parts["Example"] or f"{noun}." in parts["Example"]
+        ),
+        "",
+    )
     lines += [
         f">>> from {metric.function.__module__} import {metric.function.__name__}{also}",
         parts["Example"],
@@ -155,12 +165,55 @@ def _target_table() -> str:
     return "\n".join([*lines, *(f"| `{target.name}` | {target.meaning} |" for target in TARGETS.values()), ""])
 
 
+RETRIEVAL = """\
+# Ranking metrics
+
+One query is one (post, criterion) pair with a set of gold ids and a list of distinct ids, best first; an empty list is an abstention.
+Each metric is one number a query, and 0 where there is no gold. Means are given over the queries with gold (`positives_only`) and over
+all queries (`all_queries`), pooled (`micro`) and averaged over criteria (`macro`). trec_eval agrees query by query, but for `map@K`,
+which divides by min(gold, K): trec_eval's is `map_trec@K`; and trec_eval leaves topics that are missing from a run out of its means.
+"""
+
+DETECTION = """\
+# Detection metrics
+
+From a probability that a query has evidence. `auroc` is defined above; where all queries have evidence or none has, 0.5 is reported
+for it, and flagged `single_class`.
+"""
+
+
+def _retrieval_tables() -> list[str]:
+    policies = [
+        f"| `{kind.name}{f':{kind.parameter}' if kind.parameter else ''}` | {kind.meaning} |"
+        for kind in POLICIES.values()
+    ]
+    ranges = [
+        f"| `{name}` | {one.baseline[0]:.2f}–{one.baseline[1]:.2f} | {one.good[0]:.2f}–{one.good[1]:.2f} |"
+        for name, one in RANGES.items()
+    ]
+    return [
+        "# What is shown",
+        "",
+        inspect.getdoc(evidence).replace("\n\n", " ") + " F1 is 2·hits / (gold + shown).",
+        "",
+        _joined((inspect.getdoc(Bounds) or "").partition("\n>>>")[0]),
+        "",
+        *["| policy | how many are shown, before the bounds |", "|---|---|", *policies, ""],
+        "# Reference ranges",
+        "",
+        *["| number | baseline | good |", "|---|---|---|", *ranges, ""],
+    ]
+
+
 def page() -> str:
     """The whole page."""
     tables = [_loss_table(), _instrument_table(), _signal_table(), _variant_table(), _target_table()]
     metrics = ["# Metrics", "", *map(_metric_section, METRICS.values())]
     calibration = ["# Calibration metrics", "", *map(_metric_section, CALIBRATION_METRICS.values())]
-    return "\n".join([INTRODUCTION, *tables, *metrics, *calibration])
+    ranking = [RETRIEVAL, *map(_metric_section, RANKING_METRICS.values())]
+    told = [metric for metric in DETECTION_METRICS.values() if metric.name not in CALIBRATION_METRICS]
+    detection = [DETECTION, *map(_metric_section, told)]
+    return "\n".join([INTRODUCTION, *tables, *metrics, *calibration, *ranking, *detection, *_retrieval_tables()])
 
 
 if __name__ == "__main__":

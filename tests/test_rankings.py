@@ -36,7 +36,7 @@ def test_queries_are_put_in_order_of_post_and_criterion():
 @given(st.permutations(range(7)))
 def test_the_order_of_the_queries_changes_nothing(order):
     made = [
-        Query(number % 3, str(number // 3), [f"g{number}"], [*"abc"][: number % 4] + [f"g{number}"], prob=number / 10)
+        Query(number % 3, str(number // 3), [f"g{number}"], [*"abc"[: number % 4], f"g{number}"], prob=number / 10)
         for number in range(7)
     ]
     one, other = Rankings.of(made), Rankings.of([made[place] for place in order])

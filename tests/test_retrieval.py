@@ -1,8 +1,9 @@
-"""Ranking metrics: exact values, laws, and agreement with a plain loop and with trec_eval where the definition is one."""
+"""Ranking metrics: exact values, laws, and agreement with a plain loop and with trec_eval."""
 
 import math
 import random
 from fractions import Fraction
+from itertools import pairwise
 
 import ir_measures
 import numpy as np
@@ -140,7 +141,7 @@ class TestAllQueriesAtOnce:
         facts = rankings_of([gold for gold, _ in asked], [ranked for _, ranked in asked])
         for name in ("recall@K", "hit@K", "mrr@K", "map_trec@K"):
             columns = [RANKING_METRICS[name].function(Top(facts, k)) for k in range(1, 14)]
-            assert all((after >= before).all() for before, after in zip(columns, columns[1:]))
+            assert all((after >= before).all() for before, after in pairwise(columns))
 
     @given(queries, st.integers(1, 15))
     def test_all_values_are_shares_and_agree_on_finding_nothing(self, asked, k):
@@ -201,7 +202,7 @@ class TestAgainstTrecEval:
             assert mrr_at_k(gold, ranked, 100) == pytest.approx(theirs["RR", name], abs=1e-12)
 
     def test_where_map_differs_and_why(self, asked, theirs):
-        """Ours divides by min(gold, K): it is at least trec_eval's, and more exactly where there is more gold than K."""
+        """Ours divides by min(gold, K): it is trec_eval's, or more where there is more gold than K."""
         for name, gold, ranked in asked:
             for k in (1, 3, 5, 10):
                 ours, trec = map_at_k(gold, ranked, k), theirs[f"AP@{k}", name]

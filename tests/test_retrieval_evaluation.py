@@ -1,4 +1,4 @@
-"""A retrieval evaluation: exact means, the draws of a plain loop, folds, differences, the gate as a selective predictor."""
+"""A retrieval evaluation: exact means, the draws of a plain loop, folds, differences, the gate and the artifact."""
 
 import json
 import math
@@ -23,7 +23,7 @@ from demur.retrieval import ndcg_at_k
 from demur.retrieval_artifact import load_retrieval, retrieval_metrics_of
 from demur.retrieval_evaluation import OverFolds, evaluate_retrieval
 from demur.retrieval_numbers import RetrievalSettings
-from demur.retrieval_results import retrieval_artifact
+from demur.retrieval_results import retrieval_metrics_artifact
 
 WHEN = "2026-01-31T12:00:00Z"
 
@@ -50,22 +50,25 @@ def made(seed=1, posts=12, criteria="ABC", **more):
     return columns | more
 
 
-def evaluated(columns=None, plan=Plan(0, seed=None), **settings):
+def evaluated(columns=None, plan=None, **settings):
     return evaluate_retrieval(
-        {"one": rankings_of(**(columns or made()))}, settings=RetrievalSettings(**settings), plan=plan
+        {"one": rankings_of(**(columns or made()))},
+        settings=RetrievalSettings(**settings),
+        plan=plan or Plan(0, seed=None),
     )
 
 
-class TestNumbers:
-    columns = {
-        "gold": [["a"], ["a", "b"], [], ["c"]],
-        "ranked": [["a", "x"], ["x", "a"], ["x"], []],
-        "posts": [1, 1, 2, 2],
-        "criteria": ["A", "B", "A", "B"],
-    }
+SMALL = {
+    "gold": [["a"], ["a", "b"], [], ["c"]],
+    "ranked": [["a", "x"], ["x", "a"], ["x"], []],
+    "posts": [1, 1, 2, 2],
+    "criteria": ["A", "B", "A", "B"],
+}
 
+
+class TestNumbers:
     def found(self, path):
-        return evaluated(self.columns, depths=[1, 2]).systems["one"].estimates[path].point
+        return evaluated(SMALL, depths=[1, 2]).systems["one"].estimates[path].point
 
     @pytest.mark.parametrize(
         ("path", "expected"),
@@ -86,7 +89,7 @@ class TestNumbers:
         assert self.found(path) == float(expected)
 
     def test_the_empty_decision_counts_what_is_right_among_what_is_empty_and_among_what_should_be(self):
-        columns = self.columns | {"selected": [["a"], [], [], []]}
+        columns = SMALL | {"selected": [["a"], [], [], []]}
         found = evaluated(columns).systems["one"].estimates
         assert found["empty_decision/precision"].point == 1 / 3
         assert found["empty_decision/recall"].point == 1
@@ -96,18 +99,18 @@ class TestNumbers:
         assert found["dynamic_k/average_k"].point == 1 / 4
 
     def test_a_threshold_makes_the_gate_decide(self):
-        columns = self.columns | {"prob": [0.9, 0.5, 0.5, 0.4]}
+        columns = SMALL | {"prob": [0.9, 0.5, 0.5, 0.4]}
         found = evaluated(columns, threshold=0.5).systems["one"].estimates
         assert found["empty_decision/precision"].point == 0
         assert found["empty_decision/false_evidence_rate"].point == 1
         found = evaluated(columns, threshold=0.6).systems["one"].estimates
         assert found["empty_decision/recall"].point == 1
         with pytest.raises(UserError, match="system one: a threshold needs probabilities"):
-            evaluated(self.columns, threshold=0.5)
+            evaluated(SMALL, threshold=0.5)
 
     def test_what_nobody_asked_for_is_undefined_with_a_reason(self):
-        columns = self.columns | {"gold": [["a"], [], [], []]}
-        artifact = retrieval_artifact(evaluated(columns), created_at=WHEN).systems["one"]
+        columns = SMALL | {"gold": [["a"], [], [], []]}
+        artifact = retrieval_metrics_artifact(evaluated(columns), created_at=WHEN).systems["one"]
         one = artifact.positives_only.per_criterion["B"]
         assert one.queries == 0
         assert one.metrics["recall@1"].value is None
@@ -120,7 +123,9 @@ class TestNumbers:
         random.Random(4).shuffle(order)
         moved = {name: [values[place] for place in order] for name, values in columns.items()}
         plan = Plan(50, seed=3)
-        one, other = (retrieval_artifact(evaluated(c, plan), created_at=WHEN).to_json() for c in (columns, moved))
+        one, other = (
+            retrieval_metrics_artifact(evaluated(c, plan), created_at=WHEN).to_json() for c in (columns, moved)
+        )
         assert one == other
 
 
@@ -271,7 +276,7 @@ class TestGate:
         one = found.systems["one"].estimates["detection/micro/auroc"]
         assert (one.point, one.recommended) == (0.5, None)
         assert ("single_class", "one detection") in [(warning.code, warning.where) for warning in found.warnings]
-        detection = retrieval_artifact(found, created_at=WHEN).systems["one"].detection
+        detection = retrieval_metrics_artifact(found, created_at=WHEN).systems["one"].detection
         assert detection.single_class
         assert detection.threshold_at_fpr["0.05"].threshold is None
 
@@ -287,7 +292,7 @@ class TestArtifact:
         columns = made()
         systems = {"a": rankings_of(**columns), "b": rankings_of(**columns | {"ranked": [["s1", "s2", "s3"]] * 36})}
         found = evaluate_retrieval(systems, settings=RetrievalSettings(policies=["fixed:2"]), plan=Plan(40, seed=1))
-        return retrieval_artifact(found, created_at=WHEN, command="demur retrieval")
+        return retrieval_metrics_artifact(found, created_at=WHEN, command="demur retrieval")
 
     def test_it_validates_against_the_shipped_schema_and_reads_back(self, artifact, tmp_path):
         path = artifact.save(tmp_path / "r.json")

@@ -24,18 +24,26 @@ if TYPE_CHECKING:
     from demur.items import Items
     from demur.metrics import (
         CALIBRATION_METRICS,
+        DETECTION_METRICS,
         METRICS,
+        RANKING_METRICS,
         Measure,
         Scores,
         augrc_optimal_zero_one,
         aurc_optimal_zero_one,
         calibration_metric,
         metric,
+        ranking_metric,
     )
-    from demur.read import read_items, read_run, read_table
+    from demur.rankings import Rankings, rankings_of
+    from demur.read import read_items, read_queries, read_run, read_table, read_trec
     from demur.reliabilities import Reliability, reliability
     from demur.resample import Plan, bootstrap
     from demur.results import metrics_artifact
+    from demur.retrieval_artifact import RetrievalMetrics, load_retrieval
+    from demur.retrieval_evaluation import RetrievalEvaluation, evaluate_retrieval
+    from demur.retrieval_numbers import RetrievalSettings
+    from demur.retrieval_results import retrieval_metrics_artifact
     from demur.selective_prediction import (
         BootstrapDeltaResult,
         BootstrapResult,
@@ -61,10 +69,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CALIBRATION_METRICS",
+    "DETECTION_METRICS",
     "GAD7",
     "METRICS",
     "PHQ8",
     "PHQ9",
+    "RANKING_METRICS",
     "VARIANTS",
     "BootstrapDeltaResult",
     "BootstrapResult",
@@ -85,7 +95,11 @@ __all__ = [
     "Metrics",
     "Need",
     "Plan",
+    "Rankings",
     "Reliability",
+    "RetrievalEvaluation",
+    "RetrievalMetrics",
+    "RetrievalSettings",
     "RiskCoverageCurve",
     "Scores",
     "Settings",
@@ -114,19 +128,26 @@ __all__ = [
     "confidence",
     "estimate",
     "evaluate",
+    "evaluate_retrieval",
     "grade",
     "grade_units",
     "instrument",
     "load",
     "load_calibration",
+    "load_retrieval",
     "measure",
     "metric",
     "metrics_artifact",
     "paired_bootstrap_delta_by_participant",
+    "ranking_metric",
+    "rankings_of",
     "read_items",
+    "read_queries",
     "read_run",
     "read_table",
+    "read_trec",
     "reliability",
+    "retrieval_metrics_artifact",
     "risk_coverage",
     "served",
     "variant",
@@ -147,6 +168,10 @@ _ROOMS = {
     "estimates": ("Estimate", "Estimates", "estimate"),
     "evaluation": ("Evaluation", "Settings", "evaluate"),
     "results": ("metrics_artifact",),
+    "retrieval_artifact": ("RetrievalMetrics", "load_retrieval"),
+    "retrieval_evaluation": ("RetrievalEvaluation", "evaluate_retrieval"),
+    "retrieval_numbers": ("RetrievalSettings",),
+    "retrieval_results": ("retrieval_metrics_artifact",),
     "features": ("Need",),
     "graded": ("Graded", "grade"),
     "instruments": ("GAD7", "Instrument", "PHQ8", "PHQ9", "instrument"),
@@ -154,15 +179,19 @@ _ROOMS = {
     "items": ("Items",),
     "metrics": (
         "CALIBRATION_METRICS",
+        "DETECTION_METRICS",
         "METRICS",
+        "RANKING_METRICS",
         "Measure",
         "Scores",
         "augrc_optimal_zero_one",
         "aurc_optimal_zero_one",
         "calibration_metric",
         "metric",
+        "ranking_metric",
     ),
-    "read": ("read_items", "read_run", "read_table"),
+    "rankings": ("Rankings", "rankings_of"),
+    "read": ("read_items", "read_queries", "read_run", "read_table", "read_trec"),
     "reliabilities": ("Reliability", "reliability"),
     "resample": ("Plan", "bootstrap"),
     "selective_prediction": (

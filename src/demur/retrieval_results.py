@@ -41,7 +41,7 @@ _NO_QUERY = "no such query"
 _PERCENTILES = (5, 25, 50, 75, 95)
 
 
-def retrieval_artifact(
+def retrieval_metrics_artifact(
     evaluation: RetrievalEvaluation, *, created_at: str | None = None, command: str | None = None
 ) -> RetrievalMetrics:
     """The artifact of a retrieval evaluation, with every invariant checked."""

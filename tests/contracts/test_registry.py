@@ -11,10 +11,21 @@ from make_definitions import PAGE, SECTIONS, fields, page
 
 import demur
 from demur.demo import demonstrate
-from demur.metrics import CALIBRATION_METRICS, METRICS, calibration_metric, default_measures, metric
+from demur.metrics import (
+    CALIBRATION_METRICS,
+    DETECTION_METRICS,
+    METRICS,
+    RANKING_METRICS,
+    calibration_metric,
+    default_measures,
+    metric,
+    ranking_metric,
+)
+
+DOCUMENTED = [*METRICS.values(), *CALIBRATION_METRICS.values(), *RANKING_METRICS.values(), *DETECTION_METRICS.values()]
 
 
-@pytest.mark.parametrize("metric", [*METRICS.values(), *CALIBRATION_METRICS.values()], ids=lambda metric: metric.name)
+@pytest.mark.parametrize("metric", DOCUMENTED, ids=lambda metric: metric.name)
 def test_a_metric_says_all_there_is_to_know(metric):
     parts = fields(metric.function)
     assert all(parts.get(section) for section in ("Title", "Meaning", *SECTIONS))
@@ -94,7 +105,13 @@ def test_the_names_of_calibration_metrics_are_stable():
     ]
 
 
+def test_the_names_of_ranking_metrics_are_stable():
+    assert [*RANKING_METRICS] == ["recall@K", "precision@K", "hit@K", "mrr@K", "map@K", "map_trec@K", "ndcg@K"]
+
+
 def test_a_name_cannot_be_registered_twice():
+    with pytest.raises(ValueError, match="registered already"):
+        ranking_metric("ndcg@K", "nDCG@K")(lambda _: 0.0)
     with pytest.raises(ValueError, match="registered already"):
         calibration_metric("ece")(lambda _: 0.0)
     with pytest.raises(ValueError, match="registered already"):

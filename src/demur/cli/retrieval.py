@@ -72,7 +72,7 @@ def retrieval(  # noqa: PLR0913, PLR0917  (one parameter an option)
     from demur.resample import Plan  # noqa: PLC0415  (--help does not pay for any of these)
     from demur.retrieval_evaluation import evaluate_retrieval  # noqa: PLC0415
     from demur.retrieval_numbers import RetrievalSettings  # noqa: PLC0415
-    from demur.retrieval_results import retrieval_artifact  # noqa: PLC0415
+    from demur.retrieval_results import retrieval_metrics_artifact  # noqa: PLC0415
     from demur.selection import Bounds  # noqa: PLC0415
     from demur.strict_model import checked_time  # noqa: PLC0415
 
@@ -99,7 +99,7 @@ def retrieval(  # noqa: PLR0913, PLR0917  (one parameter an option)
         found = evaluate_retrieval(
             systems, settings=settings, plan=Plan(bootstrap_resamples, seed=seed, progress=advance)
         )
-    metrics = retrieval_artifact(found, created_at=created_at, command=command_line())
+    metrics = retrieval_metrics_artifact(found, created_at=created_at, command=command_line())
     path = metrics.save(output or under_outputs(f"retrieval-{metrics.fingerprint[:8]}.json"))
     _print(metrics, path, as_json=as_json, quiet=quiet)
 

@@ -1,0 +1,135 @@
+"""`demur retrieval` as a user types it: files in, artifact out, and one line for everything that is wrong."""
+
+import json
+
+import pytest
+
+from commands import demur, real_demur
+from demur.report.retrieval_text import retrieval_text
+from demur.retrieval_artifact import load_retrieval
+
+HEAD = "post_id,criterion_id,gold_ids,retriever_topk,reranked_topk,prob,fold"
+ROWS = [
+    "1,A,s1|s2,s3|s1|s4,s1|s3|s4,0.9,1",
+    "1,B,,s1|s2|s3,s2|s1|s3,0.4,1",
+    "2,A,s4,s4|s5|s6,s5|s4|s6,0.8,1",
+    "2,B,s9,s1|s9|s2,s9|s1|s2,0.3,1",
+    "3,A,,s7|s8|s9,,0.2,2",
+    "3,B,s1,s2|s3|s4,s1|s2|s3,0.7,2",
+]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "q.csv").write_text("\n".join([HEAD, *ROWS]) + "\n", encoding="utf-8")
+    return tmp_path
+
+
+def run(folder, *more):
+    return demur(folder, "retrieval", "--data", "q.csv", "--seed", "7", "--bootstrap-resamples", "50", *more)
+
+
+def test_the_report_says_what_the_artifact_holds(folder):
+    done = run(folder, "--output", "r.json", "--k", "1,10", "--policy", "fixed:2")
+    assert (done.returncode, done.stderr) == (0, "")
+    found = load_retrieval(folder / "r.json")
+    assert done.stdout == f"{retrieval_text(found)}\nwrote r.json\n"
+    assert [*found.systems] == ["retriever", "reranked"]
+    assert found.settings.k == (1, 10)
+    for said in (
+        "6 queries of 3 posts and 2 criteria: 4 with gold, 2 without",
+        "95 % intervals from 50 resamples of posts, seed 7",
+        "over 2 folds, mean ± std (ddof 0)",
+        "reranked − retriever, on the same queries",
+        "fixed:2",
+        "warning (few_clusters): posts: 3 clusters",
+        "warning (abstained): reranked: 1 queries have an empty list: they count, as 0",
+    ):
+        assert said in done.stdout
+    line = next(line for line in done.stdout.splitlines() if line.startswith("  nDCG@10 "))
+    assert f"{found.systems['retriever'].positives_only.micro['ndcg@10'].value:.4g} [" in line
+    assert line.endswith("below baseline")
+
+
+def test_two_runs_of_one_command_give_the_same_bytes(folder):
+    for name in ("a.json", "b.json"):
+        run(folder, "--output", name, "--created-at", "2026-01-31T12:00:00Z")
+    one, other = (
+        (folder / name).read_text(encoding="utf-8").replace("b.json", "a.json") for name in ("a.json", "b.json")
+    )
+    assert one == other
+
+
+def test_it_prints_the_artifact_or_nothing_and_names_a_file_of_its_own(folder):
+    done = run(folder, "--json")
+    assert json.loads(done.stdout)["kind"] == "retrieval"
+    assert len([*(folder / "data/outputs").glob("retrieval-*.json")]) == 1
+    assert run(folder, "--quiet", "--output", "r.json").stdout == ""
+
+
+def test_trec_files(folder):
+    (folder / "qrels").write_text("1/A 0 d1 1\n1/B 0 d1 0\n2/A 0 d2 1\n", encoding="utf-8")
+    (folder / "run").write_text("1/A Q0 d1 1 2 bm25\n2/A Q0 d1 1 2 bm25\n", encoding="utf-8")
+    arguments = ("retrieval", "--qrels", "qrels", "--run", "run", "--run", "other=run", "--split-topics", "/")
+    done = demur(folder, *arguments, "--seed", "1", "--bootstrap-resamples", "20", "--output", "r.json")
+    assert done.returncode == 0, done.stderr
+    found = load_retrieval(folder / "r.json")
+    assert [*found.systems] == ["bm25", "other"]
+    assert found.systems["bm25"].queries_abstained == 1
+    assert [one.path for one in found.inputs] == ["qrels", "run"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--data", "q.csv"], "a seed is needed wherever anything is resampled"),
+        (["--data", "q.csv", "--seed", "1", "--k", "0"], "k '0', expected integers of 1 or more"),
+        (["--data", "q.csv", "--seed", "1", "--k", "1,x"], "k 'x', expected integers"),
+        (["--data", "q.csv", "--seed", "1", "--column", "gold_ids=nope"], "no column nope for gold_ids; columns:"),
+        (
+            ["--data", "q.csv", "--seed", "1", "--column", "gold_ids"],
+            "--column 'gold_ids', expected a name and a column",
+        ),
+        (["--data", "q.csv", "--seed", "1", "--system", "x=retreiver_topk"], "did you mean retriever_topk?"),
+        (["--data", "q.csv", "--seed", "1", "--system", "x=q", "--system", "x=r"], "--system 'x' is given twice"),
+        (["--data", "q.csv", "--seed", "1", "--baseline", "retreiver"], "did you mean retriever?"),
+        (["--data", "q.csv", "--seed", "1", "--policy", "gap"], "system retriever: a selection policy needs scores"),
+        (["--data", "q.csv", "--seed", "1", "--k-min", "0"], "k_min 0, expected an integer, 1 or more"),
+        (["--data", "q.csv", "--seed", "1", "--json", "--quiet"], "--json prints and --quiet does not"),
+        (
+            ["--data", "q.csv", "--seed", "1", "--output", "q.csv"],
+            "q.csv: is an input, and an output never replaces one",
+        ),
+        (["--data", "q.csv", "--qrels", "x", "--seed", "1"], "--qrels does not go with --data"),
+        (["--qrels", "q.csv", "--seed", "1"], "--qrels needs at least one --run"),
+        (["--seed", "1"], "nothing to evaluate: give --data"),
+        (["--data", "absent.csv", "--seed", "1"], "absent.csv: cannot be read"),
+        (["--data", "empty.csv", "--seed", "1"], "empty.csv: no column post_id"),
+    ],
+)
+def test_a_mistake_is_one_line_exit_code_2_and_nothing_written(folder, arguments, message):
+    (folder / "empty.csv").write_text("", encoding="utf-8")
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    done = demur(folder, "retrieval", *arguments)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert message in done.stderr
+    assert done.stderr.startswith("demur: ")
+    assert done.stderr.count("\n") == 1
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_hostile_names_are_shown_and_not_obeyed(folder):
+    nasty = "\x1b[31mred\x1b[0m"
+    text = f"post_id,criterion_id,gold_ids,ranked_ids\n{nasty},{nasty},a,a\n2,B,a,b\n"
+    (folder / "q.csv").write_text(text, encoding="utf-8")
+    done = run(folder, "--output", "r.json")
+    assert done.returncode == 0
+    assert "\x1b" not in done.stdout
+
+
+def test_the_installed_command_runs(folder):
+    done = real_demur(folder, "retrieval", "--data", "q.csv", "--bootstrap-resamples", "0", "--output", "r.json")
+    assert done.returncode == 0, done.stderr
+    assert "no intervals: 0 resamples" in done.stdout
+    assert load_retrieval(folder / "r.json").bootstrap is None
