@@ -1,4 +1,4 @@
-"""`demur study` and `demur simulate`: made-up runs, to plan with and to try things on."""
+"""`demur study`, `demur simulate` and `demur simulate-queries`: made-up files, to plan with and to try things on."""
 
 from __future__ import annotations
 
@@ -70,3 +70,19 @@ def simulate(  # noqa: PLR0913, PLR0917  (one parameter an option)
         run_id=run_id,
     )
     typer.echo(f"wrote {write_whole(output, json_text(content))}: {participants} participants, zero_shot and few_shot")
+
+
+@app.command("simulate-queries")
+def simulate_queries(
+    output: Annotated[Path, typer.Option(help="The per-query CSV file to write.")],
+    seed: Annotated[int, typer.Option(help="Seed of the simulation: any integer, 0 or more.")],
+    posts: Annotated[int, typer.Option(help="How many posts there are, each asked for nine criteria.")] = 60,
+) -> None:
+    """Write a made-up per-query file: a retriever and a reranker on the same posts.
+
+    Example: demur simulate-queries --output per_query.csv --seed 1
+    """
+    from demur.simulate_queries import simulated_queries  # noqa: PLC0415  (--help does not pay for it)
+    from demur.write import write_whole  # noqa: PLC0415
+
+    typer.echo(f"wrote {write_whole(output, simulated_queries(posts, seed=seed))}: {posts} posts, two systems")
