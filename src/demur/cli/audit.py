@@ -1,0 +1,117 @@
+"""`demur audit`: reported figures, recomputed from the data they are said to be of."""
+
+from __future__ import annotations
+
+from pathlib import Path  # noqa: TC003  (typer reads the annotations)
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from demur.cli.app import CalibrationFile, InstrumentName, app
+from demur.errors import UserError, literal, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from demur.audit.figures import Finding
+
+_DIFFERS = 3
+_RUN = ".json"
+
+
+@app.command()
+def audit(  # noqa: PLR0913, PLR0917  (one parameter an option)
+    data: Annotated[
+        list[Path],
+        typer.Option(help="What was measured: a per-query table (.csv, .jsonl, .parquet), or one or two runs (.json)."),
+    ],
+    reported: Annotated[Path, typer.Option(help="What was reported of it: a JSON file of figures.")],
+    system: Annotated[
+        list[str] | None, typer.Option(help="Which ranked column a section is about, as NAME=COLUMN.")
+    ] = None,
+    column: Annotated[
+        list[str] | None, typer.Option(help="What another column is called in a per-query table, as ROLE=COLUMN.")
+    ] = None,
+    instrument: InstrumentName = "PHQ-8",
+    calibration: CalibrationFile = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,  # noqa: FBT002
+) -> None:
+    """Recompute every reported figure from the data, by plain loops; the exit code is 3 if one differs.
+
+    Example: demur audit --data per_query.csv --reported summary.json --system reranker=reranked_topk
+
+    Example: demur audit --data run.json --reported metrics.json
+    """
+    from demur.audit.listing import findings_text  # noqa: PLC0415  (--help does not pay for any of these)
+    from demur.write import json_text  # noqa: PLC0415
+
+    if any(path.exists() and reported.exists() and path.samefile(reported) for path in data):
+        raise UserError(f"{reported}: is the data as well: no figure is compared with itself")
+    content = _reported(reported)
+    if data[0].suffix.lower() == _RUN:
+        _refuse("a run", {"--system": system, "--column": column})
+        findings = _of_runs(data, content, instrument, calibration)
+    else:
+        _refuse("a per-query table", {"--calibration": calibration, "a second --data": data[1:]})
+        findings = _of_queries(data[0], content, system or [], column or [])
+    text = json_text(_record(data, reported, findings)) if as_json else f"{findings_text(findings)}\n"
+    typer.echo(text, nl=False)
+    if any(one.status == "differs" for one in findings):
+        raise typer.Exit(_DIFFERS)
+
+
+def _of_queries(data: Path, content: Any, systems: Sequence[str], columns: Sequence[str]) -> list[Finding]:
+    from demur.audit.retrieval import audited_retrieval  # noqa: PLC0415
+    from demur.read.queries import read_queries  # noqa: PLC0415
+
+    named = _pairs("--system", systems, "NAME=COLUMN")
+    rankings = read_queries(data, columns=_pairs("--column", columns, "ROLE=COLUMN"), systems=named)
+    return audited_retrieval(rankings, content)
+
+
+def _of_runs(data: Sequence[Path], content: Any, instrument: str, calibration: Path | None) -> list[Finding]:
+    from demur.audit.selective import audited_selective, runs_of  # noqa: PLC0415
+    from demur.strict_json import read_as  # noqa: PLC0415
+
+    runs = runs_of(data, content, instrument)
+    return audited_selective(runs, content, calibration=read_as(calibration, dict) if calibration else None)
+
+
+def _reported(path: Path) -> Any:
+    from demur.audit.figures import Printed  # noqa: PLC0415
+    from demur.strict_json import decode, loads, read_bytes  # noqa: PLC0415
+
+    data = read_bytes(path)
+    try:
+        return loads(decode(data), number=Printed.of)
+    except UserError as error:
+        raise error.in_file(path) from None
+
+
+def _record(data: Sequence[Path], reported: Path, findings: Sequence[Finding]) -> dict[str, Any]:
+    """The findings with the files they are about, so that an audit can be traced back to their bytes."""
+    from demur.audit.listing import findings_json  # noqa: PLC0415
+    from demur.strict_json import fingerprint, read_bytes, shown_path  # noqa: PLC0415
+
+    def traced(path: Path) -> dict[str, str]:
+        return {"path": shown_path(path), "sha256": fingerprint(read_bytes(path))}
+
+    return {"data": [traced(path) for path in data], "reported": traced(reported), **findings_json(findings)}
+
+
+def _pairs(option: str, given: Sequence[str], form: str) -> dict[str, str]:
+    pairs: dict[str, str] = {}
+    for text in given:
+        name, sign, column = text.partition("=")
+        if not (name and sign and column):
+            raise UserError(f"{option} {literal(text)}, expected {form}")
+        if name in pairs:
+            raise UserError(f"{option} names {shown(name)} twice")
+        pairs[name] = column
+    return pairs
+
+
+def _refuse(what: str, options: dict[str, object]) -> None:
+    for name, given in options.items():
+        if given:
+            raise UserError(f"{name} says nothing about {what}: leave it out")
