@@ -91,14 +91,14 @@ class Finding:
 
 def flattened(content: Any, place: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
     """Every leaf of a parsed file with its path; a place in a list is its number."""
-    if isinstance(content, Mapping):
-        for name, value in content.items():
-            yield from flattened(value, (*place, name))
-    elif isinstance(content, list):
-        for number, value in enumerate(content):
-            yield from flattened(value, (*place, str(number)))
-    else:
-        yield place, content
+    waiting = [(place, content)]  # a parser may go deeper than the interpreter does
+    while waiting:
+        path, value = waiting.pop()
+        if isinstance(value, (Mapping, list)):
+            members = value.items() if isinstance(value, Mapping) else enumerate(value)
+            waiting += reversed([((*path, str(name)), inner) for name, inner in members])
+        else:
+            yield path, value
 
 
 def key_of(path: tuple[str, ...]) -> str:

@@ -193,15 +193,15 @@ COUNTS: dict[str, Loop] = {
     "queries_with_positives": lambda queries: sum(query.gold > 0 for query in queries),
     "queries_without_positives": lambda queries: sum(query.gold == 0 for query in queries),
     "queries_evaluated": len,
+    "queries": len,
     "posts": lambda queries: len({query.post for query in queries}),
     "criteria": lambda queries: len({query.criterion for query in queries}),
     "folds": lambda queries: len({query.fold for query in queries}),
 }
+_OF_SECTION = ("queries_evaluated", "queries")
 
 
 def _count(figure: str) -> Measure:
-    others = {
-        f"it is the count {name}": loop for name, loop in COUNTS.items() if name not in (figure, "queries_evaluated")
-    }
+    others = {f"it is the count {name}": loop for name, loop in COUNTS.items() if name not in (figure, *_OF_SECTION)}
     needs: Literal["fold"] | None = "fold" if figure == "folds" else None
-    return Measure(COUNTS[figure], others, of_population=figure == "queries_evaluated", exact=True, needs=needs)
+    return Measure(COUNTS[figure], others, of_population=figure in _OF_SECTION, exact=True, needs=needs)

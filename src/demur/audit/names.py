@@ -54,13 +54,8 @@ _PLAIN = {
     "queries_total": ("queries_total", "total_queries", "num_queries_total", "n_queries_total"),
     "queries_with_positives": ("queries_with_positives", "num_queries_with_positives", "n_queries_with_positives"),
     "queries_without_positives": ("queries_without_positives", "queries_no_positives", "n_queries_without_positives"),
-    "queries_evaluated": (
-        "queries_evaluated",
-        "num_queries",
-        "n_queries",
-        "num_queries_evaluated",
-        "evaluated_queries",
-    ),
+    "queries_evaluated": ("queries_evaluated", "num_queries_evaluated", "evaluated_queries"),
+    "queries": ("queries", "num_queries", "n_queries"),
     "posts": ("n_posts", "num_posts", "posts_total", "total_posts"),
     "criteria": ("n_criteria", "num_criteria", "criteria_total"),
     "folds": ("n_folds", "num_folds", "folds_total"),
@@ -92,15 +87,15 @@ def plain_name(name: str) -> str:
     >>> plain_name("Hit-Rate @ 10")
     'hit_rate_@_10'
     """
-    return re.sub(r"[\s-]+", "_", name.strip().lower())
+    return re.sub(r"\s+|(?<=[a-z0-9])-", "_", name.strip().lower())
 
 
 @lru_cache(4096)
 def asked_for(name: str) -> Asked | None:
     """The figure a name asks for, or None where nobody knows one.
 
-    >>> asked_for("nDCG@10"), asked_for("tpr@5%fpr")
-    (Asked(figure='ndcg', number=Fraction(10, 1), ...), Asked(figure='tpr_at_fpr', number=Fraction(1, 20), ...))
+    >>> asked_for("Recall@10").figure, asked_for("tpr@5%fpr") == asked_for("TPR at FPR = 0.05")
+    ('recall', True)
     """
     return _of_affixed(plain_name(name)) if len(name) <= _LONGEST else None
 

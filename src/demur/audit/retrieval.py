@@ -7,7 +7,7 @@ figure is over all queries, because nothing says that any were left out.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +30,8 @@ def audited_retrieval(rankings: Mapping[str, Rankings], content: Any) -> list[Fi
 
     `content` is the file parsed by `strict_json.loads(text, number=Printed.of)`.
     """
+    if not rankings:
+        raise UserError("the data have no ranked column to audit; name one with --system NAME=COLUMN")
     if not isinstance(content, Mapping):
         raise UserError("expected an object with a section for each system")
     figures = [*leaves(content)]
@@ -37,9 +39,9 @@ def audited_retrieval(rankings: Mapping[str, Rankings], content: Any) -> list[Fi
         raise UserError("there are no figures in it")
     audit = _Audit(Queries(rankings), content)
     found = [audit.finding(path, value) for path, value in figures]
-    if audit.strangers and all(one.status == "not recognised" for one in found):
-        names = and_more(shown(audit.strangers[0]), len(set(audit.strangers)))
-        there = ", ".join(map(shown, audit.queries.systems))
+    strangers = audit.strangers(path for path, _ in figures)
+    if strangers and all(one.status == "not recognised" for one in found):
+        names, there = and_more(shown(strangers[0]), len(strangers)), ", ".join(map(shown, rankings))
         raise UserError(f"no section is called after a system of the data ({there}), but {names}; {_way_out('NAME')}")
     return found
 
@@ -53,10 +55,16 @@ class _Audit:
 
     def __init__(self, queries: Queries, content: Mapping[str, Any]) -> None:
         self.queries = queries
-        self.strangers: list[str] = []
         self._content = content
         self._known = Known(queries.systems, queries.criteria, queries.folds)
         self._says: dict[Path, dict[str, Any]] = {}
+
+    def strangers(self, paths: Iterable[Path]) -> list[str]:
+        """The sections that hold figures but are called after no system."""
+        places = (place_of(path, self._known) for path in paths)
+        return [
+            *dict.fromkeys(place.stranger for place in places if place.stranger and place.asked and not place.system)
+        ]
 
     def finding(self, path: Path, value: Any) -> Finding:
         """What became of one figure."""
@@ -104,7 +112,6 @@ class _Audit:
             return f"no {place.group} of the data is called {shown(place.stranger)}"
         if place.system is not None:
             return f"nothing known is called {shown(place.stranger)}"
-        self.strangers.append(place.stranger)
         there = ", ".join(map(shown, self.queries.systems))
         name = shown(place.stranger)
         return f"no system of the data is called {name} (there are: {there}); {_way_out(name)}"
@@ -130,8 +137,8 @@ class _Audit:
 
     def _population(self, path: Path, place: Place, view: View) -> Population:
         """The queries a figure is over: by the name of a section, a flag, or how many were evaluated."""
-        if place.population is not None:
-            return place.population
+        if place.population is not None or place.asked == Asked("queries"):
+            return place.population or "all"  # a bare number of queries is not said to be of those evaluated
         above = [self._said_in(where, inside) for where, inside in containers(self._content, path)]
         flag = next((said[FLAG] for said in above if FLAG in said), None)
         if flag is not None:
@@ -177,7 +184,12 @@ class _Audit:
         for path, value in leaves(self._content):
             place = place_of(path, self._known)
             inside = path[: len(section)] == section and isinstance(value, Printed) and place.population is None
-            if not inside or place.asked is None or place.asked.figure == FLAG or self._why_not(path, place, value):
+            if (
+                not inside
+                or place.asked is None
+                or place.asked.figure in (FLAG, "queries")
+                or self._why_not(path, place, value)
+            ):
                 continue
             if measure_of(place.asked).of_population:
                 view = self._view(path, place)

@@ -1,0 +1,218 @@
+"""The audit of retrieval figures: what is right passes, what is changed is found, and why is named if known."""
+
+import copy
+import itertools
+import json
+import math
+import statistics
+from decimal import Decimal
+
+import numpy as np
+import pytest
+
+import pipeline
+from demur.audit.figures import Printed, flattened
+from demur.audit.retrieval import audited_retrieval
+from demur.read.queries import read_queries
+from demur.strict_json import loads
+from pipeline import as_csv, by, labels, made_queries, mean_of, ranking, section, with_gold
+from runs import written
+
+QUERIES = made_queries()
+SUMMARY = pipeline.summary(QUERIES)
+MACRO = pipeline.macro(QUERIES, "reranked")
+
+
+def parsed(content):
+    return loads(json.dumps(content), number=Printed.of)
+
+
+@pytest.fixture(scope="module")
+def rankings(tmp_path_factory):
+    return read_queries(written(tmp_path_factory.mktemp("audit"), as_csv(QUERIES), "per_query.csv"))
+
+
+def read_back(folder, queries, columns=pipeline.COLUMNS):
+    return read_queries(written(folder, as_csv(queries, columns), "per_query.csv"))
+
+
+def audited(rankings, content):
+    return {one.key: one for one in audited_retrieval(rankings, parsed(content))}
+
+
+def differing(rankings, content):
+    return {key: one.cause for key, one in audited(rankings, content).items() if one.status == "differs"}
+
+
+def only(rankings, **members):
+    """What became of the one figure in a file of one section."""
+    return audited(rankings, {"reranked": members})
+
+
+def test_an_untampered_pair_matches_with_every_figure_recognised(rankings):
+    found = audited_retrieval(rankings, parsed(SUMMARY))
+    assert [one for one in found if one.status != "match"] == []
+    assert len(found) == len([*flattened(SUMMARY)]) > 90
+
+
+@pytest.mark.parametrize("digits", [2, 4, 9])
+def test_it_also_matches_when_fewer_digits_are_printed(rankings, digits):
+    rounded = json.loads(json.dumps(SUMMARY), parse_float=lambda text: round(float(text), digits))
+    assert differing(rankings, rounded) == {}
+
+
+def changed(content, path, value):
+    """The same file with one leaf replaced."""
+    copied = copy.deepcopy(content)
+    inside = copied
+    for name in path[:-1]:
+        inside = inside[name]
+    inside[path[-1]] = value
+    return copied
+
+
+def off_by_one_digit(value):
+    if isinstance(value, bool) or value is None:
+        return Printed.of("0.5") if value is None else not value
+    exact = Decimal(value.text)
+    return Printed.of(str(exact + Decimal((0, (1,), exact.as_tuple().exponent))))
+
+
+def test_every_figure_changed_in_its_last_digit_is_found_and_no_other_is_blamed(rankings):
+    content = parsed(json.loads(json.dumps(SUMMARY), parse_float=lambda text: round(float(text), 7)))
+    for path, value in flattened(content):
+        found = audited_retrieval(rankings, changed(content, path, off_by_one_digit(value)))
+        differs = [one.key for one in found if one.status == "differs"]
+        if path == ("reranked", "skip_no_positives"):
+            assert ".".join(path) in differs, "a flag that is wrong makes the figures it stands for wrong too"
+        else:
+            assert differs == [".".join(path)]
+
+
+def test_two_systems_swapped_are_named(rankings):
+    ranks = [ranking(QUERIES, system) for system in pipeline.SYSTEMS]
+    different = {name for name in ranks[0] if not math.isclose(ranks[0][name], ranks[1][name], abs_tol=1e-6)}
+    found = differing(rankings, {"retriever": ranks[1], "reranked": ranks[0]})
+    assert len(different) > 10
+    assert found == {
+        f"{system}.{name}": f"it is the figure of {other}"
+        for system, other in (pipeline.SYSTEMS, pipeline.SYSTEMS[::-1])
+        for name in different
+    }
+
+
+@pytest.mark.parametrize(
+    ("called", "skip", "cause"),
+    [
+        ("positives_only", False, "other population: all queries"),
+        ("all_queries", True, "other population: queries with gold only"),
+    ],
+)
+def test_the_other_population_is_named(rankings, called, skip, cause):
+    found = audited(rankings, {"retriever": {called: section(QUERIES, "retriever", skip=skip)}})
+    wrong = {key.split(".")[-1]: one.cause for key, one in found.items() if one.status == "differs"}
+    assert wrong.pop("skip_no_positives") == "the section's name says otherwise"
+    assert set(wrong.values()) == {cause}
+    assert set(wrong) == {*ranking(QUERIES, "retriever"), "queries_evaluated"}
+
+
+def test_a_flag_that_its_own_figures_contradict_differs(rankings):
+    for skip in (True, False):
+        lie = section(QUERIES, "retriever", skip=skip) | {"skip_no_positives": not skip}
+        flag = audited(rankings, {"retriever": lie})["retriever.skip_no_positives"]
+        over = "queries with gold only" if skip else "all queries"
+        assert (flag.status, flag.recomputed, flag.cause) == ("differs", skip, f"the figures beside it are over {over}")
+
+
+def test_a_flag_alone_says_nothing_that_could_be_checked(rankings):
+    flag = only(rankings, skip_no_positives=True)["reranked.skip_no_positives"]
+    assert (flag.status, flag.cause) == ("not recognised", "no figure beside it tells which queries were left out")
+
+
+def test_without_a_flag_the_number_evaluated_says_which_queries_count_and_without_both_all_do(rankings):
+    positives = ranking(with_gold(QUERIES), "reranked")
+    evaluated = len(with_gold(QUERIES))
+    assert differing(rankings, {"reranked": {**positives, "queries_evaluated": evaluated}}) == {}
+    assert differing(rankings, {"reranked": ranking(QUERIES, "reranked")}) == {}
+    assert set(differing(rankings, {"reranked": positives}).values()) == {"other population: queries with gold only"}
+
+
+def other(way, k, population=QUERIES):
+    """The mean of another way to compute, from gold and the reranker's list."""
+    return statistics.fmean(way(query["gold_ids"], query["reranked_topk"], k) for query in population)
+
+
+def map_over_gold(gold, ranked, k):
+    return sum(pipeline.precisions_at_hits(gold, ranked, k)) / len(gold) if gold else 0.0
+
+
+def recall_over_smaller(gold, ranked, k):
+    return len({*ranked[:k]} & {*gold}) / min(len(gold), k) if gold else 0.0
+
+
+def precision_over_returned(gold, ranked, k):
+    return len({*ranked[:k]} & {*gold}) / len(ranked[:k])
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "cause"),
+    [
+        ("map@5", other(map_over_gold, 5), "other denominator: ÷ gold, not ÷ min(gold, K)"),
+        ("recall@1", other(recall_over_smaller, 1), "other denominator: ÷ min(gold, K), not ÷ gold"),
+        ("precision@10", other(precision_over_returned, 10), "other denominator: ÷ the number returned, not ÷ K"),
+        ("recall@5", other(pipeline.recall, 3), "it is recall@3"),
+        ("recall@5", other(pipeline.hit, 5), "it is hit@5"),
+        ("recall@10", MACRO["recall@10"], "macro: the mean over criteria, not pairs pooled"),
+        ("macro_recall@10", other(pipeline.recall, 10), "micro: pairs pooled, not the mean over criteria"),
+        ("ndcg@10", 100 * other(pipeline.ndcg, 10), "given in percent (× 100)"),
+        ("ndcg@10", 1000 * other(pipeline.ndcg, 10), "given × 1000"),
+        (
+            "mrr@10",
+            100 * other(pipeline.mrr, 10, with_gold(QUERIES)),
+            "other population: queries with gold only, given in percent (× 100)",
+        ),
+        ("queries_total", len(with_gold(QUERIES)), "it is the count queries_with_positives"),
+        ("has_evidence_rate", 1 - len(with_gold(QUERIES)) / len(QUERIES), "the rate of queries without evidence"),
+    ],
+)
+def test_known_other_ways_to_compute_are_named(rankings, name, value, cause):
+    assert differing(rankings, {"reranked": {name: value}}) == {f"reranked.{name}": cause}
+
+
+def test_a_spread_with_ddof_1_is_named_and_so_is_pooling_over_folds(rankings):
+    each = [mean_of(pipeline.ndcg, group, "reranked", 10) for group in by(QUERIES, "fold").values()]
+    pooled = mean_of(pipeline.ndcg, QUERIES, "reranked", 10)
+    right = {"mean": statistics.fmean(each), "std": statistics.pstdev(each)}
+    assert differing(rankings, {"reranked": {"ndcg@10": right}}) == {}
+    wrong = {"mean": pooled, "std": statistics.stdev(each)}
+    assert differing(rankings, {"reranked": {"ndcg@10": wrong}}) == {
+        "reranked.ndcg@10.mean": "all queries pooled, not the mean over folds",
+        "reranked.ndcg@10.std": "ddof 1: divided by one fold less",
+    }
+    assert differing(rankings, {"reranked": {"ndcg@10": right["mean"]}}) == {
+        "reranked.ndcg@10": "the mean over folds, not all queries pooled"
+    }
+
+
+def test_a_mean_and_its_spread_may_be_one_text(rankings):
+    both = pipeline.folds(QUERIES, "reranked")
+    found = only(rankings, **{"ndcg@10": f"{both['mean']:.4f} ± {both['std']:.4f}"})
+    assert {key: one.status for key, one in found.items()} == {
+        "reranked.ndcg@10.mean": "match",
+        "reranked.ndcg@10.std": "match",
+    }
+
+
+def test_an_ece_that_dropped_the_sure_ones_is_named(rankings):
+    assert 1.0 in labels(QUERIES)[1]
+    assert differing(rankings, {"ece": pipeline.ece(QUERIES)}) == {}
+    wrong = _ece_as_audited_pipelines_compute_it(*labels(QUERIES))
+    assert differing(rankings, {"ece": wrong}) == {"ece": "p = 1.0 dropped: the last bin is open"}
+
+
+def _ece_as_audited_pipelines_compute_it(truth, prob):
+    edges, total = np.linspace(0, 1, 11), 0.0
+    for low, high in itertools.pairwise(edges):
+        mask = (prob >= low) & (prob < high)
+        total += mask.mean() * abs(truth[mask].mean() - prob[mask].mean()) if mask.any() else 0.0
+    return total
