@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import pipeline
+from demur import UserError
 from demur.audit.figures import Printed, flattened
 from demur.audit.retrieval import audited_retrieval
 from demur.read.queries import read_queries
@@ -216,3 +217,100 @@ def _ece_as_audited_pipelines_compute_it(truth, prob):
         mask = (prob >= low) & (prob < high)
         total += mask.mean() * abs(truth[mask].mean() - prob[mask].mean()) if mask.any() else 0.0
     return total
+
+
+def test_a_count_is_equal_or_differs(rankings):
+    total = len(QUERIES)
+    assert only(rankings, queries_total=float(total))["reranked.queries_total"].status == "match"
+    for wrong in (total + 1, total + 0.25):
+        assert only(rankings, queries_total=wrong)["reranked.queries_total"].status == "differs"
+
+
+def test_null_is_what_an_undefined_figure_is_and_nothing_else(tmp_path):
+    alarmed = [query | {"prob": 0.1 if query["gold_ids"] else 0.9} for query in QUERIES]
+    rankings = read_back(tmp_path, alarmed)
+    found = audited(rankings, {"threshold@fpr=0.05": None, "tpr@fpr=0.05": 0.0, "auroc": None})
+    assert {key: (one.status, one.recomputed) for key, one in found.items()} == {
+        "threshold@fpr=0.05": ("match", None),
+        "tpr@fpr=0.05": ("match", 0.0),
+        "auroc": ("differs", 0.0),
+    }
+    assert found["auroc"].reported == "null"
+    one = audited(rankings, {"threshold@fpr=0.05": 1.0})["threshold@fpr=0.05"]
+    assert (one.status, one.cause) == ("differs", "1 given where no threshold meets the target")
+
+
+def test_what_cannot_be_recomputed_says_why_and_is_no_difference(tmp_path):
+    bare = read_back(tmp_path, QUERIES, pipeline.COLUMNS[:5])
+    content = {
+        "recall@1": 0.5,
+        "auroc": 0.5,
+        "reranked": {"avg_k": 1, "ndcg@10_std": 0.1, "mrr": 0.5, "model": "own", "recall@5": "n/a", "hit@1": True},
+        "bm25": {"recall@1": 0.5},
+        "retriever": {
+            "test": {"recall@1": 0.5},
+            "per_criterion": {"A.9": {"recall@1": 0.5}, "recall@5": 0.5},
+            "skip_no_positives": 1,
+            "queries_total": len(QUERIES),
+        },
+    }
+    found = audited(bare, content)
+    assert found.pop("retriever.queries_total").status == "match"
+    assert {one.status for one in found.values()} == {"not recognised"}
+    assert {key: one.cause for key, one in found.items()} == {
+        "recall@1": "it does not say which system it is of: retriever, reranked",
+        "auroc": "it needs a column prob, and the data have none",
+        "reranked.avg_k": "it needs a column selected, and the data have none",
+        "reranked.ndcg@10_std": "it needs a column fold, and the data have none",
+        "reranked.mrr": "it does not say at which K",
+        "reranked.model": "no known figure is called model",
+        "reranked.recall@5": "not a number",
+        "reranked.hit@1": "not a number",
+        "bm25.recall@1": "no system of the data is called bm25 (there are: retriever, reranked); "
+        "say which column it is with --system bm25=COLUMN",
+        "retriever.test.recall@1": "nothing known is called test",
+        "retriever.per_criterion.A.9.recall@1": "no criterion of the data is called A.9",
+        "retriever.per_criterion.recall@5": "it does not say which criterion it is of",
+        "retriever.skip_no_positives": "expected true or false",
+    }
+
+
+def test_a_probability_that_some_queries_lack_is_not_made_up(tmp_path):
+    queries = [query | ({"prob": ""} if place < 2 else {}) for place, query in enumerate(QUERIES)]
+    found = audited(read_back(tmp_path, queries), {"auroc": 0.5})["auroc"]
+    assert (found.status, found.cause) == ("not recognised", f"2 of {len(QUERIES)} queries have no prob")
+
+
+def test_with_one_system_a_file_needs_no_sections_and_without_folds_a_mean_is_the_figure(tmp_path):
+    alone = read_back(tmp_path, QUERIES, (*pipeline.COLUMNS[:3], "reranked_topk"))
+    assert differing(alone, ranking(QUERIES, "reranked")) == {}
+    assert (
+        audited(alone, {"ndcg@10_mean": mean_of(pipeline.ndcg, QUERIES, "reranked", 10)})["ndcg@10_mean"].status
+        == "match"
+    )
+
+
+def test_a_section_may_be_called_after_the_column_or_in_capitals(rankings):
+    for name in ("reranked", "reranked_topk", "Reranked"):
+        assert differing(rankings, {name: ranking(QUERIES, "reranked")}) == {}
+
+
+def test_lists_shorter_than_the_depth_are_named_when_nothing_else_explains_a_figure(rankings):
+    assert only(rankings, **{"recall@20": 0.123456})["reranked.recall@20"].cause == "the lists in the data end at 10"
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ({}, "there are no figures in it"),
+        ({"reranked": {}}, "there are no figures in it"),
+        ([1, 2], "expected an object with a section for each system"),
+        (
+            {"bm25": {"recall@1": 0.5}, "dense": {"recall@1": 0.5}},
+            r"no section is called after a system of the data \(retriever, reranked\), but bm25 \(and 1 more\)",
+        ),
+    ],
+)
+def test_a_file_that_is_about_nothing_in_the_data_is_a_mistake(rankings, content, message):
+    with pytest.raises(UserError, match=message):
+        audited_retrieval(rankings, parsed(content))

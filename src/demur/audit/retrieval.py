@@ -143,12 +143,12 @@ class _Audit:
         flag = next((said[FLAG] for said in above if FLAG in said), None)
         if flag is not None:
             return "positives" if flag else "all"
-        count = replace(view, spread=None, averaging="micro")
-        sizes: dict[Population, float | None] = {
-            population: self.queries.value(len, replace(count, population=population)) for population in POPULATIONS
-        }
         evaluated = next((said["queries_evaluated"] for said in above if "queries_evaluated" in said), None)
-        return "positives" if evaluated == sizes["positives"] != sizes["all"] else "all"
+        one_lot = replace(view, spread=None, averaging="micro")
+        with_gold, in_all = (
+            self.queries.figure(Asked(name), one_lot) for name in ("queries_with_positives", "queries")
+        )
+        return "positives" if evaluated == with_gold != in_all else "all"
 
     def _said_in(self, where: Path, inside: Mapping[str, Any]) -> dict[str, Any]:
         """What an object says itself of the queries it is about."""

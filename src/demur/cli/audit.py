@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from pathlib import Path  # noqa: TC003  (typer reads the annotations)
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,7 +12,7 @@ from demur.cli.app import CalibrationFile, InstrumentName, app
 from demur.errors import UserError, literal, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from demur.audit.figures import Finding
 
@@ -47,43 +48,53 @@ def audit(  # noqa: PLR0913, PLR0917  (one parameter an option)
 
     if any(path.exists() and reported.exists() and path.samefile(reported) for path in data):
         raise UserError(f"{reported}: is the data as well: no figure is compared with itself")
-    content = _reported(reported)
     if data[0].suffix.lower() == _RUN:
         _refuse("a run", {"--system": system, "--column": column})
-        findings = _of_runs(data, content, instrument, calibration)
+        findings = _of_runs(data, reported, instrument, calibration)
     else:
         _refuse("a per-query table", {"--calibration": calibration, "a second --data": data[1:]})
-        findings = _of_queries(data[0], content, system or [], column or [])
+        findings = _of_queries(data[0], reported, system or [], column or [])
     text = json_text(_record(data, reported, findings)) if as_json else f"{findings_text(findings)}\n"
     typer.echo(text, nl=False)
     if any(one.status == "differs" for one in findings):
         raise typer.Exit(_DIFFERS)
 
 
-def _of_queries(data: Path, content: Any, systems: Sequence[str], columns: Sequence[str]) -> list[Finding]:
+def _of_queries(data: Path, reported: Path, systems: Sequence[str], columns: Sequence[str]) -> list[Finding]:
     from demur.audit.retrieval import audited_retrieval  # noqa: PLC0415
     from demur.read.queries import read_queries  # noqa: PLC0415
 
-    named = _pairs("--system", systems, "NAME=COLUMN")
-    rankings = read_queries(data, columns=_pairs("--column", columns, "ROLE=COLUMN"), systems=named)
-    return audited_retrieval(rankings, content)
+    named, called = _pairs("--system", systems, "NAME=COLUMN"), _pairs("--column", columns, "ROLE=COLUMN")
+    content = _content(reported)
+    rankings = read_queries(data, columns=called, systems=named)
+    with _told_of(reported):
+        return audited_retrieval(rankings, content)
 
 
-def _of_runs(data: Sequence[Path], content: Any, instrument: str, calibration: Path | None) -> list[Finding]:
+def _of_runs(data: Sequence[Path], reported: Path, instrument: str, calibration: Path | None) -> list[Finding]:
     from demur.audit.selective import audited_selective, runs_of  # noqa: PLC0415
     from demur.strict_json import read_as  # noqa: PLC0415
 
+    content = _content(reported)
     runs = runs_of(data, content, instrument)
-    return audited_selective(runs, content, calibration=read_as(calibration, dict) if calibration else None)
+    fitted = read_as(calibration, lambda parsed: parsed) if calibration else None
+    with _told_of(reported):
+        return audited_selective(runs, content, calibration=fitted)
 
 
-def _reported(path: Path) -> Any:
+def _content(reported: Path) -> Any:
     from demur.audit.figures import Printed  # noqa: PLC0415
     from demur.strict_json import decode, loads, read_bytes  # noqa: PLC0415
 
-    data = read_bytes(path)
-    try:
+    data = read_bytes(reported)
+    with _told_of(reported):
         return loads(decode(data), number=Printed.of)
+
+
+@contextmanager
+def _told_of(path: Path) -> Iterator[None]:
+    try:
+        yield
     except UserError as error:
         raise error.in_file(path) from None
 
