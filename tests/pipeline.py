@@ -11,7 +11,16 @@ import statistics
 import numpy as np
 from sklearn.metrics import average_precision_score, roc_auc_score, roc_curve
 
-COLUMNS = ("post_id", "criterion_id", "gold_ids", "retriever_topk", "reranked_topk", "prob", "selected_ids", "fold")
+COLUMNS = (
+    "post_id",
+    "criterion_id",
+    "gold_ids",
+    "retriever_topk",
+    "reranked_topk",
+    "prob",
+    "reranked_selected_ids",
+    "fold",
+)
 SYSTEMS = ("retriever", "reranked")
 DEPTH = 10
 
@@ -29,7 +38,7 @@ def made_queries(posts=18, criteria=("A.1", "A.2", "A.3"), seed=3):
                 drawn = {sentence: rng.random() + skill * rng.random() * (sentence in gold) for sentence in sentences}
                 query[f"{system}_topk"] = sorted(sentences, key=drawn.get, reverse=True)[:DEPTH]
             query["prob"] = min(1.0, round(rng.random() * (1.6 if gold else 1.1), 2))
-            query["selected_ids"] = query["reranked_topk"][: rng.choice([0, 1, 2, 3])]
+            query["reranked_selected_ids"] = query["reranked_topk"][: rng.choice([0, 1, 2, 3])]
             queries.append(query)
     return queries
 
@@ -149,7 +158,7 @@ def ece(queries, *, closed=True, bins=10):
 def dynamic_k(queries):
     rows = []
     for query in queries:
-        gold, chosen = set(query["gold_ids"]), set(query["selected_ids"])
+        gold, chosen = set(query["gold_ids"]), set(query["reranked_selected_ids"])
         found = len(gold & chosen)
         r = found / len(gold) if gold else float(not chosen)
         p = found / len(chosen) if chosen else float(not gold)

@@ -5,6 +5,7 @@ import itertools
 import json
 import math
 import statistics
+from dataclasses import replace
 from decimal import Decimal
 
 import numpy as np
@@ -13,8 +14,8 @@ import pytest
 import pipeline
 from demur import UserError
 from demur.audit.figures import Printed, flattened
+from demur.audit.reading import queries_to_audit
 from demur.audit.retrieval import audited_retrieval
-from demur.read.queries import read_queries
 from demur.strict_json import loads
 from pipeline import as_csv, by, labels, made_queries, mean_of, ranking, section, with_gold
 from runs import written
@@ -29,37 +30,37 @@ def parsed(content):
 
 
 @pytest.fixture(scope="module")
-def rankings(tmp_path_factory):
-    return read_queries(written(tmp_path_factory.mktemp("audit"), as_csv(QUERIES), "per_query.csv"))
+def queries_of_both(tmp_path_factory):
+    return queries_to_audit(written(tmp_path_factory.mktemp("audit"), as_csv(QUERIES), "per_query.csv"))
 
 
 def read_back(folder, queries, columns=pipeline.COLUMNS):
-    return read_queries(written(folder, as_csv(queries, columns), "per_query.csv"))
+    return queries_to_audit(written(folder, as_csv(queries, columns), "per_query.csv"))
 
 
-def audited(rankings, content):
-    return {one.key: one for one in audited_retrieval(rankings, parsed(content))}
+def audited(queries_of_both, content):
+    return {one.key: one for one in audited_retrieval(queries_of_both, parsed(content))}
 
 
-def differing(rankings, content):
-    return {key: one.cause for key, one in audited(rankings, content).items() if one.status == "differs"}
+def differing(queries_of_both, content):
+    return {key: one.cause for key, one in audited(queries_of_both, content).items() if one.status == "differs"}
 
 
-def only(rankings, **members):
+def only(queries_of_both, **members):
     """What became of the one figure in a file of one section."""
-    return audited(rankings, {"reranked": members})
+    return audited(queries_of_both, {"reranked": members})
 
 
-def test_an_untampered_pair_matches_with_every_figure_recognised(rankings):
-    found = audited_retrieval(rankings, parsed(SUMMARY))
+def test_an_untampered_pair_matches_with_every_figure_recognised(queries_of_both):
+    found = audited_retrieval(queries_of_both, parsed(SUMMARY))
     assert [one for one in found if one.status != "match"] == []
     assert len(found) == len([*flattened(SUMMARY)]) > 90
 
 
 @pytest.mark.parametrize("digits", [2, 4, 9])
-def test_it_also_matches_when_fewer_digits_are_printed(rankings, digits):
+def test_it_also_matches_when_fewer_digits_are_printed(queries_of_both, digits):
     rounded = json.loads(json.dumps(SUMMARY), parse_float=lambda text: round(float(text), digits))
-    assert differing(rankings, rounded) == {}
+    assert differing(queries_of_both, rounded) == {}
 
 
 def changed(content, path, value):
@@ -79,10 +80,10 @@ def off_by_one_digit(value):
     return Printed.of(str(exact + Decimal((0, (1,), exact.as_tuple().exponent))))
 
 
-def test_every_figure_changed_in_its_last_digit_is_found_and_no_other_is_blamed(rankings):
+def test_every_figure_changed_in_its_last_digit_is_found_and_no_other_is_blamed(queries_of_both):
     content = parsed(json.loads(json.dumps(SUMMARY), parse_float=lambda text: round(float(text), 7)))
     for path, value in flattened(content):
-        found = audited_retrieval(rankings, changed(content, path, off_by_one_digit(value)))
+        found = audited_retrieval(queries_of_both, changed(content, path, off_by_one_digit(value)))
         differs = [one.key for one in found if one.status == "differs"]
         if path == ("reranked", "skip_no_positives"):
             assert ".".join(path) in differs, "a flag that is wrong makes the figures it stands for wrong too"
@@ -90,10 +91,10 @@ def test_every_figure_changed_in_its_last_digit_is_found_and_no_other_is_blamed(
             assert differs == [".".join(path)]
 
 
-def test_two_systems_swapped_are_named(rankings):
+def test_two_systems_swapped_are_named(queries_of_both):
     ranks = [ranking(QUERIES, system) for system in pipeline.SYSTEMS]
     different = {name for name in ranks[0] if not math.isclose(ranks[0][name], ranks[1][name], abs_tol=1e-6)}
-    found = differing(rankings, {"retriever": ranks[1], "reranked": ranks[0]})
+    found = differing(queries_of_both, {"retriever": ranks[1], "reranked": ranks[0]})
     assert len(different) > 10
     assert found == {
         f"{system}.{name}": f"it is the figure of {other}"
@@ -109,33 +110,35 @@ def test_two_systems_swapped_are_named(rankings):
         ("all_queries", True, "other population: queries with gold only"),
     ],
 )
-def test_the_other_population_is_named(rankings, called, skip, cause):
-    found = audited(rankings, {"retriever": {called: section(QUERIES, "retriever", skip=skip)}})
+def test_the_other_population_is_named(queries_of_both, called, skip, cause):
+    found = audited(queries_of_both, {"retriever": {called: section(QUERIES, "retriever", skip=skip)}})
     wrong = {key.split(".")[-1]: one.cause for key, one in found.items() if one.status == "differs"}
     assert wrong.pop("skip_no_positives") == "the section's name says otherwise"
     assert set(wrong.values()) == {cause}
     assert set(wrong) == {*ranking(QUERIES, "retriever"), "queries_evaluated"}
 
 
-def test_a_flag_that_its_own_figures_contradict_differs(rankings):
+def test_a_flag_that_its_own_figures_contradict_differs(queries_of_both):
     for skip in (True, False):
         lie = section(QUERIES, "retriever", skip=skip) | {"skip_no_positives": not skip}
-        flag = audited(rankings, {"retriever": lie})["retriever.skip_no_positives"]
+        flag = audited(queries_of_both, {"retriever": lie})["retriever.skip_no_positives"]
         over = "queries with gold only" if skip else "all queries"
         assert (flag.status, flag.recomputed, flag.cause) == ("differs", skip, f"the figures beside it are over {over}")
 
 
-def test_a_flag_alone_says_nothing_that_could_be_checked(rankings):
-    flag = only(rankings, skip_no_positives=True)["reranked.skip_no_positives"]
+def test_a_flag_alone_says_nothing_that_could_be_checked(queries_of_both):
+    flag = only(queries_of_both, skip_no_positives=True)["reranked.skip_no_positives"]
     assert (flag.status, flag.cause) == ("not recognised", "no figure beside it tells which queries were left out")
 
 
-def test_without_a_flag_the_number_evaluated_says_which_queries_count_and_without_both_all_do(rankings):
+def test_without_a_flag_the_number_evaluated_says_which_queries_count_and_without_both_all_do(queries_of_both):
     positives = ranking(with_gold(QUERIES), "reranked")
     evaluated = len(with_gold(QUERIES))
-    assert differing(rankings, {"reranked": {**positives, "queries_evaluated": evaluated}}) == {}
-    assert differing(rankings, {"reranked": ranking(QUERIES, "reranked")}) == {}
-    assert set(differing(rankings, {"reranked": positives}).values()) == {"other population: queries with gold only"}
+    assert differing(queries_of_both, {"reranked": {**positives, "queries_evaluated": evaluated}}) == {}
+    assert differing(queries_of_both, {"reranked": ranking(QUERIES, "reranked")}) == {}
+    assert set(differing(queries_of_both, {"reranked": positives}).values()) == {
+        "other population: queries with gold only"
+    }
 
 
 def other(way, k, population=QUERIES):
@@ -176,39 +179,39 @@ def precision_over_returned(gold, ranked, k):
         ("has_evidence_rate", 1 - len(with_gold(QUERIES)) / len(QUERIES), "the rate of queries without evidence"),
     ],
 )
-def test_known_other_ways_to_compute_are_named(rankings, name, value, cause):
-    assert differing(rankings, {"reranked": {name: value}}) == {f"reranked.{name}": cause}
+def test_known_other_ways_to_compute_are_named(queries_of_both, name, value, cause):
+    assert differing(queries_of_both, {"reranked": {name: value}}) == {f"reranked.{name}": cause}
 
 
-def test_a_spread_with_ddof_1_is_named_and_so_is_pooling_over_folds(rankings):
+def test_a_spread_with_ddof_1_is_named_and_so_is_pooling_over_folds(queries_of_both):
     each = [mean_of(pipeline.ndcg, group, "reranked", 10) for group in by(QUERIES, "fold").values()]
     pooled = mean_of(pipeline.ndcg, QUERIES, "reranked", 10)
     right = {"mean": statistics.fmean(each), "std": statistics.pstdev(each)}
-    assert differing(rankings, {"reranked": {"ndcg@10": right}}) == {}
+    assert differing(queries_of_both, {"reranked": {"ndcg@10": right}}) == {}
     wrong = {"mean": pooled, "std": statistics.stdev(each)}
-    assert differing(rankings, {"reranked": {"ndcg@10": wrong}}) == {
+    assert differing(queries_of_both, {"reranked": {"ndcg@10": wrong}}) == {
         "reranked.ndcg@10.mean": "all queries pooled, not the mean over folds",
         "reranked.ndcg@10.std": "ddof 1: divided by one fold less",
     }
-    assert differing(rankings, {"reranked": {"ndcg@10": right["mean"]}}) == {
+    assert differing(queries_of_both, {"reranked": {"ndcg@10": right["mean"]}}) == {
         "reranked.ndcg@10": "the mean over folds, not all queries pooled"
     }
 
 
-def test_a_mean_and_its_spread_may_be_one_text(rankings):
+def test_a_mean_and_its_spread_may_be_one_text(queries_of_both):
     both = pipeline.folds(QUERIES, "reranked")
-    found = only(rankings, **{"ndcg@10": f"{both['mean']:.4f} ± {both['std']:.4f}"})
+    found = only(queries_of_both, **{"ndcg@10": f"{both['mean']:.4f} ± {both['std']:.4f}"})
     assert {key: one.status for key, one in found.items()} == {
         "reranked.ndcg@10.mean": "match",
         "reranked.ndcg@10.std": "match",
     }
 
 
-def test_an_ece_that_dropped_the_sure_ones_is_named(rankings):
+def test_an_ece_that_dropped_the_sure_ones_is_named(queries_of_both):
     assert 1.0 in labels(QUERIES)[1]
-    assert differing(rankings, {"ece": pipeline.ece(QUERIES)}) == {}
+    assert differing(queries_of_both, {"ece": pipeline.ece(QUERIES)}) == {}
     wrong = _ece_as_audited_pipelines_compute_it(*labels(QUERIES))
-    assert differing(rankings, {"ece": wrong}) == {"ece": "p = 1.0 dropped: the last bin is open"}
+    assert differing(queries_of_both, {"ece": wrong}) == {"ece": "p = 1.0 dropped: the last bin is open"}
 
 
 def _ece_as_audited_pipelines_compute_it(truth, prob):
@@ -219,24 +222,24 @@ def _ece_as_audited_pipelines_compute_it(truth, prob):
     return total
 
 
-def test_a_count_is_equal_or_differs(rankings):
+def test_a_count_is_equal_or_differs(queries_of_both):
     total = len(QUERIES)
-    assert only(rankings, queries_total=float(total))["reranked.queries_total"].status == "match"
+    assert only(queries_of_both, queries_total=float(total))["reranked.queries_total"].status == "match"
     for wrong in (total + 1, total + 0.25):
-        assert only(rankings, queries_total=wrong)["reranked.queries_total"].status == "differs"
+        assert only(queries_of_both, queries_total=wrong)["reranked.queries_total"].status == "differs"
 
 
 def test_null_is_what_an_undefined_figure_is_and_nothing_else(tmp_path):
     alarmed = [query | {"prob": 0.1 if query["gold_ids"] else 0.9} for query in QUERIES]
-    rankings = read_back(tmp_path, alarmed)
-    found = audited(rankings, {"threshold@fpr=0.05": None, "tpr@fpr=0.05": 0.0, "auroc": None})
+    queries_of_both = read_back(tmp_path, alarmed)
+    found = audited(queries_of_both, {"threshold@fpr=0.05": None, "tpr@fpr=0.05": 0.0, "auroc": None})
     assert {key: (one.status, one.recomputed) for key, one in found.items()} == {
         "threshold@fpr=0.05": ("match", None),
         "tpr@fpr=0.05": ("match", 0.0),
         "auroc": ("differs", 0.0),
     }
     assert found["auroc"].reported == "null"
-    one = audited(rankings, {"threshold@fpr=0.05": 1.0})["threshold@fpr=0.05"]
+    one = audited(queries_of_both, {"threshold@fpr=0.05": 1.0})["threshold@fpr=0.05"]
     assert (one.status, one.cause) == ("differs", "1 given where no threshold meets the target")
 
 
@@ -277,8 +280,31 @@ def test_what_cannot_be_recomputed_says_why_and_is_no_difference(tmp_path):
 
 def test_a_probability_that_some_queries_lack_is_not_made_up(tmp_path):
     queries = [query | ({"prob": ""} if place < 2 else {}) for place, query in enumerate(QUERIES)]
-    found = audited(read_back(tmp_path, queries), {"auroc": 0.5})["auroc"]
-    assert (found.status, found.cause) == ("not recognised", f"2 of {len(QUERIES)} queries have no prob")
+    with pytest.raises(UserError, match=r"per_query.csv: post p0, criterion A.1: has no prob, which others have"):
+        read_back(tmp_path, queries)
+    rows = read_back(tmp_path, QUERIES)["reranked"]
+    found = audited({"reranked": [replace(rows[0], prob=None), *rows[1:]]}, {"auroc": 0.5})["auroc"]
+    assert (found.status, found.cause) == ("not recognised", f"1 of {len(QUERIES)} queries have no prob")
+
+
+def test_a_figure_without_a_system_is_of_the_only_one_that_can_have_it(tmp_path):
+    """Only the reranker selects; a probability of each system's own leaves open whose is meant."""
+    own = [query | {"retriever_prob": query["prob"], "reranked_prob": query["prob"] / 2} for query in QUERIES]
+    columns = [name for name in pipeline.COLUMNS if name != "prob"]
+    found = audited(
+        read_back(tmp_path, own, (*columns, "retriever_prob", "reranked_prob")),
+        {"avg_k": pipeline.dynamic_k(QUERIES)["avg_k"], "ece": 0.5, "retriever": {"ece": pipeline.ece(QUERIES)}},
+    )
+    assert {key: (one.status, one.cause) for key, one in found.items()} == {
+        "avg_k": ("match", None),
+        "ece": ("not recognised", "it does not say which system it is of: retriever, reranked"),
+        "retriever.ece": ("match", None),
+    }
+    wrong = differing(
+        read_back(tmp_path, own, (*columns, "retriever_prob", "reranked_prob")),
+        {"reranked": {"ece": pipeline.ece(QUERIES)}},
+    )
+    assert wrong == {"reranked.ece": "it is the figure of retriever"}
 
 
 def test_with_one_system_a_file_needs_no_sections_and_without_folds_a_mean_is_the_figure(tmp_path):
@@ -290,13 +316,16 @@ def test_with_one_system_a_file_needs_no_sections_and_without_folds_a_mean_is_th
     )
 
 
-def test_a_section_may_be_called_after_the_column_or_in_capitals(rankings):
+def test_a_section_may_be_called_after_the_column_or_in_capitals(queries_of_both):
     for name in ("reranked", "reranked_topk", "Reranked"):
-        assert differing(rankings, {name: ranking(QUERIES, "reranked")}) == {}
+        assert differing(queries_of_both, {name: ranking(QUERIES, "reranked")}) == {}
 
 
-def test_lists_shorter_than_the_depth_are_named_when_nothing_else_explains_a_figure(rankings):
-    assert only(rankings, **{"recall@20": 0.123456})["reranked.recall@20"].cause == "the lists in the data end at 10"
+def test_lists_shorter_than_the_depth_are_named_when_nothing_else_explains_a_figure(queries_of_both):
+    assert (
+        only(queries_of_both, **{"recall@20": 0.123456})["reranked.recall@20"].cause
+        == "the lists in the data end at 10"
+    )
 
 
 @pytest.mark.parametrize(
@@ -311,6 +340,6 @@ def test_lists_shorter_than_the_depth_are_named_when_nothing_else_explains_a_fig
         ),
     ],
 )
-def test_a_file_that_is_about_nothing_in_the_data_is_a_mistake(rankings, content, message):
+def test_a_file_that_is_about_nothing_in_the_data_is_a_mistake(queries_of_both, content, message):
     with pytest.raises(UserError, match=message):
-        audited_retrieval(rankings, parsed(content))
+        audited_retrieval(queries_of_both, parsed(content))

@@ -74,11 +74,19 @@ def test_a_system_can_be_named(folder):
     assert "it is the figure of retriever" in crossed.stdout
 
 
+def test_a_selection_that_two_systems_would_share_is_of_the_one_that_is_named(tmp_path):
+    written(tmp_path, as_csv(QUERIES).replace("reranked_selected_ids", "selected_ids"), "per_query.csv")
+    content = {"reranked": {"avg_k": pipeline.dynamic_k(QUERIES)["avg_k"]}}
+    assert audit(tmp_path, content).returncode == 2
+    found = audit(tmp_path, content, "--system", "reranked=reranked_topk")
+    assert found.stdout.endswith("1 figure: 1 match, 0 differs, 0 not recognised\n")
+
+
 def test_columns_of_another_name_are_mapped(tmp_path):
     text = as_csv(QUERIES).replace("post_id", "doc").replace("gold_ids", "truth")
     written(tmp_path, text, "per_query.csv")
     content = {"reranked": section(QUERIES, "reranked", skip=True)}
-    found = audit(tmp_path, content, "--column", "post=doc", "--column", "gold=truth")
+    found = audit(tmp_path, content, "--column", "post_id=doc", "--column", "gold_ids=truth")
     assert (found.returncode, found.stderr) == (0, "")
 
 

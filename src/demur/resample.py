@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -21,8 +21,21 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
+
+class Drawable(Protocol):
+    """Anything whose clusters can be drawn again: what a statistic gets of it, given the weights of the clusters."""
+
+    @property
+    def ids(self) -> Sequence[int | str]: ...  # noqa: D102
+    @property
+    def clusters(self) -> int: ...  # noqa: D102
+    @property
+    def cells(self) -> int: ...  # noqa: D102
+    def drawn(self, weights: Floats) -> Any: ...  # noqa: D102
+
+
 Statistic = Callable[..., Mapping[str, Any]]
-Job = tuple[Statistic, Sequence[Table]]
+Job = tuple[Statistic, Sequence["Table | Drawable"]]
 Progress = Callable[[int, int], None]
 
 _BLOCK_CELLS = 1 << 17  # a megabyte an array: a block of them stays near the processor
@@ -100,7 +113,7 @@ def _in_blocks(
         numbers = np.arange(start, min(start + size, total))
         drawn = weights_of(numbers)
         return {
-            name: _checked(statistic(*(Replicates.of(table, drawn) for table in given)), len(numbers))
+            name: _checked(statistic(*(_sample(table, drawn) for table in given)), len(numbers))
             for name, (statistic, given) in jobs.items()
         }
 
@@ -133,10 +146,14 @@ def _clusters(jobs: Mapping[str, Job]) -> int:
     return next(iter(jobs.values()))[1][0].clusters
 
 
-def _refuse_tables(jobs: Mapping[str, Job]) -> list[Table]:
+def _sample(table: Table | Drawable, weights: Floats) -> Any:
+    return Replicates.of(table, weights) if isinstance(table, Table) else table.drawn(weights)
+
+
+def _refuse_tables(jobs: Mapping[str, Job]) -> list[Table | Drawable]:
     """All the tables there are, if they can be drawn alike."""
     tables = [table for _, given in jobs.values() for table in given]
-    if not tables or not all(isinstance(table, Table) for table in tables):
+    if not tables or not all(isinstance(table, Table) or hasattr(table, "drawn") for table in tables):
         raise UserError("nothing to resample: give at least one table, made by Table.of")
     if any(table.ids != tables[0].ids for table in tables[1:]):
         raise UserError("the tables hold different clusters: they cannot be drawn alike")

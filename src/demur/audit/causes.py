@@ -28,10 +28,10 @@ def other_ways(queries: Queries, asked: Asked, view: View) -> Iterator[tuple[str
         yield way, queries.value(loop, view)
     for way, other in (*_other_spreads(queries, measure, view), *_other_averages(measure, view)):
         yield way, queries.figure(asked, other)
+    for system in queries.systems:
+        if measure.column and system != view.system:
+            yield f"it is the figure of {shown(system)}", queries.figure(asked, replace(view, system=system))
     if measure.ranks:
-        for system in queries.systems:
-            if system != view.system:
-                yield f"it is the figure of {shown(system)}", queries.figure(asked, replace(view, system=system))
         yield from _neighbours(queries, asked, view)
 
 

@@ -32,6 +32,11 @@ class Measure:
     exact: bool = False
     needs: Literal["prob", "selected", "fold"] | None = None
 
+    @property
+    def column(self) -> str | None:
+        """What it looks at that may be another for each system."""
+        return "hits" if self.ranks else self.needs
+
 
 def measure_of(asked: Asked) -> Measure:
     """How a figure is recomputed."""
@@ -60,10 +65,6 @@ def _worth(definition: ranked.AtDepth, k: int, query: Judged) -> float:
     return definition(query, k)
 
 
-def _selected(query: Judged) -> int:
-    return query.selected or 0
-
-
 def _pooled(over: Callable[[Judged], int]) -> Loop:
     return partial(ranked.pooled_selection, over=over)
 
@@ -86,9 +87,9 @@ _SELECTION = {
         mean_over_queries(ranked.evidence_precision),
         {
             "queries with nothing selected counted as 0": mean_over_queries(
-                lambda query: ranked.evidence_precision(query) if query.selected else 0.0
+                lambda query: ranked.evidence_precision(query) if ranked.selected_size(query) else 0.0
             ),
-            "selected gold of all queries ÷ selected of all queries": _pooled(_selected),
+            "selected gold of all queries ÷ selected of all queries": _pooled(ranked.selected_size),
         },
     ),
     "evidence_f1": _of_selection(
@@ -96,10 +97,10 @@ _SELECTION = {
         {"F1 of the mean recall and precision, not the mean of F1": ranked.f1_of_means},
     ),
     "avg_k": _of_selection(
-        mean_over_queries(lambda query: float(_selected(query))),
+        mean_over_queries(lambda query: float(ranked.selected_size(query))),
         {
             "queries with nothing selected left out": lambda queries: ranked.mean(
-                float(_selected(query)) for query in queries if query.selected
+                float(ranked.selected_size(query)) for query in queries if ranked.selected_size(query)
             )
         },
     ),

@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from demur.rankings import Query
+
+
+class Selection(NamedTuple):
+    """How many candidates were selected, and how many of them are gold."""
+
+    size: int
+    gold: int
+
+    @classmethod
+    def of(cls, selected: Collection[str], gold: Collection[str]) -> Selection:
+        """From the ids."""
+        return cls(len(selected), sum(candidate in gold for candidate in selected))
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +33,7 @@ class Judged:
     gold: int
     hits: tuple[bool, ...]
     prob: float | None
-    selected: int | None
-    selected_gold: int
+    selected: Selection | None
 
     @classmethod
     def of(cls, query: Query) -> Judged:
@@ -35,11 +46,11 @@ class Judged:
             gold=len(gold),
             hits=tuple(candidate in gold for candidate in query.ranked),
             prob=None if query.prob is None else float(query.prob),
-            selected=None if query.selected is None else len(query.selected),
-            selected_gold=sum(candidate in gold for candidate in query.selected or ()),
+            selected=None if query.selected is None else Selection.of(query.selected, gold),
         )
 
 
+_NOTHING = Selection(0, 0)
 AtDepth = Callable[[Judged, int], float]
 Loop = Callable[[Sequence[Judged]], float | None]
 
@@ -155,12 +166,14 @@ def one_without_gold(worth: AtDepth, k: int) -> Loop:
 
 def evidence_recall(query: Judged) -> float:
     """How much of the gold was selected; with no gold, whether nothing was."""
-    return query.selected_gold / query.gold if query.gold else float(not query.selected)
+    size, gold = query.selected or _NOTHING
+    return gold / query.gold if query.gold else float(size == 0)
 
 
 def evidence_precision(query: Judged) -> float:
     """How much of the selection is gold; with nothing selected, whether there is no gold."""
-    return query.selected_gold / query.selected if query.selected else float(not query.gold)
+    size, gold = query.selected or _NOTHING
+    return gold / size if size else float(query.gold == 0)
 
 
 def evidence_f1(query: Judged) -> float:
@@ -174,10 +187,15 @@ def f1_of_means(queries: Sequence[Judged]) -> float | None:
     return None if recall is None or precision is None else _harmonic(recall, precision)
 
 
+def selected_size(query: Judged) -> int:
+    """How many candidates were selected."""
+    return (query.selected or _NOTHING).size
+
+
 def pooled_selection(queries: Sequence[Judged], over: Callable[[Judged], int]) -> float | None:
     """All gold that was selected over all gold, or over all that was selected."""
     below = sum(map(over, queries))
-    return sum(query.selected_gold for query in queries) / below if below else None
+    return sum((query.selected or _NOTHING).gold for query in queries) / below if below else None
 
 
 def _harmonic(recall: float, precision: float) -> float:

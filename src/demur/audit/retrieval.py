@@ -7,41 +7,41 @@ figure is over all queries, because nothing says that any were left out.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from demur.audit.causes import POPULATIONS, ends_too_soon, other_ways
 from demur.audit.figures import Expected, Finding, Printed, finding, key_of, not_recognised
-from demur.audit.measures import measure_of
+from demur.audit.measures import Measure, measure_of
 from demur.audit.names import Asked, asked_for, needs_a_depth
 from demur.audit.sections import Known, Path, Place, Population, containers, leaves, place_of
 from demur.audit.views import Queries, View
 from demur.errors import UserError, and_more, shown
 
 if TYPE_CHECKING:
-    from demur.rankings import Rankings
+    from demur.rankings import Query
 
 FLAG = "skip_no_positives"
 
 
-def audited_retrieval(rankings: Mapping[str, Rankings], content: Any) -> list[Finding]:
-    """Every figure of a reported file, recomputed from the rankings of each system.
+def audited_retrieval(queries: Mapping[str, Sequence[Query]], content: Any) -> list[Finding]:
+    """Every figure of a reported file, recomputed from the queries of each system.
 
     `content` is the file parsed by `strict_json.loads(text, number=Printed.of)`.
     """
-    if not rankings:
+    if not queries:
         raise UserError("the data have no ranked column to audit; name one with --system NAME=COLUMN")
     if not isinstance(content, Mapping):
         raise UserError("expected an object with a section for each system")
     figures = [*leaves(content)]
     if not figures:
         raise UserError("there are no figures in it")
-    audit = _Audit(Queries(rankings), content)
+    audit = _Audit(Queries(queries), content)
     found = [audit.finding(path, value) for path, value in figures]
     strangers = audit.strangers(path for path, _ in figures)
     if strangers and all(one.status == "not recognised" for one in found):
-        names, there = and_more(shown(strangers[0]), len(strangers)), ", ".join(map(shown, rankings))
+        names, there = and_more(shown(strangers[0]), len(strangers)), ", ".join(map(shown, queries))
         raise UserError(f"no section is called after a system of the data ({there}), but {names}; {_way_out('NAME')}")
     return found
 
@@ -98,12 +98,23 @@ class _Audit:
             return "expected true or false" if is_flag else "not a number"
         if place.stranger is not None or place.group is not None:
             return self._unplaced(place)
-        measure = None if is_flag else measure_of(place.asked)
-        several = measure is not None and measure.ranks and len(self.queries.systems) > 1
-        if place.system is None and several:
-            return f"it does not say which system it is of: {', '.join(map(shown, self.queries.systems))}"
-        column = "fold" if place.spread == "std" else measure.needs if measure else None
-        return None if column is None else self._lacking(column)
+        return None if is_flag else self._lacking(place, measure_of(place.asked))
+
+    def _lacking(self, place: Place, measure: Measure) -> str | None:
+        """What a figure needs and the data or the file do not say."""
+        candidates = self.queries.systems if place.system is None else (place.system,)
+        for column in (measure.needs, "fold" if place.spread == "std" else None):
+            lacking = [self.queries.lacking(column, system) for system in candidates] if column else []
+            if lacking and all(lacking):
+                return lacking[0]
+        if self._system(place, measure) is None:
+            return f"it does not say which system it is of: {', '.join(map(shown, candidates))}"
+        return None
+
+    def _system(self, place: Place, measure: Measure) -> str | None:
+        if place.system is not None or measure.column is None:
+            return place.system or self.queries.systems[0]
+        return self.queries.speaking_for_all(measure.column)
 
     def _unplaced(self, place: Place) -> str:
         if place.stranger is None:
@@ -116,18 +127,14 @@ class _Audit:
         name = shown(place.stranger)
         return f"no system of the data is called {name} (there are: {there}); {_way_out(name)}"
 
-    def _lacking(self, column: str) -> str | None:
-        missing, total = self.queries.missing(column), len(self.queries.all())
-        if missing == total:
-            return f"it needs a column {column}, and the data have none"
-        return f"{missing} of {total} queries have no {column}" if missing else None
-
     def _view(self, path: Path, place: Place) -> View:
         assert place.asked is not None  # noqa: S101  (only recognised figures are viewed)
         measure = measure_of(place.asked)
+        system = self._system(place, measure)
+        assert system is not None  # noqa: S101
         spread = place.spread if self.queries.folds else None  # of one lot of queries, the mean is the figure itself
         view = View(
-            place.system or self.queries.systems[0],
+            system,
             averaging=place.averaging or "micro",
             spread=spread,
             criterion=place.criterion,

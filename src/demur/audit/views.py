@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from demur.audit.names import Asked, Averaging, Spread
     from demur.audit.sections import Population
-    from demur.rankings import Rankings
+    from demur.rankings import Query
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,24 +34,31 @@ class View:
 class Queries:
     """The queries of every system, judged once."""
 
-    def __init__(self, rankings: Mapping[str, Rankings]) -> None:
-        self._judged = {system: [Judged.of(query) for query in facts.queries()] for system, facts in rankings.items()}
+    def __init__(self, queries: Mapping[str, Sequence[Query]]) -> None:
+        self._judged = {system: [*map(Judged.of, rows)] for system, rows in queries.items()}
         self._figures: dict[tuple[Asked, View], float | None] = {}
         self.systems = tuple(self._judged)
-        self.criteria = frozenset(query.criterion for query in self.all())
-        self.folds = frozenset(query.fold for query in self.all() if query.fold is not None)
+        everything = [query for judged in self._judged.values() for query in judged]
+        self.criteria = frozenset(query.criterion for query in everything)
+        self.folds = frozenset(query.fold for query in everything if query.fold is not None)
 
-    def all(self, system: str | None = None) -> Sequence[Judged]:
-        """Every query, by default as the first system answers it: what is not ranked is the same for all."""
-        return self._judged[self.systems[0] if system is None else system]
+    def lacking(self, column: str, system: str) -> str | None:
+        """What is missing in a column of a system, in words, or None."""
+        judged = self._judged[system]
+        missing = sum(getattr(query, column) is None for query in judged)
+        if missing == len(judged):
+            return f"it needs a column {column}, and the data have none"
+        return f"{missing} of {len(judged)} queries have no {column}" if missing else None
 
-    def missing(self, column: str) -> int:
-        """How many queries have nothing in a column."""
-        return sum(getattr(query, column) is None for query in self.all())
+    def speaking_for_all(self, column: str) -> str | None:
+        """The system to ask where none is named: the only one with such a column, or the first of equals."""
+        having = [system for system in self.systems if self.lacking(column, system) is None]
+        contents = {tuple(getattr(query, column) for query in self._judged[system]) for system in having}
+        return having[0] if len(contents) == 1 else None
 
     def longest(self, system: str) -> int:
         """How many candidates the longest list of a system has."""
-        return max((len(query.hits) for query in self.all(system)), default=0)
+        return max((len(query.hits) for query in self._judged[system]), default=0)
 
     def figure(self, asked: Asked, view: View) -> float | None:
         """What a figure is in a view, by its definition."""
@@ -63,7 +70,7 @@ class Queries:
         """What a loop gives in a view; a criterion or a fold without queries of the population has no part in it."""
         seen = [
             query
-            for query in self.all(view.system)
+            for query in self._judged[view.system]
             if (view.population == "all" or query.gold)
             and view.criterion in (None, query.criterion)
             and view.fold in (None, query.fold)

@@ -61,14 +61,14 @@ def audit(  # noqa: PLR0913, PLR0917  (one parameter an option)
 
 
 def _of_queries(data: Path, reported: Path, systems: Sequence[str], columns: Sequence[str]) -> list[Finding]:
+    from demur.audit.reading import queries_to_audit  # noqa: PLC0415
     from demur.audit.retrieval import audited_retrieval  # noqa: PLC0415
-    from demur.read.queries import read_queries  # noqa: PLC0415
 
     named, called = _pairs("--system", systems, "NAME=COLUMN"), _pairs("--column", columns, "ROLE=COLUMN")
     content = _content(reported)
-    rankings = read_queries(data, columns=called, systems=named)
+    queries = queries_to_audit(data, columns=called, systems=named)
     with _told_of(reported):
-        return audited_retrieval(rankings, content)
+        return audited_retrieval(queries, content)
 
 
 def _of_runs(data: Sequence[Path], reported: Path, instrument: str, calibration: Path | None) -> list[Finding]:

@@ -1,6 +1,6 @@
 """Metrics: registered functions of a curve, and of forecasts."""
 
-from demur.metrics import calibration, selective, selective_ranking
+from demur.metrics import calibration, detection, retrieval, selective, selective_ranking
 from demur.metrics.forecasts import CALIBRATION_METRICS, CalibrationMetric, Forecasts, calibration_metric
 from demur.metrics.registry import METRICS, Measure, Metric, default_measures, metric
 from demur.metrics.scores import Scores
@@ -19,7 +19,9 @@ __all__ = [
     "calibration",
     "calibration_metric",
     "default_measures",
+    "detection",
     "metric",
+    "retrieval",
     "selective",
     "selective_ranking",
 ]

@@ -170,7 +170,7 @@ def checked_outcomes(values: Any) -> Floats:
     return checked_shares("outcome", plain)
 
 
-def over(part: Floats, whole: Floats, otherwise: float = np.nan) -> Floats:
+def over(part: NDArray[Any], whole: NDArray[Any], otherwise: float = np.nan) -> Floats:
     """One array over another; something else where there is nothing to divide by."""
     out = np.full(np.broadcast(part, whole).shape, otherwise)
     np.divide(part, whole, out=out, where=whole != 0)

@@ -1,7 +1,9 @@
-"""Readers: one module a format, each of them a file in and `Items` out."""
+"""Readers: one module a format, each of them a file in and facts out: `Items` of runs, `Rankings` of retrieval."""
 
 from demur.read.files import read_inputs, read_items
+from demur.read.queries import query_lists, read_queries
 from demur.read.rows import read_table
 from demur.read.run_json import read_run
+from demur.read.trec import read_trec
 
-__all__ = ["read_inputs", "read_items", "read_run", "read_table"]
+__all__ = ["query_lists", "read_inputs", "read_items", "read_queries", "read_run", "read_table", "read_trec"]

@@ -1,0 +1,295 @@
+"""Ranking metrics: how much of what there was to find is near the top of a list. One number a query, all at once.
+
+Where a query has nothing to find every one of them is 0: that is why means are given over the queries with gold and
+over all queries, never over one of them without saying which.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from demur.errors import UserError, literal, shown, unknown
+from demur.metrics.forecasts import over
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from demur.rankings import Rankings
+
+    Floats = NDArray[np.float64]
+    Integers = NDArray[np.int64]
+
+
+def checked_depth(k: Any) -> int:
+    """How many ids of a list are looked at: an integer of at least 1."""
+    if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
+        raise UserError(f"k {literal(k)}, expected an integer, 1 or more")
+    return int(k)
+
+
+@dataclass(frozen=True, eq=False)
+class Top:
+    """The first `k` ids of every list. With `effective`, a list shorter than k is judged by its own length."""
+
+    rankings: Rankings
+    k: int
+    effective: bool = False
+
+    def __post_init__(self) -> None:
+        checked_depth(self.k)
+
+    @cached_property
+    def _within(self) -> NDArray[np.bool_]:
+        return self.rankings.hit_rank <= self.k
+
+    @cached_property
+    def query(self) -> Integers:
+        """Of each hit: its query."""
+        return self.rankings.hit_query[self._within]
+
+    @cached_property
+    def rank(self) -> Integers:
+        """Of each hit: its rank, from 1."""
+        return self.rankings.hit_rank[self._within]
+
+    @cached_property
+    def number(self) -> Integers:
+        """Of each hit: how many hits there are up to it."""
+        return self.rankings.hit_number[self._within]
+
+    @cached_property
+    def hits(self) -> Integers:
+        """Of each query: how many of its gold ids are there."""
+        return np.bincount(self.query, minlength=len(self.rankings))
+
+    @property
+    def gold(self) -> Integers:
+        """Of each query: how many ids there are to find."""
+        return self.rankings.gold_count
+
+    @cached_property
+    def limit(self) -> Integers:
+        """Of each query: how many ids could have been returned."""
+        return np.minimum(self.k, self.rankings.candidates) if self.effective else np.full(len(self.rankings), self.k)
+
+    def total(self, per_hit: Floats) -> Floats:
+        """Of each query: the sum over its hits, added in the order of the ranks."""
+        return np.asarray(np.bincount(self.query, per_hit, minlength=len(self.rankings)), np.float64)
+
+    @cached_property
+    def discounts(self) -> Floats:
+        """1/log2(i + 1) for each rank i that matters."""
+        last = min(self.k, max(int(self.rank.max(initial=0)), int(self.gold.max(initial=0))))
+        return np.array([1.0 / math.log2(rank + 1) for rank in range(1, last + 1)])
+
+
+Function = Callable[[Top], "Floats"]
+
+
+@dataclass(frozen=True, slots=True)
+class RankingMetric:
+    """A registered function of the top of every list; higher is better for all of them."""
+
+    name: str
+    title: str
+    function: Function
+    better: str = "higher"
+    undefined: str = ""
+
+
+RANKING_METRICS: dict[str, RankingMetric] = {}
+
+
+def ranking_metric(name: str, title: str) -> Callable[[Function], Function]:
+    """Register a function of the top of every list as a metric; its name ends in @K."""
+
+    def register(function: Function) -> Function:
+        if name in RANKING_METRICS:
+            raise ValueError(f"the ranking metric {name} is registered already")
+        RANKING_METRICS[name] = RankingMetric(name, title, function)
+        return function
+
+    return register
+
+
+@dataclass(frozen=True, slots=True)
+class RankingMeasure:
+    """A ranking metric at a depth.
+
+    >>> str(RankingMeasure.of("ndcg@10")), RankingMeasure.of("ndcg@10").title
+    ('ndcg@10', 'nDCG@10')
+    """
+
+    metric: RankingMetric
+    k: int
+
+    @classmethod
+    def of(cls, name: str) -> RankingMeasure:
+        """Parse a name."""
+        found = re.fullmatch(r"([a-z_]+)@([0-9]{1,9})", name) if isinstance(name, str) else None
+        if found is None:
+            raise UserError(f"ranking metric {shown(name)}, expected a name and a depth such as ndcg@10")
+        if f"{found[1]}@K" not in RANKING_METRICS:
+            raise unknown("ranking metric", f"{found[1]}@K", RANKING_METRICS)
+        return cls(RANKING_METRICS[f"{found[1]}@K"], checked_depth(int(found[2])))
+
+    def __str__(self) -> str:
+        return f"{self.metric.name[:-1]}{self.k}"
+
+    @property
+    def title(self) -> str:
+        """How a table calls it."""
+        return f"{self.metric.title[:-1]}{self.k}"
+
+
+def per_query(rankings: Rankings, measures: list[RankingMeasure], *, effective: bool = False) -> dict[str, Floats]:
+    """Every measure of every query. Hits are looked up once for each depth."""
+    tops = {measure.k: Top(rankings, measure.k, effective) for measure in measures}
+    return {str(measure): measure.metric.function(tops[measure.k]) for measure in measures}
+
+
+@ranking_metric("recall@K", "Recall@K")
+def recall(top: Top) -> Floats:
+    """Share of the gold ids that are among the first K.
+
+    How much of the evidence a reader of K ids gets to see. Higher is better.
+
+    Formula: |top-K ∩ gold| / |gold|.
+    Ties: none: a list has an order.
+    Abstentions: an empty list finds nothing: 0.
+    Undefined: never; 0 where there is no gold.
+    Reference: Manning, Raghavan, Schütze (2008), Introduction to Information Retrieval, chapter 8.
+
+    >>> from demur.rankings import rankings_of
+    >>> recall(Top(rankings_of([{"a", "b", "c"}], [["a", "x", "b"]]), 2)).tolist()
+    [0.3333333333333333]
+    """
+    return over(top.hits, top.gold, 0.0)
+
+
+@ranking_metric("precision@K", "Precision@K")
+def precision(top: Top) -> Floats:
+    """Share of the first K places that hold a gold id.
+
+    How much of what a reader is shown is evidence. Higher is better.
+
+    Formula: |top-K ∩ gold| / K; with effective K, / min(K, candidates).
+    Ties: none: a list has an order.
+    Abstentions: an empty list holds nothing: 0.
+    Undefined: never; 0 where there is no gold.
+    Reference: Manning, Raghavan, Schütze (2008), Introduction to Information Retrieval, chapter 8.
+
+    >>> from demur.rankings import rankings_of
+    >>> facts = rankings_of([{"a", "b"}], [["a", "x", "b"]])
+    >>> precision(Top(facts, 5)).tolist(), precision(Top(facts, 5, effective=True)).tolist()
+    ([0.4], [0.6666666666666666])
+    """
+    return over(top.hits, top.limit, 0.0)
+
+
+@ranking_metric("hit@K", "Hit@K")
+def hit(top: Top) -> Floats:
+    """Whether any gold id is among the first K; its mean is the hit rate.
+
+    The share of the queries for which a reader of K ids sees any evidence at all. Higher is better.
+
+    Formula: 1 if top-K ∩ gold is not empty, else 0.
+    Ties: none: a list has an order.
+    Abstentions: an empty list finds nothing: 0.
+    Undefined: never; 0 where there is no gold.
+    Reference: trec_eval, success.
+
+    >>> from demur.rankings import rankings_of
+    >>> hit(Top(rankings_of([{"a"}, {"a"}], [["x", "a"], ["x"]]), 2)).tolist()
+    [1.0, 0.0]
+    """
+    return (top.hits > 0).astype(np.float64)
+
+
+@ranking_metric("mrr@K", "MRR@K")
+def mrr(top: Top) -> Floats:
+    """Reciprocal of the rank of the first gold id, if that is K at most.
+
+    How soon a reader meets the first piece of evidence. Higher is better.
+
+    Formula: 1 / rank of the first id in gold among the first K, 0 if there is none.
+    Ties: none: a list has an order.
+    Abstentions: an empty list finds nothing: 0.
+    Undefined: never; 0 where there is no gold.
+    Reference: Voorhees (1999), The TREC-8 question answering track report.
+
+    >>> from demur.rankings import rankings_of
+    >>> mrr(Top(rankings_of([{"a", "b"}], [["x", "b", "a"]]), 3)).tolist()
+    [0.5]
+    """
+    first = top.number == 1
+    found = np.zeros(len(top.rankings))
+    found[top.query[first]] = 1.0 / top.rank[first]
+    return found
+
+
+@ranking_metric("map@K", "MAP@K")
+def average_precision(top: Top) -> Floats:
+    """Average precision: the mean of the precisions at the hits, of as many as there could be; its mean is MAP.
+
+    Rewards having the evidence, and having it early. Higher is better.
+
+    Formula: Σ over hits at rank i ≤ K of (hits up to i)/i, divided by min(|gold|, K); with effective K, by
+    min(|gold|, K, candidates).
+    Ties: none: a list has an order.
+    Abstentions: an empty list finds nothing: 0.
+    Undefined: never; 0 where there is no gold.
+    Reference: Manning, Raghavan, Schütze (2008), Introduction to Information Retrieval, chapter 8.
+
+    >>> from demur.rankings import rankings_of
+    >>> average_precision(Top(rankings_of([{"a", "b", "c"}], [["a", "b", "x"]]), 2)).tolist()
+    [1.0]
+    """
+    return over(top.total(top.number / top.rank), np.minimum(top.gold, top.limit), 0.0)
+
+
+@ranking_metric("map_trec@K", "MAP (÷ gold)@K")
+def average_precision_trec(top: Top) -> Floats:
+    """Average precision as trec_eval has it, divided by all there was to find.
+
+    A list cut at K < |gold| cannot reach 1. Higher is better.
+
+    Formula: Σ over hits at rank i ≤ K of (hits up to i)/i, divided by |gold|.
+    Ties: none: a list has an order.
+    Abstentions: an empty list finds nothing: 0.
+    Undefined: never; 0 where there is no gold.
+    Reference: trec_eval, map_cut; ir-measures, AP@K.
+
+    >>> from demur.rankings import rankings_of
+    >>> average_precision_trec(Top(rankings_of([{"a", "b", "c"}], [["a", "b", "x"]]), 2)).tolist()
+    [0.6666666666666666]
+    """
+    return over(top.total(top.number / top.rank), top.gold, 0.0)
+
+
+@ranking_metric("ndcg@K", "nDCG@K")
+def ndcg(top: Top) -> Floats:
+    """Normalised discounted cumulative gain: hits count less the later they come, against the best order there is.
+
+    1 if the first places all hold evidence, as long as there is any. Higher is better.
+
+    Formula: Σ over hits at rank i ≤ K of 1/log2(i + 1), divided by the same sum over i = 1 … min(|gold|, K); with
+    effective K, over i = 1 … min(|gold|, K, candidates).
+    Ties: none: a list has an order.
+    Abstentions: an empty list finds nothing: 0.
+    Undefined: never; 0 where there is no gold.
+    Reference: Järvelin, Kekäläinen (2002), Cumulated gain-based evaluation of IR techniques.
+
+    >>> from demur.rankings import rankings_of
+    >>> ndcg(Top(rankings_of([{"a", "b"}], [["a", "b", "x"]]), 10)).tolist()
+    [1.0]
+    """
+    ideal = np.concatenate([[0.0], np.cumsum(top.discounts)])
+    return over(top.total(top.discounts[top.rank - 1]), ideal[np.minimum(top.gold, top.limit)], 0.0)

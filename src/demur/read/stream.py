@@ -1,0 +1,89 @@
+"""Files read as a stream: a line at a time, unpacked on the way, with the fingerprint of every byte that went by."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import zlib
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from demur.errors import UserError, literal
+from demur.items import Source
+from demur.strict_json import shown_path
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    Progress = Callable[[int, int], None]
+
+_GZIP = b"\x1f\x8b"
+_CHUNK = 1 << 20
+
+
+class _Watched(io.RawIOBase):
+    """The bytes of a file, hashed and counted as they are read."""
+
+    def __init__(self, path: Path, progress: Progress | None) -> None:
+        import hashlib  # noqa: PLC0415  (slow to import, and only files have a fingerprint)
+
+        self._file = path.open("rb", buffering=0)
+        self._hash, self._read = hashlib.sha256(), 0
+        self._total, self._progress = path.stat().st_size, progress
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        size = self._file.readinto(buffer) or 0
+        self._hash.update(memoryview(buffer)[:size])
+        self._read += size
+        if self._progress:
+            self._progress(self._read, max(self._total, self._read))
+        return size
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+    def fingerprint(self) -> str:
+        """SHA-256 of the whole file, what was not asked for included."""
+        while self.readinto(bytearray(_CHUNK)):
+            pass
+        return self._hash.hexdigest()
+
+
+class Stream:
+    """A text file being read: its lines, and afterwards its source."""
+
+    def __init__(self, path: str | Path, progress: Progress | None = None) -> None:
+        self._path = path
+        self._raw = _Watched(Path(path), progress)
+        buffered = io.BufferedReader(self._raw, _CHUNK)
+        packed = buffered.peek(2)[:2] == _GZIP
+        unpacked = io.BufferedReader(gzip.GzipFile(fileobj=buffered)) if packed else buffered
+        self.lines = io.TextIOWrapper(unpacked, encoding="utf-8-sig", newline="\n")
+
+    def source(self) -> Source:
+        """Where it is and what it holds."""
+        return Source(shown_path(self._path), self._raw.fingerprint())
+
+
+@contextmanager
+def stream(path: str | Path, progress: Progress | None = None) -> Iterator[Stream]:
+    """Open a text file, gzipped or not; every way it can disappoint is one line that names it."""
+    try:
+        opened = Stream(path, progress)
+        with opened.lines:
+            yield opened
+    except UserError as error:
+        raise error.in_file(path) from None
+    except UnicodeDecodeError as error:
+        raise UserError(f"{path}: not UTF-8 text: a byte is 0x{error.object[error.start]:02x}") from None
+    except (EOFError, zlib.error, gzip.BadGzipFile):
+        raise UserError(f"{path}: not valid gzip: it ends early or is damaged") from None
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read ({error.strerror})") from None
+    except (TypeError, ValueError) as error:  # no path at all, or a NUL in it
+        raise UserError(f"{literal(path)}: cannot be read ({error})") from None
