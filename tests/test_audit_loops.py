@@ -55,6 +55,7 @@ def test_ndcg_is_the_gain_over_the_best_gain():
 def test_map_of_two_hits_among_three_gold_is_1_at_depth_2_and_two_thirds_over_all_gold():
     both = query("abc", "abx")
     assert value("map@2", both) == 1
+    assert value("map_trec@2", both) == pytest.approx(2 / 3)
     assert otherwise("map@2", "other denominator: ÷ gold, not ÷ min(gold, K)", both) == pytest.approx(2 / 3)
 
 
@@ -88,7 +89,7 @@ def test_one_class_has_the_area_of_a_guess_and_the_precision_of_its_rate():
     for label in (0, 1):
         queries = detected([label, label], [0.1, 0.9])
         assert (value("auroc", *queries), value("auprc", *queries)) == (0.5, label)
-        assert (value("tpr@5%fpr", *queries), value("threshold@5%fpr", *queries)) == (None, None)
+        assert (value("tpr@5%fpr", *queries), value("threshold@5%fpr", *queries)) == (0, None)
 
 
 def test_equal_probabilities_count_half():

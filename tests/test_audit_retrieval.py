@@ -321,6 +321,19 @@ def test_a_section_may_be_called_after_the_column_or_in_capitals(queries_of_both
         assert differing(queries_of_both, {name: ranking(QUERIES, "reranked")}) == {}
 
 
+def test_a_figure_may_have_its_depths_below_it_but_a_list_says_nothing_of_its_members(queries_of_both):
+    right = ranking(QUERIES, "reranked")
+    content = {"reranked": {"recall": {"1": right["recall@1"], "@5": right["recall@5"]}, "ks": [1], "hit@1": [1, 0]}}
+    found = audited(queries_of_both, content)
+    assert {key: (one.status, one.cause) for key, one in found.items()} == {
+        "reranked.recall.1": ("match", None),
+        "reranked.recall.@5": ("match", None),
+        "reranked.ks.0": ("not recognised", "no known figure is called ks"),
+        "reranked.hit@1.0": ("not recognised", "nothing known is called 0"),
+        "reranked.hit@1.1": ("not recognised", "nothing known is called 1"),
+    }
+
+
 def test_lists_shorter_than_the_depth_are_named_when_nothing_else_explains_a_figure(queries_of_both):
     assert (
         only(queries_of_both, **{"recall@20": 0.123456})["reranked.recall@20"].cause

@@ -61,12 +61,10 @@ def _over_recall(queries: Sequence[Judged], height: Callable[[float, float], flo
     return area / found
 
 
-def tpr_at_fpr(queries: Sequence[Judged], target: Fraction, *, all_points: bool = True) -> float | None:
-    """The largest share of queries with evidence found while the false alarms stay within the target."""
+def tpr_at_fpr(queries: Sequence[Judged], target: Fraction, *, all_points: bool = True) -> float:
+    """The largest share of queries with evidence found while false alarms stay within the target; one class is 0."""
     best = _last_within(queries, target, all_points=all_points)
-    if best is None:
-        return None
-    return best.with_evidence / sum(query.gold > 0 for query in queries)
+    return best.with_evidence / sum(query.gold > 0 for query in queries) if best else 0.0
 
 
 def threshold_at_fpr(queries: Sequence[Judged], target: Fraction, *, all_points: bool = True) -> float | None:

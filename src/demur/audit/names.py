@@ -41,6 +41,7 @@ _CUT = {
     "hit": ("hit", "hits", "hit_rate", "hitrate", "hr", "success"),
     "mrr": ("mrr", "rr", "mean_reciprocal_rank"),
     "map": ("map", "ap", "mean_average_precision"),
+    "map_trec": ("map_trec", "map_cut"),
     "ndcg": ("ndcg", "ndcg_cut"),
 }
 _PLAIN = {

@@ -98,6 +98,10 @@ def _average_precision(query: Judged, k: int) -> float:
     return _ratio(_precision_sum(query, k), min(query.gold, k))
 
 
+def _average_precision_over_gold(query: Judged, k: int) -> float:
+    return _ratio(_precision_sum(query, k), query.gold)
+
+
 def _gain(query: Judged, k: int) -> float:
     return sum(1 / math.log2(rank + 1) for rank, is_gold in enumerate(query.hits[:k], 1) if is_gold)
 
@@ -124,6 +128,7 @@ DEFINITIONS: dict[str, AtDepth] = {
     "hit": _hit,
     "mrr": _reciprocal_rank,
     "map": _average_precision,
+    "map_trec": _average_precision_over_gold,
     "ndcg": _ndcg,
 }
 OTHER_WAYS: dict[str, dict[str, AtDepth]] = {
@@ -137,11 +142,14 @@ OTHER_WAYS: dict[str, dict[str, AtDepth]] = {
         "not cut at K": lambda q, k: _reciprocal_rank(q, max(k, len(q.hits))),
     },
     "map": {
-        "other denominator: ÷ gold, not ÷ min(gold, K)": lambda q, k: _ratio(_precision_sum(q, k), q.gold),
+        "other denominator: ÷ gold, not ÷ min(gold, K)": _average_precision_over_gold,
         "other denominator: ÷ the hits found": lambda q, k: _ratio(_precision_sum(q, k), sum(q.hits[:k])),
         "other denominator: K at most the candidates": lambda q, k: _ratio(
             _precision_sum(q, k), min(q.gold, _returned(q, k))
         ),
+    },
+    "map_trec": {
+        "other denominator: ÷ min(gold, K), not ÷ gold": _average_precision,
     },
     "ndcg": {
         "other denominator: ideal over all gold, not min(gold, K)": lambda q, k: _ratio(_gain(q, k), _ideal(q.gold)),

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from demur.audit.causes import POPULATIONS, ends_too_soon, other_ways
 from demur.audit.figures import Expected, Finding, Printed, finding, key_of, not_recognised
 from demur.audit.measures import Measure, measure_of
-from demur.audit.names import Asked, asked_for, needs_a_depth
+from demur.audit.names import Asked, asked_for
 from demur.audit.sections import Known, Path, Place, Population, containers, leaves, place_of
 from demur.audit.views import Queries, View
 from demur.errors import UserError, and_more, shown
@@ -91,8 +91,8 @@ class _Audit:
     def _why_not(self, path: Path, place: Place, value: Any) -> str | None:
         """Why a figure cannot be recomputed, or None."""
         if place.asked is None:
-            no_depth = needs_a_depth(path[-1])
-            return "it does not say at which K" if no_depth else f"no known figure is called {shown(path[-1])}"
+            name = next((name for name in reversed(path) if not name.isdecimal()), path[-1])
+            return "it does not say at which K" if place.stem else f"no known figure is called {shown(name)}"
         is_flag = place.asked.figure == FLAG
         if isinstance(value, bool) != is_flag or isinstance(value, str):
             return "expected true or false" if is_flag else "not a number"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from demur.audit.figures import Printed, flattened
-from demur.audit.names import AVERAGINGS, SPREADS, Asked, Averaging, Spread, asked_for, plain_name
+from demur.audit.names import AVERAGINGS, SPREADS, Asked, Averaging, Spread, asked_for, needs_a_depth, plain_name
 
 Population = Literal["positives", "all"]
 
@@ -70,7 +70,11 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A figure with everything the path to it says; `stranger` is a name on the path nobody knows."""
+    """A figure with everything the path to it says.
+
+    `group` waits for the name of a criterion or a fold, `stem` (such as recall) for a depth; `stranger` is the first
+    name nobody knows.
+    """
 
     asked: Asked | None = None
     system: str | None = None
@@ -80,6 +84,7 @@ class Place:
     criterion: str | None = None
     fold: str | None = None
     group: str | None = None
+    stem: str | None = None
     stranger: str | None = None
 
     def within(self, name: str, known: Known) -> Place:
@@ -98,7 +103,9 @@ class Place:
 
     def _measuring(self, name: str) -> Place:
         """The place with the figure a name asks for, unless there is one or the two contradict each other."""
-        asked = asked_for(name)
+        asked = asked_for(name) or (asked_for(f"{self.stem}@{name.lstrip('@')}") if self.stem else None)
+        if asked is None and self.stem is None and needs_a_depth(name):
+            return replace(self, stem=name)
         said = asked and ((asked.averaging and self.averaging) or (asked.spread and self.spread))
         if asked is None or said or self.asked is not None:
             return replace(self, stranger=self.stranger or name)
