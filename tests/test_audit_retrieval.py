@@ -126,6 +126,15 @@ def test_a_flag_that_its_own_figures_contradict_differs(queries_of_both):
         assert (flag.status, flag.recomputed, flag.cause) == ("differs", skip, f"the figures beside it are over {over}")
 
 
+def test_a_flag_says_which_queries_count_for_everything_below_it_and_the_nearest_wins(queries_of_both):
+    positives, everything = ranking(with_gold(QUERIES), "reranked"), ranking(QUERIES, "reranked")
+    inner = {"skip_no_positives": False, **everything}
+    content = {"skip_no_positives": True, "runs": [{"reranked": positives}, {"reranked": inner}], "reranked": positives}
+    found = audited(queries_of_both, {"skip_no_positives": True, "reranked": {**positives, "metrics": inner}})
+    assert {one.status for one in found.values()} == {"match"}
+    assert differing(queries_of_both, content) == {}
+
+
 def test_a_flag_alone_says_nothing_that_could_be_checked(queries_of_both):
     flag = only(queries_of_both, skip_no_positives=True)["reranked.skip_no_positives"]
     assert (flag.status, flag.cause) == ("not recognised", "no figure beside it tells which queries were left out")
@@ -195,6 +204,21 @@ def test_a_spread_with_ddof_1_is_named_and_so_is_pooling_over_folds(queries_of_b
     }
     assert differing(queries_of_both, {"reranked": {"ndcg@10": right["mean"]}}) == {
         "reranked.ndcg@10": "the mean over folds, not all queries pooled"
+    }
+
+
+def test_within_one_fold_there_is_no_spread_over_folds_and_a_count_is_never_averaged(queries_of_both):
+    first = by(QUERIES, "fold")["0"]
+    inside = {
+        "ndcg@10": {"mean": mean_of(pipeline.ndcg, first, "reranked", 10), "std": 0.1},
+        "queries_total": len(first),
+    }
+    found = audited(queries_of_both, {"reranked": {"fold_0": inside, "macro": {"queries_total": len(QUERIES)}}})
+    assert {key: (one.status, one.cause) for key, one in found.items()} == {
+        "reranked.fold_0.ndcg@10.mean": ("match", None),
+        "reranked.fold_0.ndcg@10.std": ("not recognised", "a fold alone has no spread over folds"),
+        "reranked.fold_0.queries_total": ("match", None),
+        "reranked.macro.queries_total": ("match", None),
     }
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from demur.audit.figures import Printed, flattened
 from demur.audit.names import AVERAGINGS, SPREADS, Asked, Averaging, Spread, asked_for, needs_a_depth, plain_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
 
 Population = Literal["positives", "all"]
 
@@ -26,24 +28,8 @@ _WORDS: dict[str, Mapping[str, Any]] = {
     "spread": SPREADS,
     "group": _GROUPS,
 }
-_SAY_NOTHING = frozenset(
-    [
-        "metrics",
-        "results",
-        "systems",
-        "summary",
-        "overall",
-        "ranking",
-        "retrieval",
-        "detection",
-        "no_evidence",
-        "ne_detection",
-        "calibration",
-        "dynamic_k",
-        "selection",
-        "counts",
-    ]
-)
+_WRAPPERS = frozenset({"metrics", "results", "systems", "summary", "overall", "counts"})
+_TOPICS = frozenset({"ranking", "retrieval", "detection", "no_evidence", "calibration", "dynamic_k", "selection"})
 _ENDINGS = ("_topk", "_top_k", "_ids", "_ranked")
 _DIGITS = r"-?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?"
 _MEAN_AND_STD = re.compile(rf"({_DIGITS})\s*(?:±|\+/?-)\s*({_DIGITS})")
@@ -99,7 +85,7 @@ class Place:
         for said, words in _WORDS.items():
             if plain in words and getattr(self, said) is None:
                 return replace(self, **{said: words[plain]})
-        return self if plain in _SAY_NOTHING else self._measuring(name)
+        return self if plain in _WRAPPERS | _TOPICS else self._measuring(name)
 
     def _measuring(self, name: str) -> Place:
         """The place with the figure a name asks for, unless there is one or the two contradict each other."""
@@ -146,16 +132,3 @@ def leaves(content: Any) -> Iterator[tuple[Path, Any]]:
             yield path, Printed.of(text)
         else:
             yield path, value
-
-
-def containers(content: Any, path: Path) -> Iterator[tuple[Path, Mapping[str, Any]]]:
-    """The objects a figure stands in, from the innermost to the whole file."""
-    above: list[tuple[Path, Any]] = [((), content)]
-    for depth, name in enumerate(path[:-1], 1):
-        inside = above[-1][1]
-        if isinstance(inside, list):
-            inside = inside[int(name)]
-        elif isinstance(inside, Mapping):
-            inside = inside.get(name)
-        above.append((path[:depth], inside))
-    yield from ((place, inside) for place, inside in reversed(above) if isinstance(inside, Mapping))

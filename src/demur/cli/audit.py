@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from os.path import realpath
 from pathlib import Path  # noqa: TC003  (typer reads the annotations)
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -46,7 +47,7 @@ def audit(  # noqa: PLR0913, PLR0917  (one parameter an option)
     from demur.audit.listing import findings_text  # noqa: PLC0415  (--help does not pay for any of these)
     from demur.write import json_text  # noqa: PLC0415
 
-    if any(path.exists() and reported.exists() and path.samefile(reported) for path in data):
+    if realpath(reported) in map(realpath, data):
         raise UserError(f"{reported}: is the data as well: no figure is compared with itself")
     if data[0].suffix.lower() == _RUN:
         _refuse("a run", {"--system": system, "--column": column})
