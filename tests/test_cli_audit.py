@@ -2,11 +2,12 @@
 
 import hashlib
 import json
+import re
 
 import pytest
 
 import pipeline
-from commands import demur
+from commands import ROOT, demur
 from pipeline import as_csv, made_queries, ranking, section
 from runs import written
 
@@ -165,3 +166,14 @@ def test_a_reported_file_that_cannot_be_audited_is_one_line_and_exit_code_2(fold
 def test_a_wrong_call_is_one_line_and_exit_code_2(folder, arguments, message):
     found = demur(folder, "audit", *arguments.split())
     assert (found.returncode, found.stdout, found.stderr) == (2, "", f"demur: {message}\n")
+
+
+def test_the_page_shows_what_the_command_prints(tmp_path):
+    page = (ROOT / "docs" / "audit.md").read_text(encoding="utf-8")
+    data, reported, command, printed = re.search(
+        r"```csv\n(.*?)```.*?```json\n(.*?)```.*?```console\n\$ demur (.*?)\n```.*?```text\n(.*?)```", page, re.DOTALL
+    ).groups()
+    written(tmp_path, data, "per_query.csv")
+    written(tmp_path, reported, "summary.json")
+    found = demur(tmp_path, *command.split())
+    assert (found.returncode, found.stdout) == (3, printed)

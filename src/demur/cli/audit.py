@@ -38,7 +38,7 @@ def audit(  # noqa: PLR0913, PLR0917  (one parameter an option)
     calibration: CalibrationFile = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,  # noqa: FBT002
 ) -> None:
-    """Recompute every reported figure from the data, by plain loops; the exit code is 3 if one differs.
+    """Recompute the figures somebody reported, by plain loops over the data; the exit code is 3 if one differs.
 
     Example: demur audit --data per_query.csv --reported summary.json --system reranker=reranked_topk
 
