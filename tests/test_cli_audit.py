@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import random
 import re
 
 import pytest
@@ -10,6 +11,7 @@ import pipeline
 from commands import ROOT, demur
 from pipeline import as_csv, made_queries, ranking, section
 from runs import written
+from test_cli_hostile import damaged
 
 QUERIES = made_queries()
 WAY_OUT = "say which column it is with --system NAME"
@@ -177,3 +179,14 @@ def test_the_page_shows_what_the_command_prints(tmp_path):
     written(tmp_path, reported, "summary.json")
     found = demur(tmp_path, *command.split())
     assert (found.returncode, found.stdout) == (3, printed)
+
+
+def test_a_damaged_report_is_a_clean_error_or_a_list(folder):
+    rng, content, codes = random.Random(5), pipeline.summary(QUERIES), set()
+    for _ in range(60):
+        data = damaged(rng, content)
+        found = audit(folder, data if isinstance(data, bytes) else data.encode("utf-8", "surrogatepass"))
+        codes.add(found.returncode)
+        assert (found.stdout == "") == (found.returncode == 2)
+        assert found.stderr.count("\n") == (found.returncode == 2)
+    assert codes == {0, 2, 3}
