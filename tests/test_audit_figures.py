@@ -61,6 +61,11 @@ def test_what_has_no_definition_here_is_not_guessed(name):
     assert asked_for(name) is None
 
 
+def test_a_count_printed_with_an_exponent_is_still_exact():
+    assert finding("x", Printed.of("4e1"), Expected(43, exact=True)).status == "differs"
+    assert finding("x", Printed.of("4e1"), Expected(40, exact=True)).status == "match"
+
+
 @pytest.mark.parametrize("text", ["1e999", "-1e400", "1e-99999999999999999999", "0e999999999999999999"])
 def test_a_number_out_of_range_is_refused(text):
     with pytest.raises(UserError, match="is out of range"):

@@ -348,6 +348,14 @@ def test_a_section_may_be_called_after_the_column_or_in_capitals(queries_of_both
         assert differing(queries_of_both, {name: ranking(QUERIES, "reranked")}) == {}
 
 
+def test_a_section_that_could_be_either_of_two_systems_is_neither(queries_of_both):
+    alike = {"Dense": queries_of_both["retriever"], "dense": queries_of_both["reranked"]}
+    right = ranking(QUERIES, "reranked")
+    assert {one.status for one in audited(alike, {"dense": right}).values()} == {"match"}
+    found = audited(alike, {"DENSE": right, "queries_total": len(QUERIES)})
+    assert found["DENSE.recall@1"].cause.startswith("no system of the data is called DENSE (there are: Dense, dense)")
+
+
 def test_a_figure_may_have_its_depths_below_it_but_a_list_says_nothing_of_its_members(queries_of_both):
     right = ranking(QUERIES, "reranked")
     content = {"reranked": {"recall": {"1": right["recall@1"], "@5": right["recall@5"]}, "ks": [1], "hit@1": [1, 0]}}
