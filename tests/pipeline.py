@@ -168,16 +168,16 @@ def dynamic_k(queries):
     )
 
 
-def summary(queries):
+def summary(queries, depths=(1, 5, 10)):
     """Everything such a pipeline reports, in every shape it is known to."""
     positives = with_gold(queries)
     return {
         "retriever": {
-            "positives_only": section(queries, "retriever", skip=True),
-            "all_queries": section(queries, "retriever", skip=False),
+            "positives_only": section(queries, "retriever", skip=True, depths=depths),
+            "all_queries": section(queries, "retriever", skip=False, depths=depths),
         },
         "reranked": {
-            **section(queries, "reranked", skip=True),
+            **section(queries, "reranked", skip=True, depths=depths),
             "per_criterion": {
                 name: ranking(group, "reranked", (5,)) for name, group in by(positives, "criterion_id").items()
             },
