@@ -49,6 +49,7 @@ bench: $(READY)  ## ratios against references measured in the same run
 	$(BIN)/python bench/bootstrap.py
 	$(BIN)/python bench/variants.py
 	$(BIN)/python bench/evaluate.py
+	$(BIN)/python bench/retrieval.py
 
 docs: $(READY)  ## write the pages that are generated from the code
 	$(BIN)/python docs/make_definitions.py

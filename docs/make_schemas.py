@@ -11,6 +11,7 @@ import demur
 from demur.artifact import metrics_schema
 from demur.calibration import calibration_schema
 from demur.read.run_schema import run_schema
+from demur.retrieval_artifact import retrieval_schema
 from demur.write import json_text
 
 FOLDER = Path(demur.__file__).parent / "schemas"
@@ -18,6 +19,7 @@ SCHEMAS = {
     "metrics.schema.json": metrics_schema,
     "run.schema.json": run_schema,
     "calibrator.schema.json": calibration_schema,
+    "retrieval.schema.json": retrieval_schema,
 }
 
 if __name__ == "__main__":

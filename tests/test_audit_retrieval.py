@@ -349,6 +349,20 @@ def test_a_section_may_be_called_after_the_column_or_in_capitals(queries_of_both
         assert differing(queries_of_both, {name: ranking(QUERIES, "reranked")}) == {}
 
 
+def test_words_that_only_wrap_say_nothing_and_a_bare_number_of_queries_is_of_its_section(queries_of_both):
+    positives = with_gold(QUERIES)
+    inside = {"ndcg@10": {"value": mean_of(pipeline.ndcg, positives, "reranked", 10)}, "queries": len(positives)}
+    spread = {"ndcg@10": pipeline.folds(positives, "reranked")}
+    content = {
+        "queries": {"queries_total": len(QUERIES), "folds": ["0", "1"]},
+        "systems": {"reranked": {"positives_only": {"metrics": inside}, "folds": {"positives_only": spread}}},
+        "num_queries": len(QUERIES),
+    }
+    found = audited(queries_of_both, content)
+    assert [found.pop(f"queries.folds.{place}").status for place in range(2)] == ["not recognised"] * 2
+    assert {one.status for one in found.values()} == {"match"}
+
+
 def test_a_section_that_could_be_either_of_two_systems_is_neither(queries_of_both):
     alike = {"Dense": queries_of_both["retriever"], "dense": queries_of_both["reranked"]}
     right = ranking(QUERIES, "reranked")

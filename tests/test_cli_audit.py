@@ -155,9 +155,15 @@ def test_a_reported_file_that_cannot_be_audited_is_one_line_and_exit_code_2(fold
             "--data per_query.csv --reported per_query.csv",
             "per_query.csv: is the data as well: no figure is compared with itself",
         ),
-        ("--data per_query.csv --reported summary.json --system x", "--system 'x', expected NAME=COLUMN"),
-        ("--data per_query.csv --reported summary.json --column =x", "--column '=x', expected ROLE=COLUMN"),
-        ("--data per_query.csv --reported summary.json --system a=b --system a=c", "--system names a twice"),
+        (
+            "--data per_query.csv --reported summary.json --system x",
+            "--system 'x', expected a name and a column with = between them",
+        ),
+        (
+            "--data per_query.csv --reported summary.json --column =x",
+            "--column '=x', expected a name and a column with = between them",
+        ),
+        ("--data per_query.csv --reported summary.json --system a=b --system a=c", "--system 'a' is given twice"),
         (
             "--data per_query.csv --reported summary.json --data per_query.csv",
             "a second --data says nothing about a per-query table: leave it out",
@@ -168,6 +174,29 @@ def test_a_reported_file_that_cannot_be_audited_is_one_line_and_exit_code_2(fold
 def test_a_wrong_call_is_one_line_and_exit_code_2(folder, arguments, message):
     found = demur(folder, "audit", *arguments.split())
     assert (found.returncode, found.stdout, found.stderr) == (2, "", f"demur: {message}\n")
+
+
+def test_the_loops_agree_with_the_evaluator_on_every_number_they_share(folder):
+    """Two ways that share no code: the means and areas of `demur retrieval`, and the loops of the audit."""
+    measured = demur(
+        folder, "retrieval", "--data", "per_query.csv", "--bootstrap-resamples", "0", "--output", "own.json"
+    )
+    assert measured.returncode == 0
+    found = json.loads(demur(folder, "audit", "--data", "per_query.csv", "--reported", "own.json", "--json").stdout)
+    assert [one for one in found["findings"] if one["status"] == "differs"] == []
+    matched = {one["key"].removeprefix("systems.reranked.") for one in found["findings"] if one["status"] == "match"}
+    assert len(matched) > 400
+    assert {
+        "all_queries.micro.ndcg@10.value",
+        "positives_only.macro.map@5.value",
+        "positives_only.per_criterion.A.2.metrics.mrr@10.value",
+        "detection.micro.tpr@fpr=0.05.value",
+        "detection.macro.auprc.value",
+        "dynamic_k.metrics.evidence_f1.value",
+        "folds.all_queries.recall@5.std",
+        "folds.detection.auroc.mean",
+        "queries.queries_without_positives",
+    } <= matched
 
 
 def test_the_page_shows_what_the_command_prints(tmp_path):

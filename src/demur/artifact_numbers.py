@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 import numpy as np
 from pydantic import Field, model_validator
 
 from demur.strict_model import Count, Part, Share
+
+if TYPE_CHECKING:
+    from demur.intervals import Interval
 
 Number = float | None
 Numbers = Annotated[tuple[float, ...], Field(strict=False)]
@@ -210,3 +214,18 @@ class DeltaNumbers(Part):
     p_value: Share | None
     favours_left: Share | None
     favours_right: Share | None
+
+
+def json_number(value: float) -> float | None:
+    """A number as a file holds it: null where it is undefined."""
+    return None if math.isnan(value) else float(value)
+
+
+def json_pair(ends: Interval | None) -> tuple[float, float] | None:
+    """An interval as its two ends."""
+    return None if ends is None else (ends.low, ends.high)
+
+
+def json_ends(ends: Interval | None) -> dict[str, Any] | None:
+    """An interval with its method."""
+    return None if ends is None else {"method": ends.method, "low": ends.low, "high": ends.high}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -33,9 +33,9 @@ class Caution:
     where: str
 
 
-def about_sample(table: Table, where: str) -> Iterator[Caution]:
-    """Whether there is enough, and evenly enough, to resample."""
-    clusters, units = table.clusters, table.cluster_units
+def about_sample(units: NDArray[Any], where: str) -> Iterator[Caution]:
+    """Whether there is enough, and evenly enough, to resample: how many units each cluster has."""
+    clusters = len(units)
     if clusters == 1:
         yield Caution("one_cluster", "one cluster leaves nothing to resample: the intervals are the numbers", where)
         return
@@ -49,7 +49,7 @@ def about_sample(table: Table, where: str) -> Iterator[Caution]:
 
 def about_clusters(table: Table, where: str) -> Iterator[Caution]:
     """Whether what is resampled holds enough losses for an interval."""
-    yield from about_sample(table, where)
+    yield from about_sample(table.cluster_units, where)
     if table.clusters == 1:
         return
     if not table.informative and len(table.plateaus.count):

@@ -161,7 +161,6 @@ def rankings_of(
 
 
 OPTIONAL = ("scores", "prob", "selected", "fold")
-_COUNTED = {"selected": "selected_count"}
 _TOGETHER = 128  # few enough that what is made of them on the way does not set off the garbage collector
 
 
@@ -268,6 +267,7 @@ class RankingsBuilder:
         whole = ("post", "criterion", "gold_count", "gold_key", "candidates", "hit_count", "hit_place", "fold")
         self.whole = {name: array("q") for name in (*whole, "selected_count", "selected_hits")}
         self.real = {name: array("d") for name in ("scores", "prob")}
+        self._given: set[str] = set()
         self._waiting: list[Query] = []
 
     def add(self, query: Query) -> None:
@@ -283,7 +283,7 @@ class RankingsBuilder:
 
     def extend(self, given: Columns) -> None:
         """More queries, by column."""
-        whole, before = self.whole, len(self.whole["post"])
+        whole, first = self.whole, not self.whole["post"]
         gold = given.sets("gold")
         places = _places([*map(and_, gold, given.sets("ranked"))], given.ranked)
         whole["post"].fromlist([*_coded(given.posts, self.posts)])
@@ -294,7 +294,7 @@ class RankingsBuilder:
         whole["hit_count"].fromlist([*map(len, places)])
         whole["hit_place"].fromlist([*chain.from_iterable(places)])
         for name in OPTIONAL:
-            self._refuse_ragged(given, name, before)
+            self._refuse_ragged(given, name, first=first)
         if given.scores is not None:
             self.real["scores"].extend(chain.from_iterable(given.each(_scores, given.scores, given.ranked)))
         if given.prob is not None:
@@ -306,16 +306,17 @@ class RankingsBuilder:
         if given.fold is not None:
             whole["fold"].fromlist([*_coded([*map(str, given.fold)], self.folds)])
 
-    def _refuse_ragged(self, given: Columns, name: str, before: int) -> None:
+    def _refuse_ragged(self, given: Columns, name: str, *, first: bool) -> None:
         """A column that some queries have and others lack cannot be used, and will not be filled."""
         column = getattr(given, name)
-        had = bool(self.real[name] if name in self.real else self.whole[_COUNTED.get(name, name)])
-        lacks = 0 if column is None else next((place for place, one in enumerate(column) if one is None), None)
-        wanted = column is not None or had
-        if wanted and (lacks is not None or (before and not had and name != "scores")):
-            place = given.name_of(lacks or 0)
-            said = f"has no {name}, which others have" if lacks is not None else f"has {name}, which others lack"
-            raise UserError(f"{place}: {said}: give it for every query or for none")
+        if first and column is not None:
+            self._given.add(name)
+        lacks = None if column is None else next((place for place, one in enumerate(column) if one is None), None)
+        if lacks is None and (column is not None) == (name in self._given):
+            return
+        has = column is not None and lacks is None
+        said = f"has {name}, which others lack" if has else f"has no {name}, which others have"
+        raise UserError(f"{given.name_of(lacks or 0)}: {said}: give it for every query or for none")
 
     def done(self, *, text_ids: bool = False) -> Rankings:
         """The facts, in order of post and criterion, whatever order the queries came in.
@@ -349,8 +350,8 @@ class RankingsBuilder:
             criterion=criterion[order],
             **per_query,
             **self._hits(order),
-            scores=self._scores(order) if self.real["scores"] else None,
-            prob=np.frombuffer(self.real["prob"])[order] if self.real["prob"] else None,
+            scores=self._scores(order) if "scores" in self._given else None,
+            prob=np.frombuffer(self.real["prob"])[order] if "prob" in self._given else None,
             folds=folds,
             fold=None if fold is None else _renumbered(fold, self.folds, folds)[order],
         )

@@ -113,7 +113,7 @@ class Reliability:
             )
             for name in chosen
         }
-        warned = (*cautions.about_sample(self.table, "clusters"), *self.warnings)
+        warned = (*cautions.about_sample(self.table.cluster_units, "clusters"), *self.warnings)
         return Estimates(found, warned, self.table.clusters, plan)
 
     def __repr__(self) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 from pydantic import ValidationError
 
 from demur.artifact import Metrics
+from demur.artifact_numbers import json_ends, json_number, json_pair
 from demur.errors import UserError
 from demur.evaluation import Evaluated, EvaluatedPair
 from demur.items import sorted_ids
@@ -109,7 +110,7 @@ def _variant(one: Evaluated | EvaluatedPair, evaluation: Evaluation) -> Json:
 
 def _numbers(one: Evaluated, evaluation: Evaluation) -> Json:
     settings, curve = evaluation.settings, one.curve
-    scores = {METRICS[name].key: _number(value) for name, value in one.scores.items()}
+    scores = {METRICS[name].key: json_number(value) for name, value in one.scores.items()}
     gaps = ("aurc_gap_pct", "augrc_gap_pct", "achievable_gain_pct")
     requested = _requested(evaluation)
     points = {target: curve.at(target) for target in settings.targets}
@@ -166,9 +167,9 @@ def _bootstrap(one: Evaluated, settings: Settings, plan: Plan) -> Json:
     return {
         "seed": plan.seed,
         "n_resamples": plan.n_resamples,
-        "ci95": _by_key(one, settings, lambda found: _pair(found.percentile)),
-        "ci95_recommended": _by_key(one, settings, lambda found: _ends(found.recommended)),
-        "std_error": _by_key(one, settings, lambda found: _number(found.std_error)),
+        "ci95": _by_key(one, settings, lambda found: json_pair(found.percentile)),
+        "ci95_recommended": _by_key(one, settings, lambda found: json_ends(found.recommended)),
+        "std_error": _by_key(one, settings, lambda found: json_number(found.std_error)),
         "upper_bound95": bounds,
         "drop_rate": {"mae_at_coverage": drops},
         "short_domain_rate": one.areas["aurc"].short_domain_rate or 0.0,
@@ -181,7 +182,7 @@ def _asked(one: Evaluated, settings: Settings) -> Json | None:
     if not settings.asks:
         return None
     reasons = {key: reason for key, found in _estimates(one) if (reason := _asked_of(found, settings)[1])}
-    asked = _by_key(one, settings, lambda found: _ends(_asked_of(found, settings)[0]))
+    asked = _by_key(one, settings, lambda found: json_ends(_asked_of(found, settings)[0]))
     return {
         "level": settings.level or 0.95,
         "interval": settings.interval or "recommended",
@@ -233,15 +234,15 @@ def _deltas(one: EvaluatedPair, settings: Settings) -> Json:
 
 def _delta(delta: Delta, settings: Settings) -> Json:
     return {
-        "delta": _number(delta.point),
-        "ci95": _pair(delta.percentile),
-        "ci95_recommended": _ends(delta.recommended),
-        "std_error": _number(delta.std_error),
-        "ci": _ends(_asked_of(delta, settings)[0]) if settings.asks else None,
-        "drop_rate": _number(delta.drop_rate),
-        "p_value": _number(delta.p_value),
-        "favours_left": _number(delta.favours_left),
-        "favours_right": _number(delta.favours_right),
+        "delta": json_number(delta.point),
+        "ci95": json_pair(delta.percentile),
+        "ci95_recommended": json_ends(delta.recommended),
+        "std_error": json_number(delta.std_error),
+        "ci": json_ends(_asked_of(delta, settings)[0]) if settings.asks else None,
+        "drop_rate": json_number(delta.drop_rate),
+        "p_value": json_number(delta.p_value),
+        "favours_left": json_number(delta.favours_left),
+        "favours_right": json_number(delta.favours_right),
     }
 
 
@@ -321,15 +322,3 @@ def _confident_errors(one: Evaluated) -> list[Json]:
         }
         for unit in units[order].tolist()
     ]
-
-
-def _number(value: float) -> float | None:
-    return None if math.isnan(value) else float(value)
-
-
-def _pair(ends: Interval | None) -> tuple[float, float] | None:
-    return None if ends is None else (ends.low, ends.high)
-
-
-def _ends(ends: Interval | None) -> Json | None:
-    return None if ends is None else {"method": ends.method, "low": ends.low, "high": ends.high}

@@ -1,7 +1,7 @@
 """Tallies: what clusters add up to, in a form that can be drawn again and again.
 
-A draw gives every cluster a weight. Ratios of sums and tables of forecasts are all that the means and the detection
-metrics of retrieval need; the resampling treats them as it treats the tables of a curve.
+A draw gives every cluster a weight. Sums with counts, and tables of forecasts, are all that the means and
+the detection metrics of retrieval need; the resampling treats them as it treats the tables of a curve.
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ if TYPE_CHECKING:
 _EXACT_BITS = 52
 
 
-@dataclass(frozen=True, slots=True)
-class Ratio:
-    """A sum over units divided by another; a mean is one, with a bottom of ones over the units it is about."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Mean:
+    """A mean of one number a unit, among some of the units."""
 
-    top: Floats
-    bottom: Floats
+    values: Floats
+    among: NDArray[np.bool_]
 
     @property
     def value(self) -> float:
-        """The number itself, from sums rounded once, in whatever order; nan if there is nothing to divide by."""
-        whole = math.fsum(self.bottom.tolist())
-        return math.fsum(self.top.tolist()) / whole if whole else math.nan
+        """The mean itself: the sum is rounded once, in whatever order the units come; nan among none."""
+        taken = self.values[self.among].tolist()
+        return math.fsum(taken) / len(taken) if taken else math.nan
 
 
 @dataclass(frozen=True, eq=False)
-class RatioTable:
-    """Ratios by name, summed within clusters. In a draw each is the weighted sum of its tops over that of its bottoms.
+class MeanTable:
+    """Means by name, as sums and counts within clusters. In a draw each is the weighted sum over the weighted count.
 
     The sums are held to so many bits that adding them, weighted, is exact: the result cannot depend on the order a
     matrix product adds in, and with it on the number of threads or of replicates in a block.
@@ -49,24 +49,24 @@ class RatioTable:
 
     ids: Sequence[int | str]
     names: tuple[str, ...]
-    top: Floats
-    bottom: Floats
-    bottom_of: NDArray[np.intp]
+    total: Floats
+    count: Floats
+    count_of: NDArray[np.intp]
 
     @classmethod
-    def of(cls, ids: Sequence[int | str], cluster: Integers, ratios: Mapping[str, Ratio]) -> RatioTable:
-        """From the ratios of units, and the cluster of each unit."""
-        bottoms: dict[bytes, tuple[int, Floats]] = {}
-        bottom_of = []
-        for ratio in ratios.values():
-            place, _ = bottoms.setdefault(ratio.bottom.tobytes(), (len(bottoms), ratio.bottom))
-            bottom_of.append(place)
+    def of(cls, ids: Sequence[int | str], cluster: Integers, means: Mapping[str, Mean]) -> MeanTable:
+        """From the means of units, and the cluster of each unit; means among the same units share their counts."""
+        groups = {id(mean.among): mean.among for mean in means.values()}
+        place = {group: index for index, group in enumerate(groups)}
+        size = len(ids)
+        total = [np.bincount(cluster[mean.among], mean.values[mean.among], minlength=size) for mean in means.values()]
+        count = [np.bincount(cluster[among], minlength=size) for among in groups.values()]
         return cls(
             ids=ids,
-            names=tuple(ratios),
-            top=_sums([ratio.top for ratio in ratios.values()], cluster, len(ids)),
-            bottom=_sums([bottom for _, bottom in bottoms.values()], cluster, len(ids)),
-            bottom_of=np.array(bottom_of, np.intp),
+            names=tuple(means),
+            total=_exactly_addable(np.stack(total, axis=1)),
+            count=np.stack(count, axis=1).astype(np.float64),
+            count_of=np.array([place[id(mean.among)] for mean in means.values()], np.intp),
         )
 
     @property
@@ -80,14 +80,14 @@ class RatioTable:
         return max(self.clusters, len(self.names))
 
     def drawn(self, weights: Floats) -> dict[str, Floats]:
-        """Every ratio in every draw; nan where a draw has nothing to divide by."""
-        values = over(weights @ self.top, (weights @ self.bottom)[:, self.bottom_of])
+        """Every mean in every draw; nan where a draw holds none of its units."""
+        values = over(weights @ self.total, (weights @ self.count)[:, self.count_of])
         return dict(zip(self.names, values.T, strict=True))
 
 
-def _sums(columns: Sequence[Floats], cluster: Integers, clusters: int) -> Floats:
-    sums = np.stack([np.bincount(cluster, column, minlength=clusters) for column in columns], axis=1)
-    largest = float(np.abs(sums).max(initial=0)) * clusters
+def _exactly_addable(sums: Floats) -> Floats:
+    """Sums rounded to multiples of a power of two so large that no weighted total of them needs rounding."""
+    largest = float(np.abs(sums).max(initial=0)) * len(sums)
     unit = 2.0 ** (math.frexp(largest)[1] - _EXACT_BITS)
     return np.asarray(np.rint(sums / unit) * unit)
 

@@ -100,7 +100,8 @@ class _Audit:
         is_flag = place.asked.figure == FLAG
         if isinstance(value, bool) != is_flag or isinstance(value, str):
             return "expected true or false" if is_flag else "not a number"
-        if place.stranger is not None or place.group is not None:
+        over_folds = place.group == "fold" and place.spread is not None
+        if place.stranger is not None or (place.group is not None and not over_folds):
             return self._unplaced(place)
         return None if is_flag else self._lacking(place, measure_of(place.asked))
 

@@ -28,8 +28,10 @@ _WORDS: dict[str, Mapping[str, Any]] = {
     "spread": SPREADS,
     "group": _GROUPS,
 }
-_WRAPPERS = frozenset({"metrics", "results", "systems", "summary", "overall", "counts"})
+_WRAPPERS = frozenset({"metrics", "results", "systems", "summary", "overall", "counts", "queries"})
 _TOPICS = frozenset({"ranking", "retrieval", "detection", "no_evidence", "calibration", "dynamic_k", "selection"})
+_SAY_NOTHING = _WRAPPERS | _TOPICS
+_ITSELF = ("value", "point", "estimate")
 _ENDINGS = ("_topk", "_top_k", "_ids", "_ranked")
 _DIGITS = r"-?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,2})?"
 _MEAN_AND_STD = re.compile(rf"({_DIGITS})\s*(?:±|\+/?-)\s*({_DIGITS})")
@@ -85,7 +87,7 @@ class Place:
         for said, words in _WORDS.items():
             if plain in words and getattr(self, said) is None:
                 return replace(self, **{said: words[plain]})
-        return self if plain in _WRAPPERS | _TOPICS else self._measuring(name)
+        return self if self.asked is not None and plain in _ITSELF else self._measuring(name)
 
     def _measuring(self, name: str) -> Place:
         """The place with the figure a name asks for, unless there is one or the two contradict each other."""
@@ -103,9 +105,10 @@ class Place:
 def place_of(path: Path, known: Known) -> Place:
     """What a path says, from the outermost name to the figure's own."""
     place = Place()
-    for name in path:
-        place = place.within(name, known)
-    return place
+    for name in path[:-1]:
+        if plain_name(name) not in _SAY_NOTHING or known.system(name) is not None:
+            place = place.within(name, known)
+    return place.within(path[-1], known)
 
 
 def _stem(name: str) -> str:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from demur.cli.app import CalibrationFile, InstrumentName, app
-from demur.errors import UserError, literal, shown
+from demur.cli.retrieval import named
+from demur.errors import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -54,20 +55,20 @@ def audit(  # noqa: PLR0913, PLR0917  (one parameter an option)
         findings = _of_runs(data, reported, instrument, calibration)
     else:
         _refuse("a per-query table", {"--calibration": calibration, "a second --data": data[1:]})
-        findings = _of_queries(data[0], reported, system or [], column or [])
+        findings = _of_queries(data[0], reported, system, column)
     text = json_text(_record(data, reported, findings)) if as_json else f"{findings_text(findings)}\n"
     typer.echo(text, nl=False)
     if any(one.status == "differs" for one in findings):
         raise typer.Exit(_DIFFERS)
 
 
-def _of_queries(data: Path, reported: Path, systems: Sequence[str], columns: Sequence[str]) -> list[Finding]:
+def _of_queries(data: Path, reported: Path, systems: list[str] | None, columns: list[str] | None) -> list[Finding]:
     from demur.audit.reading import queries_to_audit  # noqa: PLC0415
     from demur.audit.retrieval import audited_retrieval  # noqa: PLC0415
 
-    named, called = _pairs("--system", systems, "NAME=COLUMN"), _pairs("--column", columns, "ROLE=COLUMN")
+    called, chosen = named(columns, "--column"), named(systems, "--system")
     content = _content(reported)
-    queries = queries_to_audit(data, columns=called, systems=named)
+    queries = queries_to_audit(data, columns=called, systems=chosen)
     with _told_of(reported):
         return audited_retrieval(queries, content)
 
@@ -109,18 +110,6 @@ def _record(data: Sequence[Path], reported: Path, findings: Sequence[Finding]) -
         return {"path": shown_path(path), "sha256": fingerprint(read_bytes(path))}
 
     return {"data": [traced(path) for path in data], "reported": traced(reported), **findings_json(findings)}
-
-
-def _pairs(option: str, given: Sequence[str], form: str) -> dict[str, str]:
-    pairs: dict[str, str] = {}
-    for text in given:
-        name, sign, column = text.partition("=")
-        if not (name and sign and column):
-            raise UserError(f"{option} {literal(text)}, expected {form}")
-        if name in pairs:
-            raise UserError(f"{option} names {shown(name)} twice")
-        pairs[name] = column
-    return pairs
 
 
 def _refuse(what: str, options: dict[str, object]) -> None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from demur.artifact import Metrics
     from demur.coverage import Coverage
 
-SCHEMAS = ("metrics", "run", "calibrator")
+SCHEMAS = ("metrics", "run", "calibrator", "retrieval")
 
 
 @app.command()
@@ -150,7 +150,7 @@ def demo(
 
 @app.command()
 def schema(
-    name: Annotated[str, typer.Argument(help="metrics, run or calibrator.")],
+    name: Annotated[str, typer.Argument(help="metrics, run, calibrator or retrieval.")],
 ) -> None:
     """Print the JSON Schema of a file demur writes or reads.
 

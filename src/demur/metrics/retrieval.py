@@ -146,7 +146,7 @@ class RankingMeasure:
     @property
     def title(self) -> str:
         """How a table calls it."""
-        return f"{self.metric.title[:-1]}{self.k}"
+        return self.metric.title.replace("@K", f"@{self.k}")
 
 
 def per_query(rankings: Rankings, measures: list[RankingMeasure], *, effective: bool = False) -> dict[str, Floats]:
@@ -255,7 +255,7 @@ def average_precision(top: Top) -> Floats:
     return over(top.total(top.number / top.rank), np.minimum(top.gold, top.limit), 0.0)
 
 
-@ranking_metric("map_trec@K", "MAP (÷ gold)@K")
+@ranking_metric("map_trec@K", "MAP@K (÷ gold)")
 def average_precision_trec(top: Top) -> Floats:
     """Average precision as trec_eval has it, divided by all there was to find.
 

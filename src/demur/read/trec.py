@@ -8,6 +8,7 @@ than in trec_eval, a topic that is judged but missing from the run is an abstent
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,7 @@ from demur.rankings import Query, Rankings, RankingsBuilder
 from demur.read.stream import stream
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from demur.items import Source
     from demur.read.stream import Progress
@@ -31,21 +32,20 @@ Scored = dict[str, dict[str, float]]
 
 def read_trec(
     qrels: str | Path,
-    runs: Sequence[str | Path] | Mapping[str, str | Path],
+    runs: Mapping[str, str | Path] | Sequence[str | Path | tuple[str | None, str | Path]],
     *,
     split_topics: str | None = None,
     progress: Progress | None = None,
 ) -> dict[str, Rankings]:
     """The facts of TREC runs against one file of judgments, for each run.
 
-    A run is called what it is given as, or else by the tag in its file. Each topic is a post of its own, unless
-    `split_topics` says what stands between the post and the criterion in a topic's name: with "/" the topic `p1/A` asks
-    for criterion A in post p1.
+    Runs come by name, or as files or pairs of a name and a file; without a name a run is called by the tag in it. Each
+    topic is a post of its own, unless `split_topics` says what stands between the post and the criterion in a topic's
+    name: with "/" the topic `p1/A` asks for criterion A in post p1.
     """
     judged, judgments = _judged(qrels, progress)
-    named = runs.items() if hasattr(runs, "items") else ((None, run) for run in runs)
     found: dict[str, Rankings] = {}
-    for name, path in named:
+    for name, path in _named(runs):
         tag, scored, source = _scored(path, progress)
         system = name or tag or Path(path).name
         if system in found:
@@ -60,6 +60,11 @@ def read_trec(
         said = [f"{unjudged} topics of the run {shown(system)} are not judged, and not counted"] if unjudged else []
         found[system] = made.done(text_ids=True).with_sources(judgments, source, warnings=said)
     return found
+
+
+def _named(runs: Any) -> Iterator[tuple[str | None, str | Path]]:
+    for run in runs.items() if isinstance(runs, Mapping) else runs:
+        yield run if isinstance(run, tuple) else (None, run)
 
 
 def _ordered(scored: Mapping[str, float]) -> tuple[list[str], list[float]]:

@@ -15,11 +15,12 @@ from demur.variants import VARIANTS
 from demur.verdict import comparison_sentences, ends_of, three, which_is_better, with_interval
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from demur.artifact import Input, Metrics
     from demur.artifact_numbers import VariantNumbers
     from demur.calibration import Calibration, Quality
+    from demur.cautions import Caution
     from demur.items import Items
 
 _UNDEFINED = "–"
@@ -89,7 +90,7 @@ def evaluation_text(metrics: Metrics, width: int = _WIDE) -> str:
     if metrics.comparison.enabled and metrics.confidence_variants:
         lines += ["", *comparison_sentences(metrics, next(iter(metrics.confidence_variants)))]
     lines += [f"left out: {shown(one.name)}: {one.reason}" for one in metrics.skipped_variants]
-    return "\n".join([*lines, *_warnings(metrics)])
+    return "\n".join([*lines, *warnings_text(metrics.warnings)])
 
 
 def _population(metrics: Metrics) -> Iterator[str]:
@@ -227,10 +228,10 @@ def _interval(ends: Ends | None) -> str:
     return _UNDEFINED if ends is None else f"[{three(ends.low)}, {three(ends.high)}]"
 
 
-def _warnings(metrics: Metrics) -> Iterator[str]:
+def warnings_text(warnings: Iterable[Caution]) -> Iterator[str]:
     """Each kind of warning once, with the first places it is about."""
     by_code: dict[str, list[tuple[str, str]]] = {}
-    for one in metrics.warnings:
+    for one in warnings:
         by_code.setdefault(one.code, []).append((one.where, one.message))
     for code, found in by_code.items():
         (first, message), *others = found

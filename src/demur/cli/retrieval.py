@@ -1,0 +1,166 @@
+"""`demur retrieval`: evidence retrieval that may come back empty-handed, from per-query or TREC files."""
+
+from __future__ import annotations
+
+from pathlib import Path  # noqa: TC003  (typer reads the annotations)
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from demur.cli.app import CreatedAt, app, command_line, progress_bar, under_outputs
+from demur.errors import UserError, literal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from demur.rankings import Rankings
+    from demur.retrieval_artifact import RetrievalMetrics
+
+
+@app.command()
+def retrieval(  # noqa: PLR0913, PLR0917  (one parameter an option)
+    data: Annotated[Path | None, typer.Option(help="A per-query file: .csv, .jsonl, .ndjson or .parquet.")] = None,
+    qrels: Annotated[Path | None, typer.Option(help="TREC judgments, in place of --data; gzipped or not.")] = None,
+    run: Annotated[list[str] | None, typer.Option(help="A TREC run, FILE or NAME=FILE; once for each system.")] = None,
+    split_topics: Annotated[
+        str | None, typer.Option(help="What stands between post and criterion in the name of a TREC topic.")
+    ] = None,
+    system: Annotated[
+        list[str] | None, typer.Option(help="A system of the per-query file, NAME=COLUMN; once for each.")
+    ] = None,
+    column: Annotated[
+        list[str] | None, typer.Option(help="What a column is called, ROLE=COLUMN, such as post_id=id.")
+    ] = None,
+    k: Annotated[str, typer.Option("--k", help="Depths to report, separated by commas.")] = "1,3,5,10",
+    effective_k: Annotated[  # noqa: FBT002
+        bool, typer.Option("--effective-k", help="Judge a list that is shorter than k by its own length.")
+    ] = False,
+    threshold: Annotated[
+        float | None, typer.Option(help="The gate returns evidence from this probability on; the column prob.")
+    ] = None,
+    policy: Annotated[
+        list[str] | None, typer.Option(help="A way to choose how many to show: fixed:5, threshold:0.3, gap, elbow.")
+    ] = None,
+    k_min: Annotated[int, typer.Option(help="Fewest ids to show, unless none are shown.")] = 2,
+    hard_cap: Annotated[int, typer.Option(help="Most ids to show.")] = 10,
+    k_max_ratio: Annotated[float, typer.Option(help="Largest share of the candidates to show.")] = 0.5,
+    baseline: Annotated[
+        str | None, typer.Option(help="The system the others are compared with; the first if not given.")
+    ] = None,
+    bootstrap_resamples: Annotated[int, typer.Option(help="Bootstrap resamples of posts; 0: none.")] = 10_000,
+    seed: Annotated[
+        int | None,
+        typer.Option(help="Seed of the resampling: any integer, 0 or more. Required unless nothing is resampled."),
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option(help="The artifact to write; if not given, one under data/outputs/ is named.")
+    ] = None,
+    as_json: Annotated[  # noqa: FBT002
+        bool, typer.Option("--json", help="Print the artifact instead of the report.")
+    ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing.")] = False,  # noqa: FBT002
+    created_at: CreatedAt = None,
+) -> None:
+    """Evaluate evidence retrieval: rankings, "no evidence here", how many to show, and differences between systems.
+
+    Example: demur retrieval --data per_query.csv --seed 7
+
+    Example: demur retrieval --data per_query.csv --system retriever=retriever_topk --column post_id=id --seed 7
+
+    Example: demur retrieval --qrels qrels.txt --run bm25=bm25.run.gz --run dense.run --split-topics / --seed 7
+    """
+    from demur.resample import Plan  # noqa: PLC0415  (--help does not pay for any of these)
+    from demur.retrieval_evaluation import evaluate_retrieval  # noqa: PLC0415
+    from demur.retrieval_numbers import RetrievalSettings  # noqa: PLC0415
+    from demur.retrieval_results import retrieval_artifact  # noqa: PLC0415
+    from demur.selection import Bounds  # noqa: PLC0415
+    from demur.strict_model import checked_time  # noqa: PLC0415
+
+    settings = RetrievalSettings(
+        depths=_depths(k),
+        effective_k=effective_k,
+        bounds=Bounds(k_min, hard_cap, k_max_ratio),
+        policies=policy or (),
+        threshold=threshold,
+        baseline=baseline,
+    )
+    Plan(bootstrap_resamples, seed=seed)  # a wrong flag is told before a large file is read
+    checked_time(created_at)
+    if as_json and quiet:
+        raise UserError("--json prints and --quiet does not: give one of them")
+    with progress_bar("bytes read") as advance:
+        if data is not None:
+            _refuse_mixture({"--qrels": qrels, "--run": run, "--split-topics": split_topics}, "--data")
+            systems = _per_query(data, named(system, "--system"), named(column, "--column"), advance)
+        else:
+            _refuse_mixture({"--system": system, "--column": column}, "--qrels")
+            systems = _trec(qrels, run or [], split_topics, advance)
+    with progress_bar("resamples") as advance:
+        found = evaluate_retrieval(
+            systems, settings=settings, plan=Plan(bootstrap_resamples, seed=seed, progress=advance)
+        )
+    metrics = retrieval_artifact(found, created_at=created_at, command=command_line())
+    path = metrics.save(output or under_outputs(f"retrieval-{metrics.fingerprint[:8]}.json"))
+    _print(metrics, path, as_json=as_json, quiet=quiet)
+
+
+def _per_query(
+    data: Path, systems: dict[str, str], columns: dict[str, str], progress: Callable[[int, int], None] | None
+) -> dict[str, Rankings]:
+    from demur.read import read_queries  # noqa: PLC0415
+
+    return read_queries(data, columns=columns, systems=systems, progress=progress)
+
+
+def _trec(
+    qrels: Path | None, runs: list[str], split_topics: str | None, progress: Callable[[int, int], None] | None
+) -> dict[str, Rankings]:
+    from demur.read import read_trec  # noqa: PLC0415
+
+    if qrels is None:
+        raise UserError("nothing to evaluate: give --data with a per-query file, or --qrels and --run with TREC files")
+    if not runs:
+        raise UserError("--qrels needs at least one --run, FILE or NAME=FILE")
+    pairs = [(name, path) if equals else (None, name) for name, equals, path in (run.partition("=") for run in runs)]
+    return read_trec(qrels, pairs, split_topics=split_topics, progress=progress)
+
+
+def named(pairs: list[str] | None, option: str) -> dict[str, str]:
+    """What was given as NAME=VALUE, by name."""
+    found: dict[str, str] = {}
+    for pair in pairs or []:
+        name, equals, value = pair.partition("=")
+        if not (equals and name and value):
+            raise UserError(f"{option} {literal(pair)}, expected a name and a column with = between them")
+        if name in found:
+            raise UserError(f"{option} {literal(name)} is given twice")
+        found[name] = value
+    return found
+
+
+def _refuse_mixture(given: dict[str, object], instead: str) -> None:
+    for option, value in given.items():
+        if value:
+            raise UserError(f"{option} does not go with {instead}")
+
+
+def _depths(text: str) -> list[int]:
+    found = []
+    for part in text.split(","):
+        if not part.strip().isascii() or not part.strip().isdecimal() or int(part) < 1:
+            raise UserError(f"k {literal(part.strip())}, expected integers of 1 or more such as 1,5,10")
+        found.append(int(part))
+    return found
+
+
+def _print(metrics: RetrievalMetrics, path: Path, *, as_json: bool, quiet: bool) -> None:
+    from demur.report.retrieval_text import retrieval_text  # noqa: PLC0415
+    from demur.write import json_text  # noqa: PLC0415
+
+    if quiet:
+        return
+    if as_json:
+        typer.echo(json_text(metrics.to_json()), nl=False)
+        return
+    typer.echo(retrieval_text(metrics))
+    typer.echo(f"wrote {path}")

@@ -1,0 +1,126 @@
+"""No-evidence detection: what the probabilities of one system tell, in all queries and in each criterion."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from demur.estimates import System
+from demur.graded import Clusters, Graded
+from demur.metrics.detection import (
+    FALSE_POSITIVE_RATES,
+    checked_rate,
+    detection_measures,
+    single_class,
+    threshold_at_fpr,
+)
+from demur.metrics.forecasts import Forecasts, over
+from demur.tallies import ForecastTable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from demur.rankings import Rankings
+
+    Floats = NDArray[np.float64]
+
+GATE_MEASURES = ("cmax", "mae", "aurc", "augrc", "eaurc", "eaugrc")
+MICRO, MACRO = "micro", "macro"
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    """From which probability on a gate keeps false alarms within a rate; None if no finite one does."""
+
+    threshold: float | None
+    tpr: float
+    fpr: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Detection:
+    """The detection metrics of all queries together, of each criterion, and averaged over the criteria.
+
+    By the data as they are, a criterion of one class has its conventional values, and they are in the average. In a
+    draw it has none, and is left out of it.
+    """
+
+    groups: tuple[str, ...]
+    points: Mapping[str, float]
+    tables: tuple[ForecastTable, ...]
+    one_class: tuple[str, ...]
+
+    @classmethod
+    def of(cls, rankings: Rankings) -> Detection:
+        """Of a system with probabilities; a criterion is called by its number."""
+        among = {MICRO: np.ones(len(rankings), bool)}
+        among |= {str(place): rankings.criterion == place for place in range(len(rankings.criteria))}
+        forecasts = {group: forecasts_of(rankings, inside) for group, inside in among.items()}
+        points: dict[str, float] = {}
+        for measure in detection_measures():
+            values = [measure.point(one) for one in forecasts.values()]
+            points |= _named(measure, (*among, MACRO), [*values, math.fsum(values[1:]) / len(values[1:])])
+        return cls(
+            groups=tuple(among),
+            points=points,
+            tables=tuple(_table(rankings, inside) for inside in among.values()),
+            one_class=tuple(group for group, one in forecasts.items() if single_class(one)),
+        )
+
+    def numbers(self, *samples: Forecasts) -> dict[str, Floats]:
+        """The same in every draw; nan where a draw holds one class only."""
+        found: dict[str, Floats] = {}
+        for measure in detection_measures():
+            columns = [measure(sample) for sample in samples]
+            criteria = np.stack(columns[1:])
+            there = ~np.isnan(criteria)
+            average = over(np.where(there, criteria, 0.0).sum(axis=0), there.sum(axis=0))
+            found |= _named(measure, (*self.groups, MACRO), [*columns, average])
+        return found
+
+
+def _named(measure: object, groups: Sequence[str], values: Sequence[Any]) -> dict[str, Any]:
+    return {f"detection/{group}/{measure}": value for group, value in zip(groups, values, strict=True)}
+
+
+def forecasts_of(rankings: Rankings, among: NDArray[np.bool_]) -> Forecasts:
+    """The probabilities of some queries, and whether each has evidence."""
+    assert rankings.prob is not None  # noqa: S101
+    return Forecasts.of(rankings.prob[among], rankings.has_gold[among].astype(np.float64))
+
+
+def _table(rankings: Rankings, among: NDArray[np.bool_]) -> ForecastTable:
+    assert rankings.prob is not None  # noqa: S101
+    outcome = rankings.has_gold[among].astype(np.float64)
+    return ForecastTable.of(rankings.post_ids, rankings.post[among], rankings.prob[among], outcome)
+
+
+def thresholds(rankings: Rankings) -> dict[str, Threshold]:
+    """Where to draw the line for each of the usual false positive rates."""
+    if rankings.prob is None:
+        return {}
+    forecasts = forecasts_of(rankings, np.ones(len(rankings), bool))
+    return {rate: Threshold(*threshold_at_fpr(forecasts, checked_rate(rate))) for rate in FALSE_POSITIVE_RATES}
+
+
+def gate_of(rankings: Rankings) -> System:
+    """The gate as a selective predictor: it answers the likelier queries first, and is wrong where there is no gold.
+
+    A query with an empty list is an abstention whatever its probability.
+    """
+    answered = rankings.candidates > 0
+    assert rankings.prob is not None  # noqa: S101
+    graded = Graded(
+        units=len(rankings),
+        loss=(~rankings.has_gold[answered]).astype(np.int64),
+        confidence=rankings.prob[answered],
+        loss_name="no evidence there",
+        clusters=Clusters(rankings.post_ids, np.bincount(rankings.post), rankings.post[answered]),
+        largest_loss=1,
+    )
+    return System.of(graded, GATE_MEASURES)

@@ -1,0 +1,123 @@
+"""Rankings: facts of queries, whatever order they come in, and every way they can be wrong."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from demur.errors import UserError
+from demur.rankings import Query, Rankings, rankings_of, refuse_other_queries
+
+
+def test_queries_are_put_in_order_of_post_and_criterion():
+    facts = rankings_of(
+        [["a"], ["b", "c"], []],
+        [["x", "a"], ["c", "b"], ["y"]],
+        posts=[10, 9, 9],
+        criteria=["A", "B", "A"],
+        prob=[0.1, 0.2, 0.3],
+        scores=[[2, 1], [4, 3], [5]],
+        fold=["f", "g", "g"],
+        selected=[["a"], ["c", "z"], []],
+    )
+    assert (facts.post_ids, facts.criteria, facts.folds) == ((9, 10), ("A", "B"), ("f", "g"))
+    assert facts.post.tolist() == [0, 0, 1]
+    assert facts.criterion.tolist() == [0, 1, 0]
+    assert facts.gold_count.tolist() == [0, 2, 1]
+    assert facts.candidates.tolist() == [1, 2, 2]
+    assert (facts.hit_query.tolist(), facts.hit_rank.tolist()) == ([1, 1, 2], [1, 2, 2])
+    assert facts.hit_number.tolist() == [1, 2, 1]
+    assert facts.prob.tolist() == [0.3, 0.2, 0.1]
+    assert facts.scores.tolist() == [5, 4, 3, 2, 1]
+    assert facts.fold.tolist() == [1, 1, 0]
+    assert (facts.selected_count.tolist(), facts.selected_hits.tolist()) == ([0, 2, 1], [0, 1, 1])
+
+
+@given(st.permutations(range(7)))
+def test_the_order_of_the_queries_changes_nothing(order):
+    made = [
+        Query(number % 3, str(number // 3), [f"g{number}"], [*"abc"][: number % 4] + [f"g{number}"], prob=number / 10)
+        for number in range(7)
+    ]
+    one, other = Rankings.of(made), Rankings.of([made[place] for place in order])
+    for name in ("post", "criterion", "gold_count", "gold_key", "candidates", "hit_query", "hit_rank", "prob"):
+        assert getattr(one, name).tolist() == getattr(other, name).tolist()
+
+
+def test_many_hits_in_a_long_list_are_found_where_they_stand():
+    ids = [f"s{number}" for number in range(300)]
+    facts = rankings_of([ids[::7]], [ids])
+    assert facts.hit_rank.tolist() == list(range(1, 301, 7))
+
+
+def test_more_queries_than_are_looked_at_together_keep_their_places():
+    size = 1000
+    facts = rankings_of([[f"g{n}"] for n in range(size)], [["x"] * 0 + [f"g{n - n % 2}", "y"] for n in range(size)])
+    assert facts.hit_query.tolist() == list(range(0, size, 2))
+    one_by_one = Rankings.of(Query(n, "all", [f"g{n}"], [f"g{n - n % 2}", "y"]) for n in range(size))
+    assert one_by_one.hit_query.tolist() == facts.hit_query.tolist()
+
+
+def test_facts_cannot_be_changed():
+    facts = rankings_of([["a"]], [["a"]])
+    with pytest.raises(ValueError, match="read-only"):
+        facts.gold_count[0] = 2
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"gold": [["a", "a"], []]}, "post 0, criterion all: the gold id a is there twice"),
+        ({"ranked": [[], ["b", "c", "b"]]}, "post 1, criterion all: the ranked id b is there twice"),
+        ({"selected": [["a", "a"], []]}, "post 0, criterion all: the selected id a is there twice"),
+        ({"gold": ["abc", []]}, "post 0, criterion all: gold ids 'abc', expected a list or a set of ids"),
+        ({"ranked": [["a"], "b"]}, "post 1, criterion all: ranked ids 'b', expected a list of ids"),
+        ({"prob": [0.5, float("nan")]}, "post 1, criterion all: prob nan, expected a number from 0 to 1"),
+        ({"prob": [1.5, 0.5]}, "post 0, criterion all: prob 1.5, expected a number from 0 to 1"),
+        ({"prob": [True, 0.5]}, "post 0, criterion all: prob True, expected a number from 0 to 1"),
+        ({"prob": [0.5, None]}, "post 1, criterion all: has no prob, which others have"),
+        ({"fold": [None, "a"]}, "post 0, criterion all: has no fold, which others have"),
+        ({"scores": [[1], [1]]}, "post 0, criterion all: 1 scores for 2 ranked ids, expected one each"),
+        ({"scores": [[1, float("inf")], []]}, "post 0, criterion all: score inf, expected a finite number"),
+        ({"prob": [0.5]}, "the columns are of different lengths: gold 2, ranked 2, prob 1"),
+        ({"posts": [1, 1]}, "post 1, criterion all: the query is there twice"),
+        ({"posts": [1, "1"]}, "post 1 is given both as a number and as text"),
+        ({"posts": [1, 1.5]}, "post id 1.5, expected an integer or non-empty text"),
+        ({"probs": [1, 1]}, "rankings have no probs: give scores, prob, selected or fold"),
+    ],
+)
+def test_what_is_wrong_is_said_with_the_query_it_is_wrong_in(changed, message):
+    columns = {"gold": [["a"], []], "ranked": [["a", "b"], []]} | changed
+    with pytest.raises(UserError) as caught:
+        rankings_of(**columns)
+    assert str(caught.value).startswith(message)
+
+
+def test_a_column_that_starts_later_or_ends_early_is_ragged():
+    def rows(first, later):
+        yield from (Query(number, "A", [], [], fold=first) for number in range(200))
+        yield Query(200, "A", [], [], fold=later)
+
+    with pytest.raises(UserError, match="post 200, criterion A: has no fold, which others have"):
+        Rankings.of(rows("f", None))
+    with pytest.raises(UserError, match="criterion A: has no fold, which others have"):
+        Rankings.of(rows(None, "f"))
+
+
+def test_no_queries_are_an_error():
+    with pytest.raises(UserError, match="there are no queries"):
+        rankings_of([], [])
+
+
+def test_systems_are_compared_on_the_same_queries_with_the_same_gold_only():
+    one = rankings_of([["a"], ["b"]], [["a"], ["b"]])
+    refuse_other_queries(one, rankings_of([{"a"}, {"b"}], [[], ["x"]]), ("left", "right"))
+    with pytest.raises(UserError, match="post 1, criterion all: the gold of left is not that of right"):
+        refuse_other_queries(one, rankings_of([["a"], ["c"]], [[], []]), ("left", "right"))
+    with pytest.raises(UserError, match="left and right answer different queries"):
+        refuse_other_queries(one, rankings_of([["a"]], [[]]), ("left", "right"))
+
+
+def test_it_says_what_it_holds():
+    facts = rankings_of([["a"], []], [[], ["b"]], posts=np.array([3, 3]), criteria=["x", "y"])
+    assert repr(facts) == "Rankings(2 queries of 1 posts and 2 criteria, 1 with gold, 1 abstained)"
