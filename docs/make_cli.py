@@ -19,7 +19,7 @@ INTRODUCTION = """\
 This page is written by `make docs` from the commands themselves; `demur COMMAND --help` says the same.
 
 Exit codes: 0 all is well; 2 something in the input or the call is wrong, and nothing was written; 1 a mistake of ours, with a traceback;
-130 interrupted. What is wrong with a file or a value is one line on standard error; an option that does not exist gets a box that
+3 an audit found a figure that differs; 130 interrupted. What is wrong with a file or a value is one line on standard error; an option that does not exist gets a box that
 names the nearest one. Files are written whole or not at all, and never over an input.
 """
 

@@ -33,12 +33,14 @@ class Printed:
     @classmethod
     def of(cls, text: str) -> Printed:
         """From the digits."""
-        exact = Decimal(text)
-        exponent = exact.as_tuple().exponent
-        value = float(exact)
-        if not isinstance(exponent, int) or not math.isfinite(value):
+        try:
+            exact = Decimal(text)
+            value, half_unit = float(exact), float(Decimal((0, (5,), int(exact.as_tuple().exponent) - 1)))
+        except (ArithmeticError, ValueError):  # an exponent that no decimal has
+            value = half_unit = math.inf
+        if not math.isfinite(value + half_unit):
             raise UserError(f"not valid JSON: the number {literal(text)} is out of range")
-        return cls(text, value, float(Decimal(5).scaleb(exponent - 1)))
+        return cls(text, value, half_unit)
 
     @property
     def tolerance(self) -> float:
@@ -77,7 +79,7 @@ class Expected:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One reported figure and what became of it."""
+    """One reported figure and what became of it: `cause` says why it differs, or why nobody can tell."""
 
     key: str
     status: Status
@@ -89,14 +91,28 @@ class Finding:
 
 def flattened(content: Any, place: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
     """Every leaf of a parsed file with its path; a place in a list is its number."""
-    if isinstance(content, Mapping):
-        for name, value in content.items():
-            yield from flattened(value, (*place, name))
-    elif isinstance(content, list):
-        for number, value in enumerate(content):
-            yield from flattened(value, (*place, str(number)))
-    else:
-        yield place, content
+    waiting = [(place, content)]  # a parser may go deeper than the interpreter does
+    while waiting:
+        path, value = waiting.pop()
+        if isinstance(value, (Mapping, list)):
+            members = value.items() if isinstance(value, Mapping) else enumerate(value)
+            waiting += reversed([((*path, str(name)), inner) for name, inner in members])
+        else:
+            yield path, value
+
+
+def key_of(path: tuple[str, ...]) -> str:
+    """A path as one name, as a reader would write it."""
+    return ".".join(path)
+
+
+def not_recognised(key: str, value: Any, reason: str) -> Finding:
+    """A figure nobody can recompute, and why."""
+    return Finding(key, "not recognised", value.text if isinstance(value, Printed) else _as_json(value), cause=reason)
+
+
+def _as_json(value: Any) -> str:
+    return {True: "true", False: "false"}[value] if isinstance(value, bool) else literal(value)
 
 
 def finding(key: str, reported: Printed | None, expected: Expected | None) -> Finding:

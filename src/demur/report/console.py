@@ -10,11 +10,12 @@ from demur.errors import harmless, shown
 from demur.fitting import QUALITY
 from demur.metrics import METRICS
 from demur.signals import SIGNALS
+from demur.text_table import table
 from demur.variants import VARIANTS
 from demur.verdict import comparison_sentences, ends_of, three, which_is_better, with_interval
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from demur.artifact import Input, Metrics
     from demur.artifact_numbers import VariantNumbers
@@ -23,15 +24,6 @@ if TYPE_CHECKING:
     from demur.items import Items
 
 _UNDEFINED = "–"
-
-
-def table(rows: Iterable[Sequence[str]]) -> Iterator[str]:
-    """Rows of text with their columns lined up: the first to the left, numbers to the right."""
-    listed = [*rows]
-    widths = [max(map(len, column)) for column in zip(*listed, strict=True)]
-    for first, *rest in listed:
-        cells = (f"{cell:>{width}}" for cell, width in zip(rest, widths[1:], strict=True))
-        yield "  ".join([f"{first:<{widths[0]}}", *cells]).rstrip()
 
 
 def variants_text(items: Items, reasons: Mapping[str, str | None]) -> str:

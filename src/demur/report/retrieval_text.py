@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from demur.errors import shown
 from demur.metrics.retrieval import RankingMeasure
-from demur.report.console import table, warnings_text
+from demur.report.console import warnings_text
+from demur.text_table import table
 from demur.verdict import three, with_interval
 
 if TYPE_CHECKING:

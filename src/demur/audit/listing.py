@@ -1,0 +1,62 @@
+"""Listing: what became of every reported figure, as lines that line up or as JSON."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any, get_args
+
+from demur.audit.figures import Finding, Status
+from demur.errors import harmless
+from demur.text_table import table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_HEADER = ("status", "figure", "reported", "recomputed", "cause")
+_WORDS = (0, 1, 4)
+
+
+def findings_text(findings: Sequence[Finding]) -> str:
+    """One line a figure, under the name it was reported by, and how many there are of each kind."""
+    rows = [tuple(map(harmless, _row(one))) for one in findings]
+    counts = ", ".join(f"{count} {status}" for status, count in counted(findings).items())
+    total = f"{len(findings)} figure{'s' if len(findings) != 1 else ''}"
+    return "\n".join([*table([_HEADER, *rows], to_the_left=_WORDS), "", f"{total}: {counts}"])
+
+
+def counted(findings: Sequence[Finding]) -> dict[str, int]:
+    """How many figures match, differ and are not recognised."""
+    counts = Counter(one.status for one in findings)
+    return {status: counts[status] for status in get_args(Status)}
+
+
+def findings_json(findings: Sequence[Finding]) -> dict[str, Any]:
+    """The same as members of a JSON object."""
+    return {
+        "counts": {status.replace(" ", "_"): count for status, count in counted(findings).items()},
+        "findings": [
+            {
+                "key": one.key,
+                "status": one.status,
+                "reported": one.reported,
+                "recomputed": one.recomputed,
+                "band": None if one.band is None else [*one.band],
+                "cause": one.cause,
+            }
+            for one in findings
+        ],
+    }
+
+
+def _row(one: Finding) -> tuple[str, ...]:
+    return one.status, one.key, one.reported, _recomputed(one), one.cause or ""
+
+
+def _recomputed(one: Finding) -> str:
+    if one.status == "not recognised":
+        return "–"
+    if one.recomputed is None:
+        return "undefined"
+    if isinstance(one.recomputed, bool):
+        return "true" if one.recomputed else "false"
+    return f"{one.recomputed:.12g}" if one.band is None else f"{one.band[0]:.6g} to {one.band[1]:.6g}"

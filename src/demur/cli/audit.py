@@ -1,0 +1,118 @@
+"""`demur audit`: reported figures, recomputed from the data they are said to be of."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from os.path import realpath
+from pathlib import Path  # noqa: TC003  (typer reads the annotations)
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from demur.cli.app import CalibrationFile, InstrumentName, app
+from demur.cli.retrieval import named
+from demur.errors import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from demur.audit.figures import Finding
+
+_DIFFERS = 3
+_RUN = ".json"
+
+
+@app.command()
+def audit(  # noqa: PLR0913, PLR0917  (one parameter an option)
+    data: Annotated[
+        list[Path],
+        typer.Option(help="What was measured: a per-query table (.csv, .jsonl, .parquet), or one or two runs (.json)."),
+    ],
+    reported: Annotated[Path, typer.Option(help="What was reported of it: a JSON file of figures.")],
+    system: Annotated[
+        list[str] | None, typer.Option(help="Which ranked column a section is about, as NAME=COLUMN.")
+    ] = None,
+    column: Annotated[
+        list[str] | None, typer.Option(help="What another column is called in a per-query table, as ROLE=COLUMN.")
+    ] = None,
+    instrument: InstrumentName = "PHQ-8",
+    calibration: CalibrationFile = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,  # noqa: FBT002
+) -> None:
+    """Recompute the figures somebody reported, by plain loops over the data; the exit code is 3 if one differs.
+
+    Example: demur audit --data per_query.csv --reported summary.json --system reranker=reranked_topk
+
+    Example: demur audit --data run.json --reported metrics.json
+    """
+    from demur.audit.listing import findings_text  # noqa: PLC0415  (--help does not pay for any of these)
+    from demur.write import json_text  # noqa: PLC0415
+
+    if realpath(reported) in map(realpath, data):
+        raise UserError(f"{reported}: is the data as well: no figure is compared with itself")
+    if data[0].suffix.lower() == _RUN:
+        _refuse("a run", {"--system": system, "--column": column})
+        findings = _of_runs(data, reported, instrument, calibration)
+    else:
+        _refuse("a per-query table", {"--calibration": calibration, "a second --data": data[1:]})
+        findings = _of_queries(data[0], reported, system, column)
+    text = json_text(_record(data, reported, findings)) if as_json else f"{findings_text(findings)}\n"
+    typer.echo(text, nl=False)
+    if any(one.status == "differs" for one in findings):
+        raise typer.Exit(_DIFFERS)
+
+
+def _of_queries(data: Path, reported: Path, systems: list[str] | None, columns: list[str] | None) -> list[Finding]:
+    from demur.audit.reading import queries_to_audit  # noqa: PLC0415
+    from demur.audit.retrieval import audited_retrieval  # noqa: PLC0415
+
+    called, chosen = named(columns, "--column"), named(systems, "--system")
+    content = _content(reported)
+    queries = queries_to_audit(data, columns=called, systems=chosen)
+    with _told_of(reported):
+        return audited_retrieval(queries, content)
+
+
+def _of_runs(data: Sequence[Path], reported: Path, instrument: str, calibration: Path | None) -> list[Finding]:
+    from demur.audit.selective import audited_selective, runs_of  # noqa: PLC0415
+    from demur.strict_json import read_as  # noqa: PLC0415
+
+    content = _content(reported)
+    runs = runs_of(data, content, instrument)
+    fitted = read_as(calibration, lambda parsed: parsed) if calibration else None
+    with _told_of(reported):
+        return audited_selective(runs, content, calibration=fitted)
+
+
+def _content(reported: Path) -> Any:
+    from demur.audit.figures import Printed  # noqa: PLC0415
+    from demur.strict_json import decode, loads, read_bytes  # noqa: PLC0415
+
+    data = read_bytes(reported)
+    with _told_of(reported):
+        return loads(decode(data), number=Printed.of)
+
+
+@contextmanager
+def _told_of(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except UserError as error:
+        raise error.in_file(path) from None
+
+
+def _record(data: Sequence[Path], reported: Path, findings: Sequence[Finding]) -> dict[str, Any]:
+    """The findings with the files they are about, so that an audit can be traced back to their bytes."""
+    from demur.audit.listing import findings_json  # noqa: PLC0415
+    from demur.strict_json import fingerprint, read_bytes, shown_path  # noqa: PLC0415
+
+    def traced(path: Path) -> dict[str, str]:
+        return {"path": shown_path(path), "sha256": fingerprint(read_bytes(path))}
+
+    return {"data": [traced(path) for path in data], "reported": traced(reported), **findings_json(findings)}
+
+
+def _refuse(what: str, options: dict[str, object]) -> None:
+    for name, given in options.items():
+        if given:
+            raise UserError(f"{name} says nothing about {what}: leave it out")

@@ -1,0 +1,107 @@
+"""Reported figures: when a printed number agrees with a value, and which figure a name asks for."""
+
+import pytest
+
+from demur import UserError
+from demur.audit.figures import Expected, Printed, finding, flattened
+from demur.audit.names import asked_for
+from demur.strict_json import loads
+
+
+@pytest.mark.parametrize(
+    ("printed", "value", "agrees"),
+    [
+        ("0.42", 0.425, True),
+        ("0.42", 0.415, True),
+        ("0.42", 0.4251, False),
+        ("0.42", 0.4149, False),
+        ("0.420", 0.4206, False),
+        ("0.4200000000000000", 0.4200000009, True),
+        ("0.4200000000000000", 0.420000002, False),
+        ("4.2e-1", 0.425, True),
+        ("4.20e-1", 0.425, False),
+    ],
+)
+def test_a_figure_may_be_half_a_unit_of_its_last_printed_digit_away_and_never_less_than_a_billionth(
+    printed, value, agrees
+):
+    found = finding("x", Printed.of(printed), Expected(value))
+    assert found.status == ("match" if agrees else "differs")
+
+
+@pytest.mark.parametrize(
+    ("names", "figure", "number"),
+    [
+        ("recall@10 Recall@10 recall_at_10 recall@k=10 RECALL-AT-10 recall_10 R@10", "recall", 10),
+        ("nDCG@5 ndcg@5 ndcg_at_5 NDCG_5", "ndcg", 5),
+        ("hit@3 hit_rate@3 success@3 Hit-Rate@3 hits@3", "hit", 3),
+        ("mrr@10 MRR@10", "mrr", 10),
+        ("map@10 mean_average_precision@10", "map", 10),
+        ("precision@1 P@1", "precision", 1),
+        ("tpr@fpr=0.05 tpr@5%fpr tpr_at_fpr_5 TPR@FPR=5%", "tpr_at_fpr", 0.05),
+        ("tpr_at_5pct_fpr tpr@fpr<=0.05 tpr_at_fpr_05", "tpr_at_fpr", 0.05),
+        ("threshold@fpr=0.1 threshold_at_fpr_10 threshold_at_10%_fpr", "threshold_at_fpr", 0.1),
+        ("auroc AUROC roc_auc", "auroc", 0),
+        ("auprc average_precision pr_auc", "auprc", 0),
+        ("ece ECE ece_10 ece@10 ece_10_bins", "ece", 10),
+        ("avg_k average_k avg_K", "avg_k", 0),
+        ("num_queries n_queries", "queries", 0),
+    ],
+)
+def test_a_figure_is_known_however_it_is_spelled(names, figure, number):
+    for name in names.split():
+        asked = asked_for(name)
+        assert (asked.figure, float(asked.number)) == (figure, number), name
+
+
+@pytest.mark.parametrize(
+    "name", ["f1@10", "recall@0", "recall@-1", "recall@1.5", "loss", "", "@5", "tpr@fpr=300%", "ece_0"]
+)
+def test_what_has_no_definition_here_is_not_guessed(name):
+    assert asked_for(name) is None
+
+
+def test_a_count_printed_with_an_exponent_is_still_exact():
+    assert finding("x", Printed.of("4e1"), Expected(43, exact=True)).status == "differs"
+    assert finding("x", Printed.of("4e1"), Expected(40, exact=True)).status == "match"
+
+
+@pytest.mark.parametrize("text", ["1e999", "-1e400", "1e-99999999999999999999", "0e999999999999999999"])
+def test_a_number_out_of_range_is_refused(text):
+    with pytest.raises(UserError, match="is out of range"):
+        loads(text, number=Printed.of)
+
+
+def test_a_number_too_small_to_tell_from_0_is_0():
+    assert Printed.of("1e-999999").agrees(0.0)
+
+
+def test_every_leaf_is_listed_in_the_order_of_the_file_however_deep():
+    deep = {"a": 1, "b": [2, {"c": None}], "d": {}}
+    assert [*flattened(deep)] == [(("a",), 1), (("b", "0"), 2), (("b", "1", "c"), None)]
+    nested = 1
+    for _ in range(5000):
+        nested = [nested]
+    assert [len(path) for path, _ in flattened(nested)] == [5000]
+
+
+@pytest.mark.parametrize(
+    ("spread", "averaging", "names"),
+    [
+        ("mean", None, ["ndcg@10_mean", "mean_ndcg@10", "ndcg@10.mean", "avg_ndcg@10"]),
+        ("std", None, ["ndcg@10_std", "std_ndcg@10", "ndcg@10_sd"]),
+        (None, "macro", ["macro_ndcg@10", "ndcg@10_macro", "ndcg@10/macro"]),
+        ("std", "macro", ["macro_ndcg@10_std", "std_macro_ndcg@10"]),
+    ],
+)
+def test_a_name_says_over_what_it_is_averaged(spread, averaging, names):
+    for name in names:
+        asked = asked_for(name)
+        assert (asked.figure, asked.depth, asked.spread, asked.averaging) == ("ndcg", 10, spread, averaging), name
+
+
+@pytest.mark.parametrize(
+    "name", ["mean_" * 5000 + "recall@1", "tpr@fpr=" + "9" * 100_000, "a_" * 50_000, "mean_mean_mrr@1"]
+)
+def test_a_name_made_to_be_hard_to_read_is_unknown_at_once(name):
+    assert asked_for(name) is None
