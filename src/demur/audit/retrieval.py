@@ -55,13 +55,19 @@ class Figure(NamedTuple):
     value: Any
     place: Place
 
+    @property
+    def counts(self) -> bool:
+        """Whether there is anything to recompute: a text or a switch is no figure, unless it stands in place of one."""
+        return self.place.asked is not None or not isinstance(self.value, (str, bool))
+
 
 class _Audit:
     """One reported file and the queries it is about."""
 
     def __init__(self, queries: Queries, content: Mapping[str, Any]) -> None:
         known = Known(queries.systems, queries.criteria, queries.folds)
-        self.figures = [Figure(path, value, place_of(path, known)) for path, value in leaves(content)]
+        placed = (Figure(path, value, place_of(path, known)) for path, value in leaves(content))
+        self.figures = [figure for figure in placed if figure.counts]
         self._queries = queries
         self._declared = Declarations(content)
 
