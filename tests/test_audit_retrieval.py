@@ -294,7 +294,6 @@ def test_what_cannot_be_recomputed_says_why_and_is_no_difference(tmp_path):
         "reranked.avg_k": "it needs a column selected, and the data have none",
         "reranked.ndcg@10_std": "it needs a column fold, and the data have none",
         "reranked.mrr": "it does not say at which K",
-        "reranked.model": "no known figure is called model",
         "reranked.recall@5": "not a number",
         "reranked.hit@1": "not a number",
         "bm25.recall@1": "no system of the data is called bm25 (there are: retriever, reranked); "
