@@ -1,0 +1,277 @@
+"""Intervals and standard errors from our own draws, with the Monte-Carlo error a reported one is allowed.
+
+Where the reported draws can be repeated (our generator, its seed recorded, no more of them than we take), a figure must
+agree to 1e-9. Elsewhere both sides drew at random, and with B reported and B' own draws
+
+- an end of an interval, a quantile at p, must lie between our quantiles at p ± 4·√(p(1 − p)·(1/B + 1/B')),
+- a standard error within 4·√((κ − 1)/4 · (1/B + 1/B')) of ours, relative to it, with κ ≥ 3 the kurtosis of our draws,
+- a share of the draws within 4 binomial standard errors of the difference, with two draws more on either side.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from demur.audit.figures import Expected
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Ends = tuple[Expected, Expected]
+
+SIGMAS = 4.0
+MANY_CLUSTERS = 200
+MOST_DROPPED = 0.5
+_NORMAL_KURTOSIS = 3.0
+_NO_ERROR = 1e-9
+_NO_DIFFERENCE = 1e-12
+
+
+@dataclass(frozen=True, slots=True)
+class Draws:
+    """How many draws were reported (None: nobody says) and how many are ours; whether ours repeat those."""
+
+    reported: int | None
+    own: int
+    repeated: bool
+
+    def spread(self, share: float) -> float:
+        """How far the shares of two sets of draws may lie apart."""
+        others = self.own if self.reported is None else self.reported
+        return SIGMAS * math.sqrt(max(share * (1 - share), 0.0) * (1 / max(others, 1) + 1 / self.own))
+
+    def reach(self, share: float) -> float:
+        """The same for a share that may be 0 or 1: two draws more on either side."""
+        return self.spread((share * self.own + 2) / (self.own + 4)) + 2 / self.own
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Evidence:
+    """One number and its replicates; nan among them where it was not reached."""
+
+    point: float | None
+    values: Floats
+    clusters: int
+    draws: Draws
+    two_sided: bool = True
+    error: float | None = None
+    errors: Floats | None = None
+    left_out: Floats = field(default_factory=lambda: np.zeros(0))
+
+    @property
+    def reached(self) -> Floats:
+        """The replicates in which there is a number."""
+        return self.values[~np.isnan(self.values)]
+
+    @property
+    def drop_rate(self) -> float:
+        """Share of the replicates without a number."""
+        return float(np.isnan(self.values).mean())
+
+    @property
+    def has_interval(self) -> bool:
+        """Whether the number is defined, varies at all, and enough replicates have it."""
+        return self.point is not None and self.two_sided and self.drop_rate <= MOST_DROPPED
+
+    @property
+    def undecided(self) -> bool:
+        """Whether other draws could have left out more than half, or less."""
+        near = abs(self.drop_rate - MOST_DROPPED) <= self.draws.spread(self.drop_rate)
+        return not self.draws.repeated and self.two_sided and self.point is not None and near
+
+
+def rate(share: float, draws: Draws, otherwise: Mapping[str, float | None] | None = None) -> Expected:
+    """A share of the draws."""
+    if draws.repeated:
+        return Expected(share, otherwise=otherwise or {})
+    reach = draws.reach(share)
+    return Expected(share, band=(max(share - reach, 0.0), min(share + reach, 1.0)), otherwise=otherwise or {})
+
+
+def std_error(evidence: Evidence) -> Expected:
+    """The standard deviation of the replicates, ddof 1."""
+    reached = evidence.reached
+    if evidence.clusters == 1:
+        return Expected(0.0)
+    if len(reached) < 2:  # noqa: PLR2004
+        return Expected(None)
+    spread = float(np.std(reached, ddof=1))
+    otherwise = {"standard deviation with ddof 0": float(np.std(reached))}
+    if evidence.draws.repeated:
+        return Expected(spread, otherwise=otherwise)
+    away = spread * _relative_error(evidence)
+    return Expected(spread, band=(max(spread - away, 0.0), spread + away), otherwise=otherwise)
+
+
+def _relative_error(evidence: Evidence) -> float:
+    reached = evidence.reached
+    centred = reached - reached.mean()
+    variance = float(np.mean(centred**2))
+    kurtosis = float(np.mean(centred**4)) / variance**2 if variance > 0 else _NORMAL_KURTOSIS
+    per_draw = math.sqrt((max(kurtosis, _NORMAL_KURTOSIS) - 1) / 4)
+    return per_draw * evidence.draws.spread(0.5) * 2  # the spread of a share of one half is half of 4·√(1/B + 1/B')
+
+
+def ends(evidence: Evidence, method: str, level: float = 0.95) -> Ends | None:
+    """Both ends of the interval by a method; None where nobody knows the method."""
+    if method not in _METHODS:
+        return None
+    if not (evidence.has_interval or evidence.undecided):
+        return Expected(None), Expected(None)
+    if evidence.clusters == 1:
+        return Expected(evidence.point), Expected(evidence.point)
+    found = _METHODS[method](evidence, level)
+    if found is None or method == "percentile":
+        return found
+    low, high = _METHODS["percentile"](evidence, level) or (Expected(None), Expected(None))
+    name = "the plain percentile"
+    return _also(found[0], name, low.value), _also(found[1], name, high.value)
+
+
+def _also(expected: Expected, way: str, value: float | None) -> Expected:
+    return replace(expected, otherwise={**expected.otherwise, way: value})
+
+
+def _quantiles(values: Floats, tails: tuple[float, float], draws: Draws) -> Ends:
+    low, high = (_quantile(values, tail, draws) for tail in tails)
+    return low, high
+
+
+def _quantile(values: Floats, share: float, draws: Draws) -> Expected:
+    value = float(np.quantile(values, share))
+    if draws.repeated:
+        return Expected(value)
+    away = draws.spread(share)
+    low, high = np.quantile(values, [max(share - away, 0.0), min(share + away, 1.0)])
+    return Expected(value, band=(float(low), float(high)))
+
+
+def _percentile(evidence: Evidence, level: float) -> Ends:
+    tail = _tail(level)
+    return _quantiles(evidence.reached, (tail, 1 - tail), evidence.draws)
+
+
+def _expanded_percentile(evidence: Evidence, level: float) -> Ends:
+    from scipy.special import ndtr  # noqa: PLC0415  (slow to import)
+
+    clusters = evidence.clusters
+    tail = float(ndtr(-math.sqrt(clusters / (clusters - 1)) * _t(clusters, level)))
+    return _quantiles(evidence.reached, (tail, 1 - tail), evidence.draws)
+
+
+def _bootstrap_t(evidence: Evidence, level: float) -> Ends | None:
+    error = std_error(evidence)
+    if error.value is None or evidence.point is None:
+        return None
+    point, factor = evidence.point, _t(evidence.clusters, level)
+    small, large = error.band or (error.value, error.value)
+    low = Expected(point - factor * error.value, error.band and (point - factor * large, point - factor * small))
+    high = Expected(point + factor * error.value, error.band and (point + factor * small, point + factor * large))
+    return low, high
+
+
+def _studentised(evidence: Evidence, level: float) -> Ends | None:
+    if evidence.error is None or evidence.errors is None or evidence.point is None:
+        return None
+    if (evidence.errors <= _NO_ERROR * evidence.error).any():
+        return _analytic_log(evidence, level)
+    tail = _tail(level)
+    scaled = (evidence.values - evidence.point) / evidence.errors
+    lower, upper = _quantiles(scaled, (tail, 1 - tail), evidence.draws)
+    return _turned(upper, evidence), _turned(lower, evidence)
+
+
+def _turned(quantile: Expected, evidence: Evidence) -> Expected:
+    """The upper quantile of the scaled differences gives the low end, and the other way round."""
+    assert evidence.point is not None  # noqa: S101  (the caller has one)
+    assert evidence.error is not None  # noqa: S101
+    assert quantile.value is not None  # noqa: S101
+    point, error = evidence.point, evidence.error
+    band = quantile.band and (point - quantile.band[1] * error, point - quantile.band[0] * error)
+    return Expected(point - quantile.value * error, band)
+
+
+def _analytic(evidence: Evidence, level: float) -> Ends | None:
+    if evidence.error is None or evidence.point is None:
+        return None
+    reach = _t(evidence.clusters, level) * evidence.error
+    return Expected(evidence.point - reach), Expected(evidence.point + reach)
+
+
+def _analytic_log(evidence: Evidence, level: float) -> Ends | None:
+    if evidence.error is None or evidence.point is None or evidence.point <= 0:
+        return None
+    factor = math.exp(_t(evidence.clusters, level) * evidence.error / evidence.point)
+    return Expected(evidence.point / factor), Expected(evidence.point * factor)
+
+
+def _jackknife(evidence: Evidence, level: float) -> Ends | None:
+    values = evidence.left_out
+    if evidence.point is None or not len(values) or np.isnan(values).any():
+        return None
+    squares = float(np.sum((values - values.mean()) ** 2))
+    reach = _t(evidence.clusters, level) * math.sqrt((len(values) - 1) / len(values) * squares)
+    return Expected(evidence.point - reach), Expected(evidence.point + reach)
+
+
+_METHODS = {
+    "percentile": _percentile,
+    "expanded_percentile": _expanded_percentile,
+    "bootstrap_t": _bootstrap_t,
+    "studentised": _studentised,
+    "analytic": _analytic,
+    "analytic_log": _analytic_log,
+    "jackknife": _jackknife,
+}
+
+
+def p_value(evidence: Evidence, *, sums_of_floats: bool) -> Expected:
+    """Twice the smaller share of replicates on the far side of 0, the observed sample counted among them.
+
+    A difference of sums of floats may miss the 0 it is by its last bits, so that a replicate falls on either side.
+    """
+    below, above, level = _signs(evidence, sums_of_floats=sums_of_floats)
+    total = len(evidence.reached)
+    value = min(1.0, 2 * (min(below, above) + level + 1) / (total + 1))
+    if not evidence.draws.repeated:
+        away = 2 * evidence.draws.reach((min(below, above) + level) / total)
+        return Expected(value, band=(max(value - away, 0.0), min(value + away, 1.0)))
+    if not (sums_of_floats and level):
+        return Expected(value)
+    return Expected(value, band=(min(1.0, 2 * (min(below, above) + 1) / (total + 1)), value))
+
+
+def favours(evidence: Evidence, *, below_zero: bool, sums_of_floats: bool) -> Expected:
+    """The share of replicates on one side of 0."""
+    below, above, level = _signs(evidence, sums_of_floats=sums_of_floats)
+    total = len(evidence.reached)
+    one, other = (below, above) if below_zero else (above, below)
+    share = rate(one / total, evidence.draws, {"the share of the other side": other / total})
+    if evidence.draws.repeated and sums_of_floats and level:
+        return replace(share, band=(one / total, (one + level) / total))
+    return share
+
+
+def _signs(evidence: Evidence, *, sums_of_floats: bool) -> tuple[int, int, int]:
+    """How many replicates lie below 0, above it, and on it."""
+    nothing = _NO_DIFFERENCE if sums_of_floats else 0.0
+    below, above = int(np.sum(evidence.reached < -nothing)), int(np.sum(evidence.reached > nothing))
+    return below, above, len(evidence.reached) - below - above
+
+
+def _tail(level: float) -> float:
+    """Half of what a level leaves out; rounded, since 1 − 0.95 is not quite 0.05."""
+    return round((1 - level) / 2, 15)
+
+
+def _t(clusters: int, level: float) -> float:
+    from scipy.special import stdtrit  # noqa: PLC0415  (slow to import)
+
+    return float(stdtrit(clusters - 1, (1 + level) / 2))
