@@ -221,6 +221,43 @@ def _jackknife(evidence: Evidence, level: float) -> Ends | None:
     return Expected(evidence.point - reach), Expected(evidence.point + reach)
 
 
+def _bca(evidence: Evidence, level: float) -> Ends | None:
+    """Quantiles moved by the share of replicates below the number, and by the skewness of leaving clusters out.
+
+    Replicates equal to the number count half; as they may miss it by their last bits, the ends may lie wherever
+    counting all or none of those would put them.
+    """
+    values, point = evidence.reached, evidence.point or 0.0
+    below, upto = (float(np.mean(values < edge)) for edge in (point - _NO_DIFFERENCE, point + _NO_DIFFERENCE))
+    places = [_bca_places(evidence, share, level) for share in ((below + upto) / 2, below, upto)]
+    if places[0] is None:
+        return None
+    found = _quantiles(values, places[0], evidence.draws)
+    if not evidence.draws.repeated or below == upto:
+        return found
+    at = [pair for pair in places if pair is not None]
+    low, high = (np.quantile(values, [min(column), max(column)]).tolist() for column in zip(*at, strict=True))
+    return replace(found[0], band=(low[0], low[1])), replace(found[1], band=(high[0], high[1]))
+
+
+def _bca_places(evidence: Evidence, below: float, level: float) -> tuple[float, float] | None:
+    """The shares of the replicates the ends lie at."""
+    from scipy.special import ndtr, ndtri  # noqa: PLC0415  (slow to import)
+
+    alone, tail = evidence.left_out, _tail(level)
+    if not len(alone) or np.isnan(alone).any() or not 0 < below < 1:
+        return None
+    away = alone.mean() - alone
+    squares = float(np.sum(away**2))
+    skewness = float(np.sum(away**3)) / (6 * squares**1.5) if squares else 0.0
+    bias = float(ndtri(below))
+    low, high = (
+        float(ndtr(bias + moved / (1 - skewness * moved)))
+        for moved in (bias + float(ndtri(tail)), bias - float(ndtri(tail)))
+    )
+    return low, high
+
+
 _METHODS = {
     "percentile": _percentile,
     "expanded_percentile": _expanded_percentile,
@@ -229,45 +266,12 @@ _METHODS = {
     "analytic": _analytic,
     "analytic_log": _analytic_log,
     "jackknife": _jackknife,
+    "bca": _bca,
 }
 
 
-def p_value(evidence: Evidence, *, sums_of_floats: bool) -> Expected:
-    """Twice the smaller share of replicates on the far side of 0, the observed sample counted among them.
-
-    A difference of sums of floats may miss the 0 it is by its last bits, so that a replicate falls on either side.
-    """
-    below, above, level = _signs(evidence, sums_of_floats=sums_of_floats)
-    total = len(evidence.reached)
-    value = min(1.0, 2 * (min(below, above) + level + 1) / (total + 1))
-    if not evidence.draws.repeated:
-        away = 2 * evidence.draws.reach((min(below, above) + level) / total)
-        return Expected(value, band=(max(value - away, 0.0), min(value + away, 1.0)))
-    if not (sums_of_floats and level):
-        return Expected(value)
-    return Expected(value, band=(min(1.0, 2 * (min(below, above) + 1) / (total + 1)), value))
-
-
-def favours(evidence: Evidence, *, below_zero: bool, sums_of_floats: bool) -> Expected:
-    """The share of replicates on one side of 0."""
-    below, above, level = _signs(evidence, sums_of_floats=sums_of_floats)
-    total = len(evidence.reached)
-    one, other = (below, above) if below_zero else (above, below)
-    share = rate(one / total, evidence.draws, {"the share of the other side": other / total})
-    if evidence.draws.repeated and sums_of_floats and level:
-        return replace(share, band=(one / total, (one + level) / total))
-    return share
-
-
-def _signs(evidence: Evidence, *, sums_of_floats: bool) -> tuple[int, int, int]:
-    """How many replicates lie below 0, above it, and on it."""
-    nothing = _NO_DIFFERENCE if sums_of_floats else 0.0
-    below, above = int(np.sum(evidence.reached < -nothing)), int(np.sum(evidence.reached > nothing))
-    return below, above, len(evidence.reached) - below - above
-
-
 def _tail(level: float) -> float:
-    """Half of what a level leaves out; rounded, since 1 − 0.95 is not quite 0.05."""
+    """Half of what a level leaves out; rounded, since 1 − 0.95 in doubles is not quite 0.05."""
     return round((1 - level) / 2, 15)
 
 

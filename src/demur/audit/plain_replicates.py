@@ -138,11 +138,12 @@ class Sample:
 
     def errors(self) -> dict[str, float]:
         """Standard errors from the influences: √(P/(P−1) · Σ u²), a cluster drawn twice counted twice."""
-        clusters = self.pool.clusters
-        if clusters == 1:
-            return dict.fromkeys(WITH_ERRORS, 0.0)
-        factor = clusters / (clusters - 1)
-        return {name: math.sqrt(factor * float(self.weights @ moved**2)) for name, moved in self.influences().items()}
+        return {name: _error(moved, self.weights) for name, moved in self.influences().items()}
+
+    def errors_apart(self, other: Sample) -> dict[str, float]:
+        """Standard errors of the differences from another side: a cluster moves them as far as the sides apart."""
+        own = self.influences()
+        return {name: _error(moved - own[name], self.weights) for name, moved in other.influences().items()}
 
 
 def replicated(
@@ -164,6 +165,11 @@ def replicated(
 def left_out(clusters: int) -> Floats:
     """The weights that leave out each cluster in turn."""
     return np.ones((clusters, clusters)) - np.eye(clusters)
+
+
+def _error(moved: Floats, weights: Floats) -> float:
+    clusters = len(weights)
+    return math.sqrt(clusters / (clusters - 1) * float(weights @ moved**2)) if clusters > 1 else 0.0
 
 
 def _with_start(start: Floats | float, columns: Floats) -> Floats:

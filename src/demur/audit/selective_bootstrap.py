@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from demur.audit.figures import Expected, Printed
-from demur.audit.plain_intervals import MANY_CLUSTERS, Draws, Evidence, ends, favours, p_value, rate, std_error
+from demur.audit.plain_intervals import MANY_CLUSTERS, Draws, Evidence, ends, rate, std_error
 from demur.audit.plain_replicates import NUMBERS, WITH_ERRORS, Pool, left_out, replicated
+from demur.audit.plain_shares import favours, p_value
 from demur.audit.selective_points import RISKS, Asked, Path
 from demur.draws import weights
 
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 _ERROR_FREE = 0.05
 _NOTHING = np.zeros(0)
+_LEAVE_OUT = ("jackknife", "bca")
+_ANALYTIC = ("studentised", "analytic", "analytic_log")
 _SUMS_OF_FLOATS = ("aurc_full", "naurc", "naugrc", "eaurc", "eaugrc", "aurc_at_c", "augrc_at_c")
 _METHOD_OF_ONE = {"cmax": "bootstrap_t", "aurc_full": "studentised", "augrc_full": "studentised"}
 _METHOD_OF_TWO = dict.fromkeys(("cmax", "aurc_full", "augrc_full"), "bootstrap_t")
@@ -71,7 +74,8 @@ class Drawn:
         return self.figures.get((key,) if key in NUMBERS else (RISKS, key))
 
     @cached_property
-    def _weights(self) -> Floats:
+    def weights(self) -> Floats:
+        """How often each replicate holds each cluster."""
         return self.resampling.weights(self.pool.clusters)
 
     def _cuts(self, drawn: Floats) -> Floats:
@@ -84,7 +88,7 @@ class Drawn:
     def values(self) -> dict[str, Floats]:
         """Every number in every replicate."""
         few = self.pool.clusters < MANY_CLUSTERS and bool(self.curve.count)
-        drawn = self._weights
+        drawn = self.weights
         return replicated(self.pool, drawn, self._cuts(drawn), self.asked.by_key, errors=few)
 
     @cached_property
@@ -116,7 +120,7 @@ class Drawn:
             two_sided=self._varies or key == "cmax",
             error=self.errors.get(key),
             errors=self.values.get(f"error {key}") if key in WITH_ERRORS else None,
-            left_out=self.left_out.get(name, _NOTHING) if method == "jackknife" else _NOTHING,
+            left_out=self.left_out.get(name, _NOTHING) if method in _LEAVE_OUT else _NOTHING,
         )
 
     @property
@@ -124,7 +128,7 @@ class Drawn:
         """Share of the replicates that end before the coverage of the cut areas."""
         if self.rival is not None:
             return 0.0
-        answered, units = self.pool.answered(self._weights), self._weights @ self.pool.units
+        answered, units = self.pool.answered(self.weights), self.weights @ self.pool.units
         needed = [math.ceil(self.asked.cuts["aurc_at_c",] * int(total)) for total in units]
         return float(np.mean(answered < needed))
 
@@ -167,7 +171,7 @@ def delta_figures(left: Drawn, right: Drawn, reported: Mapping[str, Any], ci: An
     found: dict[Path, Expected] = {}
     for key in (*NUMBERS, *left.asked.by_key):
         path = _path(key)
-        evidence = _difference(left, right, key)
+        evidence = _difference(left, right, key, "")
         said = _at(reported, path)
         found |= {(*path, name): expected for name, expected in _delta_shares(evidence, key).items()}
         found[*path, "std_error"] = _scaled(std_error(evidence), left.side)
@@ -177,22 +181,29 @@ def delta_figures(left: Drawn, right: Drawn, reported: Mapping[str, Any], ci: An
             if member == "ci" and interval is None:
                 continue
             method = _method(member, interval, key, left, _METHOD_OF_TWO)
-            pair = ends(evidence, method, _level(member, {"ci": ci}))
+            pair = ends(_difference(left, right, key, method), method, _level(member, {"ci": ci}))
             turned = pair and (_negative(pair[1]), _negative(pair[0]))
             explained = _explained(pair, turned, left.side, way="left − right")
             found |= _of_ends((*path, member), explained, evidence)
     return found
 
 
-def _difference(left: Drawn, right: Drawn, key: str) -> Evidence:
-    one, other = left.evidence(key, "jackknife"), right.evidence(key, "jackknife")
-    return Evidence(
+def _difference(left: Drawn, right: Drawn, key: str, method: str) -> Evidence:
+    one, other = left.evidence(key, method), right.evidence(key, method)
+    difference = Evidence(
         point=None if one.point is None or other.point is None else other.point - one.point,
         values=other.values - one.values,
         clusters=one.clusters,
         draws=one.draws,
         left_out=other.left_out - one.left_out,
     )
+    if method not in _ANALYTIC or one.error is None or other.error is None:
+        return difference
+    whole, *drawn = (
+        left.pool.drawn(row).errors_apart(right.pool.drawn(row))[key]
+        for row in (np.ones(left.pool.clusters), *left.weights)
+    )
+    return replace(difference, error=whole, errors=np.array(drawn))
 
 
 def _delta_shares(evidence: Evidence, key: str) -> dict[str, Expected]:
