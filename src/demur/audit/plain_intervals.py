@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 SIGMAS = 4.0
 MANY_CLUSTERS = 200
 MOST_DROPPED = 0.5
+FEW_DRAWS = 100
 _NORMAL_KURTOSIS = 3.0
 _NO_ERROR = 1e-9
 _NO_DIFFERENCE = 1e-12
@@ -45,7 +46,13 @@ class Draws:
     def spread(self, share: float) -> float:
         """How far the shares of two sets of draws may lie apart."""
         others = self.own if self.reported is None else self.reported
-        return SIGMAS * math.sqrt(max(share * (1 - share), 0.0) * (1 / max(others, 1) + 1 / self.own))
+        return SIGMAS * math.sqrt(max(share * (1 - share), 0.0) * (1 / max(others, 1) + 1 / max(self.own, 1)))
+
+    def among(self, share: float) -> Draws:
+        """Those of the draws, a share of all, in which there is a number."""
+        return replace(
+            self, reported=None if self.reported is None else int(self.reported * share), own=int(self.own * share)
+        )
 
     def reach(self, share: float) -> float:
         """The same for a share that may be 0 or 1: two draws more on either side."""
@@ -69,6 +76,11 @@ class Evidence:
     def reached(self) -> Floats:
         """The replicates in which there is a number."""
         return self.values[~np.isnan(self.values)]
+
+    @property
+    def reaching(self) -> Draws:
+        """The draws in which there is a number."""
+        return self.draws.among(1 - self.drop_rate)
 
     @property
     def drop_rate(self) -> float:
@@ -95,9 +107,11 @@ def rate(share: float, draws: Draws, otherwise: Mapping[str, float | None] | Non
     return Expected(share, band=(max(share - reach, 0.0), min(share + reach, 1.0)), otherwise=otherwise or {})
 
 
-def std_error(evidence: Evidence) -> Expected:
-    """The standard deviation of the replicates, ddof 1."""
+def std_error(evidence: Evidence) -> Expected | None:
+    """The standard deviation of the replicates, ddof 1; None where other draws are too few to be held against ours."""
     reached = evidence.reached
+    if not evidence.draws.repeated and len(reached) < FEW_DRAWS and evidence.clusters > 1:
+        return None
     if evidence.clusters == 1:
         return Expected(0.0)
     if len(reached) < 2:  # noqa: PLR2004
@@ -116,7 +130,7 @@ def _relative_error(evidence: Evidence) -> float:
     variance = float(np.mean(centred**2))
     kurtosis = float(np.mean(centred**4)) / variance**2 if variance > 0 else _NORMAL_KURTOSIS
     per_draw = math.sqrt((max(kurtosis, _NORMAL_KURTOSIS) - 1) / 4)
-    return per_draw * evidence.draws.spread(0.5) * 2  # the spread of a share of one half is half of 4·√(1/B + 1/B')
+    return per_draw * evidence.reaching.spread(0.5) * 2  # the spread of a share of one half is half of 4·√(1/B + 1/B')
 
 
 def ends(evidence: Evidence, method: str, level: float = 0.95) -> Ends | None:
@@ -155,7 +169,7 @@ def _quantile(values: Floats, share: float, draws: Draws) -> Expected:
 
 def _percentile(evidence: Evidence, level: float) -> Ends:
     tail = _tail(level)
-    return _quantiles(evidence.reached, (tail, 1 - tail), evidence.draws)
+    return _quantiles(evidence.reached, (tail, 1 - tail), evidence.reaching)
 
 
 def _expanded_percentile(evidence: Evidence, level: float) -> Ends:
@@ -163,12 +177,12 @@ def _expanded_percentile(evidence: Evidence, level: float) -> Ends:
 
     clusters = evidence.clusters
     tail = float(ndtr(-math.sqrt(clusters / (clusters - 1)) * _t(clusters, level)))
-    return _quantiles(evidence.reached, (tail, 1 - tail), evidence.draws)
+    return _quantiles(evidence.reached, (tail, 1 - tail), evidence.reaching)
 
 
 def _bootstrap_t(evidence: Evidence, level: float) -> Ends | None:
     error = std_error(evidence)
-    if error.value is None or evidence.point is None:
+    if error is None or error.value is None or evidence.point is None:
         return None
     point, factor = evidence.point, _t(evidence.clusters, level)
     small, large = error.band or (error.value, error.value)
@@ -184,7 +198,7 @@ def _studentised(evidence: Evidence, level: float) -> Ends | None:
         return _analytic_log(evidence, level)
     tail = _tail(level)
     scaled = (evidence.values - evidence.point) / evidence.errors
-    lower, upper = _quantiles(scaled, (tail, 1 - tail), evidence.draws)
+    lower, upper = _quantiles(scaled, (tail, 1 - tail), evidence.reaching)
     return _turned(upper, evidence), _turned(lower, evidence)
 
 
@@ -232,7 +246,7 @@ def _bca(evidence: Evidence, level: float) -> Ends | None:
     places = [_bca_places(evidence, share, level) for share in ((below + upto) / 2, below, upto)]
     if places[0] is None:
         return None
-    found = _quantiles(values, places[0], evidence.draws)
+    found = _quantiles(values, places[0], evidence.reaching)
     if not evidence.draws.repeated or below == upto:
         return found
     at = [pair for pair in places if pair is not None]

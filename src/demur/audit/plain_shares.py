@@ -25,7 +25,7 @@ def p_value(evidence: Evidence, *, sums_of_floats: bool) -> Expected:
     total = len(evidence.reached)
     value = min(1.0, 2 * (min(below, above) + level + 1) / (total + 1))
     if not evidence.draws.repeated:
-        away = 2 * evidence.draws.reach((min(below, above) + level) / total)
+        away = 2 * evidence.reaching.reach((min(below, above) + level) / total)
         return Expected(value, band=(max(value - away, 0.0), min(value + away, 1.0)))
     if not (sums_of_floats and level):
         return Expected(value)
@@ -37,7 +37,7 @@ def favours(evidence: Evidence, *, below_zero: bool, sums_of_floats: bool) -> Ex
     below, above, level = _signs(evidence, sums_of_floats=sums_of_floats)
     total = len(evidence.reached)
     one, other = (below, above) if below_zero else (above, below)
-    share = rate(one / total, evidence.draws, {"the share of the other side": other / total})
+    share = rate(one / total, evidence.reaching, {"the share of the other side": other / total})
     if evidence.draws.repeated and sums_of_floats and level:
         return replace(share, band=(one / total, (one + level) / total))
     return share

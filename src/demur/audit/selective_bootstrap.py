@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 _ERROR_FREE = 0.05
 _NOTHING = np.zeros(0)
+_OTHER_SIDE = "the other side's figure"
 _LEAVE_OUT = ("jackknife", "bca")
 _ANALYTIC = ("studentised", "analytic", "analytic_log")
 _SUMS_OF_FLOATS = ("aurc_full", "naurc", "naugrc", "eaurc", "eaugrc", "aurc_at_c", "augrc_at_c")
@@ -152,9 +153,11 @@ def bootstrap_figures(one: Drawn, reported: Mapping[str, Any], other: Drawn | No
     for key in (*NUMBERS, *one.asked.by_key):
         path = _path(key)
         evidence = one.evidence(key)
-        found["bootstrap", "std_error", *path] = _scaled(std_error(evidence), one.side)
+        rival_evidence = None if other is None else other.evidence(key)
+        found |= _of_error(("bootstrap", "std_error", *path), evidence, rival_evidence, one.side)
         if key not in NUMBERS:
-            found["bootstrap", "drop_rate", *path] = rate(evidence.drop_rate, one.resampling.draws)
+            ways = {} if rival_evidence is None else {_OTHER_SIDE: rival_evidence.drop_rate}
+            found["bootstrap", "drop_rate", *path] = rate(evidence.drop_rate, one.resampling.draws, ways)
         for member in ("ci95", "ci95_recommended", "ci"):
             said = _at(reported, (member, *path))
             if member == "ci" and said is None:
@@ -174,7 +177,7 @@ def delta_figures(left: Drawn, right: Drawn, reported: Mapping[str, Any], ci: An
         evidence = _difference(left, right, key, "")
         said = _at(reported, path)
         found |= {(*path, name): expected for name, expected in _delta_shares(evidence, key).items()}
-        found[*path, "std_error"] = _scaled(std_error(evidence), left.side)
+        found |= _of_error((*path, "std_error"), evidence, None, left.side)
         found[*path, "drop_rate"] = rate(evidence.drop_rate, evidence.draws)
         for member in ("ci95", "ci95_recommended", "ci"):
             interval = _at(said, (member,))
@@ -247,7 +250,15 @@ def _of_ends(path: Path, pair: Ends | None, evidence: Evidence) -> dict[Path, Ex
     return {path: whole, (*path, "0"): low, (*path, "1"): high, (*path, "low"): low, (*path, "high"): high}
 
 
-def _explained(pair: Ends | None, rival: Ends | None, side: Side, way: str = "the other side's figure") -> Ends | None:
+def _of_error(path: Path, evidence: Evidence, rival: Evidence | None, side: Side) -> dict[Path, Expected]:
+    error, other = std_error(evidence), None if rival is None else std_error(rival)
+    if error is None:
+        return {}
+    ways = {} if other is None else {_OTHER_SIDE: other.value}
+    return {path: _scaled(replace(error, otherwise={**error.otherwise, **ways}), side)}
+
+
+def _explained(pair: Ends | None, rival: Ends | None, side: Side, way: str = _OTHER_SIDE) -> Ends | None:
     """Ends with what the rival ones would be, and what a loss that is not normalised would make of them."""
     if pair is None:
         return None
