@@ -1,22 +1,40 @@
 """The audit of a selective-prediction artifact: what is untouched passes, and what is not is found."""
 
-import json
-
 import pytest
 
 from audits import BOTH, ONE, audited, by_key, changed, differing, evaluated, golden, nudged
-from commands import demur
 from demur.simulate import simulated_run
-from runs import experiment, participant, run, written
+from runs import experiment, failure, participant, run, written
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     made = tmp_path_factory.mktemp("audit")
-    written(made, simulated_run(20, seed=1, failures=2), "run.json")
-    fit = ("--method", "temperature", "--features", "verbalized_confidence", "--output", "c.json")
-    assert demur(made, "calibrate", "--input", "run.json", "--mode", "few_shot", *fit).returncode == 0
+    written(made, simulated_run(12, seed=1, failures=2), "run.json")
     return made
+
+
+def calibrated_by(temperature):
+    """A calibration file of the spoken confidence, as if it had been fitted."""
+    spoken = ["verbalized_confidence"]
+    tool = {"name": "demur"} | dict.fromkeys(("version", "python", "numpy", "command", "scikit_learn"), "made up")
+    training = dict.fromkeys(("path", "sha256", "run_id", "git_commit", "mode"))
+    counted = {"n": 9, "clusters": 3, "positive_rate": 0.5, "inputs_distinct": 5, "outputs_distinct": 5}
+    quality = {"nll": 0.7, "brier": 0.2, "ece": 0.1, "auroc": 0.6, "undefined": {}}
+    validated = {"as_given": None, "in_sample": quality, "cross_validated": None}
+    return {
+        "schema_version": "1",
+        "created_at": "2026-01-31T12:00:00Z",
+        "tool": tool,
+        "method": "temperature_scaling",
+        "features": spoken,
+        "variant": None,
+        "target": "correctness",
+        "model": {"temperature": temperature, "features": spoken},
+        "training": training | counted | {"nulls_filled": {}},
+        "validation": validated | {"folds": 0, "grouped_by": "participant", "reason": None},
+        "warnings": [],
+    }
 
 
 class TestUntouched:
@@ -46,8 +64,9 @@ class TestUntouched:
 
     def test_calibrated_variants_pass_with_their_calibration_and_are_not_recognised_without(self, folder):
         asked = "calibrated,verbalized_calibrated,secondary:calibrated+verbalized:average"
+        calibration = calibrated_by(temperature=1.7)
+        written(folder, calibration, "c.json")
         content = evaluated(folder, *ONE, "--confidence", asked, "--calibration", "c.json")
-        calibration = json.loads((folder / "c.json").read_text())
         found = audited(content, [folder / "run.json"], calibration=calibration)
         assert {one.status for one in found} == {"match"}
         without = [one for one in audited(content, [folder / "run.json"]) if "calibrated" in one.key]
@@ -63,6 +82,15 @@ class TestUntouched:
             written(tmp_path, run(experiment(*people)))
             found = audited(evaluated(tmp_path, "--input", "run.json"), [tmp_path / "run.json"])
             assert [one for one in found if one.status != "match"] == []
+
+    def test_two_runs_of_different_participants_pass_on_those_they_share(self, tmp_path):
+        people = [participant(who, {"Sleep": who % 4, "Tired": None}) for who in range(6)]
+        written(tmp_path, run(experiment(*people[:5])), "left.json")
+        written(tmp_path, run(experiment(*people[1:5], failure(5))), "right.json")
+        content = evaluated(tmp_path, "--input", "left.json", "--input", "right.json", "--intersection-only")
+        found = audited(content, [tmp_path / "left.json", tmp_path / "right.json"])
+        assert {one.status for one in found} == {"match"}
+        assert by_key(found)["comparison.participants_left_only"].recomputed == 1
 
     def test_without_resamples_what_is_there_is_audited(self, folder):
         found = audited(evaluated(folder, *BOTH, resamples=0), [folder / "run.json"])

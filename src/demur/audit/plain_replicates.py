@@ -94,11 +94,11 @@ class Sample:
             return dict.fromkeys(NUMBERS, 0.0) | {"naurc": math.nan, "naugrc": math.nan}
         places, risk, joint = np.append(0.0, self.count), self.loss / self.count, np.append(0.0, self.loss)
         flat = np.append(risk[:1], risk)
-        aurc, augrc = np.trapezoid(flat, places) / scale, np.trapezoid(joint, places) / (scale * total)
+        aurc, augrc = _area(places, flat) / scale, _area(places, joint) / (scale * total)
         best = np.cumsum(self.losses)
         means = best / np.arange(1, len(best) + 1)
-        best_aurc = (means[0] + np.trapezoid(means)) / scale
-        best_augrc = np.trapezoid(np.append(0.0, best)) / (scale * total)
+        best_aurc = (float(means.sum()) + (means[0] - means[-1]) / 2) / scale
+        best_augrc = (float(best.sum()) - best[-1] / 2) / (scale * total)
         upto = np.append(places[places < cut], min(cut, places[-1]))
         cmax = self.count[-1] / total
         return {
@@ -109,17 +109,16 @@ class Sample:
             "naugrc": augrc / cmax,
             "eaurc": aurc - best_aurc,
             "eaugrc": augrc - best_augrc,
-            "aurc_at_c": np.trapezoid(np.interp(upto, places, flat), upto) / scale,
-            "augrc_at_c": np.trapezoid(np.interp(upto, places, joint), upto) / (scale * total),
+            "aurc_at_c": _area(upto, np.interp(upto, places, flat)) / scale,
+            "augrc_at_c": _area(upto, np.interp(upto, places, joint)) / (scale * total),
         }
 
-    def risk_at(self, needed: int) -> float:
+    def risks_at(self, needed: Sequence[int]) -> list[float]:
         """The mean loss at the first threshold that accepts so many units; nan where none does."""
-        reached = self.count >= needed
-        if not reached.any():
-            return math.nan
-        place = int(np.argmax(reached))
-        return float(self.loss[place] / (self.count[place] * self.pool.divisor))
+        places = np.searchsorted(self.count, needed).tolist()
+        found = zip(self.loss.tolist(), self.count.tolist(), strict=True)
+        risks = [loss / (count * self.pool.divisor) for loss, count in found]
+        return [risks[place] if place < len(risks) else math.nan for place in places]
 
     def influences(self) -> dict[str, Floats]:
         """How much one copy of each cluster moves the areas and Cmax."""
@@ -151,11 +150,15 @@ def replicated(
 ) -> dict[str, Floats]:
     """Every number in every replicate, by its key; risks by `mae <coverage>` and standard errors by `error <key>`."""
     rows = []
+    names = [f"mae {key}" for key in targets]
+    needed = {
+        total: [math.ceil(coverage * int(total)) for coverage in targets.values()]
+        for total in np.unique(weights @ pool.units).tolist()
+    }
     for drawn, cut in zip(weights, cuts, strict=True):
         sample = pool.drawn(drawn)
         row = sample.numbers(float(cut))
-        for key, coverage in targets.items():
-            row[f"mae {key}"] = sample.risk_at(math.ceil(coverage * int(sample.units)))
+        row |= zip(names, sample.risks_at(needed[sample.units]), strict=True)
         if errors:
             row |= {f"error {name}": error for name, error in sample.errors().items()}
         rows.append(row)
@@ -170,6 +173,11 @@ def left_out(clusters: int) -> Floats:
 def _error(moved: Floats, weights: Floats) -> float:
     clusters = len(weights)
     return math.sqrt(clusters / (clusters - 1) * float(weights @ moved**2)) if clusters > 1 else 0.0
+
+
+def _area(places: Floats, heights: Floats) -> float:
+    """Trapezoids; of whole numbers the sum is exact."""
+    return float((places[1:] - places[:-1]) @ (heights[1:] + heights[:-1])) / 2
 
 
 def _with_start(start: Floats | float, columns: Floats) -> Floats:

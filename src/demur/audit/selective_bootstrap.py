@@ -69,6 +69,7 @@ class Drawn:
     asked: Asked
     resampling: Resampling
     rival: Pool | None = None
+    studentised: bool = True
 
     def point(self, key: str) -> float | None:
         """The number itself."""
@@ -88,9 +89,8 @@ class Drawn:
     @cached_property
     def values(self) -> dict[str, Floats]:
         """Every number in every replicate."""
-        few = self.pool.clusters < MANY_CLUSTERS and bool(self.curve.count)
-        drawn = self.weights
-        return replicated(self.pool, drawn, self._cuts(drawn), self.asked.by_key, errors=few)
+        drawn, errors = self.weights, self.studentised and bool(self.curve.count)
+        return replicated(self.pool, drawn, self._cuts(drawn), self.asked.by_key, errors=errors)
 
     @cached_property
     def left_out(self) -> dict[str, Floats]:
@@ -143,6 +143,16 @@ class Drawn:
         return self.side.largest * (rare * (1 + math.log(cmax / rare)) if rare < cmax else cmax)
 
 
+def is_studentised(reported: Any, clusters: int) -> bool:
+    """Whether any interval of a side is studentised, which takes an error of every replicate."""
+    return any(
+        _method(member, said.get(key), key, clusters, _METHOD_OF_ONE) == "studentised"
+        for member in ("ci95_recommended", "ci")
+        if isinstance(said := _at(reported, (member,)), Mapping)
+        for key in WITH_ERRORS
+    )
+
+
 def bootstrap_figures(one: Drawn, reported: Mapping[str, Any], other: Drawn | None) -> dict[Path, Expected]:
     """What the draws give for everything under `bootstrap`."""
     found: dict[Path, Expected] = {
@@ -162,7 +172,7 @@ def bootstrap_figures(one: Drawn, reported: Mapping[str, Any], other: Drawn | No
             said = _at(reported, (member, *path))
             if member == "ci" and said is None:
                 continue
-            method, level = _method(member, said, key, one, _METHOD_OF_ONE), _level(member, reported)
+            method, level = _method(member, said, key, one.pool.clusters, _METHOD_OF_ONE), _level(member, reported)
             pair = ends(one.evidence(key, method), method, level)
             rival = None if other is None else ends(other.evidence(key, method), method, level)
             found |= _of_ends(("bootstrap", member, *path), _explained(pair, rival, one.side), evidence)
@@ -183,7 +193,7 @@ def delta_figures(left: Drawn, right: Drawn, reported: Mapping[str, Any], ci: An
             interval = _at(said, (member,))
             if member == "ci" and interval is None:
                 continue
-            method = _method(member, interval, key, left, _METHOD_OF_TWO)
+            method = _method(member, interval, key, left.pool.clusters, _METHOD_OF_TWO)
             pair = ends(_difference(left, right, key, method), method, _level(member, {"ci": ci}))
             turned = pair and (_negative(pair[1]), _negative(pair[0]))
             explained = _explained(pair, turned, left.side, way="left − right")
@@ -226,13 +236,13 @@ def _path(key: str) -> Path:
     return (key,) if key in NUMBERS else (RISKS, key)
 
 
-def _method(member: str, said: Any, key: str, one: Drawn, usual: Mapping[str, str]) -> str:
+def _method(member: str, said: Any, key: str, clusters: int, usual: Mapping[str, str]) -> str:
     """The method an interval names; the one that is recommended where it names none."""
     if member == "ci95":
         return "percentile"
     if isinstance(said, Mapping) and isinstance(said.get("method"), str):
         return str(said["method"])
-    return "percentile" if one.pool.clusters >= MANY_CLUSTERS else usual.get(key, "expanded_percentile")
+    return "percentile" if clusters >= MANY_CLUSTERS else usual.get(key, "expanded_percentile")
 
 
 def _level(member: str, reported: Mapping[str, Any]) -> float:

@@ -13,7 +13,7 @@ from demur.audit.plain_confidence import Ranked, ranked
 from demur.audit.plain_replicates import NUMBERS, Pool
 from demur.audit.plain_tables import by_item, histogram, reliability
 from demur.audit.plain_units import SIDES, Side
-from demur.audit.selective_bootstrap import Drawn, Resampling, bootstrap_figures, delta_figures
+from demur.audit.selective_bootstrap import Drawn, Resampling, bootstrap_figures, delta_figures, is_studentised
 from demur.audit.selective_points import AREAS, RISKS, Asked, Path, arrays_of, expected_of, figures_of
 
 if TYPE_CHECKING:
@@ -118,8 +118,9 @@ class Variant:
         said = next((one.reported["bootstrap"] for one in self.sides if one.reported.get("bootstrap")), None)
         resampling = Resampling.of(said, self.resamples)
         rivals = [one.pool for one in reversed(self.sides)]
+        studentised = any(is_studentised(one.reported.get("bootstrap"), one.pool.clusters) for one in self.sides)
         return [
-            Drawn(one.side, one.curve, one.pool, figures, asked, resampling, rival)
+            Drawn(one.side, one.curve, one.pool, figures, asked, resampling, rival, studentised)
             for one, figures, asked, rival in zip(
                 self.sides,
                 self.figures,
