@@ -123,7 +123,8 @@ class PlainCurve:
 
     def first_reaching(self, coverage: Fraction) -> int | None:
         """The place of the first point that reaches a coverage."""
-        return next((place for place, count in enumerate(self.count) if count >= coverage * self.units), None)
+        needed = math.ceil(coverage * self.units)
+        return next((place for place, count in enumerate(self.count) if count >= needed), None)
 
 
 def coverage_of(text: str) -> Fraction | None:

@@ -184,32 +184,30 @@ def _bootstrap_t(evidence: Evidence, level: float) -> Ends | None:
     error = std_error(evidence)
     if error is None or error.value is None or evidence.point is None:
         return None
-    point, factor = evidence.point, _t(evidence.clusters, level)
-    small, large = error.band or (error.value, error.value)
-    low = Expected(point - factor * error.value, error.band and (point - factor * large, point - factor * small))
-    high = Expected(point + factor * error.value, error.band and (point + factor * small, point + factor * large))
-    return low, high
+    factor = _t(evidence.clusters, level)
+    return affine(error, -factor, evidence.point), affine(error, factor, evidence.point)
 
 
 def _studentised(evidence: Evidence, level: float) -> Ends | None:
     if evidence.error is None or evidence.errors is None or evidence.point is None:
         return None
-    if (evidence.errors <= _NO_ERROR * evidence.error).any():
+    good = evidence.errors > _NO_ERROR * evidence.error
+    if evidence.draws.repeated and not good.all():
         return _analytic_log(evidence, level)
     tail = _tail(level)
-    scaled = (evidence.values - evidence.point) / evidence.errors
-    lower, upper = _quantiles(scaled, (tail, 1 - tail), evidence.reaching)
-    return _turned(upper, evidence), _turned(lower, evidence)
+    scaled = (evidence.values[good] - evidence.point) / evidence.errors[good]
+    lower, upper = _quantiles(scaled, (tail, 1 - tail), evidence.draws)
+    return affine(upper, -evidence.error, evidence.point), affine(lower, -evidence.error, evidence.point)
 
 
-def _turned(quantile: Expected, evidence: Evidence) -> Expected:
-    """The upper quantile of the scaled differences gives the low end, and the other way round."""
-    assert evidence.point is not None  # noqa: S101  (the caller has one)
-    assert evidence.error is not None  # noqa: S101
-    assert quantile.value is not None  # noqa: S101
-    point, error = evidence.point, evidence.error
-    band = quantile.band and (point - quantile.band[1] * error, point - quantile.band[0] * error)
-    return Expected(point - quantile.value * error, band)
+def affine(expected: Expected, factor: float, shift: float = 0.0) -> Expected:
+    """What is expected of a number times a factor, and so much more."""
+    low, high = sorted(shift + factor * end for end in expected.band or (0.0, 0.0))
+    return Expected(
+        None if expected.value is None else shift + factor * expected.value,
+        band=(low, high) if expected.band else None,
+        otherwise={way: None if v is None else shift + factor * v for way, v in expected.otherwise.items()},
+    )
 
 
 def _analytic(evidence: Evidence, level: float) -> Ends | None:

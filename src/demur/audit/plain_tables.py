@@ -21,9 +21,11 @@ def by_item(side: Side) -> dict[Path, Expected]:
     """Each item over all participants: how often it is answered, how wrong the answers are, and which way."""
     items, divisor = side.items, side.divisor
     wrong = dict(zip(side.answered, side.numerators, strict=True))
+    units_of: dict[int, list[int]] = {place: [] for place in range(len(items.item_names))}
+    for unit, place in enumerate(items.item.tolist()):
+        units_of[place].append(unit)
     found: dict[Path, Expected] = {}
-    for place, name in enumerate(items.item_names):
-        here = [unit for unit in range(len(items)) if items.item[unit] == place]
+    for name, here in zip(items.item_names, units_of.values(), strict=True):
         there = [unit for unit in here if unit in wrong]
         bias = sum(int(items.answer[unit]) - int(items.truth[unit]) for unit in there)
         loss, n, answered = sum(wrong[unit] for unit in there), len(here), len(there)

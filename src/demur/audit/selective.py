@@ -64,31 +64,30 @@ def audited_selective(
     report = _renamed(content)
     if not isinstance(report, Mapping) or not isinstance(report.get("confidence_variants"), Mapping):
         raise UserError("not a metrics artifact: expected an object with confidence_variants")
-    paired = _is_paired(report)
-    if len(runs) != (2 if paired else 1):
-        raise UserError(f"{len(runs)} runs for an artifact of {2 if paired else 1}")
-    sides = sides_of(runs, _loss(report))
-    known = Known(about_everyone(sides))
-    reasons: dict[str, str] = {}
-    for name, entry in report["confidence_variants"].items():
-        try:
-            _variant(sides, name, entry, report, (calibration, resamples)).tell(known, name)
-        except UserError as error:
-            reasons[name] = str(error)
+    wanted = 2 if _is_paired(report) else 1
+    if len(runs) != wanted:
+        raise UserError(f"{len(runs)} runs for an artifact of {wanted}")
+    known = _known(sides_of(runs, _loss(report)), report, calibration, resamples)
     every_digit = _member(report.get("tool"), "name") == "demur"
-    found = (_found(path, value, known, every_digit=every_digit) for path, value in _figures(content))
-    return [_with_reason(one, reasons) for one in found if one is not None]
+    figures = ((place, _exactly(value) if every_digit else value) for place, value in _figures(content))
+    found = (_found(place, value, known) for place, value in figures)
+    return [one for one in found if one is not None]
 
 
-def _variant(sides: Sequence[Side], name: str, entry: Any, report: Mapping[str, Any], how: tuple[Any, int]) -> Variant:
-    calibration, resamples = how
-    reported = [entry] if len(sides) == 1 else [_member(entry, side) for side in SIDES]
-    deltas = _member(_member(report.get("comparison"), "deltas"), name)
-    return Variant(
-        sides=[OneSide.of(side, name, calibration, said) for side, said in zip(sides, reported, strict=True)],
-        deltas=deltas if isinstance(deltas, Mapping) else {},
-        resamples=resamples,
-    )
+def _known(sides: Sequence[Side], report: Mapping[str, Any], calibration: Any, resamples: int) -> Known:
+    """What the data give for every figure there can be."""
+    known = Known(about_everyone(sides))
+    deltas = _member(report.get("comparison"), "deltas")
+    for name, entry in report["confidence_variants"].items():
+        reported = [entry] if len(sides) == 1 else [_member(entry, side) for side in SIDES]
+        try:
+            audited = [OneSide.of(side, name, calibration, said) for side, said in zip(sides, reported, strict=True)]
+        except UserError as error:
+            known.reasons[name] = str(error)
+            continue
+        difference = _member(deltas, name)
+        Variant(audited, difference if isinstance(difference, Mapping) else {}, resamples).tell(known, name)
+    return known
 
 
 def _figures(content: Any, place: Path = ()) -> Iterator[tuple[Path, Any]]:
@@ -107,22 +106,25 @@ def _figures(content: Any, place: Path = ()) -> Iterator[tuple[Path, Any]]:
         yield place, content
 
 
-def _found(place: Path, value: Any, known: Known, *, every_digit: bool) -> Finding | None:
+def _found(place: Path, value: Any, known: Known) -> Finding | None:
     """What became of a figure; None for a null that nobody expects to be anything else."""
     key, path = ".".join(place), tuple(_NAMES.get(part, part) for part in place)
     if isinstance(value, list):
-        return _column(
-            key, [_exactly(one) if every_digit else one for one in value], *known.columns.get(path, (None, {}))
-        )
-    expected = known.figures.get(path)
-    if value is None and expected is None:
+        one = _column(key, value, *known.columns.get(path, (None, {})))
+    elif value is None and path not in known.figures:
         return None
-    return finding(key, _exactly(value) if every_digit else value, expected)
+    else:
+        one = finding(key, value, known.figures.get(path))
+    if one.status == "not recognised":
+        return replace(one, cause=next((known.reasons[part] for part in place[1:3] if part in known.reasons), None))
+    return one
 
 
-def _exactly(number: Any) -> Any:
-    """A number of a file that holds every digit there is: 0.5 means 0.5, and not whatever rounds to it."""
-    return replace(number, half_unit=0.0) if isinstance(number, Printed) else number
+def _exactly(value: Any) -> Any:
+    """A figure of a file that holds every digit there is: 0.5 means 0.5, and not whatever rounds to it."""
+    if isinstance(value, list):
+        return [_exactly(one) for one in value]
+    return replace(value, half_unit=0.0) if isinstance(value, Printed) else value
 
 
 def _column(key: str, reported: list[Any], column: list[float] | None, others: Mapping[str, list[float]]) -> Finding:
@@ -144,15 +146,6 @@ def _column(key: str, reported: list[Any], column: list[float] | None, others: M
 
 def _as(ways: list[str]) -> str:
     return f"; so many would be there with {ways[0]}" if ways else ""
-
-
-def _with_reason(found: Finding, reasons: Mapping[str, str]) -> Finding:
-    """A figure of a variant that cannot be recomputed says why."""
-    if found.status != "not recognised":
-        return found
-    places = found.key.split(".")
-    reason = next((why for name, why in reasons.items() if name in places[1:3]), None)
-    return found if reason is None else replace(found, cause=reason)
 
 
 def _is_setting(place: Path) -> bool:

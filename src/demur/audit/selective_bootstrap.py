@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from demur.audit.figures import Expected, Printed
-from demur.audit.plain_intervals import MANY_CLUSTERS, Draws, Evidence, ends, rate, std_error
+from demur.audit.plain_intervals import MANY_CLUSTERS, Draws, Evidence, affine, ends, rate, std_error
 from demur.audit.plain_replicates import NUMBERS, WITH_ERRORS, Pool, left_out, replicated
 from demur.audit.plain_shares import favours, p_value
 from demur.audit.selective_points import RISKS, Asked, Path
@@ -195,7 +195,7 @@ def delta_figures(left: Drawn, right: Drawn, reported: Mapping[str, Any], ci: An
                 continue
             method = _method(member, interval, key, left.pool.clusters, _METHOD_OF_TWO)
             pair = ends(_difference(left, right, key, method), method, _level(member, {"ci": ci}))
-            turned = pair and (_negative(pair[1]), _negative(pair[0]))
+            turned = pair and (affine(pair[1], -1.0), affine(pair[0], -1.0))
             explained = _explained(pair, turned, left.side, way="left − right")
             found |= _of_ends((*path, member), explained, evidence)
     return found
@@ -222,6 +222,8 @@ def _difference(left: Drawn, right: Drawn, key: str, method: str) -> Evidence:
 def _delta_shares(evidence: Evidence, key: str) -> dict[str, Expected]:
     """How the replicates of a difference fall; null where there is no interval, or nothing to resample."""
     names = ("p_value", "favours_left", "favours_right")
+    if evidence.undecided:
+        return {}
     if not evidence.has_interval or evidence.clusters == 1:
         return dict.fromkeys(names, Expected(None))
     floats, less_is_better = key in _SUMS_OF_FLOATS, key != "cmax"
@@ -284,10 +286,6 @@ def _scaled(expected: Expected, side: Side) -> Expected:
         return expected
     name = f"× {side.divisor}: loss not normalised (abs, not abs_norm)"
     return replace(expected, otherwise={**expected.otherwise, name: expected.value * side.divisor})
-
-
-def _negative(expected: Expected) -> Expected:
-    return Expected(None if expected.value is None else -expected.value)
 
 
 def _whole(number: Any) -> int | None:

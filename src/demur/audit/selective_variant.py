@@ -15,6 +15,7 @@ from demur.audit.plain_tables import by_item, histogram, reliability
 from demur.audit.plain_units import SIDES, Side
 from demur.audit.selective_bootstrap import Drawn, Resampling, bootstrap_figures, delta_figures, is_studentised
 from demur.audit.selective_points import AREAS, RISKS, Asked, Path, arrays_of, expected_of, figures_of
+from demur.errors import UserError
 
 if TYPE_CHECKING:
     from demur.audit.plain_curve import PlainCurve
@@ -26,10 +27,14 @@ _ITS_OWN = "all participants of its own run, not only those in both"
 
 @dataclass(slots=True)
 class Known:
-    """What the data give for figures and for whole columns of them, by their paths."""
+    """What the data give for figures and for whole columns of them, by their paths.
+
+    A column comes with what it would be in other ways. `reasons` says why a variant cannot be recomputed.
+    """
 
     figures: dict[Path, Expected] = field(default_factory=dict)
     columns: dict[Path, tuple[list[float], dict[str, list[float]]]] = field(default_factory=dict)
+    reasons: dict[str, str] = field(default_factory=dict)
 
     def add(self, place: Path, figures: Mapping[Path, Expected]) -> None:
         """Figures found at a place."""
@@ -42,15 +47,17 @@ class OneSide:
 
     side: Side
     ranked: Ranked
-    own: Ranked
+    own: Ranked | None
     reported: Mapping[str, Any]
 
     @classmethod
     def of(cls, side: Side, name: str, calibration: Any, reported: Any) -> OneSide:
         """A side whose confidence can be recomputed."""
-        made = ranked(side.items, name, calibration)
-        own = made if side.items is side.own else ranked(side.own, name, calibration)
-        return cls(side, made, own, reported if isinstance(reported, Mapping) else {})
+        try:
+            own = ranked(side.own, name, calibration)
+        except UserError:  # of somebody who is not counted
+            own = None
+        return cls(side, ranked(side.items, name, calibration), own, _mapping(reported))
 
     @cached_property
     def curve(self) -> PlainCurve:
@@ -61,7 +68,7 @@ class OneSide:
     def others(self) -> dict[str, PlainCurve]:
         """Its curve, counted in other ways."""
         found = self.side.other_curves(self.ranked.values)
-        if len(self.side.own) > len(self.side.items):
+        if self.own is not None and len(self.side.own) > len(self.side.items):
             found[_ITS_OWN] = Side(self.side.own, self.side.own, self.side.loss).curve(self.own.values)
         return found
 
@@ -145,7 +152,8 @@ class Variant:
         one, others = self.sides[number], self._others[number]
         if self.paired:
             others = {_OTHER_SIDE: self.figures[1 - number], **others}
-        filled = {("nulls_filled", signal): Expected(count, exact=True) for signal, count in one.ranked.filled.items()}
+        counted = dict.fromkeys(_mapping(one.reported.get("nulls_filled")), 0) | dict(one.ranked.filled)
+        filled = {("nulls_filled", signal): Expected(count, exact=True) for signal, count in counted.items()}
         known.add(place, expected_of(self.figures[number], others))
         known.add(place, filled | by_item(one.side) | reliability(one.side, one.ranked.values))
         known.add(place, {("histogram", "abstained"): Expected(one.side.units - one.curve.answered, exact=True)})
