@@ -205,7 +205,7 @@ class TestOtherDraws:
             "comparison.deltas.llm.augrc_full.favours_right",
         ]
 
-    def test_a_percentile_interval_of_plain_python_passes_and_one_of_single_items_does_not(self, folder):
+    def test_a_percentile_interval_of_plain_python_passes_and_one_of_single_items_is_named(self, folder):
         items = read_run(folder / "run.json", mode="few_shot")
         people = [items.answered[items.cluster == who].tolist() for who in range(len(items.cluster_ids))]
         single = [[answered] for person in people for answered in person]
@@ -216,8 +216,9 @@ class TestOtherDraws:
                 "confidence_variants": {"llm": {"bootstrap": {"n_resamples": 2000, "ci95": {"cmax": [low, high]}}}}
             }
             content["inputs"] = [{"mode": "few_shot"}]
-            found[kind] = {one.status for one in audited(content, [folder / "run.json"], resamples=2000)}
-        assert found == {"people": {"match"}, "items": {"differs"}}
+            audit = audited(content, [folder / "run.json"], resamples=2000)
+            found[kind] = {(one.status, one.cause) for one in audit}
+        assert found == {"people": {("match", None)}, "items": {("differs", "items resampled, not participants")}}
 
 
 def coverage_interval(clusters, rng):

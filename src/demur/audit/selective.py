@@ -117,7 +117,7 @@ def _found(place: Path, value: Any, known: Known) -> Finding | None:
         one = finding(key, value, known.figures.get(path))
     if one.status == "not recognised":
         return replace(one, cause=next((known.reasons[part] for part in place[1:3] if part in known.reasons), None))
-    return one
+    return known.explained(one, path, value)
 
 
 def _exactly(value: Any) -> Any:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from demur.audit.figures import Expected, Printed
+from demur.audit.figures import Expected, Finding, Printed
 from demur.audit.plain_confidence import Ranked, ranked
 from demur.audit.plain_replicates import NUMBERS, Pool
 from demur.audit.plain_tables import by_item, histogram, reliability
 from demur.audit.plain_units import SIDES, Side
 from demur.audit.selective_bootstrap import Drawn, Resampling, bootstrap_figures, delta_figures, is_studentised
 from demur.audit.selective_points import AREAS, RISKS, Asked, Path, arrays_of, expected_of, figures_of
+from demur.audit.selective_suspects import ITEM_LEVEL, ItemLevel
 from demur.errors import UserError
 
 if TYPE_CHECKING:
@@ -29,12 +30,23 @@ _ITS_OWN = "all participants of its own run, not only those in both"
 class Known:
     """What the data give for figures and for whole columns of them, by their paths.
 
-    A column comes with what it would be in other ways. `reasons` says why a variant cannot be recomputed.
+    A column comes with what it would be in other ways. `reasons` says why a variant cannot be recomputed, `suspects`
+    are the sides whose intervals may have been made of single items.
     """
 
     figures: dict[Path, Expected] = field(default_factory=dict)
     columns: dict[Path, tuple[list[float], dict[str, list[float]]]] = field(default_factory=dict)
     reasons: dict[str, str] = field(default_factory=dict)
+    suspects: dict[Path, ItemLevel] = field(default_factory=dict)
+
+    def explained(self, one: Finding, path: Path, reported: Any) -> Finding:
+        """A figure that differs for no reason found so far, with the one that takes draws of its own."""
+        if one.status != "differs" or one.cause is not None or not isinstance(reported, Printed):
+            return one
+        for place, suspect in self.suspects.items():
+            if path[: len(place)] == place and suspect.explains(path[len(place) :], reported):
+                return replace(one, cause=ITEM_LEVEL)
+        return one
 
     def add(self, place: Path, figures: Mapping[Path, Expected]) -> None:
         """Figures found at a place."""
@@ -145,6 +157,8 @@ class Variant:
             if isinstance(one.reported.get("bootstrap"), Mapping):
                 rival = self.drawn[1 - number] if self.paired else None
                 known.add(place, bootstrap_figures(self.drawn[number], one.reported["bootstrap"], rival))
+                if not self.drawn[number].resampling.draws.repeated:  # our own draws are of participants
+                    known.suspects[place] = ItemLevel(self.drawn[number], one.ranked.values)
         if self.paired:
             self._tell_deltas(known, ("comparison", "deltas", name))
 
