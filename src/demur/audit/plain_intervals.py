@@ -6,6 +6,8 @@ agree to 1e-9. Elsewhere both sides drew at random, and with B reported and B' o
 - an end of an interval, a quantile at p, must lie between our quantiles at p ± 4·√(p(1 − p)·(1/B + 1/B')),
 - a standard error within 4·√((κ − 1)/4 · (1/B + 1/B')) of ours, relative to it, with κ ≥ 3 the kurtosis of our draws,
 - a share of the draws within 4 binomial standard errors of the difference, with two draws more on either side.
+
+B and B' count the draws in which there is a number. Of fewer than 100 of them nothing is said about a standard error.
 """
 
 from __future__ import annotations

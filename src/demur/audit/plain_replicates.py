@@ -121,19 +121,30 @@ class Sample:
         return [risks[place] if place < len(risks) else math.nan for place in places]
 
     def influences(self) -> dict[str, Floats]:
-        """How much one copy of each cluster moves the areas and Cmax."""
-        pool, total = self.pool, self.units
-        if not len(self.count):
+        """How much one copy of each cluster moves Cmax and the areas.
+
+        A cluster of n units moves a coverage by (its answers − coverage·n)/N, a selective risk by (its losses −
+        risk·its answers)/k and a generalized risk by (its losses − risk·n)/N.
+        """
+        pool, total, count = self.pool, self.units, self.count
+        if not len(count):
             return dict.fromkeys(WITH_ERRORS, np.zeros(pool.clusters))
-        own_units, own_count, own_loss = pool.units[:, None], pool.count[:, self.held], pool.loss[:, self.held]
-        coverage, risk, joint = self.count / total, self.loss / self.count, self.loss / total
-        moves = _with_start(0.0, (own_count - coverage * own_units) / total)
-        tilts = (own_loss - risk * own_count) / self.count
-        lifts = (own_loss - joint * own_units) / total
-        at = np.append(0.0, coverage)
-        aurc = _moved(at, np.append(risk[:1], risk), moves, _with_start(tilts[:, :1], tilts))
-        augrc = _moved(at, np.append(0.0, joint), moves, _with_start(0.0, lifts))
-        return {"cmax": moves[:, -1], "aurc_full": aurc / pool.divisor, "augrc_full": augrc / pool.divisor}
+        coverage, risk, joint = count / total, self.loss / count, self.loss / total
+        start, lift = np.split(_by_height(np.append(0.0, coverage)), [1])
+        tilt = np.append(lift[:1] + start, lift[1:])  # the start moves with the first selective risk
+        shift, joint_shift = (_by_place(np.append(at, heights))[1:] for at, heights in ((risk[0], risk), (0.0, joint)))
+        aurc = self._of_clusters(shift / total - tilt * risk / count, tilt / count)
+        augrc = self._of_clusters(joint_shift / total, lift / total)
+        aurc -= pool.units * float(shift @ coverage) / total
+        augrc -= pool.units * float(joint_shift @ coverage + lift @ joint) / total
+        cmax = (pool.count[:, -1] - coverage[-1] * pool.units) / total
+        return {"cmax": cmax, "aurc_full": aurc / pool.divisor, "augrc_full": augrc / pool.divisor}
+
+    def _of_clusters(self, by_count: Floats, by_loss: Floats) -> Floats:
+        """What each cluster adds: its answers and losses at the thresholds that are held, times so much for each."""
+        slopes = np.zeros((2, len(self.held)))
+        slopes[:, self.held] = by_count, by_loss
+        return np.asarray(self.pool.count @ slopes[0] + self.pool.loss @ slopes[1])
 
     def errors(self) -> dict[str, float]:
         """Standard errors from the influences: √(P/(P−1) · Σ u²), a cluster drawn twice counted twice."""
@@ -180,12 +191,17 @@ def _area(places: Floats, heights: Floats) -> float:
     return float((places[1:] - places[:-1]) @ (heights[1:] + heights[:-1])) / 2
 
 
-def _with_start(start: Floats | float, columns: Floats) -> Floats:
-    return np.concatenate([np.broadcast_to(start, (len(columns), 1)), columns], axis=1)
+def _by_height(places: Floats) -> Floats:
+    """How much an area gains with each of its heights: half of the widths on either side."""
+    half = np.diff(places) / 2
+    gains = np.append(half, 0.0)
+    gains[1:] += half
+    return gains
 
 
-def _moved(places: Floats, heights: Floats, moves: Floats, lifts: Floats) -> Floats:
-    """How much an area moves: trapezoids differentiated by their places and by their heights."""
-    widths, means = np.diff(places), (heights[1:] + heights[:-1]) / 2
-    by_height = (lifts[:, 1:] + lifts[:, :-1]) / 2 @ widths
-    return np.asarray(by_height + np.diff(moves, axis=1) @ means)
+def _by_place(heights: Floats) -> Floats:
+    """How much an area gains with each of its places: the mean height before it, less the one after."""
+    means = (heights[1:] + heights[:-1]) / 2
+    gains = np.append(-means, 0.0)
+    gains[1:] += means
+    return gains

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from demur.audit.figures import Expected, Printed
-    from demur.audit.selective_bootstrap import Drawn
+    from demur.audit.selective_draws import Drawn
     from demur.audit.selective_points import Path
 
 ITEM_LEVEL = "items resampled, not participants"

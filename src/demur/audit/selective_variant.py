@@ -13,7 +13,8 @@ from demur.audit.plain_confidence import Ranked, ranked
 from demur.audit.plain_replicates import NUMBERS, Pool
 from demur.audit.plain_tables import by_item, histogram, reliability
 from demur.audit.plain_units import SIDES, Side
-from demur.audit.selective_bootstrap import Drawn, Resampling, bootstrap_figures, delta_figures, is_studentised
+from demur.audit.selective_bootstrap import bootstrap_figures, delta_figures, is_studentised
+from demur.audit.selective_draws import Drawn, Resampling
 from demur.audit.selective_points import AREAS, RISKS, Asked, Path, arrays_of, expected_of, figures_of
 from demur.audit.selective_suspects import ITEM_LEVEL, ItemLevel
 from demur.errors import UserError
