@@ -20,8 +20,14 @@ def printed(content):
     return strict_json.loads(json.dumps(content), number=Printed.of)
 
 
-def golden(name):
-    return json.loads((GOLDEN / f"{name}.json").read_text(encoding="utf-8"))
+def golden(name, *variants):
+    """A golden artifact, or these of its variants."""
+    content = json.loads((GOLDEN / f"{name}.json").read_text(encoding="utf-8"))
+    for variant in set(content["confidence_variants"]) - set(variants or content["confidence_variants"]):
+        del content["confidence_variants"][variant]
+        if content["comparison"]["enabled"]:
+            del content["comparison"]["deltas"][variant]
+    return content
 
 
 def audited(content, paths=(GOLDEN / "run.json",), resamples=200, **how):

@@ -122,7 +122,8 @@ class TestTampering:
         ],
     )
     def test_one_changed_figure_is_found_and_no_other(self, key):
-        found = audited(changed(golden("one"), key, lambda value: value + (1 if type(value) is int else 1e-6)))
+        one = golden("one", "verbalized" if "verbalized" in key else "llm")
+        found = audited(changed(one, key, lambda value: value + (1 if type(value) is int else 1e-6)))
         assert differing(found) == [key.replace("/", ".")]
 
     def test_a_number_made_null_and_a_null_made_a_number_are_found(self):
@@ -132,22 +133,22 @@ class TestTampering:
             ("confidence_variants/llm/bootstrap/ci95/cmax", None),
             ("confidence_variants/llm/mae_at_coverage/0.90", 0.25),
         ):
-            assert differing(audited(changed(golden("one"), key, value))) == [key.replace("/", ".")]
+            assert differing(audited(changed(golden("one", "llm"), key, value))) == [key.replace("/", ".")]
 
     def test_a_column_is_one_finding_that_names_the_first_place(self):
         key = "confidence_variants/llm/curve/selective_risk"
-        found = by_key(audited(changed(golden("one"), key, lambda column: [column[0], 0.1, 0.2])))
+        found = by_key(audited(changed(golden("one", "llm"), key, lambda column: [column[0], 0.1, 0.2])))
         one = found[key.replace("/", ".")]
         assert (one.status, one.reported, one.recomputed) == ("differs", "0.1", 1 / 7)
         assert one.cause == "the first of them at place 1"
-        short = by_key(audited(changed(golden("one"), key, lambda column: column[:2])))[key.replace("/", ".")]
+        short = by_key(audited(changed(golden("one", "llm"), key, lambda column: column[:2])))[key.replace("/", ".")]
         assert (short.status, short.reported, short.cause) == ("differs", "2 numbers", "3 are expected")
 
     def test_another_seed_than_the_recorded_one_is_found(self):
-        found = audited(changed(golden("one"), "confidence_variants/llm/bootstrap/seed", 8))
+        found = audited(changed(golden("one", "llm"), "confidence_variants/llm/bootstrap/seed", 8))
         assert {key.split(".")[2] for key in differing(found)} == {"bootstrap"}
 
     def test_digits_left_out_are_a_change_in_our_own_file_and_rounding_in_another(self):
-        short = changed(golden("one"), "confidence_variants/llm/cmax", 0.46)
+        short = changed(golden("one", "llm"), "confidence_variants/llm/cmax", 0.46)
         assert differing(audited(short)) == ["confidence_variants.llm.cmax"]
         assert differing(audited(changed(short, "tool/name", "another"))) == []

@@ -77,7 +77,7 @@ class TestCauses:
         assert {found[key].cause for key in keys} == {"failed participants counted in"}
 
     def test_swapped_sides_are_named(self):
-        content = golden("paired")
+        content = golden("paired", "llm")
         sides = content["confidence_variants"]["llm"]
         sides["left"], sides["right"] = sides["right"], sides["left"]
         found = by_key(audited(content))
@@ -87,7 +87,7 @@ class TestCauses:
 
     def test_left_minus_right_is_named(self):
         place = "comparison/deltas/llm/aurc_full"
-        turned = changed(golden("paired"), f"{place}/delta", lambda value: -value)
+        turned = changed(golden("paired", "llm"), f"{place}/delta", lambda value: -value)
         turned = changed(turned, f"{place}/ci95", lambda ends: [-ends[1], -ends[0]])
         found = by_key(audited(turned))
         keys = [f"comparison.deltas.llm.aurc_full.{end}" for end in ("delta", "ci95.0", "ci95.1")]
@@ -105,13 +105,13 @@ class TestCauses:
 
     def test_a_standard_error_with_ddof_0_is_named(self):
         key = "confidence_variants/llm/bootstrap/std_error/aurc_full"
-        found = audited(changed(golden("one"), key, lambda value: value * math.sqrt(199 / 200)))
+        found = audited(changed(golden("one", "llm"), key, lambda value: value * math.sqrt(199 / 200)))
         assert by_key(found)[key.replace("/", ".")].cause == "standard deviation with ddof 0"
 
     def test_the_plain_percentile_under_another_name_is_named(self):
         place = "confidence_variants/llm/bootstrap"
-        plain = golden("one")["confidence_variants"]["llm"]["bootstrap"]["ci95"]["aurc_full"][1]
-        found = audited(changed(golden("one"), f"{place}/ci95_recommended/aurc_full/high", plain))
+        plain = golden("one", "llm")["confidence_variants"]["llm"]["bootstrap"]["ci95"]["aurc_full"][1]
+        found = audited(changed(golden("one", "llm"), f"{place}/ci95_recommended/aurc_full/high", plain))
         one = by_key(found)["confidence_variants.llm.bootstrap.ci95_recommended.aurc_full.high"]
         assert one.cause == "the plain percentile"
 
@@ -131,7 +131,7 @@ WRONG = {"0.5933": 0.6933, "0.125": 0.225, "0.7083": 0.8083, "0.6667": 0.7667}
 
 class TestOtherShapes:
     def test_sides_called_input_0_and_input_1(self):
-        content = golden("paired")
+        content = golden("paired", "llm")
         for entry in content["confidence_variants"].values():
             entry["input_0"], entry["input_1"] = entry.pop("left"), entry.pop("right")
         found = audited(content)
@@ -165,7 +165,7 @@ class TestOtherShapes:
         ]
 
     def test_a_variant_of_somebody_elses_is_not_recognised_and_says_so(self):
-        content = golden("one")
+        content = golden("one", "llm")
         content["confidence_variants"]["entropy"] = {"cmax": 0.5}
         found = by_key(audited(content))["confidence_variants.entropy.cmax"]
         assert (found.status, found.cause) == ("not recognised", "nobody knows how to recompute the confidence entropy")

@@ -116,9 +116,10 @@ class Sample:
     def risks_at(self, needed: Sequence[int]) -> list[float]:
         """The mean loss at the first threshold that accepts so many units; nan where none does."""
         places = np.searchsorted(self.count, needed).tolist()
-        found = zip(self.loss.tolist(), self.count.tolist(), strict=True)
-        risks = [loss / (count * self.pool.divisor) for loss, count in found]
-        return [risks[place] if place < len(risks) else math.nan for place in places]
+        return [self._risk(place) if place < len(self.count) else math.nan for place in places]
+
+    def _risk(self, place: int) -> float:
+        return float(self.loss[place] / (self.count[place] * self.pool.divisor))
 
     def influences(self) -> dict[str, Floats]:
         """How much one copy of each cluster moves Cmax and the areas.

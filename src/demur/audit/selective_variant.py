@@ -114,12 +114,12 @@ class Variant:
 
     @cached_property
     def asked(self) -> list[Asked]:
-        """The coverages of each side; both have those of the differences too."""
+        """The coverages of each side; risks at those of both, and of the differences."""
         common = min(Fraction(one.curve.answered, one.curve.units) for one in self.sides) if self.paired else _HALF
-        risks = {RISKS: self.deltas.get(RISKS)} if isinstance(self.deltas.get(RISKS), Mapping) else {}
-        extra = Asked.of(risks, common).targets
         found = [Asked.of(one.reported, common) for one in self.sides]
-        return [Asked(one.cuts, {**extra, **one.targets}) for one in found]
+        of_deltas = Asked.of({RISKS: _mapping(self.deltas.get(RISKS))}, common)
+        targets = {path: at for one in (of_deltas, *found) for path, at in one.targets.items()}
+        return [Asked(one.cuts, targets) for one in found]
 
     @cached_property
     def figures(self) -> list[dict[Path, float | None]]:
