@@ -244,5 +244,7 @@ class TestRuns:
             audited_selective([items], [])
         with pytest.raises(UserError, match="^2 runs for an artifact of 1$"):
             audited_selective([items, items], {"confidence_variants": {}})
+        with pytest.raises(UserError, match="^resamples 0, expected 1 or more"):
+            audited_selective([items], {"confidence_variants": {}}, resamples=0)
         with pytest.raises(UserError, match="no loss is called mse"):
             audited_selective([items], {"confidence_variants": {}, "loss": {"name": "mse"}})

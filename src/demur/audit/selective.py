@@ -64,6 +64,8 @@ def audited_selective(
     report = _renamed(content)
     if not isinstance(report, Mapping) or not isinstance(report.get("confidence_variants"), Mapping):
         raise UserError("not a metrics artifact: expected an object with confidence_variants")
+    if resamples < 1:
+        raise UserError(f"resamples {resamples}, expected 1 or more: intervals are held against draws of our own")
     wanted = 2 if _is_paired(report) else 1
     if len(runs) != wanted:
         raise UserError(f"{len(runs)} runs for an artifact of {wanted}")

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from demur.audit.plain_units import Side
     from demur.audit.selective_draws import Drawn
 
+_INTERVALS = ("ci95", "ci95_recommended", "ci")
 _OTHER_SIDE = "the other side's figure"
 _ANALYTIC = ("studentised", "analytic", "analytic_log")
 _SUMS_OF_FLOATS = ("aurc_full", "naurc", "naugrc", "eaurc", "eaugrc", "aurc_at_c", "augrc_at_c")
@@ -38,29 +39,32 @@ def is_studentised(reported: Any, clusters: int) -> bool:
 
 
 def bootstrap_figures(one: Drawn, reported: Mapping[str, Any], other: Drawn | None) -> dict[Path, Expected]:
-    """What the draws give for everything under `bootstrap`."""
-    found: dict[Path, Expected] = {
-        ("bootstrap", "short_domain_rate"): rate(one.short_domain_rate, one.resampling.draws)
-    }
-    for key in ("aurc_full", "augrc_full"):
-        found["bootstrap", "upper_bound95", key] = Expected(one.upper_bound(key))
+    """What the draws give for everything under `bootstrap`; `other` is the other side, whose figures it may hold."""
+    found: dict[Path, Expected] = {("short_domain_rate",): rate(one.short_domain_rate, one.resampling.draws)}
+    found |= {("upper_bound95", key): Expected(one.upper_bound(key)) for key in ("aurc_full", "augrc_full")}
     for key in (*NUMBERS, *one.asked.by_key):
         path = _path(key)
-        evidence = one.evidence(key)
-        rival_evidence = None if other is None else other.evidence(key)
+        evidence, rival = one.evidence(key), None if other is None else other.evidence(key)
         said = _at(reported, ("std_error", *path))
-        found |= _of_error(("bootstrap", "std_error", *path), (evidence, rival_evidence), one.side, said)
+        found |= _of_error(("std_error", *path), (evidence, rival), one.side, said)
         if key not in NUMBERS:
-            ways = {} if rival_evidence is None else {_OTHER_SIDE: rival_evidence.drop_rate}
-            found["bootstrap", "drop_rate", *path] = rate(evidence.drop_rate, one.resampling.draws, ways)
-        for member in ("ci95", "ci95_recommended", "ci"):
-            said = _at(reported, (member, *path))
-            if member == "ci" and said is None:
-                continue
-            method, level = _method(member, said, key, one.pool.clusters, _METHOD_OF_ONE), _level(member, reported)
-            pair = ends(one.evidence(key, method), method, level)
-            rival = None if other is None else ends(other.evidence(key, method), method, level)
-            found |= _of_ends(("bootstrap", member, *path), _explained(pair, rival, one.side), evidence)
+            ways = {} if rival is None else {_OTHER_SIDE: rival.drop_rate}
+            found["drop_rate", *path] = rate(evidence.drop_rate, one.resampling.draws, ways)
+        found |= _side_intervals(key, one, reported, other)
+    return {("bootstrap", *path): expected for path, expected in found.items()}
+
+
+def _side_intervals(key: str, one: Drawn, reported: Mapping[str, Any], other: Drawn | None) -> dict[Path, Expected]:
+    found: dict[Path, Expected] = {}
+    for member in _INTERVALS:
+        path = (member, *_path(key))
+        said, level = _at(reported, path), _level(member, reported.get("ci"))
+        if member == "ci" and said is None:
+            continue
+        method = _method(member, said, key, one.pool.clusters, _METHOD_OF_ONE)
+        pair = ends(one.evidence(key, method), method, level)
+        rival = None if other is None else ends(other.evidence(key, method), method, level)
+        found |= _of_ends(path, _explained(pair, rival, one.side), one.evidence(key))
     return found
 
 
@@ -68,25 +72,23 @@ def delta_figures(left: Drawn, right: Drawn, reported: Mapping[str, Any], ci: An
     """What the draws give for the differences right − left of one variant; `ci` is what a side says of its own."""
     found: dict[Path, Expected] = {}
     for key in (*NUMBERS, *left.asked.by_key):
-        path = _path(key)
-        evidence = _difference(left, right, key, "")
+        path, evidence = _path(key), _difference(left, right, key)
         said = _at(reported, path)
         found |= {(*path, name): expected for name, expected in _delta_shares(evidence, key).items()}
         found |= _of_error((*path, "std_error"), (evidence, None), left.side, _at(said, ("std_error",)))
         found[*path, "drop_rate"] = rate(evidence.drop_rate, evidence.draws)
-        for member in ("ci95", "ci95_recommended", "ci"):
+        for member in _INTERVALS:
             interval = _at(said, (member,))
             if member == "ci" and interval is None:
                 continue
             method = _method(member, interval, key, left.pool.clusters, _METHOD_OF_TWO)
-            pair = ends(_difference(left, right, key, method), method, _level(member, {"ci": ci}))
+            pair = ends(_difference(left, right, key, method), method, _level(member, ci))
             turned = pair and (affine(pair[1], -1.0), affine(pair[0], -1.0))
-            explained = _explained(pair, turned, left.side, way="left − right")
-            found |= _of_ends((*path, member), explained, evidence)
+            found |= _of_ends((*path, member), _explained(pair, turned, left.side, way="left − right"), evidence)
     return found
 
 
-def _difference(left: Drawn, right: Drawn, key: str, method: str) -> Evidence:
+def _difference(left: Drawn, right: Drawn, key: str, method: str = "") -> Evidence:
     one, other = left.evidence(key, method), right.evidence(key, method)
     difference = Evidence(
         point=None if one.point is None or other.point is None else other.point - one.point,
@@ -132,9 +134,9 @@ def _method(member: str, said: Any, key: str, clusters: int, usual: Mapping[str,
     return "percentile" if clusters >= MANY_CLUSTERS else usual.get(key, "expanded_percentile")
 
 
-def _level(member: str, reported: Mapping[str, Any]) -> float:
-    asked = reported.get(member) if member == "ci" else None
-    level = asked.get("level") if isinstance(asked, Mapping) else None
+def _level(member: str, asked: Any) -> float:
+    """The level of an interval: 95 %, unless it is one more that was asked for."""
+    level = _at(asked, ("level",)) if member == "ci" else None
     return level.value if isinstance(level, Printed) and 0 < level.value < 1 else 0.95
 
 
