@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from commands import demur, real_demur, script
-from demur import load_calibration, read_run, served
+from demur import load, load_calibration, read_run, served
 from demur.report.console import calibration_text, variants_text
 from demur.simulate import ZERO_SHOT, make_people, run_system
 from runs import experiment, participant, run, written
@@ -38,6 +38,38 @@ def test_calibrate_prints_the_validation_and_writes_a_file_it_names(folder):
     assert f"{made.validation.cross_validated.nll:.4f}" in lines[6]
     assert made.tool.command == "demur calibrate --input train.json --method platt --variant verbalized"
     assert made.training.path == "train.json"
+
+
+def test_a_calibrated_confidence_combined_with_a_count_is_no_probability(folder):
+    fitted = demur(
+        folder,
+        "calibrate",
+        "--input",
+        "train.json",
+        "--method",
+        "platt",
+        "--variant",
+        "verbalized",
+        "--output",
+        "c.json",
+    )
+    assert fitted.returncode == 0
+    names = "secondary:calibrated:verbalized+llm:average,calibrated:verbalized"
+    arguments = (
+        "--input",
+        "train.json",
+        "--confidence",
+        names,
+        "--calibration",
+        "c.json",
+        "--bootstrap-resamples",
+        "0",
+    )
+    found = demur(folder, "evaluate", *arguments, "--output", "m.json", "--quiet")
+    assert (found.returncode, found.stderr) == (0, "")
+    combined, alone = load(folder / "m.json").confidence_variants.values()
+    assert combined.reliability is None
+    assert alone.reliability is not None
 
 
 def test_the_same_command_twice_gives_the_same_bytes(folder):

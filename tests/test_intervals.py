@@ -85,6 +85,11 @@ def test_bca_counts_ties_with_the_number_by_half():
     assert ends("bca", even, 0.2) == (0.0, 0.0)
 
 
+def test_bca_takes_a_replicate_that_is_the_number_but_for_rounding_for_the_number():
+    noisy = np.repeat([-1.0, -1e-17, 1.0], [30, 40, 30])
+    assert ends("bca", Evidence(0.0, noisy, 15, left_out=np.array([-1.0, 0.0, 1.0])), 0.5) == (-1.0, 1.0)
+
+
 @pytest.mark.parametrize("name", METHODS)
 def test_one_cluster_leaves_the_number_itself(name):
     assert ends(name, Evidence(0.3, np.full(10, 0.3), 1)) == (0.3, 0.3)

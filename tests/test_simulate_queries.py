@@ -1,8 +1,8 @@
 """Made-up per-query files: the same for a seed, read like any other, and with what they are said to hold."""
 
 import pytest
-from commands import demur
 
+from commands import demur
 from demur.errors import UserError
 from demur.metrics.retrieval import RankingMeasure, per_query
 from demur.read import read_queries

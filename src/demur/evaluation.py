@@ -125,7 +125,9 @@ class Evaluated:
     def probability(self) -> bool:
         """Whether the confidence can be read as the chance of being right."""
         known = VARIANTS.get(self.confidence.name)
-        return self.confidence.calibration is not None or (known is not None and known.is_probability)
+        combined = self.confidence.name.startswith("secondary:")  # with a count, say, which is no probability
+        calibrated = self.confidence.calibration is not None and not combined
+        return calibrated or (known is not None and known.is_probability)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

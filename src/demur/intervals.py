@@ -168,7 +168,9 @@ def bca(evidence: Evidence, level: float) -> tuple[float, float] | None:
     from statistics import NormalDist  # noqa: PLC0415  (slow to import, and only this method needs it)
 
     normal, left_out, values = NormalDist(), _left_out(evidence), evidence.reached
-    below = float(np.mean(values < evidence.point) + np.mean(values == evidence.point) / 2)
+    # A replicate that is the number but for rounding is neither below nor above it.
+    same = np.abs(values - evidence.point) <= _ROUNDING * max(abs(evidence.point), float(values.max() - values.min()))
+    below = float(np.mean((values < evidence.point) & ~same) + np.mean(same) / 2)
     away = left_out.mean() - left_out
     spread = float(np.sum(away**2))
     if np.isnan(left_out).any() or not 0 < below < 1:

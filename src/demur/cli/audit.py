@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from dataclasses import dataclass
 from os.path import realpath
 from pathlib import Path  # noqa: TC003  (typer reads the annotations)
 from typing import TYPE_CHECKING, Annotated, Any
@@ -37,6 +38,9 @@ def audit(  # noqa: PLR0913, PLR0917  (one parameter an option)
     ] = None,
     instrument: InstrumentName = "PHQ-8",
     calibration: CalibrationFile = None,
+    resamples: Annotated[
+        int, typer.Option(help="Draws to hold intervals against; as many as were reported repeat them exactly.")
+    ] = 2000,
     as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,  # noqa: FBT002
 ) -> None:
     """Recompute the figures somebody reported, by plain loops over the data; the exit code is 3 if one differs.
@@ -46,42 +50,53 @@ def audit(  # noqa: PLR0913, PLR0917  (one parameter an option)
     Example: demur audit --data run.json --reported metrics.json
     """
     from demur.audit.listing import findings_text  # noqa: PLC0415  (--help does not pay for any of these)
+    from demur.audit.selective import is_selective  # noqa: PLC0415
     from demur.write import json_text  # noqa: PLC0415
 
     if realpath(reported) in map(realpath, data):
         raise UserError(f"{reported}: is the data as well: no figure is compared with itself")
-    if data[0].suffix.lower() == _RUN:
+    content = _content(reported)
+    if data[0].suffix.lower() == _RUN or is_selective(content):
         _refuse("a run", {"--system": system, "--column": column})
-        findings = _of_runs(data, reported, instrument, calibration)
+        findings = _of_runs(data, reported, content, _Asked(instrument, calibration, resamples))
     else:
         _refuse("a per-query table", {"--calibration": calibration, "a second --data": data[1:]})
-        findings = _of_queries(data[0], reported, system, column)
+        findings = _of_queries(data[0], reported, content, (system, column))
     text = json_text(_record(data, reported, findings)) if as_json else f"{findings_text(findings)}\n"
     typer.echo(text, nl=False)
     if any(one.status == "differs" for one in findings):
         raise typer.Exit(_DIFFERS)
 
 
-def _of_queries(data: Path, reported: Path, systems: list[str] | None, columns: list[str] | None) -> list[Finding]:
+def _of_queries(
+    data: Path, reported: Path, content: Any, names: tuple[list[str] | None, list[str] | None]
+) -> list[Finding]:
     from demur.audit.reading import queries_to_audit  # noqa: PLC0415
     from demur.audit.retrieval import audited_retrieval  # noqa: PLC0415
 
-    called, chosen = named(columns, "--column"), named(systems, "--system")
-    content = _content(reported)
-    queries = queries_to_audit(data, columns=called, systems=chosen)
+    queries = queries_to_audit(data, systems=named(names[0], "--system"), columns=named(names[1], "--column"))
     with _told_of(reported):
         return audited_retrieval(queries, content)
 
 
-def _of_runs(data: Sequence[Path], reported: Path, instrument: str, calibration: Path | None) -> list[Finding]:
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """How to read runs, and how often to draw them."""
+
+    instrument: str
+    calibration: Path | None
+    resamples: int
+
+
+def _of_runs(data: Sequence[Path], reported: Path, content: Any, asked: _Asked) -> list[Finding]:
     from demur.audit.selective import audited_selective, runs_of  # noqa: PLC0415
     from demur.strict_json import read_as  # noqa: PLC0415
 
-    content = _content(reported)
-    runs = runs_of(data, content, instrument)
-    fitted = read_as(calibration, lambda parsed: parsed) if calibration else None
     with _told_of(reported):
-        return audited_selective(runs, content, calibration=fitted)
+        runs = runs_of(data, content, asked.instrument)
+    fitted = read_as(asked.calibration, lambda parsed: parsed) if asked.calibration else None
+    with _told_of(reported):
+        return audited_selective(runs, content, calibration=fitted, resamples=asked.resamples)
 
 
 def _content(reported: Path) -> Any:
