@@ -25,7 +25,7 @@ demo: $(READY)  ## evaluate two made-up systems and say where the report is
 	@$(BIN)/demur demo --folder build/demo
 
 test: $(READY)  ## the tests and the doctests
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 check: lint types imports test  ## everything that must be clean before a commit
 
@@ -40,7 +40,7 @@ imports: $(READY)  ## the rooms import only downwards
 	$(BIN)/lint-imports
 
 test-slow: $(READY)  ## ten thousand cases against the exact reference
-	$(BIN)/python -m pytest -m slow
+	$(BIN)/python -m pytest -n auto --dist worksteal -m slow
 
 bench: $(READY)  ## ratios against references measured in the same run
 	$(BIN)/python bench/curve.py
