@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from demur.metrics.retrieval import RankingMeasure, per_query
-from demur.rankings import rankings_of
+from demur.ranking_columns import rankings_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

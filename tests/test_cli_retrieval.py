@@ -93,7 +93,7 @@ def test_trec_files(folder):
         (["--data", "q.csv", "--seed", "1", "--system", "x=retreiver_topk"], "did you mean retriever_topk?"),
         (["--data", "q.csv", "--seed", "1", "--system", "x=q", "--system", "x=r"], "--system 'x' is given twice"),
         (["--data", "q.csv", "--seed", "1", "--baseline", "retreiver"], "did you mean retriever?"),
-        (["--data", "q.csv", "--seed", "1", "--policy", "gap"], "system retriever: a selection policy needs scores"),
+        (["--data", "q.csv", "--seed", "1", "--policy", "gap"], "the policy gap needs scores, and no system has any"),
         (["--data", "q.csv", "--seed", "1", "--k-min", "0"], "k_min 0, expected an integer, 1 or more"),
         (["--data", "q.csv", "--seed", "1", "--json", "--quiet"], "--json prints and --quiet does not"),
         (
@@ -102,9 +102,12 @@ def test_trec_files(folder):
         ),
         (["--data", "q.csv", "--qrels", "x", "--seed", "1"], "--qrels does not go with --data"),
         (["--qrels", "q.csv", "--seed", "1"], "--qrels needs at least one --run"),
-        (["--seed", "1"], "nothing to evaluate: give --data"),
+        (["--data", "q.csv", "--seed", "1", "--k", "1000000000"], "k '1000000000', expected integers"),
+        (["--data", "q.csv", "--seed", "1", "--split-topics", ""], "--split-topics does not go with --data"),
+        (["--data", "q.csv", "--seed", "1", "--created-at", "now"], "created_at: expected a time such as 2026-"),
+        ([], "nothing to evaluate: give --data"),
         (["--data", "absent.csv", "--seed", "1"], "absent.csv: cannot be read"),
-        (["--data", "empty.csv", "--seed", "1"], "empty.csv: no column post_id"),
+        (["--data", "empty.csv", "--seed", "1"], "empty.csv: the file is empty"),
     ],
 )
 def test_a_mistake_is_one_line_exit_code_2_and_nothing_written(folder, arguments, message):

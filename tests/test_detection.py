@@ -46,6 +46,20 @@ def test_a_rate_is_kept_exactly():
     assert threshold == p[4]
 
 
+def test_a_sample_of_one_class_has_the_same_convention_in_a_draw():
+    """The first draw holds both queries, the second only the one with evidence, the third none."""
+    drawn = Forecasts(
+        probability=np.array([0.2, 0.9]),
+        count=np.array([[1.0, 0.0, 0.0], [1.0, 2.0, 0.0]]),
+        outcome=np.array([[0.0, 0.0, 0.0], [1.0, 2.0, 0.0]]),
+        squares=np.array([1.0, 2.0, 0.0]),
+    )
+    assert DetectionMeasure.of("auroc")(drawn)[:2].tolist() == [1, 0.5]
+    assert DetectionMeasure.of("auprc")(drawn)[:2].tolist() == [1, 1]
+    assert DetectionMeasure.of("tpr@fpr=0.05")(drawn)[:2].tolist() == [1, 0]
+    assert all(np.isnan(measure(drawn)[2]) for measure in detection_measures())
+
+
 @given(both)
 def test_areas_are_those_of_scikit_learn(rows):
     p, y = zip(*rows)

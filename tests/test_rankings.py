@@ -1,12 +1,15 @@
 """Rankings: facts of queries, whatever order they come in, and every way they can be wrong."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from demur.errors import UserError
-from demur.rankings import Query, Rankings, rankings_of, refuse_other_queries
+from demur.ranking_columns import rankings_from, rankings_of
+from demur.rankings import Query, refuse_other_queries
 
 
 def test_queries_are_put_in_order_of_post_and_criterion():
@@ -39,7 +42,7 @@ def test_the_order_of_the_queries_changes_nothing(order):
         Query(number % 3, str(number // 3), [f"g{number}"], [*"abc"[: number % 4], f"g{number}"], prob=number / 10)
         for number in range(7)
     ]
-    one, other = Rankings.of(made), Rankings.of([made[place] for place in order])
+    one, other = rankings_from(made), rankings_from([made[place] for place in order])
     for name in ("post", "criterion", "gold_count", "gold_key", "candidates", "hit_query", "hit_rank", "prob"):
         assert getattr(one, name).tolist() == getattr(other, name).tolist()
 
@@ -54,7 +57,7 @@ def test_more_queries_than_are_looked_at_together_keep_their_places():
     size = 1000
     facts = rankings_of([[f"g{n}"] for n in range(size)], [["x"] * 0 + [f"g{n - n % 2}", "y"] for n in range(size)])
     assert facts.hit_query.tolist() == list(range(0, size, 2))
-    one_by_one = Rankings.of(Query(n, "all", [f"g{n}"], [f"g{n - n % 2}", "y"]) for n in range(size))
+    one_by_one = rankings_from(Query(n, "all", [f"g{n}"], [f"g{n - n % 2}", "y"]) for n in range(size))
     assert one_by_one.hit_query.tolist() == facts.hit_query.tolist()
 
 
@@ -80,6 +83,10 @@ def test_facts_cannot_be_changed():
         ({"scores": [[1], [1]]}, "post 0, criterion all: 1 scores for 2 ranked ids, expected one each"),
         ({"scores": [[1, float("inf")], []]}, "post 0, criterion all: score inf, expected a finite number"),
         ({"prob": [0.5]}, "the columns are of different lengths: gold 2, ranked 2, prob 1"),
+        ({"fold": [1.5, 2]}, "post 0, criterion all: fold 1.5, expected a name or an integer"),
+        ({"scores": [0.5, []]}, "post 0, criterion all: scores 0.5, expected a list of numbers"),
+        ({"scores": [[1, 10**400], []]}, "post 0, criterion all: score an integer of very many digits"),
+        ({"gold": [[["a"]], []]}, "gold ids are texts or numbers: one of them is something else"),
         ({"posts": [1, 1]}, "post 1, criterion all: the query is there twice"),
         ({"posts": [1, "1"]}, "post 1 is given both as a number and as text"),
         ({"posts": [1, 1.5]}, "post id 1.5, expected an integer or non-empty text"),
@@ -99,9 +106,34 @@ def test_a_column_that_starts_later_or_ends_early_is_ragged():
         yield Query(200, "A", [], [], fold=later)
 
     with pytest.raises(UserError, match="post 200, criterion A: has no fold, which others have"):
-        Rankings.of(rows("f", None))
+        rankings_from(rows("f", None))
     with pytest.raises(UserError, match="criterion A: has no fold, which others have"):
-        Rankings.of(rows(None, "f"))
+        rankings_from(rows(None, "f"))
+
+
+def test_rows_may_be_arrays_and_folds_are_in_the_order_of_their_numbers():
+    facts = rankings_of(
+        np.array([[1], [2]]), [np.array([1, 3]), np.array([3, 2])], scores=np.ones((2, 2)), fold=[10, 2]
+    )
+    assert facts.hit_rank.tolist() == [1, 2]
+    assert (facts.folds, facts.fold.tolist()) == (("2", "10"), [1, 0])
+
+
+def test_selected_ids_that_were_not_ranked_are_counted():
+    facts = rankings_of([["a"]], [["b"]], selected=[["a", "b", "c"]])
+    assert (facts.selected_hits.tolist(), facts.selected_elsewhere.tolist()) == ([1], [2])
+
+
+def test_facts_that_do_not_fit_together_cannot_be_made():
+    facts = rankings_of([["a"], []], [["a"], ["b"]])
+    for changed in (
+        {"prob": np.ones(1)},
+        {"hit_rank": np.array([2])},
+        {"scores": np.ones(3)},
+        {"post": np.zeros(0, int)},
+    ):
+        with pytest.raises(UserError):
+            replace(facts, **changed)
 
 
 def test_no_queries_are_an_error():

@@ -14,7 +14,7 @@ from ir_measures import AP, RR, P, R, Success, nDCG
 
 from demur.errors import UserError
 from demur.metrics.retrieval import RANKING_METRICS, RankingMeasure, Top, per_query
-from demur.rankings import rankings_of
+from demur.ranking_columns import rankings_of
 from demur.retrieval import (
     hit_at_k,
     map_at_k,
@@ -74,7 +74,7 @@ class TestOneQuery:
             assert function(IDS[:size], IDS, k) == 1
 
     @pytest.mark.parametrize("function", FUNCTIONS)
-    @pytest.mark.parametrize("k", [0, -1, True, 1.0, "3", None])
+    @pytest.mark.parametrize("k", [0, -1, True, 1.0, "3", None, 10**20])
     def test_k_is_an_integer_of_at_least_1(self, function, k):
         with pytest.raises(UserError, match="expected an integer, 1 or more"):
             function({"a"}, ["a"], k)
@@ -87,6 +87,8 @@ class TestOneQuery:
             function("abc", ["a"], 3)
         with pytest.raises(UserError, match="not as one text"):
             function({"a"}, "abc", 3)
+        with pytest.raises(UserError, match="a set has no order"):
+            function({"a"}, {"a", "b"}, 3)
 
     def test_ids_of_any_kind_in_any_collection(self):
         assert recall_at_k((1, 2), np.array([2, 3]), 2) == 0.5

@@ -16,7 +16,7 @@ from demur import risk_coverage
 from demur.draws import weights
 from demur.errors import UserError
 from demur.metrics import Measure
-from demur.rankings import rankings_of
+from demur.ranking_columns import rankings_of
 from demur.reference_ranges import RANGES
 from demur.resample import Plan
 from demur.retrieval import ndcg_at_k
@@ -108,6 +108,11 @@ class TestNumbers:
         with pytest.raises(UserError, match="system one: a threshold needs probabilities"):
             evaluated(SMALL, threshold=0.5)
 
+    def test_an_open_gate_returns_nothing_of_an_empty_list(self):
+        columns = {"gold": [["a"], []], "ranked": [[], []], "prob": [0.5, 0.5]}
+        found = evaluated(columns, threshold=0.3).systems["one"].estimates
+        assert found["empty_decision/false_evidence_rate"].point == 0
+
     def test_what_nobody_asked_for_is_undefined_with_a_reason(self):
         columns = SMALL | {"gold": [["a"], [], [], []]}
         artifact = retrieval_metrics_artifact(evaluated(columns), created_at=WHEN).systems["one"]
@@ -187,6 +192,18 @@ class TestDraws:
         columns = {"gold": [["a"]] * 4, "ranked": [["a"]] * 4}
         one = evaluated(columns, Plan(20, seed=1)).systems["one"].estimates["positives_only/micro/recall@1"]
         assert (one.point, one.recommended, one.percentile) == (1, None, None)
+        thirds = {"gold": [["a", "b", "c"]] * 4, "ranked": [["a"]] * 4}
+        found = evaluated(thirds, Plan(20, seed=1))
+        assert found.systems["one"].estimates["positives_only/micro/recall@1"].recommended is None
+        shown = retrieval_metrics_artifact(found, created_at=WHEN).systems["one"].positives_only.micro["recall@1"]
+        assert shown.no_interval == "it is the same in every draw, or given by convention"
+
+    def test_a_large_number_beside_it_does_not_coarsen_a_mean(self):
+        posts = 300
+        selected = [[f"x{number}" for number in range(3000)] if post == 0 else [] for post in range(posts)]
+        columns = {"gold": [["a", "b", "c"]] * posts, "ranked": [["a"]] * posts, "selected": selected}
+        found = evaluated(columns, Plan(20, seed=1)).systems["one"].estimates["positives_only/micro/recall@1"]
+        np.testing.assert_allclose(found.evidence.values, 1 / 3, rtol=0, atol=1e-12)
 
     def test_one_post_has_an_interval_that_is_the_number(self):
         columns = {"gold": [["a"], ["a"]], "ranked": [["a"], ["x"]], "posts": [1, 1], "criteria": ["A", "B"]}
@@ -197,6 +214,34 @@ class TestDraws:
 
 
 class TestSystems:
+    def test_only_what_says_something_is_compared(self):
+        """Not one gate with itself, not decisions by different rules, not criterion by criterion."""
+        columns = made()
+        bare = {name: values for name, values in columns.items() if name != "selected"}
+        found = evaluate_retrieval({"a": rankings_of(**columns), "b": rankings_of(**bare)}, plan=Plan(0, seed=None))
+        assert {path.split("/")[0] for path in found.deltas["b"]} == {"positives_only", "all_queries"}
+        assert not any(path.split("/")[1].isdigit() for path in found.deltas["b"])
+        other = columns | {"prob": [1 - one for one in columns["prob"]]}
+        found = evaluate_retrieval({"a": rankings_of(**columns), "b": rankings_of(**other)}, plan=Plan(30, seed=1))
+        kinds = {path.split("/")[0] for path in found.deltas["b"]}
+        assert kinds == {"positives_only", "all_queries", "dynamic_k", "empty_decision", "detection", "gate"}
+        one, two = (found.systems[name].gate["augrc"] for name in "ab")
+        assert found.deltas["b"]["gate/augrc"].point == two.point - one.point
+        expected = two.evidence.values - one.evidence.values
+        np.testing.assert_array_equal(found.deltas["b"]["gate/augrc"].evidence.values, expected)
+
+    def test_a_policy_that_needs_scores_is_left_out_of_a_system_without_and_that_is_told(self):
+        columns = made()
+        scored = columns | {"scores": [[*range(len(ranked), 0, -1)] for ranked in columns["ranked"]]}
+        settings = RetrievalSettings(policies=["gap", "fixed:2"])
+        systems = {"a": rankings_of(**columns), "b": rankings_of(**scored)}
+        found = evaluate_retrieval(systems, settings=settings, plan=Plan(0, seed=None))
+        assert ("no_scores", "a") in [(warning.code, warning.where) for warning in found.warnings]
+        assert "policies/gap/average_k" in found.systems["b"].estimates
+        assert "policies/gap/average_k" not in found.systems["a"].estimates
+        with pytest.raises(UserError, match="the policy gap needs scores, and no system has any"):
+            evaluated(columns, policies=["gap"])
+
     def test_a_difference_is_taken_in_every_draw_on_the_same_queries(self):
         columns = made(posts=15)
         other = columns | {"ranked": [ranked[::-1] for ranked in columns["ranked"]]}
@@ -279,6 +324,36 @@ class TestGate:
         detection = retrieval_metrics_artifact(found, created_at=WHEN).systems["one"].detection
         assert detection.single_class
         assert detection.threshold_at_fpr["0.05"].threshold is None
+
+    def test_a_mean_over_criteria_with_one_of_one_class_lies_in_its_interval(self):
+        gold = [["s1"] if number % 3 == 0 else gold for number, gold in enumerate(made(posts=40)["gold"])]
+        one = evaluated(made(posts=40, gold=gold), Plan(300, seed=1)).systems["one"].estimates["detection/macro/auroc"]
+        assert one.percentile.low < one.point < one.percentile.high
+
+    def test_what_is_to_be_said_of_the_gate_is_said(self):
+        found = evaluated(made(prob=[0.5] * 36), Plan(30, seed=1))
+        assert ("constant_confidence", "one gate confidence") in [(w.code, w.where) for w in found.warnings]
+        nothing = retrieval_metrics_artifact(evaluated(made(ranked=[[]] * 36)), created_at=WHEN).systems["one"].gate
+        assert nothing.defined is False
+        assert nothing.metrics["mae"].reason == "nothing is answered"
+        right = evaluated(made(gold=[["s1"]] * 36, ranked=[["s1"]] * 36), Plan(30, seed=1))
+        assert set(retrieval_metrics_artifact(right, created_at=WHEN).systems["one"].gate.upper_bound95) == {
+            "aurc",
+            "augrc",
+        }
+
+    def test_conventions_and_another_k_are_not_held_against_the_reference_ranges(self):
+        one_class = retrieval_metrics_artifact(evaluated(made(gold=[["s1"]] * 36)), created_at=WHEN)
+        assert {one.metric for one in one_class.reference_ranges} == {"ndcg@10", "recall@10", "mrr@10"}
+        effective = retrieval_metrics_artifact(evaluated(effective_k=True), created_at=WHEN)
+        assert {one.metric for one in effective.reference_ranges} == {"auroc", "tpr@fpr=0.05"}
+
+    def test_folds_of_one_class_are_told(self):
+        columns = {"gold": [["a"], [], ["a"]], "ranked": [["a"]] * 3, "prob": [0.5] * 3, "fold": ["1", "1", "2"]}
+        found = evaluated(columns)
+        assert ("single_class", "one folds") in [(warning.code, warning.where) for warning in found.warnings]
+        assert found.systems["one"].folds["detection/auroc"].values == {"1": 0.5, "2": 0.5}
+        assert "empty_decision/f1" in found.systems["one"].folds
 
     def test_a_criterion_of_one_class_is_named(self):
         gold = [["s1"] if number % 3 == 0 else gold for number, gold in enumerate(made()["gold"])]

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from demur.errors import UserError
-from demur.rankings import rankings_of
+from demur.ranking_columns import rankings_of
 from demur.selection import POLICIES, Bounds, Policy, breaches, evidence, shown_hits
 
 lists = st.lists(
@@ -47,6 +47,8 @@ class TestBounds:
 
     def test_the_ratio_is_the_decimal_as_typed(self):
         assert Bounds(hard_cap=100, k_max_ratio=0.29).of(100) == (2, 29)
+        assert Bounds(hard_cap=9999, k_max_ratio=1 / 3).of(6000) == (2, 1999)
+        assert Bounds(k_max_ratio=1e-300).of(10**6) == (2, 2)
 
     @given(st.integers(0, 200), st.integers(1, 10), st.integers(0, 10), st.integers(1, 20))
     def test_they_are_always_in_order_and_within_the_candidates(self, n, k_min, more, twentieths):
@@ -60,6 +62,7 @@ class TestBounds:
         [
             ({"k_min": 0}, "k_min 0, expected an integer, 1 or more"),
             ({"hard_cap": True}, "hard_cap True, expected an integer, 1 or more"),
+            ({"hard_cap": 10**21}, "hard_cap 1000000000000000000000, expected an integer, 1 or more"),
             ({"k_min": 11}, "k_min 11 is above hard_cap 10"),
             ({"k_max_ratio": 0}, "k_max_ratio 0, expected a number above 0 and at most 1"),
             ({"k_max_ratio": float("nan")}, "k_max_ratio nan"),
@@ -113,7 +116,7 @@ class TestPolicies:
             ("fixed:9", [5, 4], 2),
             ("threshold:3", [5, 4, 3, 2, 1], 3),
             ("threshold:2.5", [5, 4, 3, 2, 1], 3),
-            ("threshold:9", [5, 4], 1),
+            ("threshold:9", [5, 4], 0),
             ("gap", [9, 8, 3, 2, 1], 2),
             ("gap", [9, 7, 5, 3], 1),
             ("gap", [5, 5, 5], 1),
@@ -128,10 +131,11 @@ class TestPolicies:
 
     def test_the_bounds_hold_whatever_the_policy_says(self):
         facts = facts_of([[9, 1, 1, 1, 1, 1], []])
-        for name in ("fixed:1", "gap", "elbow", "threshold:0", "threshold:10"):
+        for name in ("fixed:1", "gap", "elbow", "threshold:0", "threshold:9"):
             chosen = Policy.of(name).chosen(facts, Bounds())
             assert 2 <= chosen[0] <= 3
             assert chosen[1] == 0
+        assert Policy.of("threshold:10").chosen(facts, Bounds()).tolist() == [0, 0]
 
     @given(lists)
     def test_gap_and_elbow_are_those_of_a_plain_loop(self, scores):

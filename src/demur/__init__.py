@@ -35,7 +35,8 @@ if TYPE_CHECKING:
         metric,
         ranking_metric,
     )
-    from demur.rankings import Rankings, rankings_of
+    from demur.ranking_columns import rankings_of
+    from demur.rankings import Rankings
     from demur.read import read_items, read_queries, read_run, read_table, read_trec
     from demur.reliabilities import Reliability, reliability
     from demur.resample import Plan, bootstrap
@@ -190,7 +191,8 @@ _ROOMS = {
         "metric",
         "ranking_metric",
     ),
-    "rankings": ("Rankings", "rankings_of"),
+    "ranking_columns": ("rankings_of",),
+    "rankings": ("Rankings",),
     "read": ("read_items", "read_queries", "read_run", "read_table", "read_trec"),
     "reliabilities": ("Reliability", "reliability"),
     "resample": ("Plan", "bootstrap"),

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,8 +16,8 @@ from demur.metrics.detection import (
     single_class,
     threshold_at_fpr,
 )
-from demur.metrics.forecasts import Forecasts, over
-from demur.tallies import ForecastTable
+from demur.metrics.forecasts import Forecasts
+from demur.tallies import MACRO, MICRO, ForecastTable, mean_over
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 GATE_MEASURES = ("cmax", "mae", "aurc", "augrc", "eaurc", "eaugrc")
-MICRO, MACRO = "micro", "macro"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +44,8 @@ class Threshold:
 class Detection:
     """The detection metrics of all queries together, of each criterion, and averaged over the criteria.
 
-    By the data as they are, a criterion of one class has its conventional values, and they are in the average. In a
-    draw it has none, and is left out of it.
+    A criterion of one class has its conventional values, in the data and in a draw, and they are in the average; one
+    that a draw holds no query of is not.
     """
 
     groups: tuple[str, ...]
@@ -61,31 +59,27 @@ class Detection:
         among = {MICRO: np.ones(len(rankings), bool)}
         among |= {str(place): rankings.criterion == place for place in range(len(rankings.criteria))}
         forecasts = {group: forecasts_of(rankings, inside) for group, inside in among.items()}
-        points: dict[str, float] = {}
-        for measure in detection_measures():
-            values = [measure.point(one) for one in forecasts.values()]
-            points |= _named(measure, (*among, MACRO), [*values, math.fsum(values[1:]) / len(values[1:])])
+        points = _numbers(tuple(among), tuple(forecasts.values()))
         return cls(
             groups=tuple(among),
-            points=points,
+            points={path: float(value[0]) for path, value in points.items()},
             tables=tuple(_table(rankings, inside) for inside in among.values()),
             one_class=tuple(group for group, one in forecasts.items() if single_class(one)),
         )
 
     def numbers(self, *samples: Forecasts) -> dict[str, Floats]:
-        """The same in every draw; nan where a draw holds one class only."""
-        found: dict[str, Floats] = {}
-        for measure in detection_measures():
-            columns = [measure(sample) for sample in samples]
-            criteria = np.stack(columns[1:])
-            there = ~np.isnan(criteria)
-            average = over(np.where(there, criteria, 0.0).sum(axis=0), there.sum(axis=0))
-            found |= _named(measure, (*self.groups, MACRO), [*columns, average])
-        return found
+        """The same in every draw."""
+        return _numbers(self.groups, samples)
 
 
-def _named(measure: object, groups: Sequence[str], values: Sequence[Any]) -> dict[str, Any]:
-    return {f"detection/{group}/{measure}": value for group, value in zip(groups, values, strict=True)}
+def _numbers(groups: tuple[str, ...], samples: Sequence[Forecasts]) -> dict[str, Floats]:
+    """Every metric of every group, the first of which is all queries, and its mean over the other groups."""
+    found: dict[str, Floats] = {}
+    for measure in detection_measures():
+        columns = [measure(sample) for sample in samples]
+        for group, column in zip((*groups, MACRO), (*columns, mean_over(columns[1:])), strict=True):
+            found[f"detection/{group}/{measure}"] = column
+    return found
 
 
 def forecasts_of(rankings: Rankings, among: NDArray[np.bool_]) -> Forecasts:

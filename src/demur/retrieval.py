@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Any
 
 from demur.errors import UserError
 from demur.metrics.detection import checked_rate, detection_measures, single_class, threshold_at_fpr
 from demur.metrics.forecasts import Forecasts
 from demur.metrics.retrieval import RANKING_METRICS, Top, checked_depth
-from demur.rankings import rankings_of
+from demur.ranking_columns import rankings_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -93,6 +94,8 @@ def _one(name: str, gold_ids: Collection[Any], ranked_ids: Sequence[Any], k: int
     depth = checked_depth(k)
     if isinstance(gold_ids, (str, bytes)) or isinstance(ranked_ids, (str, bytes)):
         raise UserError("ids come as a list or a set of them, not as one text")
+    if isinstance(ranked_ids, AbstractSet):
+        raise UserError("ranked ids come as a list, best first: a set has no order")
     facts = rankings_of([frozenset(gold_ids)], [[*ranked_ids]])
     return float(RANKING_METRICS[name].function(Top(facts, depth))[0])
 
@@ -118,7 +121,7 @@ def no_evidence_metrics(y_prob: Any, y_true: Any) -> dict[str, float | bool]:
     1.0
     """
     forecasts = _forecasts(y_prob, y_true)
-    found: dict[str, float | bool] = {str(measure): measure.point(forecasts) for measure in detection_measures()}
+    found: dict[str, float | bool] = {str(measure): float(measure(forecasts)[0]) for measure in detection_measures()}
     return found | {"single_class": single_class(forecasts)}
 
 

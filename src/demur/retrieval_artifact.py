@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import Field, ValidationError, model_validator
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Estimated(Part):
-    """A number with its uncertainty; undefined is null, with the reason."""
+    """A number with its uncertainty. What is undefined is null, with the reason; so is an interval there is none of."""
 
     value: Number
     reason: str | None
@@ -30,11 +30,14 @@ class Estimated(Part):
     ci95_recommended: Ends | None
     std_error: Number
     drop_rate: Share | None
+    no_interval: str | None
 
     @model_validator(mode="after")
     def _undefined_has_a_reason(self) -> Self:
         if (self.value is None) != (self.reason is not None):
             raise ValueError("a number is given, or a reason why there is none")
+        if (self.ci95_recommended is None) != (self.no_interval is not None):
+            raise ValueError("an interval is given, or a reason why there is none")
         if self.ci95 is not None and self.ci95[0] > self.ci95[1]:
             raise ValueError("ci95: the low end lies above the high end")
         return self
@@ -89,7 +92,9 @@ class GateNumbers(Part):
     """The gate as a selective predictor: what it answers, and how often there is no evidence where it answers."""
 
     loss: str
+    defined: bool
     metrics: Estimates
+    upper_bound95: Mapping[str, float]
     curve: Points
 
 
@@ -139,23 +144,13 @@ class SystemNumbers(Part):
     candidates: CandidateCounts
     positives_only: PopulationNumbers
     all_queries: PopulationNumbers
+    empty_decision_by: Literal["threshold", "selected_ids", "ranked_ids"]
     empty_decision: Estimates
     detection: DetectionNumbers | None
     gate: GateNumbers | None
     dynamic_k: DynamicK | None
     policies: Mapping[str, Estimates]
     folds: Mapping[str, Mapping[str, FoldNumbers]] | None
-
-    def tables(self) -> Iterator[tuple[str, Estimates]]:
-        """Every group of numbers that a difference can be taken of, by its path."""
-        for name, population in (("positives_only", self.positives_only), ("all_queries", self.all_queries)):
-            yield f"{name}.micro", population.micro
-            yield f"{name}.macro", population.macro
-        if self.detection is not None:
-            yield "detection.micro", self.detection.micro
-        if self.dynamic_k is not None:
-            yield "dynamic_k", self.dynamic_k.metrics
-        yield "empty_decision", self.empty_decision
 
 
 class DeltaEstimated(Part):
@@ -214,6 +209,7 @@ class Used(Part):
     hard_cap: int
     k_max_ratio: float
     gate_threshold: float | None
+    policies: Annotated[tuple[str, ...], Field(strict=False)]
     baseline: str | None
 
 

@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from demur.cautions import Caution, about_comparisons, about_resamples, about_sample
+from demur.cautions import Caution, about_comparisons, about_resamples
 from demur.errors import UserError, shown, unknown
 from demur.estimates import Estimate, Estimates, System, uncertainty
 from demur.intervals import Evidence
 from demur.metrics.detection import detection_measures
-from demur.metrics.retrieval import per_query
 from demur.no_evidence import Detection, Threshold, forecasts_of, gate_of, thresholds
 from demur.rankings import refuse_other_queries
 from demur.resample import Plan, bootstrap_each
-from demur.retrieval_numbers import POPULATIONS, RetrievalSettings, means, populations, with_what_follows
-from demur.selection import Breach, breaches
-from demur.tallies import Mean, MeanTable
+from demur.retrieval_cautions import about_detection, about_gate, about_lists, about_queries
+from demur.retrieval_numbers import RetrievalSettings, decided_by, means, with_what_follows
+from demur.selection import Breach, Policy, breaches
+from demur.tallies import MACRO, MICRO, Mean, MeanTable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 _INTERVAL, _DELTA_INTERVAL = "expanded_percentile", "bootstrap_t"
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +70,7 @@ class SystemEvaluation:
 
     rankings: Rankings
     estimates: Mapping[str, Estimate]
+    decided_by: str
     folds: Mapping[str, OverFolds]
     breaches: tuple[Breach, ...]
     thresholds: Mapping[str, Threshold] = field(default_factory=dict)
@@ -102,23 +104,38 @@ def evaluate_retrieval(
     for name, rankings in systems.items():
         refuse_other_queries(systems[first], rankings, (first, name))
     made = {name: _measured(name, rankings, settings) for name, rankings in systems.items()}
+    _refuse_useless_policies(systems, settings)
     jobs = {f"{name}/{job}": work for name, one in made.items() for job, work in one.jobs.items()}
     drawn = bootstrap_each(jobs, plan=plan)
-    values = {
-        name: {path: column for job in one.jobs for path, column in drawn[f"{name}/{job}"].items() if job != _GATE}
-        for name, one in made.items()
-    }
-    found = {name: one.evaluated(values[name], drawn.get(f"{name}/{_GATE}", {}), plan) for name, one in made.items()}
+    found = {name: one.evaluated(_values(drawn, name), plan) for name, one in made.items()}
     deltas = {
-        name: _deltas(made[first].points, made[name].points, values[first], values[name], len(systems[first].post_ids))
-        for name in systems
+        name: _deltas(made[first], one, _values(drawn, first), _values(drawn, name))
+        for name, one in made.items()
         if name != first
     }
-    warned = (*_warnings(found, plan), *about_comparisons(sum(map(_tested, deltas.values()))))
-    return RetrievalEvaluation(settings, plan, found, first if deltas else None, deltas, warned)
+    warned = [*about_resamples(plan.n_resamples), *about_queries(systems[first])]
+    for name, one in found.items():
+        warned += about_lists(name, one.rankings, settings)
+        warned += about_detection(name, one.rankings, one.one_class)
+        warned += about_gate(name, one.gate.warnings if one.gate else ())
+    warned += about_comparisons(sum(map(_tested, deltas.values())))
+    return RetrievalEvaluation(settings, plan, found, first if deltas else None, deltas, tuple(warned))
 
 
 _GATE = "gate"
+
+
+def _values(drawn: Mapping[str, Mapping[str, Floats]], system: str) -> dict[str, Floats]:
+    """What was drawn of one system, by path; the numbers of its gate's curve stand under gate/."""
+    jobs = {job.removeprefix(f"{system}/"): found for job, found in drawn.items() if job.startswith(f"{system}/")}
+    gate = {f"{_GATE}/{name}": column for name, column in jobs.pop(_GATE, {}).items()}
+    return {path: column for found in jobs.values() for path, column in found.items()} | gate
+
+
+def _refuse_useless_policies(systems: Mapping[str, Rankings], settings: RetrievalSettings) -> None:
+    for policy in map(Policy.of, settings.policies):
+        if policy.kind.needs_scores and all(rankings.scores is None for rankings in systems.values()):
+            raise UserError(f"the policy {policy} needs scores, and no system has any: give a column of them")
 
 
 def _measured(name: str, rankings: Rankings, settings: RetrievalSettings) -> _Measured:
@@ -161,19 +178,19 @@ class _Measured:
         jobs |= {"detection": (told.numbers, told.tables), _GATE: (gate.numbers, (gate.table,))}
         return cls(rankings, settings, {**points, **told.points}, jobs, told.one_class, gate)
 
-    def evaluated(self, values: Mapping[str, Any], gate: Mapping[str, Any], plan: Plan) -> SystemEvaluation:
+    def evaluated(self, values: Mapping[str, Any], plan: Plan) -> SystemEvaluation:
         """The same with uncertainty."""
         clusters = len(self.rankings.post_ids)
-        by_convention = {f"detection/{group}/" for group in self.one_class}
+        by_convention = tuple(f"detection/{group}/" for group in self.one_class)
         found = {
-            path: _estimate(
-                point, values.get(path), clusters, _INTERVAL, known=not path.startswith(tuple(by_convention))
-            )
+            path: _estimate(point, values.get(path), clusters, _INTERVAL, known=not path.startswith(by_convention))
             for path, point in self.points.items()
         }
+        gate = {path.removeprefix(f"{_GATE}/"): one for path, one in values.items() if path.startswith(f"{_GATE}/")}
         return SystemEvaluation(
             rankings=self.rankings,
             estimates=found,
+            decided_by=decided_by(self.rankings, self.settings),
             folds=_over_folds(self.rankings, self.settings),
             breaches=tuple(breaches(self.rankings, self.settings.bounds)),
             thresholds=thresholds(self.rankings),
@@ -182,35 +199,49 @@ class _Measured:
             gate_system=self.gate,
         )
 
+    def comparable(self, other: _Measured) -> dict[str, float]:
+        """The numbers a difference from another system says something about.
+
+        Not criterion by criterion: those differences are many and small, and invite picking the one that stands out.
+        Not of one gate with itself, and not of two empty decisions that are taken by different rules.
+        """
+        points = dict(self.points)
+        if self.gate is not None:
+            points |= {f"{_GATE}/{measure}": float(measure(self.gate.curve)) for measure in self.gate.measures}
+        ours, theirs = self.rankings.prob, other.rankings.prob
+        same_gate = ours is not None and theirs is not None and np.array_equal(ours, theirs)
+        same_rule = decided_by(self.rankings, self.settings) == decided_by(other.rankings, other.settings)
+        left_out: tuple[str, ...] = ("detection/", f"{_GATE}/") if same_gate else ()
+        left_out += () if same_rule else ("empty_decision/",)
+        return {
+            path: point
+            for path, point in points.items()
+            if not path.startswith(left_out) and not path.split("/")[1].isdigit()
+        }
+
 
 def _estimate(point: float, values: Floats | None, clusters: int, method: str, *, known: bool = True) -> Estimate:
     """A number with its uncertainty. Replicates that are all the same are no interval, and neither is a convention."""
     drawn = np.zeros(0) if values is None else values
     reached = drawn[~np.isnan(drawn)]
-    varies = clusters == 1 or bool(len(reached) and reached.max() > reached.min())
+    varies = clusters == 1 or bool(len(reached) and reached.max() - reached.min() > _ROUNDING)
     return Estimate(**uncertainty(Evidence(point, drawn, clusters, two_sided=varies and known), method))
 
 
 def _deltas(
-    left: Mapping[str, float],
-    right: Mapping[str, float],
-    before: Mapping[str, Any],
-    after: Mapping[str, Any],
-    clusters: int,
+    first: _Measured, other: _Measured, before: Mapping[str, Floats], after: Mapping[str, Floats]
 ) -> dict[str, Estimate]:
-    """Every number both systems have: the one minus the baseline, on the same queries in the same draws.
-
-    Not criterion by criterion: those differences are many and small, and invite picking the one that stands out.
-    """
+    """Every number both systems have: the one minus the baseline, on the same queries in the same draws."""
+    left, right = first.comparable(other), other.comparable(first)
     return {
         path: _estimate(
             right[path] - left[path],
             after[path] - before[path] if path in after and path in before else None,
-            clusters,
+            len(first.rankings.post_ids),
             _DELTA_INTERVAL,
         )
         for path in left
-        if path in right and not path.split("/")[1].isdigit()
+        if path in right
     }
 
 
@@ -219,61 +250,27 @@ def _tested(deltas: Mapping[str, Estimate]) -> int:
 
 
 def _over_folds(rankings: Rankings, settings: RetrievalSettings) -> dict[str, OverFolds]:
-    """Ranking metrics of both populations, and detection, in every fold."""
+    """Every number of all queries together, in every fold by itself."""
     if rankings.fold is None:
         return {}
-    inside = {name: rankings.fold == place for place, name in enumerate(rankings.folds)}
-    values = per_query(rankings, settings.measures, effective=settings.effective_k)
-    found: dict[str, OverFolds] = {}
-    for population, among in populations(rankings).items():
-        for name, column in values.items():
-            each = {fold: Mean(column, among & here).value for fold, here in inside.items()}
-            found[f"{population}/{name}"] = OverFolds({fold: _number(value) for fold, value in each.items()})
-    if rankings.prob is not None:
-        forecasts = {fold: forecasts_of(rankings, here) for fold, here in inside.items()}
-        for measure in detection_measures():
-            found[f"detection/{measure}"] = OverFolds({fold: measure.point(one) for fold, one in forecasts.items()})
-    return found
+    given, criteria = means(rankings, settings), len(rankings.criteria)
+    by_fold: dict[str, dict[str, float]] = {}
+    for place, name in enumerate(rankings.folds):
+        here = rankings.fold == place
+        inside = {path: np.array([Mean(mean.values, mean.among & here).value]) for path, mean in given.items()}
+        found = {path: float(value[0]) for path, value in with_what_follows(inside, settings, criteria).items()}
+        if rankings.prob is not None:
+            forecasts = forecasts_of(rankings, here)
+            found |= {f"detection/{MICRO}/{one}": float(one(forecasts)[0]) for one in detection_measures()}
+        by_fold[name] = found
+    pooled = [
+        path for path in by_fold[rankings.folds[0]] if not path.split("/")[1].isdigit() and f"/{MACRO}/" not in path
+    ]
+    return {
+        path.replace(f"/{MICRO}/", "/"): OverFolds({fold: _number(found[path]) for fold, found in by_fold.items()})
+        for path in pooled
+    }
 
 
 def _number(value: float) -> float | None:
     return None if math.isnan(value) else value
-
-
-def _warnings(found: Mapping[str, SystemEvaluation], plan: Plan) -> list[Caution]:
-    first = next(iter(found.values())).rankings
-    warned = [*about_resamples(plan.n_resamples), *about_sample(np.bincount(first.post), "posts")]
-    warned += _about_populations(first)
-    for name, one in found.items():
-        warned += [Caution("unjudged_topics", text, name) for text in one.rankings.warnings]
-        abstained = int((one.rankings.candidates == 0).sum())
-        if abstained:
-            warned.append(Caution("abstained", f"{abstained} queries have an empty list: they count, as 0", name))
-        if "micro" in one.one_class:
-            text = "all queries have evidence, or none has: AUROC, AUPRC and rates are given by convention"
-            warned.append(Caution("single_class", text, f"{name} detection"))
-        elif one.one_class:
-            named = ", ".join(shown(one.rankings.criteria[int(group)]) for group in one.one_class)
-            text = f"one class only in {named}: their values are conventions, and are in the mean over criteria"
-            warned.append(Caution("single_class", text, f"{name} detection"))
-        if one.breaches:
-            text = f"{len(one.breaches)} selections break the bounds on how many ids may be shown"
-            warned.append(Caution("selection_bounds", text, name))
-    return warned
-
-
-def _about_populations(rankings: Rankings) -> list[Caution]:
-    warned = []
-    bare = [
-        place for place in range(len(rankings.criteria)) if not rankings.has_gold[rankings.criterion == place].any()
-    ]
-    if bare:
-        named = ", ".join(shown(rankings.criteria[place]) for place in bare)
-        text = f"no query with gold in {named}: the mean over criteria of {POPULATIONS[0]} is without them"
-        warned.append(Caution("criterion_without_gold", text, POPULATIONS[0]))
-    if rankings.fold is not None:
-        pairs = np.unique(np.stack([rankings.post, rankings.fold]), axis=1).shape[1]
-        if pairs > len(rankings.post_ids):
-            text = f"{pairs - len(rankings.post_ids)} posts are in more than one fold: the folds are not independent"
-            warned.append(Caution("post_in_several_folds", text, "folds"))
-    return warned

@@ -11,7 +11,7 @@ from demur.errors import UserError, literal
 from demur.metrics.forecasts import over
 from demur.metrics.retrieval import RANKING_METRICS, RankingMeasure, checked_depth, per_query
 from demur.selection import Bounds, Policy, evidence, shown_hits
-from demur.tallies import Mean
+from demur.tallies import MACRO, MICRO, Mean, mean_over
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,9 +24,6 @@ if TYPE_CHECKING:
 
 POPULATIONS = ("positives_only", "all_queries")
 DEPTHS = (1, 3, 5, 10)
-DYNAMIC_K = ("evidence_recall", "evidence_precision", "evidence_f1", "average_k")
-EMPTY_DECISION = ("precision", "recall", "f1", "false_evidence_rate")
-_MICRO, _MACRO = "micro", "macro"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +65,7 @@ def means(rankings: Rankings, settings: RetrievalSettings) -> dict[str, Mean]:
     found: dict[str, Mean] = {}
     values = per_query(rankings, settings.measures, effective=settings.effective_k)
     for population, among in populations(rankings).items():
-        groups = {_MICRO: among}
+        groups = {MICRO: among}
         groups |= {str(place): among & (rankings.criterion == place) for place in range(len(rankings.criteria))}
         for group, inside in groups.items():
             found |= {f"{population}/{group}/{name}": Mean(column, inside) for name, column in values.items()}
@@ -79,9 +76,9 @@ def _dynamic_k(rankings: Rankings, settings: RetrievalSettings) -> dict[str, Mea
     selections = {}
     if rankings.selected_count is not None and rankings.selected_hits is not None:
         selections["dynamic_k"] = rankings.selected_count, rankings.selected_hits
-    for name in settings.policies:
-        shown = Policy.of(name).chosen(rankings, settings.bounds)
-        selections[f"policies/{name}"] = shown, shown_hits(rankings, shown)
+    for policy in policies_for(rankings, settings):
+        shown = policy.chosen(rankings, settings.bounds)
+        selections[f"policies/{policy}"] = shown, shown_hits(rankings, shown)
     everyone = populations(rankings)["all_queries"]
     return {
         f"{place}/{name}": Mean(column, everyone)
@@ -90,18 +87,32 @@ def _dynamic_k(rankings: Rankings, settings: RetrievalSettings) -> dict[str, Mea
     }
 
 
-def returned(rankings: Rankings, settings: RetrievalSettings) -> NDArray[np.bool_]:
-    """Which queries evidence is returned for: decided by the gate's threshold, the selection, or the list."""
+def policies_for(rankings: Rankings, settings: RetrievalSettings) -> list[Policy]:
+    """The policies that were asked for and that a system can serve: without scores only some."""
+    asked = map(Policy.of, settings.policies)
+    return [policy for policy in asked if rankings.scores is not None or not policy.kind.needs_scores]
+
+
+def decided_by(rankings: Rankings, settings: RetrievalSettings) -> str:
+    """What decides whether a query is answered with nothing: the gate's threshold, the selection, or the list."""
     if settings.threshold is not None:
-        if rankings.prob is None:
-            raise UserError("a threshold needs probabilities: there is no column prob")
-        return np.asarray(rankings.prob >= settings.threshold)
-    return (rankings.candidates if rankings.selected_count is None else rankings.selected_count) > 0
+        return "threshold"
+    return "ranked_ids" if rankings.selected_count is None else "selected_ids"
+
+
+def _returned(rankings: Rankings, settings: RetrievalSettings) -> NDArray[np.bool_]:
+    """Which queries evidence is returned for. A gate that is open returns nothing of an empty list."""
+    there = rankings.candidates > 0
+    if settings.threshold is None:
+        return there if rankings.selected_count is None else rankings.selected_count > 0
+    if rankings.prob is None:
+        raise UserError("a threshold needs probabilities: there are none in the column prob")
+    return there & (rankings.prob >= settings.threshold)
 
 
 def _empty_decision(rankings: Rankings, settings: RetrievalSettings) -> dict[str, Mean]:
     """The decision that there is no evidence: how often it is right, and how often it is missed."""
-    empty, none_there = ~returned(rankings, settings), ~rankings.has_gold
+    empty, none_there = ~_returned(rankings, settings), ~rankings.has_gold
     everyone = populations(rankings)["all_queries"]
     right = (empty & none_there).astype(np.float64)
     return {
@@ -119,8 +130,7 @@ def with_what_follows(found: Mapping[str, Floats], settings: RetrievalSettings, 
     made = dict(found)
     for population in POPULATIONS:
         for measure in map(str, settings.measures):
-            column = np.stack([found[f"{population}/{place}/{measure}"] for place in range(criteria)])
-            there = ~np.isnan(column)
-            made[f"{population}/{_MACRO}/{measure}"] = over(np.where(there, column, 0.0).sum(axis=0), there.sum(axis=0))
+            columns = [found[f"{population}/{place}/{measure}"] for place in range(criteria)]
+            made[f"{population}/{MACRO}/{measure}"] = mean_over(columns)
     made["empty_decision/f1"] = over(2 * found["share/right"], found["share/empty"] + found["share/none_there"])
     return {name: value for name, value in made.items() if not name.startswith("share/")}

@@ -16,6 +16,7 @@ from demur.reference_ranges import RANGES
 from demur.retrieval_artifact import RetrievalMetrics
 from demur.retrieval_numbers import POPULATIONS, populations
 from demur.strict_model import Tool, now, one_line
+from demur.tallies import MICRO
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -80,6 +81,7 @@ def _settings(evaluation: RetrievalEvaluation) -> Json:
         "effective_k": asked.effective_k,
         **bounds,
         "k_max_ratio": float(asked.bounds.k_max_ratio),
+        "policies": asked.policies,
         "gate_threshold": None if asked.threshold is None else float(asked.threshold),
         "baseline": evaluation.baseline,
     }
@@ -103,6 +105,7 @@ def _system(one: SystemEvaluation) -> Json:
         "queries_abstained": int((rankings.candidates == 0).sum()),
         "candidates": _candidates(rankings),
         **{name: _population(one, name) for name in POPULATIONS},
+        "empty_decision_by": one.decided_by,
         "empty_decision": _under(estimates, "empty_decision"),
         "detection": None if rankings.prob is None else _detection(one),
         "gate": _gate(one),
@@ -165,7 +168,9 @@ def _gate(one: SystemEvaluation) -> Json | None:
     curve = one.gate_system.curve
     return {
         "loss": "1 if there is no evidence, 0 if there is",
-        "metrics": {name: _estimated(one.gate[name]) for name in GATE_MEASURES},
+        "defined": curve.defined,
+        "metrics": {name: _estimated(one.gate[name], "nothing is answered") for name in GATE_MEASURES},
+        "upper_bound95": {name: found.upper_bound for name, found in one.gate.items() if found.upper_bound is not None},
         "curve": {
             "coverage": curve.coverage.tolist(),
             "selective_risk": curve.selective_risk.tolist(),
@@ -200,7 +205,7 @@ def _folds(one: SystemEvaluation) -> Json | None:
         return None
     found: Json = {}
     for path, over in one.folds.items():
-        place, _, name = path.partition("/")
+        place, _, name = path.rpartition("/")
         found.setdefault(place, {})[name] = {"mean": over.mean, "std": over.std, "values": dict(over.values)}
     return found
 
@@ -210,7 +215,7 @@ def _deltas(deltas: Mapping[str, Estimate]) -> Json:
     found: Json = {}
     for path, one in deltas.items():
         *place, name = path.split("/")
-        found.setdefault(".".join(place), {})[name] = _delta(one)
+        found.setdefault("/".join(place), {})[name] = _delta(one)
     return found
 
 
@@ -225,21 +230,39 @@ def _delta(one: Estimate) -> Json:
     }
 
 
-def _estimated(one: Estimate) -> Json:
+def _estimated(one: Estimate, undefined: str = _NO_QUERY) -> Json:
     return {
         "value": json_number(one.point),
-        "reason": _NO_QUERY if math.isnan(one.point) else None,
+        "reason": undefined if math.isnan(one.point) else None,
         "ci95": json_pair(one.percentile),
         "ci95_recommended": json_ends(one.recommended),
         "std_error": json_number(one.std_error),
         "drop_rate": json_number(one.drop_rate),
+        "no_interval": None if one.recommended else _why_no_interval(one),
     }
 
 
+def _why_no_interval(one: Estimate) -> str:
+    if not len(one.evidence.values):
+        return "no resamples"
+    if math.isnan(one.point):
+        return "there is no number"
+    if not one.evidence.two_sided:
+        return "it is the same in every draw, or given by convention"
+    return "too many draws have no such number"
+
+
 def _placed(evaluation: RetrievalEvaluation) -> Iterator[Json]:
-    """Ranking metrics of the queries with gold, and detection of all queries, beside the reference ranges."""
+    """Ranking metrics of the queries with gold, and detection of all queries, beside the reference ranges.
+
+    The ranges are those of the plain K and of two classes: what is judged otherwise is not held against them.
+    """
     for system, one in evaluation.systems.items():
         for metric, known in RANGES.items():
+            if evaluation.settings.effective_k and "@10" in metric:
+                continue
+            if MICRO in one.one_class and "@10" not in metric:
+                continue
             found = one.estimates.get(
                 f"{POPULATIONS[0]}/micro/{metric}", one.estimates.get(f"detection/micro/{metric}")
             )

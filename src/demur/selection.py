@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     Integers = NDArray[np.int64]
 
 
+_MOST = 10**8
+
+
 @dataclass(frozen=True, slots=True)
 class Bounds:
     """How few and how many ids may be shown, of n candidates.
@@ -44,8 +47,8 @@ class Bounds:
     def __post_init__(self) -> None:
         for name in ("k_min", "hard_cap"):
             value = getattr(self, name)
-            if type(value) is not int or value < 1:
-                raise UserError(f"{name} {literal(value)}, expected an integer, 1 or more")
+            if type(value) is not int or not 1 <= value <= _MOST:
+                raise UserError(f"{name} {literal(value)}, expected an integer, 1 or more (and at most {_MOST})")
         if self.k_min > self.hard_cap:
             raise UserError(f"k_min {self.k_min} is above hard_cap {self.hard_cap}")
         ratio = self.k_max_ratio
@@ -60,7 +63,8 @@ class Bounds:
     def of_all(self, candidates: Integers) -> tuple[Integers, Integers]:
         """The fewest and the most ids that may be shown of each number of candidates."""
         share = Fraction(repr(float(self.k_max_ratio)))  # 0.29 of 100 is 29, and not the 28.999… of the double
-        most = np.minimum(self.hard_cap, candidates * share.numerator // share.denominator)
+        sizes, which = np.unique(candidates, return_inverse=True)
+        most = np.array([min(self.hard_cap, math.floor(size * share)) for size in sizes.tolist()], np.int64)[which]
         low = np.minimum(self.k_min, candidates)
         return low, np.maximum(most, low)
 
@@ -97,18 +101,21 @@ class PolicyKind:
     meaning: str
     parameter: str
     needs_scores: bool
+    may_abstain: bool
     choose: Chooser
 
 
 POLICIES: dict[str, PolicyKind] = {}
 
 
-def policy(name: str, *, parameter: str = "", needs_scores: bool = True) -> Callable[[Chooser], Chooser]:
+def policy(
+    name: str, *, parameter: str = "", needs_scores: bool = True, may_abstain: bool = False
+) -> Callable[[Chooser], Chooser]:
     """Register a function of padded scores, candidates, the fewest to show and a parameter, as a policy."""
 
     def register(function: Chooser) -> Chooser:
         meaning = (function.__doc__ or "").partition("\n")[0].rstrip(".")
-        POLICIES[name] = PolicyKind(name, meaning, parameter, needs_scores, function)
+        POLICIES[name] = PolicyKind(name, meaning, parameter, needs_scores, may_abstain, function)
         return function
 
     return register
@@ -120,9 +127,9 @@ def fixed(scores: Floats, _candidates: Integers, _low: Integers, parameter: floa
     return np.full(len(scores), int(parameter))
 
 
-@policy("threshold", parameter="score")
+@policy("threshold", parameter="score", may_abstain=True)
 def threshold(scores: Floats, _candidates: Integers, _low: Integers, parameter: float) -> Integers:
-    """All with at least a score."""
+    """All with at least a score, and none if none has it."""
     return np.asarray(np.sum(scores >= parameter, axis=1))
 
 
@@ -153,7 +160,7 @@ def elbow(scores: Floats, candidates: Integers, _low: Integers, _parameter: floa
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """A policy ready to be used. It shows nothing only where there are no candidates.
+    """A policy ready to be used. But for a threshold, it shows nothing only where there are no candidates.
 
     >>> str(Policy.of("fixed:5")), str(Policy.of("gap"))
     ('fixed:5', 'gap')
@@ -188,7 +195,9 @@ class Policy:
         """How many ids of each query are shown: what the policy chooses, brought within the bounds."""
         low, high = bounds.of_all(rankings.candidates)
         scores = _padded(rankings) if self.kind.needs_scores else np.zeros((len(rankings), 1))
-        return np.clip(self.kind.choose(scores, rankings.candidates, low, self.parameter), low, high)
+        chosen = self.kind.choose(scores, rankings.candidates, low, self.parameter)
+        bounded = np.clip(chosen, low, high)
+        return np.where(chosen == 0, 0, bounded) if self.kind.may_abstain else bounded
 
 
 def _padded(rankings: Rankings) -> Floats:

@@ -35,8 +35,9 @@ def checked_time(text: str | None) -> None:
     if text is not None:
         try:
             TypeAdapter(Time).validate_python(text)
-        except ValidationError as error:
-            raise UserError(f"created_at: {one_line(error)}") from None
+        except ValidationError:
+            example = "2026-01-31T12:00:00Z"
+            raise UserError(f"created_at: expected a time such as {example}, not {literal(text)}") from None
 
 
 def now() -> str:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     Integers = NDArray[np.int64]
 
 _EXACT_BITS = 52
+MICRO, MACRO = "micro", "macro"  # all units pooled, and the mean over groups of them
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,10 +87,17 @@ class MeanTable:
 
 
 def _exactly_addable(sums: Floats) -> Floats:
-    """Sums rounded to multiples of a power of two so large that no weighted total of them needs rounding."""
-    largest = float(np.abs(sums).max(initial=0)) * len(sums)
-    unit = 2.0 ** (math.frexp(largest)[1] - _EXACT_BITS)
+    """Sums rounded to multiples of a power of two so large that no weighted total of a column needs rounding."""
+    largest = np.abs(sums).max(axis=0, initial=0) * len(sums)
+    unit = np.ldexp(1.0, np.frexp(largest)[1] - _EXACT_BITS)
     return np.asarray(np.rint(sums / unit) * unit)
+
+
+def mean_over(columns: Sequence[Floats]) -> Floats:
+    """The mean of several numbers in every draw, of those that are there; nan where none is."""
+    stacked = np.stack(columns)
+    there = ~np.isnan(stacked)
+    return over(np.where(there, stacked, 0.0).sum(axis=0), there.sum(axis=0))
 
 
 @dataclass(frozen=True, eq=False)

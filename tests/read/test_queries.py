@@ -6,6 +6,8 @@ import json
 
 import pandas as pd
 import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from demur.errors import UserError
@@ -110,8 +112,8 @@ HEAD = "post_id,criterion_id,gold_ids,ranked_ids"
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "no column post_id for post_id; columns: none; map it to one of them"),
-        (f"{HEAD}\n", "the file has no rows: there is nothing to evaluate"),
+        ("", "the file is empty: there is nothing to evaluate"),
+        (f"{HEAD}\n", "there are no rows: nothing can be evaluated"),
         (f"{HEAD}\n1,A,a|a,\n", "post 1, criterion A: the gold id a is there twice"),
         (f"{HEAD}\n1,A,a,b|b\n", "post 1, criterion A: the ranked id b is there twice"),
         (f"{HEAD}\n1,A,a,b||c\n", "line 2: post 1, criterion A: ranked_ids '', expected an integer or a text"),
@@ -125,11 +127,13 @@ HEAD = "post_id,criterion_id,gold_ids,ranked_ids"
         (f"{HEAD},prob\n1,A,a,b,\n2,A,a,b,1\n", "post 1, criterion A: has no prob, which others have"),
         (f"{HEAD},fold\n1,A,a,b,1\n2,A,a,b,\n", "post 2, criterion A: has no fold, which others have"),
         (f"{HEAD},scores\n1,A,a,b|c,1\n", "post 1, criterion A: 1 scores for 2 ranked ids"),
-        (f"{HEAD},scores\n1,A,a,b|c,1|\n", "scores '1|': one of them is missing"),
+        (f"{HEAD},scores\n1,A,a,b|c,1|\n", "scores ['1', '']: one of them is missing"),
         ("post_id,criterion_id,gold_ids,list\n1,A,a,b\n", "no column ranked_ids, and none that ends in _topk"),
         (f"{HEAD},ranked_ids\n1,A,a,b,b\n", "the column ranked_ids stands twice in the header"),
         ("post,criterion_id,gold_ids,ranked_ids\n1,A,a,b\n", "no column post_id for post_id; columns: post, "),
         ("post_id,criterion_id,gold_ids,a_topk,b_topk,scores\n1,A,a,b,b,1\n", "the column scores belongs to one of 2"),
+        ("post_id,criterion_id,gold_ids,a_topk,a_ranked_ids\n1,A,a,b,b\n", "a_topk and a_ranked_ids are both of a"),
+        (f"{HEAD},prob\n1,A,a,b,1_0\n", "prob '1_0', expected a number"),
     ],
 )
 def test_a_bad_csv_is_one_line_that_names_the_file(tmp_path, text, message):
@@ -154,6 +158,24 @@ def test_a_bad_csv_is_one_line_that_names_the_file(tmp_path, text, message):
         ("q.jsonl", as_json_lines([ROWS[0] | {"gold_ids": [1.5]}]).encode(), "gold_ids 1.5, expected an integer"),
         ("q.jsonl", as_json_lines([ROWS[0] | {"prob": True}]).encode(), "prob True, expected a number"),
         ("q.jsonl", as_json_lines([ROWS[0] | {"post_id": 1.5}]).encode(), "post_id 1.5, expected an integer"),
+        ("q.jsonl", as_json_lines([ROWS[0] | {"prob": "0.5"}]).encode(), "prob '0.5', expected a number"),
+        ("q.jsonl", as_json_lines([ROWS[0] | {"prob": 10**400}]).encode(), "expected a number"),
+        ("q.jsonl", as_json_lines([ROWS[0] | {"scores": "2|1"}]).encode(), "scores '2|1', expected a list of numbers"),
+        ("q.jsonl", as_json_lines([ROWS[0] | {"scores": 0.5}]).encode(), "scores 0.5, expected a list of numbers"),
+        ("q.jsonl", as_json_lines([ROWS[0] | {"scores": {"a": 1}}]).encode(), "expected a list of numbers"),
+        (
+            "q.jsonl",
+            as_json_lines([ROWS[0], ROWS[1] | {"scores": []}]).encode(),
+            "a member scores, which the first row",
+        ),
+        (
+            "q.jsonl",
+            as_json_lines(
+                [ROWS[0], ROWS[2] | {"criterion_id": 1}, ROWS[2] | {"criterion_id": "1", "post_id": 3}]
+            ).encode(),
+            "criterion 1 is given both as a number and as text",
+        ),
+        ("q.jsonl", "\ufeff{}".encode(), "byte order mark"),
         ("q.parquet", b"PAR1", "not valid Parquet"),
         ("q.csv", b"\xff\xfe", "not UTF-8 text"),
         ("q.csv", b"\x1f\x8b\x08broken", "not valid gzip"),
@@ -178,6 +200,50 @@ def test_a_role_or_a_column_that_does_not_exist_is_told_with_the_nearest(tmp_pat
         read_queries(path, systems={"x": "ranked"})
     with pytest.raises(UserError, match="cannot be read"):
         read_queries(tmp_path / "absent.csv")
+
+
+def test_members_that_play_no_role_may_come_and_go(tmp_path, expected):
+    path = tmp_path / "q.jsonl"
+    path.write_text(as_json_lines([ROWS[0] | {"note_ids": "x"}, ROWS[1], ROWS[2] | {"other": 1}]), encoding="utf-8")
+    assert facts(read_queries(path)["ranked"]) == expected
+
+
+def test_bytes_and_sets_are_no_lists_of_ids(tmp_path):
+    pd.DataFrame([ROWS[0] | {"gold_ids": b"s1"}]).to_parquet(tmp_path / "q.parquet")
+    with pytest.raises(UserError, match="gold_ids b's1', expected a list of ids"):
+        read_queries(tmp_path / "q.parquet")
+    with pytest.raises(UserError, match="ranked_ids .*, expected a list of ids"):
+        read_queries({name: [value] for name, value in (ROWS[0] | {"ranked_ids": {"a", "b"}}).items()})
+
+
+def test_columns_nobody_asked_for_are_not_read(tmp_path, expected):
+    path = tmp_path / "q.parquet"
+    table = pa.Table.from_pylist(ROWS).append_column("far", pa.array([2**60] * 3, pa.timestamp("ms")))
+    pq.write_table(table, path)
+    assert facts(read_queries(path)["ranked"]) == expected
+
+
+def test_a_frame_of_arrays_is_a_frame_of_lists(tmp_path):
+    path = tmp_path / "q.parquet"
+    pd.DataFrame([ROWS[0] | {"scores": [2.0, 1.0]}]).to_parquet(path)
+    assert read_queries(pd.read_parquet(path))["ranked"].scores.tolist() == [2, 1]
+
+
+def test_a_name_may_end_in_gz_and_cells_may_be_long(tmp_path):
+    path = tmp_path / "q.csv.gz"
+    ids = "|".join(f"sentence_{number}" for number in range(20_000))
+    path.write_bytes(gzip.compress(f"{HEAD}\n1,A,sentence_19999,{ids}\n".encode()))
+    assert read_queries(path)["ranked"].hit_rank.tolist() == [20_000]
+
+
+def test_a_mapping_wins_over_what_a_column_is_called():
+    row = {"post_id": [1], "criterion_id": ["A"], "gold_ids": ["a"], "x_topk": ["a"], "x_prob": [0.1], "mine": [0.9]}
+    assert read_queries(row)["x"].prob.tolist() == [0.1]
+    assert read_queries(row, columns={"prob": "mine"})["x"].prob.tolist() == [0.9]
+    with pytest.raises(UserError, match="leave out the mapping of ranked_ids"):
+        read_queries(row, columns={"ranked_ids": "x_topk"}, systems={"x": "x_topk"})
+    with pytest.raises(UserError, match="one of the columns is no list"):
+        read_queries({"post_id": 1})
 
 
 def test_progress_is_told_in_bytes(tmp_path):

@@ -41,7 +41,7 @@ def test_a_topic_missing_from_the_run_is_an_abstention_and_one_that_is_not_judge
     qrels, run = files(qrels=QRELS, run=RUN + "q9 Q0 d1 1 1 bm25\n")
     facts = read_trec(qrels, {"mine": run})["mine"]
     assert facts.candidates.tolist() == [3, 0, 1]
-    assert facts.warnings == ("1 topics of the run mine are not judged, and not counted",)
+    assert facts.unjudged == 1
 
 
 def test_scores_that_are_equal_as_32_bit_numbers_are_ties(files):
@@ -94,6 +94,8 @@ def test_every_query_agrees_with_trec_eval_ties_included(files):
         (QRELS + "q1 0 d1 1\n", RUN, "line 6: topic q1, document d1 is judged twice"),
         (QRELS, RUN + "q1 Q0 d1 9 0.1 bm25\n", "line 5: topic q1, document d1 is ranked twice"),
         (QRELS, "q1 Q0 d1 1 nan t\n", "line 1: score 'nan', expected a finite number"),
+        (QRELS, "q1 Q0 d1 1 1e39 t\n", "line 1: score '1e39', expected a finite number"),
+        ("q1 0 d1 1_0\n", RUN, "line 1: relevance '1_0', expected an integer"),
         (QRELS, "q1 Q0 d1 1 1\n", "line 1: 5 cells, expected 6"),
     ],
 )
@@ -110,3 +112,5 @@ def test_two_runs_of_one_name_and_topics_that_do_not_split_are_refused(files):
     assert [*read_trec(qrels, [("one", run), ("two", run)])] == ["one", "two"]
     with pytest.raises(UserError, match="topic q1: expected a post and a criterion with '/' between them"):
         read_trec(qrels, [run], split_topics="/")
+    with pytest.raises(UserError, match="split_topics '', expected what stands between"):
+        read_trec(qrels, [run], split_topics="")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from demur.rankings import rankings_of
+from demur.ranking_columns import rankings_of
 from demur.resample import Plan
 from demur.retrieval_evaluation import evaluate_retrieval
 from demur.retrieval_numbers import RetrievalSettings

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from demur.errors import UserError
-from demur.rankings import Query, Rankings
+from demur.ranking_columns import rankings_from
 from demur.read.queries import RANKED_SUFFIXES, query_lists
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
     from pathlib import Path
+
+    from demur.rankings import Query
 
     Lists = dict[str, list[Query]]
 
@@ -28,7 +30,7 @@ def queries_to_audit(
         queries = query_lists(path, columns=columns)
     try:
         for rows in queries.values():
-            Rankings.of(rows)
+            rankings_from(rows)
     except UserError as error:
         raise error.in_file(path) from None
     return queries

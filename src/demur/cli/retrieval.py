@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path  # noqa: TC003  (typer reads the annotations)
+import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -76,6 +77,7 @@ def retrieval(  # noqa: PLR0913, PLR0917  (one parameter an option)
     from demur.selection import Bounds  # noqa: PLC0415
     from demur.strict_model import checked_time  # noqa: PLC0415
 
+    _refuse_no_input(data, qrels)
     settings = RetrievalSettings(
         depths=_depths(k),
         effective_k=effective_k,
@@ -94,14 +96,17 @@ def retrieval(  # noqa: PLR0913, PLR0917  (one parameter an option)
             systems = _per_query(data, named(system, "--system"), named(column, "--column"), advance)
         else:
             _refuse_mixture({"--system": system, "--column": column}, "--qrels")
+            assert qrels is not None  # noqa: S101  (one of the two is given)
             systems = _trec(qrels, run or [], split_topics, advance)
     with progress_bar("resamples") as advance:
         found = evaluate_retrieval(
             systems, settings=settings, plan=Plan(bootstrap_resamples, seed=seed, progress=advance)
         )
     metrics = retrieval_metrics_artifact(found, created_at=created_at, command=command_line())
+    text = _text(metrics, as_json=as_json)  # whatever goes wrong goes wrong before anything is written
     path = metrics.save(output or under_outputs(f"retrieval-{metrics.fingerprint[:8]}.json"))
-    _print(metrics, path, as_json=as_json, quiet=quiet)
+    if not quiet:
+        typer.echo(text if as_json else f"{text}\nwrote {path}\n", nl=False)
 
 
 def _per_query(
@@ -113,16 +118,19 @@ def _per_query(
 
 
 def _trec(
-    qrels: Path | None, runs: list[str], split_topics: str | None, progress: Callable[[int, int], None] | None
+    qrels: Path, runs: list[str], split_topics: str | None, progress: Callable[[int, int], None] | None
 ) -> dict[str, Rankings]:
     from demur.read import read_trec  # noqa: PLC0415
 
-    if qrels is None:
-        raise UserError("nothing to evaluate: give --data with a per-query file, or --qrels and --run with TREC files")
     if not runs:
         raise UserError("--qrels needs at least one --run, FILE or NAME=FILE")
-    pairs = [(name, path) if equals else (None, name) for name, equals, path in (run.partition("=") for run in runs)]
-    return read_trec(qrels, pairs, split_topics=split_topics, progress=progress)
+    return read_trec(qrels, [_named_run(run) for run in runs], split_topics=split_topics, progress=progress)
+
+
+def _named_run(run: str) -> tuple[str | None, str]:
+    """A file, or a name and a file; a file that is there may have a = in its name."""
+    name, equals, path = run.partition("=")
+    return (name, path) if equals and name and not Path(run).exists() else (None, run)
 
 
 def named(pairs: list[str] | None, option: str) -> dict[str, str]:
@@ -140,27 +148,25 @@ def named(pairs: list[str] | None, option: str) -> dict[str, str]:
 
 def _refuse_mixture(given: dict[str, object], instead: str) -> None:
     for option, value in given.items():
-        if value:
+        if value is not None:
             raise UserError(f"{option} does not go with {instead}")
 
 
+def _refuse_no_input(data: Path | None, qrels: Path | None) -> None:
+    if data is None and qrels is None:
+        raise UserError("nothing to evaluate: give --data with a per-query file, or --qrels and --run with TREC files")
+
+
 def _depths(text: str) -> list[int]:
-    found = []
-    for part in text.split(","):
-        if not part.strip().isascii() or not part.strip().isdecimal() or int(part) < 1:
-            raise UserError(f"k {literal(part.strip())}, expected integers of 1 or more such as 1,5,10")
-        found.append(int(part))
-    return found
+    parts = [part.strip() for part in text.split(",")]
+    for part in parts:
+        if not re.fullmatch("0*[1-9][0-9]{0,7}", part):
+            raise UserError(f"k {literal(part)}, expected integers of 1 or more such as 1,5,10")
+    return [*map(int, parts)]
 
 
-def _print(metrics: RetrievalMetrics, path: Path, *, as_json: bool, quiet: bool) -> None:
+def _text(metrics: RetrievalMetrics, *, as_json: bool) -> str:
     from demur.report.retrieval_text import retrieval_text  # noqa: PLC0415
     from demur.write import json_text  # noqa: PLC0415
 
-    if quiet:
-        return
-    if as_json:
-        typer.echo(json_text(metrics.to_json()), nl=False)
-        return
-    typer.echo(retrieval_text(metrics))
-    typer.echo(f"wrote {path}")
+    return json_text(metrics.to_json()) if as_json else retrieval_text(metrics)

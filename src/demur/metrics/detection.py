@@ -29,11 +29,14 @@ _ONE_CLASS = "all queries have evidence, or none has: one class"
 
 @dataclass(frozen=True, slots=True)
 class DetectionMetric:
-    """A registered function of forecasts; nan where there is one class only, and then `by_convention` stands in."""
+    """A registered function of forecasts; nan where there is one class only, and then `by_convention` stands in.
+
+    The convention is part of the number: it stands in for samples of one class in the data and in every draw alike.
+    """
 
     name: str
     function: Callable[..., Floats]
-    by_convention: Callable[[Forecasts], float]
+    by_convention: Callable[[Forecasts], Floats | float]
     better: str = "higher"
     undefined: str = _ONE_CLASS
 
@@ -47,7 +50,7 @@ DETECTION_METRICS: dict[str, DetectionMetric] = {}
 
 
 def detection_metric(
-    name: str, by_convention: Callable[[Forecasts], float]
+    name: str, by_convention: Callable[[Forecasts], Floats | float]
 ) -> Callable[[Callable[..., Floats]], Callable[..., Floats]]:
     """Register a function of forecasts (and, for a name that ends in @fpr=F, of a rate) as a detection metric."""
 
@@ -85,13 +88,10 @@ class DetectionMeasure:
         return self.metric.name if self.rate is None else f"{self.metric.name[:-1]}{self.text}"
 
     def __call__(self, forecasts: Forecasts) -> Floats:
-        """The number in every sample; nan in those of one class."""
-        return self.metric.function(forecasts) if self.rate is None else self.metric.function(forecasts, self.rate)
-
-    def point(self, forecasts: Forecasts) -> float:
-        """The number of the data as they are, by convention if there is one class only."""
-        found = float(self(forecasts)[0])
-        return self.metric.by_convention(forecasts) if math.isnan(found) else found
+        """The number in every sample, by convention in those of one class; nan in those that hold nothing."""
+        found = self.metric.function(forecasts, *(() if self.rate is None else (self.rate,)))
+        usual = np.where(np.isnan(found), self.metric.by_convention(forecasts), found)
+        return np.where(forecasts.total > 0, usual, np.nan)
 
 
 def detection_measures() -> list[DetectionMeasure]:
@@ -122,7 +122,7 @@ def single_class(forecasts: Forecasts) -> bool:
 detection_metric("auroc", lambda _: 0.5)(auroc)
 
 
-@detection_metric("auprc", lambda forecasts: float(forecasts.mean(forecasts.came_true)[0]))
+@detection_metric("auprc", lambda forecasts: forecasts.mean(forecasts.came_true))
 def auprc(forecasts: Forecasts) -> Floats:
     """Area under the precision–recall curve, as average precision.
 

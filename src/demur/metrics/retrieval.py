@@ -27,10 +27,13 @@ if TYPE_CHECKING:
     Integers = NDArray[np.int64]
 
 
+_DEEPEST = 10**8
+
+
 def checked_depth(k: Any) -> int:
     """How many ids of a list are looked at: an integer of at least 1."""
-    if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
-        raise UserError(f"k {literal(k)}, expected an integer, 1 or more")
+    if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or not 1 <= k <= _DEEPEST:
+        raise UserError(f"k {literal(k)}, expected an integer, 1 or more (and at most {_DEEPEST})")
     return int(k)
 
 
@@ -167,7 +170,7 @@ def recall(top: Top) -> Floats:
     Undefined: never; 0 where there is no gold.
     Reference: Manning, Raghavan, Schütze (2008), Introduction to Information Retrieval, chapter 8.
 
-    >>> from demur.rankings import rankings_of
+    >>> from demur.ranking_columns import rankings_of
     >>> recall(Top(rankings_of([{"a", "b", "c"}], [["a", "x", "b"]]), 2)).tolist()
     [0.3333333333333333]
     """
@@ -186,7 +189,7 @@ def precision(top: Top) -> Floats:
     Undefined: never; 0 where there is no gold.
     Reference: Manning, Raghavan, Schütze (2008), Introduction to Information Retrieval, chapter 8.
 
-    >>> from demur.rankings import rankings_of
+    >>> from demur.ranking_columns import rankings_of
     >>> facts = rankings_of([{"a", "b"}], [["a", "x", "b"]])
     >>> precision(Top(facts, 5)).tolist(), precision(Top(facts, 5, effective=True)).tolist()
     ([0.4], [0.6666666666666666])
@@ -206,7 +209,7 @@ def hit(top: Top) -> Floats:
     Undefined: never; 0 where there is no gold.
     Reference: trec_eval, success.
 
-    >>> from demur.rankings import rankings_of
+    >>> from demur.ranking_columns import rankings_of
     >>> hit(Top(rankings_of([{"a"}, {"a"}], [["x", "a"], ["x"]]), 2)).tolist()
     [1.0, 0.0]
     """
@@ -225,7 +228,7 @@ def mrr(top: Top) -> Floats:
     Undefined: never; 0 where there is no gold.
     Reference: Voorhees (1999), The TREC-8 question answering track report.
 
-    >>> from demur.rankings import rankings_of
+    >>> from demur.ranking_columns import rankings_of
     >>> mrr(Top(rankings_of([{"a", "b"}], [["x", "b", "a"]]), 3)).tolist()
     [0.5]
     """
@@ -248,7 +251,7 @@ def average_precision(top: Top) -> Floats:
     Undefined: never; 0 where there is no gold.
     Reference: Manning, Raghavan, Schütze (2008), Introduction to Information Retrieval, chapter 8.
 
-    >>> from demur.rankings import rankings_of
+    >>> from demur.ranking_columns import rankings_of
     >>> average_precision(Top(rankings_of([{"a", "b", "c"}], [["a", "b", "x"]]), 2)).tolist()
     [1.0]
     """
@@ -267,7 +270,7 @@ def average_precision_trec(top: Top) -> Floats:
     Undefined: never; 0 where there is no gold.
     Reference: trec_eval, map_cut; ir-measures, AP@K.
 
-    >>> from demur.rankings import rankings_of
+    >>> from demur.ranking_columns import rankings_of
     >>> average_precision_trec(Top(rankings_of([{"a", "b", "c"}], [["a", "b", "x"]]), 2)).tolist()
     [0.6666666666666666]
     """
@@ -287,7 +290,7 @@ def ndcg(top: Top) -> Floats:
     Undefined: never; 0 where there is no gold.
     Reference: Järvelin, Kekäläinen (2002), Cumulated gain-based evaluation of IR techniques.
 
-    >>> from demur.rankings import rankings_of
+    >>> from demur.ranking_columns import rankings_of
     >>> ndcg(Top(rankings_of([{"a", "b"}], [["a", "b", "x"]]), 10)).tolist()
     [1.0]
     """

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from demur.errors import UserError, literal
+from demur.errors import UserError
 from demur.items import Source
 from demur.strict_json import shown_path
 
@@ -63,7 +63,7 @@ class Stream:
         buffered = io.BufferedReader(self._raw, _CHUNK)
         packed = buffered.peek(2)[:2] == _GZIP
         unpacked = io.BufferedReader(gzip.GzipFile(fileobj=buffered)) if packed else buffered
-        self.lines = io.TextIOWrapper(unpacked, encoding="utf-8-sig", newline="\n")
+        self.lines = io.TextIOWrapper(unpacked, encoding="utf-8", newline="\n")
 
     def source(self) -> Source:
         """Where it is and what it holds."""
@@ -74,8 +74,7 @@ class Stream:
 def stream(path: str | Path, progress: Progress | None = None) -> Iterator[Stream]:
     """Open a text file, gzipped or not; every way it can disappoint is one line that names it."""
     try:
-        opened = Stream(path, progress)
-        with opened.lines:
+        with _opened(path, progress) as opened:
             yield opened
     except UserError as error:
         raise error.in_file(path) from None
@@ -85,5 +84,13 @@ def stream(path: str | Path, progress: Progress | None = None) -> Iterator[Strea
         raise UserError(f"{path}: not valid gzip: it ends early or is damaged") from None
     except OSError as error:
         raise UserError(f"{path}: cannot be read ({error.strerror})") from None
+
+
+@contextmanager
+def _opened(path: str | Path, progress: Progress | None) -> Iterator[Stream]:
+    try:
+        made = Stream(path, progress)
     except (TypeError, ValueError) as error:  # no path at all, or a NUL in it
-        raise UserError(f"{literal(path)}: cannot be read ({error})") from None
+        raise UserError(f"cannot be read ({error})") from None
+    with made.lines:
+        yield made

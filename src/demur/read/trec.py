@@ -8,6 +8,7 @@ than in trec_eval, a topic that is judged but missing from the run is an abstent
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from demur.errors import UserError, literal, shown
-from demur.rankings import Query, Rankings, RankingsBuilder
+from demur.ranking_columns import RankingsBuilder
+from demur.rankings import Query, Rankings
 from demur.read.stream import stream
 
 if TYPE_CHECKING:
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
     from demur.read.stream import Progress
 
 _QRELS, _RUN = ("topic", "iteration", "document", "relevance"), ("topic", "Q0", "document", "rank", "score", "tag")
+
+_INTEGER = re.compile("[+-]?[0-9]{1,18}")
 
 Judged = dict[str, dict[str, bool]]
 Scored = dict[str, dict[str, float]]
@@ -43,6 +47,8 @@ def read_trec(
     topic is a post of its own, unless `split_topics` says what stands between the post and the criterion in a topic's
     name: with "/" the topic `p1/A` asks for criterion A in post p1.
     """
+    if split_topics == "":
+        raise UserError("split_topics '', expected what stands between the post and the criterion, such as /")
     judged, judgments = _judged(qrels, progress)
     found: dict[str, Rankings] = {}
     for name, path in _named(runs):
@@ -57,8 +63,7 @@ def read_trec(
             gold = [document for document, relevant in documents.items() if relevant]
             made.add(Query(post, criterion, gold, ranked, scores))
         unjudged = len(scored.keys() - judged.keys())
-        said = [f"{unjudged} topics of the run {shown(system)} are not judged, and not counted"] if unjudged else []
-        found[system] = made.done(text_ids=True).with_sources(judgments, source, warnings=said)
+        found[system] = made.done(text_ids=True).with_sources(judgments, source, unjudged=unjudged)
     return found
 
 
@@ -89,10 +94,9 @@ def _judged(path: str | Path, progress: Progress | None) -> tuple[Judged, Source
             documents = judged.setdefault(topic, {})
             if document in documents:
                 raise UserError(f"{place}: topic {shown(topic)}, document {shown(document)} is judged twice")
-            try:
-                documents[document] = int(relevance) > 0
-            except ValueError:
-                raise UserError(f"{place}: relevance {literal(relevance)}, expected an integer") from None
+            if not _INTEGER.fullmatch(relevance):
+                raise UserError(f"{place}: relevance {literal(relevance)}, expected an integer")
+            documents[document] = int(relevance) > 0
         if not judged:
             raise UserError("the file has no judgments: there is nothing to evaluate")
         return judged, opened.source()
@@ -115,7 +119,8 @@ def _scored(path: str | Path, progress: Progress | None) -> tuple[str, Scored, S
 
 def _score(text: str, place: str) -> float:
     try:
-        score = float(np.float32(text)) if text.isascii() and "_" not in text else math.nan
+        with np.errstate(over="ignore"):  # too large for 32 bits is not finite, and told below
+            score = float(np.float32(float(text))) if text.isascii() and "_" not in text else math.nan
     except ValueError:
         score = math.nan
     if not math.isfinite(score):
@@ -125,7 +130,7 @@ def _score(text: str, place: str) -> float:
 
 def _cells(lines: Any, names: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
     for number, line in enumerate(lines, 1):
-        cells = line.split()
+        cells = line.removeprefix("\ufeff").split()
         if cells and len(cells) != len(names):
             raise UserError(f"line {number}: {len(cells)} cells, expected {len(names)}: {', '.join(names)}")
         if cells:

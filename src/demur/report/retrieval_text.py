@@ -28,7 +28,6 @@ _TITLES = {
     "eaurc": "eAURC",
     "eaugrc": "eAUGRC",
 }
-ENDED = "mean ± std"
 
 
 def retrieval_text(metrics: RetrievalMetrics) -> str:
@@ -87,7 +86,8 @@ def _system(metrics: RetrievalMetrics, name: str, system: SystemNumbers) -> Iter
 
 def _detection(system: SystemNumbers, placed: Mapping[str, str]) -> Iterator[str]:
     empty = system.empty_decision
-    yield "  no evidence here, as a decision"
+    rules = {"threshold": "by the gate's threshold", "selected_ids": "by the selection", "ranked_ids": "by the list"}
+    yield f"  no evidence here, as a decision {rules[system.empty_decision_by]}"
     yield from table([(f"    {name.replace('_', ' ')}", _cell(one)) for name, one in empty.items()])
     if system.detection is None:
         return
@@ -126,14 +126,13 @@ def _shown_ids(system: SystemNumbers) -> Iterator[str]:
 
 def _folds(folds: Mapping[str, Mapping[str, FoldNumbers]]) -> Iterator[str]:
     first = next(iter(next(iter(folds.values())).values()))
-    yield f"  over {len(first.values)} folds, {ENDED} (ddof 0)"
-    ranked = {name: found for name, found in folds.items() if name != "detection"}
-    names = [*next(iter(ranked.values()))]
+    yield f"  over {len(first.values)} folds, mean ± std (ddof 0)"
     rows = [
-        (f"    {RankingMeasure.of(name).title}", *(_over(found[name]) for found in ranked.values())) for name in names
+        (f"    {_title(name)}", place.replace("_", " ").replace("/", ", "), _over(one))
+        for place, found in folds.items()
+        for name, one in found.items()
     ]
-    yield from table([("", *(name.replace("_", " ") for name in ranked)), *rows])
-    yield from table([(f"    {_title(name)}", _over(found)) for name, found in folds.get("detection", {}).items()])
+    yield from table([("", "over", "mean ± std"), *rows])
 
 
 def _over(found: FoldNumbers) -> str:
@@ -147,7 +146,7 @@ def _differences(
     rows = [
         (
             f"  {_title(metric)}",
-            place.replace("_", " ").replace(".", ", "),
+            place.replace("_", " ").replace("/", ", "),
             _difference(one),
             _decided(one.ci95_recommended),
         )
