@@ -110,11 +110,26 @@ class Case(Part):
     item: str
 
 
+class Declined(Part):
+    """Units a run declined and the other answered right: how many, and the first of them in order."""
+
+    count: Count
+    first: Annotated[tuple[Case, ...], Field(strict=False)]
+
+
+class Needless(Part):
+    """What each of two runs declined and the other answered right."""
+
+    left: Declined
+    right: Declined
+
+
 class Cases(Part):
-    """Whom to look at: failed participants, and for each variant the surest answers that are wrong."""
+    """Whom to look at: failed participants, the surest answers that are wrong, and needless abstentions of two runs."""
 
     failed: Annotated[tuple[int | str, ...], Field(strict=False)]
     confident_errors: Mapping[str, Annotated[tuple[Case, ...], Field(strict=False)]]
+    needless_abstentions: Needless | None = None
 
 
 class Metrics(Part):

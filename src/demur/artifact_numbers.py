@@ -107,6 +107,28 @@ class Points(Part):
         return self
 
 
+class Bends(Part):
+    """Where a curve bends: between two of its points the generalized risk is a straight line."""
+
+    coverage: Numbers
+    selective_risk: Numbers
+    generalized_risk: Numbers
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        if len({len(self.coverage), len(self.selective_risk), len(self.generalized_risk)}) > 1:
+            raise ValueError("the columns of the curve have different lengths")
+        if (np.diff(self.coverage) <= 0).any():
+            raise ValueError("the coverages of the curve are not strictly increasing")
+        return self
+
+
+class Reference(Part):
+    """What to hold a curve against: the same losses in the best order."""
+
+    oracle: Bends
+
+
 class ByItem(Part):
     """One item over all participants: how often it is answered, how wrong the answers are, and which way."""
 
@@ -169,6 +191,7 @@ class VariantNumbers(Part):
     bootstrap: Bootstrap | None
     nulls_filled: Mapping[str, Count]
     curve: Points
+    reference: Reference | None = None
     by_item: Mapping[str, ByItem]
     histogram: Histogram | None
     reliability: Reliable | None
