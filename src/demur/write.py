@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from demur.errors import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 
 def json_text(content: Any) -> str:
@@ -53,21 +53,32 @@ def write_whole(path: str | Path, text: str, *, inputs: Iterable[str | Path] = (
 
     An interrupted write leaves the old file, or none: the move is one step, and the bytes are on disk before it.
     """
-    try:
-        target = Path(path)
-        _refuse_place(target, path, inputs)
-        target = target.resolve()
+    with _told_in_one_line(path):
+        _refuse_place(Path(path), path, inputs)
+        target = Path(path).resolve()
         beside = target.with_name(f".demur-{secrets.token_hex(8)}.tmp")
         try:
             _write_through(beside, text)
             beside.replace(target)
         finally:
             beside.unlink(missing_ok=True)
+    return Path(path)
+
+
+def refuse_place(path: str | Path, *, inputs: Iterable[str | Path] = ()) -> None:
+    """Refuse what `write_whole` would refuse, before anything else is written."""
+    with _told_in_one_line(path):
+        _refuse_place(Path(path), path, inputs)
+
+
+@contextlib.contextmanager
+def _told_in_one_line(path: str | Path) -> Iterator[None]:
+    try:
+        yield
     except (OSError, ValueError) as error:
         if isinstance(error, UserError):
             raise
         raise UserError(f"{path}: cannot be written ({getattr(error, 'strerror', None) or error})") from None
-    return Path(path)
 
 
 def _refuse_place(target: Path, path: str | Path, inputs: Iterable[str | Path]) -> None:

@@ -74,7 +74,7 @@ def _highest(one: VariantNumbers, kind: Kind) -> float:
 
 
 def _picture(runs: Sequence[VariantNumbers], sides: Sequence[Side], kind: Kind, top: float) -> str:
-    frame = Frame(_WIDTH, _HEIGHT, ys=(0.0, top * 1.04), top=34)
+    frame = Frame(_WIDTH, _HEIGHT, ys=(0.0, top * 1.04), top=40)
     floor = frame.up(0)
     parts = [*frame.axes("coverage (share of all items that are answered)", f"{kind} risk", percent=True)]
     for draw in (_band, _references, _cmax, _steps):
@@ -171,7 +171,7 @@ def _best_order(one: VariantNumbers, kind: Kind) -> Iterator[tuple[float, float]
 
 
 def _cmax(frame: Frame, one: VariantNumbers, side: Side, kind: Kind) -> Iterator[str]:  # noqa: ARG001
-    x, height = frame.across(one.cmax), 12 if side.style == "left" else 26
+    x, height = frame.across(one.cmax), 13 if side.style == "left" else 31
     yield element("path", d=f"M{place(x)} {place(height + 4)}V{place(frame.up(0))}", class_=f"cmax {side.style}")
     name = "Cmax" if side.word == "run" else f"Cmax {side.word}"
     yield label(x, height, f"{name} {one.cmax:.1%}", anchor="end" if one.cmax > 0.85 else "middle", kind="name")  # noqa: PLR2004

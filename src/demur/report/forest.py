@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from demur.artifact_numbers import DeltaNumbers, Ends, PairedNumbers
 from demur.report.numbers import UNDEFINED, differences_of, interval_text, title
-from demur.report.svg import Frame, element, label, picture, place, ticks
+from demur.report.svg import Frame, element, label, number_text, picture, place, ticks
 from demur.verdict import LEFT, RIGHT, ends_of, which_is_better
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def _panel(heading: str, panel: str, rows: Sequence[Difference]) -> Iterator[str
         yield from _drawn(frame, row, 42 + _ROW * place_)
     yield element("path", d=f"M{place(frame.left)} {floor}H{place(_WIDTH - frame.right)}", class_="axis")
     for number in ticks(-reach, reach):
-        yield label(frame.across(number), floor + 17, f"{number:g}")
+        yield label(frame.across(number), floor + 17, number_text(number))
 
 
 def _both(ends: Ends | None) -> tuple[float, ...]:

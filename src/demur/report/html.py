@@ -23,9 +23,11 @@ from demur.report.overview import counted, overview
 from demur.report.provenance import provenance
 from demur.report.sides import sides_of
 from demur.report.signals_compared import signals
+from demur.write import write_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
 
     from demur.artifact import Metrics
 
@@ -59,20 +61,23 @@ def report_html(metrics: Metrics) -> str:
     """The whole page of an artifact."""
     sections = [(section, content) for section in EVALUATION if (content := section.content(metrics)) is not None]
     script = _asset("script.js")
-    return (
-        _environment()
-        .get_template("page.html.j2")
-        .render(
-            metrics=metrics,
-            sides=sides_of(metrics),
-            variants=[*metrics.confidence_variants],
-            sections=sections,
-            policy=_policy(script),
-            style=Markup(_asset("style.css")),
-            script=Markup(script),
-            data=embedded(operating_data(metrics)),
-        )
+    page = _environment().get_template("page.html.j2")
+    return page.render(
+        metrics=metrics,
+        sides=sides_of(metrics),
+        variants=[*metrics.confidence_variants],
+        sections=sections,
+        policy=_policy(script),
+        style=_asset("style.css"),
+        script=script,
+        data=embedded(operating_data(metrics)),
     )
+
+
+def write_report(metrics: Metrics, path: str | Path, *, inputs: Iterable[str | Path] = ()) -> Path:
+    """Write the page, whole or not at all, and never over the artifact or a run it was made from."""
+    runs = [one.path for one in metrics.inputs if one.path]
+    return write_whole(path, report_html(metrics), inputs=[*runs, *inputs])
 
 
 def _policy(script: str) -> str:
@@ -125,5 +130,6 @@ def _environment() -> Environment:
     return found
 
 
-def _asset(name: str) -> str:
-    return files("demur.report").joinpath(f"templates/{name}").read_text(encoding="utf-8")
+def _asset(name: str) -> Markup:
+    text = files("demur.report").joinpath(f"templates/{name}").read_text(encoding="utf-8")
+    return Markup(text)  # noqa: S704  (ours)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import gzip
 import inspect
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -55,7 +56,7 @@ class Provenance:
 
     definitions: tuple[Definition, ...]
     bootstrap: Bootstrap | None
-    methods: tuple[str, ...]
+    methods: Mapping[str, list[str]]
     warnings: tuple[Warned, ...]
     fingerprint: str
     bibtex: str
@@ -72,7 +73,7 @@ def provenance(metrics: Metrics) -> Provenance:
     return Provenance(
         definitions=tuple(_definition(name) for name in _DEFINED),
         bootstrap=runs_of(entry)[0].bootstrap if entry else None,
-        methods=tuple(dict.fromkeys(_methods(metrics))),
+        methods=_methods(metrics),
         warnings=tuple(_warned(metrics)),
         fingerprint=metrics.fingerprint,
         bibtex=_BIBTEX.format(version=_plain(metrics.tool.version), year=metrics.created_at[:4]),
@@ -87,14 +88,17 @@ def _definition(name: str) -> Definition:
     return Definition(name, heading, rest.partition("\n\n")[0].replace("\n", " "))
 
 
-def _methods(metrics: Metrics) -> Iterator[str]:
-    """Which interval methods were used, for which numbers."""
+def _methods(metrics: Metrics) -> dict[str, list[str]]:
+    """Which interval methods were used, and for which numbers."""
+    found: dict[str, list[str]] = {}
     for entry in metrics.confidence_variants.values():
         for one in runs_of(entry):
             for key, ends in (one.bootstrap.ci95_recommended if one.bootstrap else {}).items():
-                method = getattr(ends, "method", None)
-                if method:
-                    yield f"{key}: {method.replace('_', ' ')}"
+                nested = ends.values() if isinstance(ends, Mapping) else [ends]
+                for method in dict.fromkeys(each.method for each in nested if each is not None):
+                    keys = found.setdefault(method, [])
+                    keys += [key] if key not in keys else []
+    return found
 
 
 def _warned(metrics: Metrics) -> Iterator[Warned]:

@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING
+from unicodedata import bidirectional
 
 from demur.errors import shown
 
 if TYPE_CHECKING:
     from demur.artifact import Input, Metrics
+
+_FROM_THE_RIGHT = ("R", "AL", "AN")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,5 +41,10 @@ def _file_name(one: Input) -> str | None:
 
 
 def isolated(name: str) -> str:
-    """A name from a file inside a sentence: its own letters may run from right to left, those around it may not."""
-    return f"\u2068{shown(name)}\u2069"
+    r"""A name inside a sentence; one with letters that run from right to left may not turn the words around it.
+
+    >>> isolated("few_shot"), len(isolated("\u05d0")), isolated("\u202e")
+    ('few_shot', 3, "'\\u202e'")
+    """
+    safe = shown(name)
+    return f"\u2068{safe}\u2069" if any(bidirectional(letter) in _FROM_THE_RIGHT for letter in safe) else safe

@@ -70,7 +70,7 @@ class Frame:
     xs: tuple[float, float] = (0.0, 1.0)
     ys: tuple[float, float] = (0.0, 1.0)
     left: float = 56
-    right: float = 14
+    right: float = 24
     top: float = 14
     bottom: float = 46
 
@@ -91,16 +91,25 @@ class Frame:
         for number in ticks(*self.ys):
             y = self.up(number)
             yield element("path", d=f"M{place(self.left)} {place(y)}H{place(end)}", class_="grid")
-            yield label(self.left - 8, y + 4, f"{number:g}", anchor="end")
+            yield label(self.left - 8, y + 4, number_text(number), anchor="end")
         for number in ticks(*self.xs):
             x = self.across(number)
             yield element("path", d=f"M{place(x)} {place(floor)}v5", class_="axis")
-            yield label(x, floor + 19, f"{number:.0%}" if percent else f"{number:g}")
+            yield label(x, floor + 19, f"{number:.0%}" if percent else number_text(number))
         yield element("path", d=f"M{place(self.left)} {place(floor)}H{place(end)}", class_="axis")
         yield label((self.left + end) / 2, self.height - 6, across, kind="name")
         middle = (self.top + floor) / 2
         turned = f"rotate(-90 13 {place(middle)})"
         yield element("text", text(up), x=13, y=middle, text_anchor="middle", transform=turned, class_="name")
+
+
+def number_text(number: float) -> str:
+    """A number of an axis, with a minus and not a hyphen.
+
+    >>> number_text(-0.5)
+    '−0.5'
+    """
+    return f"{number:g}".replace("-", "−")
 
 
 def label(x: float, y: float, content: str, *, anchor: str = "middle", kind: str = "tick") -> str:

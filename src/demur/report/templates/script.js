@@ -160,6 +160,7 @@
         button.textContent = "Copied";
         setTimeout(() => { button.textContent = said; }, 1500);
       } catch {
+        source.closest("details")?.setAttribute("open", "");
         getSelection().selectAllChildren(source);
       }
     });
