@@ -115,31 +115,28 @@ def _steps(frame: Frame, one: VariantNumbers, side: Side, kind: Kind) -> Iterato
 def _band(frame: Frame, one: VariantNumbers, side: Side, kind: Kind) -> Iterator[str]:
     """The band that holds at all coverages at once, and on it the intervals at each of them."""
     bands = _bands(one)
-    if bands is None:
+    if bands is None or not bands.coverage:
         return
     ends = _risk(bands, kind)
+    stepped = len(bands.coverage) == len(one.curve.coverage)  # of a thinned band only straight lines are fair
     for low, high, name in (
         (ends.low_simultaneous, ends.high_simultaneous, "simultaneous"),
         (ends.low, ends.high, "pointwise"),
     ):
-        xs = [frame.across(coverage) for coverage in bands.coverage]
-        edges = [[*zip(xs, map(frame.up, heights), strict=True)] for heights in (low, high)]
-        if xs:
-            yield element("path", d=_between(edges[0], edges[1], frame.across(0)), class_=f"band {name} {side.style}")
+        there, back = (_edge(frame, bands.coverage, heights, stepped=stepped) for heights in (low, high))
+        yield element("path", d=line([*there, *reversed(back)]) + "Z", class_=f"band {name} {side.style}")
 
 
-def _between(low: Sequence[tuple[float, float]], high: Sequence[tuple[float, float]], start: float) -> str:
-    """The ground between two lines of steps: there along one, back along the other."""
-    there = [(start, low[0][1]), *_corners(low)]
-    back = [(start, high[0][1]), *_corners(high)]
-    return line([*there, *reversed(back)]) + "Z"
-
-
-def _corners(spots: Sequence[tuple[float, float]]) -> Iterator[tuple[float, float]]:
-    for i, (x, y) in enumerate(spots):
-        if i:
-            yield spots[i - 1][0], y
-        yield x, y
+def _edge(
+    frame: Frame, coverage: Sequence[float], heights: Sequence[float], *, stepped: bool
+) -> list[tuple[float, float]]:
+    """One edge of a band, from coverage 0 on."""
+    spots = [(frame.across(0), frame.up(heights[0]))]
+    for here, height in zip(coverage, heights, strict=True):
+        if stepped:
+            spots.append((spots[-1][0], frame.up(height)))
+        spots.append((frame.across(here), frame.up(height)))
+    return spots
 
 
 def _references(frame: Frame, one: VariantNumbers, side: Side, kind: Kind) -> Iterator[str]:

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
     Json = dict[str, Any]
 
-_MOST_STOPS = 100
+_MOST_STOPS = 60
+_PERCENTS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +103,8 @@ def _by_coverage(runs: Sequence[VariantNumbers], items: int) -> Iterator[Stop]:
     """Every working point's coverage, or whole percents where there are many, and those the artifact was asked for."""
     counts = [np.rint(np.asarray(one.curve.coverage) * items).astype(np.int64) for one in runs]
     reached = np.unique(np.concatenate(counts)).tolist()
-    if len(reached) > _MOST_STOPS:
-        reached = [*range(-(-items // 100), reached[-1], -(-items // 100)), reached[-1]]
+    if len(reached) > _PERCENTS:
+        reached = [*range(-(-items // _PERCENTS), reached[-1], -(-items // _PERCENTS)), reached[-1]]
     asked: dict[int, tuple[str, str | None]] = {units: (f"{units / items:.1%}", None) for units in reached}
     for units, (label, key) in sorted((asked | _asked_for(runs, items)).items()):
         points = tuple(_first(count >= units) for count in counts)

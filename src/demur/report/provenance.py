@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from demur.cautions import Caution
 
 _MOST_BYTES = 150_000
+_HOPELESS = 20 * _MOST_BYTES
 _DEFINED = ("cmax", "mae", "mae@C", "aurc@C", "augrc@C", "aurc", "augrc", "eaurc", "eaugrc")
 _BIBTEX = """\
 @software{{demur,
@@ -69,7 +70,6 @@ def provenance(metrics: Metrics) -> Provenance:
     """How the artifact came about."""
     entry = next(iter(metrics.confidence_variants.values()), None)
     whole = json_text(metrics.to_json()).encode()
-    packed = base64.b64encode(gzip.compress(whole, mtime=0)).decode()
     return Provenance(
         definitions=tuple(_definition(name) for name in _DEFINED),
         bootstrap=runs_of(entry)[0].bootstrap if entry else None,
@@ -77,10 +77,18 @@ def provenance(metrics: Metrics) -> Provenance:
         warnings=tuple(_warned(metrics)),
         fingerprint=metrics.fingerprint,
         bibtex=_BIBTEX.format(version=_plain(metrics.tool.version), year=metrics.created_at[:4]),
-        download=packed if len(packed) <= _MOST_BYTES else None,
+        download=_packed(whole),
         size=len(whole),
         latex=_latex(metrics),
     )
+
+
+def _packed(whole: bytes) -> str | None:
+    """The artifact as a link can hold it, unless the page would become too large to send around."""
+    if len(whole) > _HOPELESS:
+        return None
+    packed = base64.b64encode(gzip.compress(whole, mtime=0)).decode()
+    return packed if len(packed) <= _MOST_BYTES else None
 
 
 def _definition(name: str) -> Definition:

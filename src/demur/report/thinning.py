@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-_COLUMNS = 280
-_FEW = 400
+_COLUMNS = 200
+_FEW = 300
 
 
 def visible(across: Sequence[float], up: Sequence[float]) -> NDArray[np.intp]:
