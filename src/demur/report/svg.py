@@ -8,7 +8,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
 _MOST_TICKS = 5
 
@@ -124,22 +124,42 @@ def marker(x: float, y: float, side: str, radius: float = 4) -> str:
     return element("circle", cx=x, cy=y, r=radius, class_=f"dot {side}")
 
 
-def steps(spots: Sequence[tuple[float, float]], start: float) -> str:
-    """A path that holds each point's height from the point before it, the first one's from `start`."""
-    parts: list[str] = []
-    here = ("", "")
+def steps(spots: Iterable[tuple[float, float]], start: float) -> str:
+    """A path that holds each point's height from the point before it, the first one's from `start`.
+
+    >>> steps([(10, 5), (20, 5), (30, 2.5)], start=0)
+    'M0 5h10h10v-2.5h10'
+    """
+    path, here = "", (_tenths(start), 0)
     for x, y in spots:
-        across, up = place(x), place(y)
-        if not parts:
-            parts.append(f"M{place(start)} {up}")
-        elif up != here[1]:
-            parts.append(f"V{up}")
-        if across != here[0]:
-            parts.append(f"H{across}")
-        here = (across, up)
-    return "".join(parts)
+        there = (_tenths(x), _tenths(y))
+        if not path:
+            path, here = f"M{_short(here[0])} {_short(there[1])}", (here[0], there[1])
+        path += f"v{_short(there[1] - here[1])}" if there[1] != here[1] else ""
+        path += f"h{_short(there[0] - here[0])}" if there[0] != here[0] else ""
+        here = there
+    return path
 
 
 def line(spots: Iterable[tuple[float, float]]) -> str:
-    """A path straight from point to point."""
-    return "M" + "L".join(f"{place(x)} {place(y)}" for x, y in spots)
+    """A path straight from point to point.
+
+    >>> line([(1, 2), (3, 4.5), (2.5, 4.5)])
+    'M1 2l2 2.5l-.5 0'
+    """
+    path, here = "", (0, 0)
+    for x, y in spots:
+        there = (_tenths(x), _tenths(y))
+        path += f"{'l' if path else 'M'}{_short(there[0] - here[0])} {_short(there[1] - here[1])}"
+        here = there
+    return path
+
+
+def _tenths(value: float) -> int:
+    """Steps between rounded places add up to the rounded place, so that no path drifts."""
+    return round(10 * value)
+
+
+def _short(tenths: int) -> str:
+    text = f"{tenths / 10:g}"
+    return text.replace("0.", ".", 1) if abs(tenths) < 10 else text  # noqa: PLR2004
