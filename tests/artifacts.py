@@ -19,6 +19,16 @@ def golden(name: str) -> dict[str, Any]:
     return json.loads((GOLDEN / f"{name}.json").read_text(encoding="utf-8"))
 
 
+def two_variants(content: dict[str, Any]) -> dict[str, Any]:
+    """The same artifact with its first two variants, and one warning of each kind."""
+    names = [*content["confidence_variants"]][:2]
+    content["confidence_variants"] = {name: content["confidence_variants"][name] for name in names}
+    if content["comparison"]["enabled"]:
+        content["comparison"]["deltas"] = {name: content["comparison"]["deltas"][name] for name in names}
+    content["warnings"] = [*{one["code"]: one for one in content["warnings"]}.values()]
+    return content
+
+
 def large(variants: int = 13, points: int = 10_000) -> Metrics:
     """Two runs with very many working points under every variant; risks that swing as real ones do."""
     content, units = golden("paired"), 2 * points
@@ -60,6 +70,8 @@ def renamed(content: dict[str, Any], name_of: Any) -> Metrics:
             return {_name(key, name_of) if own else key: replaced(one, key) for key, one in value.items()}
         if isinstance(value, list):
             return [replaced(one, member) for one in value]
+        if member in ("participant", "failed"):
+            return name_of(str(value))
         if isinstance(value, str) and member not in FIXED and value != "demur":
             return name_of(value)
         return value

@@ -37,7 +37,7 @@ class Verdict:
 
 def verdict(metrics: Metrics, names: tuple[str, ...] = ()) -> Verdict:
     """What an artifact says under its first variant; the runs are called by the names given."""
-    names = names or (("left", "right") if metrics.comparison.enabled else ("the run",))
+    names = names or (("left", "right") if metrics.comparison.enabled else ("The run",))
     variant, one = next(iter(metrics.confidence_variants.items()), ("", None))
     headline, sentences = _said(metrics, variant, one, names)
     return Verdict(headline, sentences, (*_failed_often(metrics, names),), (*_cautions(metrics, variant),))
@@ -52,12 +52,8 @@ def _said(
         both = (names[0], names[-1])
         return _which_run(metrics, variant, one, both), (*comparison_sentences(metrics, variant, both),)
     if not one.defined:
-        return _capital(f"{names[0]} answered nothing: there is nothing to measure, and nothing to rank."), ()
-    return _capital(f"{names[0]} answers {one.cmax:.1%} of the items."), (*_one_run(metrics, variant, one),)
-
-
-def _capital(sentence: str) -> str:
-    return sentence[:1].upper() + sentence[1:]
+        return f"{names[0]} answered nothing: there is nothing to measure, and nothing to rank.", ()
+    return f"{names[0]} answers {one.cmax:.1%} of the items.", (*_one_run(metrics, variant, one),)
 
 
 def _which_run(metrics: Metrics, variant: str, pair: PairedNumbers, names: tuple[str, str]) -> str:
@@ -84,7 +80,8 @@ def _cautions(metrics: Metrics, variant: str) -> Iterator[str]:
     found = {one.code: one.message for one in reversed([*_about(metrics, variant)])}
     for code in _CAUTIONS:
         if code in found:
-            yield _capital(found[code].replace("cluster", "participant")) + "."
+            said = found[code].replace("cluster", "participant")
+            yield f"{said[:1].upper()}{said[1:]}."
 
 
 def _failed_often(metrics: Metrics, names: tuple[str, ...]) -> Iterator[str]:

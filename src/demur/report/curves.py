@@ -102,12 +102,15 @@ def _in_words(runs: Sequence[VariantNumbers], sides: Sequence[Side], kind: Kind)
 
 
 def _steps(frame: Frame, one: VariantNumbers, side: Side, kind: Kind) -> Iterator[str]:
+    """Steps where each can be told from the next; of very many points a line, through those that can be told apart."""
     risk = _risk(one.curve, kind)
-    spots = [
-        (frame.across(one.curve.coverage[i]), frame.up(risk[i])) for i in visible(one.curve.coverage, risk).tolist()
-    ]
-    if spots:
-        yield element("path", d=steps(spots, frame.across(0)), class_=f"line {side.style}")
+    kept = visible(one.curve.coverage, risk).tolist()
+    if not kept:
+        return
+    spots = [(frame.across(one.curve.coverage[i]), frame.up(risk[i])) for i in kept]
+    start = frame.across(0)
+    path = steps(spots, start) if len(kept) == len(risk) else line([(start, spots[0][1]), *spots])
+    yield element("path", d=path, class_=f"line {side.style}")
     if len(spots) <= _MOST_MARKERS:
         yield from (marker(x, y, side.style) for x, y in spots)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from demur.artifact_numbers import DeltaNumbers, Ends, PairedNumbers
+from demur.errors import harmless
 from demur.report.numbers import UNDEFINED, differences_of, interval_text, title
 from demur.report.svg import Frame, element, label, number_text, picture, place, ticks
 from demur.verdict import LEFT, RIGHT, ends_of, which_is_better
@@ -78,7 +79,7 @@ def _rows(metrics: Metrics, variant: str, pair: PairedNumbers) -> Iterator[Diffe
         yield from _row(deltas.get(key), panel, title(key, pair.left), which(key, deltas.get(key), pair))
     risks = deltas.get("mae_at_coverage")
     for coverage, delta in risks.items() if isinstance(risks, Mapping) else ():
-        yield from _row(delta, "risk", f"risk at {coverage}", which("mae_at_coverage", delta, pair, coverage))
+        yield from _row(delta, "risk", f"risk at {harmless(coverage)}", which("mae_at_coverage", delta, pair, coverage))
     yield from _row(deltas.get("cmax"), "coverage", "Cmax", "")
 
 

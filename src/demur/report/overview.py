@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from demur.artifact_numbers import DeltaNumbers, PairedNumbers
+from demur.errors import shown
 from demur.report.forest import which
 from demur.report.numbers import (
     UNDEFINED,
@@ -73,14 +74,14 @@ def _cards(metrics: Metrics, variant: str, entry: VariantNumbers | PairedNumbers
         for side, one in zip(sides, runs, strict=True)
     )
     unequal = len({one.cmax for one in runs}) > 1
-    note = "about different items: not to be compared" if unequal else f"mean loss, {metrics.loss.name}"
+    note = "about different items: not to be compared" if unequal else f"mean loss, {shown(metrics.loss.name)}"
     yield Card("Risk of all answers", errors, note)
     key = "augrc_at_c" if isinstance(entry, PairedNumbers) else "augrc_full"
     yield Card(title(key, runs[0]), _figures(runs, sides, key), "area under the generalized risk; lower is better")
     delta = differences_of(metrics, variant).get("augrc_at_c")
     if isinstance(delta, DeltaNumbers) and isinstance(entry, PairedNumbers):
-        shown = UNDEFINED if delta.delta is None else f"{delta.delta:.4g}"
-        figure = Figure(None, shown, interval_text(ends_of(delta)))
+        difference = UNDEFINED if delta.delta is None else f"{delta.delta:.4g}"
+        figure = Figure(None, difference, interval_text(ends_of(delta)))
         yield Card("Difference, right − left", (figure,), which("augrc_at_c", delta, entry) or "not decided")
     else:
         yield Card("Excess over the best order", _figures(runs, sides, "eaugrc"), "eAUGRC; 0 cannot be improved")

@@ -28,7 +28,7 @@ def sides_of(metrics: Metrics) -> tuple[Side, ...]:
     """The run, or left and right, by the first thing their files say that tells them apart."""
     if not metrics.comparison.enabled:
         one = metrics.inputs[0]
-        return (Side("run", "left", isolated(one.mode or one.run_id or _file_name(one) or "the run")),)
+        return (Side("run", "left", isolated(one.mode or one.run_id or _file_name(one) or "The run")),)
     left, right = metrics.inputs
     choices = ((left.mode, right.mode), (left.run_id, right.run_id), (_file_name(left), _file_name(right)))
     names = next(((a, b) for a, b in choices if a and b and shown(a) != shown(b)), ("left", "right"))
