@@ -139,18 +139,19 @@
   if (data.variants.length) restart(half > 0 ? half : undefined);
 
   // A band of practical equivalence around zero.
-  find("equal")?.addEventListener("input", () => {
+  const equate = () => {
     const margin = Number(find("equal").value) || 0;
     for (const band of all(".equal")) {
-      const zero = Number(band.dataset.zero), half = margin * Number(band.dataset.unit);
-      band.setAttribute("x", Math.max(zero - half, 190));
-      band.setAttribute("width", Math.min(zero + half, 740) - Math.max(zero - half, 190));
+      const { zero, reach, unit } = band.dataset, half = Math.min(margin * unit, 1) * reach;
+      band.setAttribute("x", zero - half);
+      band.setAttribute("width", 2 * half);
     }
     const table = all(".differences").find((one) => one.getClientRects().length);
     const rows = table ? all("tr[data-low]", table) : [];
     const inside = rows.filter((row) => Number(row.dataset.low) > -margin && Number(row.dataset.high) < margin);
     find("equal-said").textContent = margin ? `${inside.length} of ${rows.length} intervals lie wholly inside ±${margin}` : "";
-  });
+  };
+  if (find("equal")) [find("equal"), ...all('input[name="variant"]')].forEach((one) => one.addEventListener("input", equate));
 
   for (const button of all("button.copy")) {
     button.addEventListener("click", async () => {
