@@ -5,6 +5,7 @@ import gzip
 import hashlib
 import json
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from artifacts import GOLDEN, golden, large, renamed, two_variants
 from commands import demur
 from demur import load
 from demur.artifact import metrics_of
+from demur.report.curves import curves
 from demur.report.html import report_html
 from demur.report.operating import stops_of
 from demur.report.thinning import visible
@@ -290,3 +292,45 @@ class TestCommand:
             assert refused.returncode == 2
             assert told in refused.stderr
             assert not (tmp_path / "n.json").exists()
+
+
+class TestEdges:
+    def test_a_page_without_variants_says_that_there_is_nothing_to_say(self):
+        content = golden("one")
+        content["confidence_variants"], content["cases"]["confident_errors"] = {}, {}
+        assert "No confidence was evaluated: there is nothing to say." in Page(report_html(metrics_of(content))).text
+
+    def test_without_resamples_no_interval_is_made_up(self):
+        content = golden("one")
+        for numbers in content["confidence_variants"].values():
+            numbers["bootstrap"] = None
+        page = Page(report_html(metrics_of(content)))
+        assert "none: there are no intervals" in page.text
+        assert all(ends == [""] for shown in page.data["variants"] for _, _, ends in shown["stops"]["coverage"])
+
+    def test_an_interval_that_was_asked_for_is_the_one_shown(self, tmp_path):
+        asked = ("evaluate", "--input", GOLDEN / "run.json", "--mode", "few_shot", "--seed", "1", "--level", "0.5")
+        demur(tmp_path, *asked, "--output", "m.json", "--report", "r.html")
+        made, text = load(tmp_path / "m.json"), (tmp_path / "r.html").read_text("utf-8")
+        ends = made.confidence_variants["llm"].bootstrap.ci["augrc_full"]
+        assert f"[{ends['low']:.3g}, {ends['high']:.3g}]" in text
+        assert "50 % interval" in text
+
+    def test_bands_are_drawn_and_read_where_they_are_stored(self, one):
+        """Of three working points the last two are in the band."""
+        llm = one.confidence_variants["llm"]
+        columns = {
+            "low": (0.1, 0.15),
+            "high": (0.2, 0.3),
+            "low_simultaneous": (0.0, 0.1),
+            "high_simultaneous": (0.3, 0.4),
+        }
+        edges = SimpleNamespace(**columns)
+        bands = SimpleNamespace(coverage=llm.curve.coverage[1:], selective_risk=edges, generalized_risk=edges)
+        banded = llm.model_copy(update={"bands": bands})
+        found = {stop.asked: stop.ends[0] for stop in stops_of([banded], 24)["threshold"]}
+        assert found["3"] is None
+        assert (found["2"].low, found["2"].high) == (0.1, 0.2)
+        [drawn] = curves(one.model_copy(update={"confidence_variants": {"llm": banded}}))
+        assert drawn.has_bands
+        assert [picture.svg.count('class="band pointwise left"') for picture in drawn.pictures] == [1, 1]

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     )
     from demur.read import read_items, read_run, read_table
     from demur.reliabilities import Reliability, reliability
+    from demur.report.html import report_html
     from demur.resample import Plan, bootstrap
     from demur.results import metrics_artifact
     from demur.selective_prediction import (
@@ -127,6 +128,7 @@ __all__ = [
     "read_run",
     "read_table",
     "reliability",
+    "report_html",
     "risk_coverage",
     "served",
     "variant",
@@ -164,6 +166,7 @@ _ROOMS = {
     ),
     "read": ("read_items", "read_run", "read_table"),
     "reliabilities": ("Reliability", "reliability"),
+    "report.html": ("report_html",),
     "resample": ("Plan", "bootstrap"),
     "selective_prediction": (
         "BootstrapDeltaResult",

@@ -35,10 +35,11 @@ class CurvePicture:
 
 @dataclass(frozen=True, slots=True)
 class CurvesOfVariant:
-    """One variant: its pictures, and how many working points each run has."""
+    """One variant: its pictures, how many working points each run has, and tables of those that are few."""
 
     pictures: tuple[CurvePicture, ...]
     points: tuple[tuple[Side, int], ...]
+    tables: tuple[tuple[Side, list[tuple[str, ...]]], ...]
     has_bands: bool
     has_oracle: bool
 
@@ -52,11 +53,24 @@ def curves(metrics: Metrics) -> list[CurvesOfVariant]:
         CurvesOfVariant(
             pictures=tuple(CurvePicture(kind, _picture(runs, sides, kind, tops[kind] or 1.0)) for kind in KINDS),
             points=tuple((side, len(one.curve.coverage)) for side, one in zip(sides, runs, strict=True)),
+            tables=tuple(
+                (side, [*_rows(one, metrics.population.items_total)])
+                for side, one in zip(sides, runs, strict=True)
+                if 0 < len(one.curve.coverage) <= _MOST_MARKERS
+            ),
             has_bands=any(_bands(one) is not None for one in runs),
             has_oracle=any(one.reference is not None for one in runs),
         )
         for runs in entries
     ]
+
+
+def _rows(one: VariantNumbers, items: int) -> Iterator[tuple[str, ...]]:
+    curve = one.curve
+    columns = (curve.threshold, curve.coverage, curve.selective_risk, curve.generalized_risk)
+    for threshold, coverage, selective, generalized in zip(*columns, strict=True):
+        accepted = f"{round(coverage * items)}"
+        yield f"{threshold:.6g}", f"{coverage:.1%}", accepted, f"{selective:.4g}", f"{generalized:.4g}"
 
 
 def _bands(one: VariantNumbers) -> Any:

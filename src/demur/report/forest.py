@@ -120,8 +120,9 @@ def _panel(heading: str, panel: str, rows: Sequence[Difference]) -> Iterator[str
     )
     yield label(zero - 10, 16, ways[0], anchor="end")
     yield label(zero + 10, 16, ways[1], anchor="start")
-    scale = {"data_zero": place(zero), "data_reach": place(frame.across(reach) - zero), "data_unit": repr(1 / reach)}
-    yield element("rect", x=zero, y=24, width=0, height=floor - 24, class_="equal", **scale)
+    if panel != "coverage":  # a margin is in units of the loss
+        unit = {"data_zero": place(zero), "data_reach": place(frame.across(reach) - zero), "data_unit": repr(1 / reach)}
+        yield element("rect", x=zero, y=24, width=0, height=floor - 24, class_="equal", **unit)
     yield element("path", d=f"M{place(zero)} 24V{floor}", class_="zero")
     for place_, row in enumerate(rows):
         yield from _drawn(frame, row, 42 + _ROW * place_)

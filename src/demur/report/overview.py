@@ -20,7 +20,7 @@ from demur.report.numbers import (
     value_of,
 )
 from demur.report.sides import sides_of
-from demur.verdict import Verdict, ends_of, three, verdict
+from demur.verdict import LEFT, RIGHT, Verdict, ends_of, three, verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -70,19 +70,26 @@ def _cards(metrics: Metrics, variant: str, entry: VariantNumbers | PairedNumbers
     interval = level_of(runs[0]) if runs[0].bootstrap else "no resamples, no intervals"
     yield Card("Share of the items answered", _figures(runs, sides, "cmax"), f"Cmax; {interval}")
     errors = tuple(
-        Figure(side, UNDEFINED if one.mae is None else f"{one.mae:.4g}", "")
+        Figure(side, UNDEFINED if one.mae is None else f"{one.mae:.4g}", "no interval stored")
         for side, one in zip(sides, runs, strict=True)
     )
     unequal = len({one.cmax for one in runs}) > 1
     note = "about different items: not to be compared" if unequal else f"mean loss, {shown(metrics.loss.name)}"
     yield Card("Risk of all answers", errors, note)
     key = "augrc_at_c" if isinstance(entry, PairedNumbers) else "augrc_full"
-    yield Card(title(key, runs[0]), _figures(runs, sides, key), "area under the generalized risk; lower is better")
+    yield Card(
+        title(key, runs[0]),
+        _figures(runs, sides, key),
+        "errors that are accepted, over all thresholds; lower is better",
+    )
     delta = differences_of(metrics, variant).get("augrc_at_c")
     if isinstance(delta, DeltaNumbers) and isinstance(entry, PairedNumbers):
         difference = UNDEFINED if delta.delta is None else f"{delta.delta:.4g}"
         figure = Figure(None, difference, interval_text(ends_of(delta)))
-        yield Card("Difference, right − left", (figure,), which("augrc_at_c", delta, entry) or "not decided")
+        said = which("augrc_at_c", delta, entry)
+        winner = {LEFT: sides[0], RIGHT: sides[-1]}.get(said)
+        note = f"{winner.name} is better" if winner else said or "nothing was resampled"
+        yield Card("Difference, right − left", (figure,), note)
     else:
         yield Card("Excess over the best order", _figures(runs, sides, "eaugrc"), "eAUGRC; 0 cannot be improved")
 

@@ -81,6 +81,7 @@
       }));
       if (best.length > 1) visit(figure, best[1], best[2]);
     });
+    for (const gone of ["pointerleave", "blur"]) reader.addEventListener(gone, () => operate());
     reader.addEventListener("keydown", (event) => {
       const along = { ArrowRight: 1, ArrowLeft: -1 }[event.key], across = { ArrowUp: -1, ArrowDown: 1 }[event.key];
       if (!along && !across && event.key !== "Home" && event.key !== "End") return;
@@ -147,7 +148,7 @@
       band.setAttribute("width", 2 * half);
     }
     const table = all(".differences").find((one) => one.getClientRects().length);
-    const rows = table ? all("tr[data-low]", table) : [];
+    const rows = table ? all('tr[data-low]:not([data-panel="coverage"])', table) : [];
     const inside = rows.filter((row) => Number(row.dataset.low) > -margin && Number(row.dataset.high) < margin);
     find("equal-said").textContent = margin ? `${inside.length} of ${rows.length} intervals lie wholly inside ±${margin}` : "";
   };
