@@ -93,11 +93,8 @@ def _picture(runs: Sequence[VariantNumbers], sides: Sequence[Side], kind: Kind, 
     parts = [*frame.axes("coverage (share of all items that are answered)", f"{kind} risk", percent=True)]
     for draw in (_band, _references, _cmax, _steps):
         for side, one in zip(sides, runs, strict=True):
-            parts += [
-                element("g", *inside, class_=f"of-{side.style}")
-                for inside in [[*draw(frame, one, side, kind)]]
-                if inside
-            ]
+            inside = [*draw(frame, one, side, kind)]
+            parts += [element("g", *inside, class_=f"of-{side.style}")] if inside else []
     parts += [_here(side) for side in sides]
     heights = {"data_floor": place(floor), "data_unit": repr((floor - frame.up(frame.ys[1])) / frame.ys[1])}
     across = {"data_left": place(frame.left), "data_right": place(frame.across(1))}
@@ -147,12 +144,13 @@ def _band(frame: Frame, one: VariantNumbers, side: Side, kind: Kind) -> Iterator
 def _edge(
     frame: Frame, coverage: Sequence[float], heights: Sequence[float], *, stepped: bool
 ) -> list[tuple[float, float]]:
-    """One edge of a band, from coverage 0 on."""
-    spots = [(frame.across(0), frame.up(heights[0]))]
-    for here, height in zip(coverage, heights, strict=True):
+    """One edge of a band, from coverage 0 on; what lies above the frame ends at it."""
+    ups = [frame.up(min(height, frame.ys[1])) for height in heights]
+    spots = [(frame.across(0), ups[0])]
+    for here, up in zip(coverage, ups, strict=True):
         if stepped:
-            spots.append((spots[-1][0], frame.up(height)))
-        spots.append((frame.across(here), frame.up(height)))
+            spots.append((spots[-1][0], up))
+        spots.append((frame.across(here), up))
     return spots
 
 
@@ -184,7 +182,7 @@ def _best_order(one: VariantNumbers, kind: Kind) -> Iterator[tuple[float, float]
         before = here
 
 
-def _cmax(frame: Frame, one: VariantNumbers, side: Side, kind: Kind) -> Iterator[str]:  # noqa: ARG001
+def _cmax(frame: Frame, one: VariantNumbers, side: Side, kind: Kind) -> Iterator[str]:  # noqa: ARG001  (drawn as the others are)
     x, height = frame.across(one.cmax), 13 if side.style == "left" else 31
     yield element("path", d=f"M{place(x)} {place(height + 4)}V{place(frame.up(0))}", class_=f"cmax {side.style}")
     name = "Cmax" if side.word == "run" else f"Cmax {side.word}"

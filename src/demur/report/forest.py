@@ -18,11 +18,12 @@ if TYPE_CHECKING:
     from demur.artifact import Metrics
 
 _WIDTH, _ROW = 760, 30
-_PANELS = (
-    ("Areas up to a common coverage", "area"),
-    ("Risk at a coverage", "risk"),
-    ("Share of the items answered", "coverage"),
-)
+_BETTER_WAYS = ("← right is better", "left is better →")
+_PANELS = {
+    "area": ("Areas up to a common coverage", _BETTER_WAYS),
+    "risk": ("Risk at a coverage", _BETTER_WAYS),
+    "coverage": ("Share of the items answered", ("← left answers more", "right answers more →")),
+}
 _BETTER = {LEFT: "left", RIGHT: "right"}
 
 
@@ -98,34 +99,30 @@ def _row(delta: object, panel: str, name: str, said: str) -> Iterator[Difference
 
 def _picture(rows: Sequence[Difference]) -> str:
     parts, height = [], 0.0
-    for heading, panel in _PANELS:
+    for panel in _PANELS:
         mine = [row for row in rows if row.panel == panel and row.delta is not None]
         if mine:
-            parts += [element("g", *_panel(heading, panel, mine), transform=f"translate(0 {place(height)})")]
+            parts += [element("g", *_panel(panel, mine), transform=f"translate(0 {place(height)})")]
             height += 66 + _ROW * len(mine)
     words = "Paired differences, right minus left, with intervals; the table beneath holds the same numbers."
     return picture(_WIDTH, max(height, 1), words, parts, class_="forest")
 
 
-def _panel(heading: str, panel: str, rows: Sequence[Difference]) -> Iterator[str]:
+def _panel(panel: str, rows: Sequence[Difference]) -> Iterator[str]:
+    heading, ways = _PANELS[panel]
     numbers = [number for row in rows for number in (row.delta, *_both(row.ends)) if number is not None]
     reach = max((abs(number) for number in numbers), default=0.0) * 1.06 or 1.0
     frame = Frame(_WIDTH, 40 + _ROW * len(rows), xs=(-reach, reach), left=190, right=20, bottom=0)
     floor, zero = 34 + _ROW * len(rows), frame.across(0)
     yield label(0, 16, heading, anchor="start", kind="heading")
-    ways = (
-        ("← left answers more", "right answers more →")
-        if panel == "coverage"
-        else ("← right is better", "left is better →")
-    )
     yield label(zero - 10, 16, ways[0], anchor="end")
     yield label(zero + 10, 16, ways[1], anchor="start")
     if panel != "coverage":  # a margin is in units of the loss
         unit = {"data_zero": place(zero), "data_reach": place(frame.across(reach) - zero), "data_unit": repr(1 / reach)}
         yield element("rect", x=zero, y=24, width=0, height=floor - 24, class_="equal", **unit)
     yield element("path", d=f"M{place(zero)} 24V{floor}", class_="zero")
-    for place_, row in enumerate(rows):
-        yield from _drawn(frame, row, 42 + _ROW * place_)
+    for line, row in enumerate(rows):
+        yield from _drawn(frame, row, 42 + _ROW * line)
     yield element("path", d=f"M{place(frame.left)} {floor}H{place(_WIDTH - frame.right)}", class_="axis")
     for number in ticks(-reach, reach):
         yield label(frame.across(number), floor + 17, number_text(number))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from demur.artifact_numbers import DeltaNumbers
+from demur.artifact_numbers import DeltaNumbers, PairedNumbers
 from demur.report.forest import which
 from demur.report.numbers import UNDEFINED, bound_of, differences_of, ends_at, runs_of, title
 from demur.report.sides import sides_of
@@ -64,16 +64,17 @@ def signals(metrics: Metrics) -> Signals:
 
 
 def _row(metrics: Metrics, name: str, runs: Sequence[VariantNumbers]) -> SignalRow:
-    delta = differences_of(metrics, name).get("augrc_at_c")
-    entry = metrics.confidence_variants[name]
-    compared = isinstance(delta, DeltaNumbers)
+    entry, delta = metrics.confidence_variants[name], differences_of(metrics, name).get("augrc_at_c")
+    difference = said = ""
+    if isinstance(entry, PairedNumbers) and isinstance(delta, DeltaNumbers):
+        difference, said = with_interval(delta.delta, ends_of(delta)), which("augrc_at_c", delta, entry)
     return SignalRow(
         name=name,
         points=tuple(len(one.curve.coverage) for one in runs),
         areas=tuple(_area(one) for one in runs),
         eces=tuple(f"{one.reliability.ece:.3f}" if one.reliability else UNDEFINED for one in runs),
-        difference=with_interval(delta.delta, ends_of(delta)) if isinstance(delta, DeltaNumbers) else "",
-        said=which("augrc_at_c", delta, entry) if compared else "",  # type: ignore[arg-type]
+        difference=difference,
+        said=said,
     )
 
 

@@ -6,32 +6,22 @@
   const chosen = (name, otherwise) => document.querySelector(`input[name="${name}"]:checked`)?.value ?? otherwise;
   document.documentElement.classList.add("scripted");
 
-  // Digits as Python prints them with %.4g: halves go to the even digit, and very small numbers get an exponent.
+  // Digits as Python prints them: a half goes to the even digit, not up, and very small numbers get an exponent.
+  const bare = (text) => (text.includes(".") ? text.replace(/\.?0+$/, "") : text);
   const digits = (value, count) => {
     if (value === 0) return "0";
-    let [mantissa, exponent] = value.toExponential(count - 1).split("e");
-    const exact = Math.abs(value).toExponential(60).replace(".", "").split("e")[0];
-    const last = Number(mantissa.at(-1));
-    if (/^50*$/.test(exact.slice(count)) && last % 2) {
-      const down = BigInt(exact.slice(0, count));
-      const text = down.toString();
-      mantissa = (value < 0 ? "-" : "") + text[0] + (count > 1 ? "." + text.slice(1) : "");
-      exponent = Math.abs(value).toExponential(60).split("e")[1];
-    }
-    const power = Number(exponent);
-    const bare = (text) => (text.includes(".") ? text.replace(/\.?0+$/, "") : text);
-    if (power < -4 || power >= count) {
-      const size = String(Math.abs(power)).padStart(2, "0");
-      return `${bare(mantissa)}e${power < 0 ? "-" : "+"}${size}`;
-    }
-    return bare(Number(`${mantissa}e${power}`).toFixed(count - 1 - power));
+    const size = Math.abs(value), [exact, whole] = size.toExponential(60).split("e");
+    const figures = exact.replace(".", "");
+    const down = /^50*$/.test(figures.slice(count)) && Number(figures[count - 1]) % 2 === 0;
+    const [mantissa, exponent] = down ? [`${figures[0]}.${figures.slice(1, count)}`, whole]
+      : size.toExponential(count - 1).split("e");
+    const power = Number(exponent), sign = value < 0 ? "-" : "";
+    if (power >= -4 && power < count) return sign + bare(Number(`${mantissa}e${power}`).toFixed(count - 1 - power));
+    return `${sign}${bare(mantissa)}e${power < 0 ? "-" : "+"}${String(Math.abs(power)).padStart(2, "0")}`;
   };
   const percent = (value) => {
-    const scaled = value * 100;
-    const exact = scaled.toFixed(60);
-    const [whole, rest] = exact.split(".");
-    if (/^[02468]50*$/.test(rest)) return `${whole}.${rest[0]}%`;
-    return `${scaled.toFixed(1)}%`;
+    const scaled = value * 100, [whole, rest] = scaled.toFixed(60).split(".");
+    return /^[02468]50*$/.test(rest) ? `${whole}.${rest[0]}%` : `${scaled.toFixed(1)}%`;
   };
   const ascii = (text) => text.replace(/[^\x20-\x7e\n]/g, (c) => "\\u" + c.charCodeAt(0).toString(16).padStart(4, "0"));
 
