@@ -86,7 +86,6 @@ def _columns(one: VariantNumbers, points: Sequence[int], items: int) -> Json:
     curve = one.curve
     return {
         "all": len(curve.coverage),
-        "cmax": one.cmax,
         "accepted": [round(curve.coverage[i] * items) for i in points],
         "threshold": [curve.threshold[i] for i in points],
         "selective": [curve.selective_risk[i] for i in points],

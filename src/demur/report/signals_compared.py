@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from demur.artifact_numbers import DeltaNumbers, PairedNumbers
 from demur.report.forest import which
 from demur.report.numbers import UNDEFINED, bound_of, differences_of, ends_at, runs_of, title
 from demur.report.sides import sides_of
-from demur.report.svg import Frame, element, label, marker, picture, place
+from demur.report.svg import Frame, element, label, line, marker, picture
 from demur.verdict import ends_of, with_interval
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from demur.artifact import Metrics
-    from demur.artifact_numbers import Histogram, VariantNumbers
+    from demur.artifact_numbers import Histogram, Reliable, VariantNumbers
     from demur.report.sides import Side
 
 _SQUARE = 340
@@ -96,27 +97,28 @@ def _pictures(runs: Sequence[VariantNumbers], sides: Sequence[Side]) -> SignalPi
 
 def _reliability(both: Sequence[tuple[Side, VariantNumbers]]) -> str:
     frame = Frame(_SQUARE, _SQUARE)
-    parts = [*frame.axes("what the confidence says", "share that was right")]
-    corner, other = (frame.across(0), frame.up(0)), (frame.across(1), frame.up(1))
-    parts.append(
-        element("path", d=f"M{place(corner[0])} {place(corner[1])}L{place(other[0])} {place(other[1])}", class_="zero")
-    )
+    diagonal = line([(frame.across(0), frame.up(0)), (frame.across(1), frame.up(1))])
+    parts = [
+        *frame.axes("what the confidence says", "share that was right"),
+        element("path", d=diagonal, class_="zero"),
+    ]
     said = []
     for side, one in both:
-        bins = [each for each in (one.reliability.bins if one.reliability else ()) if each.count]
         if one.reliability:
+            parts += [*_bins(frame, one.reliability, side)]
             said.append(f"{side.word}: expected calibration error {one.reliability.ece:.3f}")
-        spots = [(frame.across(each.said), frame.up(each.came_true)) for each in bins]
-        if spots:
-            path = "M" + "L".join(f"{place(x)} {place(y)}" for x, y in spots)
-            parts.append(element("path", d=path, class_=f"line {side.style}"))
-        most = max((each.count for each in bins), default=1)
-        parts += [
-            marker(x, y, side.style, 3 + 5 * (each.count / most) ** 0.5)
-            for (x, y), each in zip(spots, bins, strict=True)
-        ]
     words = f"Reliability: share that was right against what the confidence says. {'; '.join(said)}."
     return picture(_SQUARE, _SQUARE, words, parts, class_="square")
+
+
+def _bins(frame: Frame, found: Reliable, side: Side) -> Iterator[str]:
+    """The bins that hold answers, larger where they hold more."""
+    bins = [each for each in found.bins if each.count]
+    spots = [(frame.across(each.said), frame.up(each.came_true)) for each in bins]
+    yield element("path", d=line(spots), class_=f"line {side.style}")
+    most = max((each.count for each in bins), default=1)
+    for (x, y), each in zip(spots, bins, strict=True):
+        yield marker(x, y, side.style, 3 + 5 * (each.count / most) ** 0.5)
 
 
 def _histogram(found: Histogram, side: Side) -> str:
@@ -126,10 +128,8 @@ def _histogram(found: Histogram, side: Side) -> str:
     away = Frame(_WIDTH, _HEIGHT, ys=frame.ys, left=_WIDTH - 70, right=22)
     parts = [*frame.axes("confidence", "items"), *_bar(away, (0.0, 1.0), [(found.abstained, "abstained")])]
     parts.append(label(_WIDTH - 46, _HEIGHT - 27, "abstained"))
-    for edges, right, wrong in zip(
-        zip(found.edges, found.edges[1:], strict=False), found.right, found.wrong, strict=True
-    ):
-        parts += [*_bar(frame, edges, [(right, f"right {side.style}"), (wrong, "wrong")])]
+    for edges, right, wrong in zip(pairwise(found.edges), found.right, found.wrong, strict=True):
+        parts += [*_bar(frame, edges, [(right, side.style), (wrong, "wrong")])]
     words = f"Answers by confidence: {sum(found.right)} right, {sum(found.wrong)} wrong, {found.abstained} abstained."
     return picture(_WIDTH, _HEIGHT, words, parts, class_="histogram")
 
