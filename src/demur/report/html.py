@@ -110,6 +110,11 @@ def file_text(value: object) -> Markup:
     return Markup("<bdi>{}</bdi>").format(harmless(str(value)))
 
 
+def unbroken(text: str) -> str:
+    """A number with its interval, which stays on one line."""
+    return text.replace(", ", ",\u00a0")
+
+
 @cache
 def _environment() -> Environment:
     found = Environment(
@@ -119,7 +124,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.filters |= {"file_text": file_text, "drawn": Markup, "harmless": harmless}
+    found.filters |= {"file_text": file_text, "drawn": Markup, "harmless": harmless, "unbroken": unbroken}
     found.globals |= {
         "ends_at": ends_at,
         "interval_text": interval_text,

@@ -31,7 +31,7 @@ class SignalRow:
     name: str
     points: tuple[int, ...]
     areas: tuple[str, ...]
-    eces: tuple[str, ...]
+    ece: str
     difference: str
     said: str
 
@@ -73,7 +73,7 @@ def _row(metrics: Metrics, name: str, runs: Sequence[VariantNumbers]) -> SignalR
         name=name,
         points=tuple(len(one.curve.coverage) for one in runs),
         areas=tuple(_area(one) for one in runs),
-        eces=tuple(f"{one.reliability.ece:.3f}" if one.reliability else UNDEFINED for one in runs),
+        ece=" and ".join(f"{one.reliability.ece:.3f}" for one in runs if one.reliability) or UNDEFINED,
         difference=difference,
         said=said,
     )
