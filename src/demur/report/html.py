@@ -102,7 +102,7 @@ def embedded(content: Any) -> Markup:
 
 
 def file_text(value: object) -> Markup:
-    """Text of a file: shown on its own ground, with what a page would obey spelled out.
+    r"""Text of a file: shown on its own ground, with what a page would obey spelled out.
 
     >>> print(file_text("<b>\u202e"))
     <bdi>&lt;b&gt;\u202e</bdi>
