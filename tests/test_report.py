@@ -12,7 +12,7 @@ import pytest
 
 from artifacts import GOLDEN, golden, large, renamed, two_variants
 from commands import demur
-from demur import load
+from demur import UserError, load
 from demur.artifact import metrics_of
 from demur.report.curves import curves
 from demur.report.html import report_html
@@ -334,3 +334,37 @@ class TestEdges:
         [drawn] = curves(one.model_copy(update={"confidence_variants": {"llm": banded}}))
         assert drawn.has_bands
         assert [picture.svg.count('class="band pointwise left"') for picture in drawn.pictures] == [1, 1]
+
+    @pytest.mark.parametrize(
+        ("place", "value", "told"),
+        [
+            (("histogram", "edges"), [], "a histogram has one edge more than bars"),
+            (("reference", "oracle", "coverage", 0), 0.0, "not strictly increasing from 0"),
+            (("bootstrap", "ci95_recommended", "cmax"), {}, "only mae_at_coverage holds an interval for each"),
+            (("bootstrap", "ci"), {}, "ci.level: expected a number between 0 and 1, not null"),
+            (("bootstrap", "ci"), {"level": 0.9, "cmax": {"low": 1.0}}, "ci.cmax"),
+        ],
+    )
+    def test_a_corner_that_could_not_be_shown_is_refused_on_reading(self, place, value, told):
+        content = golden("one")
+        part = content["confidence_variants"]["llm"]
+        for step in place[:-1]:
+            part = part[step]
+        part[place[-1]] = value
+        with pytest.raises(UserError, match=re.escape(told)) as refused:
+            metrics_of(content)
+        assert str(refused.value).isprintable()
+
+    def test_risks_of_left_and_right_at_different_coverages_are_refused(self):
+        content = golden("paired")
+        content["confidence_variants"]["llm"]["left"]["mae_at_coverage"].popitem()
+        with pytest.raises(UserError):
+            metrics_of(content)
+
+    @pytest.mark.parametrize("key", ["cmax", "augrc_at_c", "mae_at_coverage", None])
+    def test_a_comparison_that_lacks_a_difference_is_refused(self, key):
+        content = golden("paired")
+        deltas = content["comparison"]["deltas"]
+        del (deltas if key is None else deltas["llm"])["llm" if key is None else key]
+        with pytest.raises(UserError, match="the differences"):
+            metrics_of(content)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping  # noqa: TC003  (pydantic reads the annotations)
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import Field, ValidationError, model_validator
@@ -132,6 +132,9 @@ class Cases(Part):
     needless_abstentions: Needless | None = None
 
 
+DELTAS = ("cmax", "aurc_full", "augrc_full", "aurc_at_c", "augrc_at_c")
+
+
 class Metrics(Part):
     """The whole file."""
 
@@ -164,6 +167,21 @@ class Metrics(Part):
         included = self.comparison.participants_overlap_included
         if included is not None and included != self.population.participants_included:
             raise ValueError("participants_overlap_included is not population.participants_included")
+        return self
+
+    @model_validator(mode="after")
+    def _differences_are_of_the_variants(self) -> Self:
+        deltas = self.comparison.deltas
+        if deltas is not None and set(deltas) != set(self.confidence_variants):
+            raise ValueError("the differences are not of the variants")
+        for name, found in (deltas or {}).items():
+            missing = [key for key in DELTAS if not isinstance(found.get(key), DeltaNumbers)]
+            if missing:
+                raise ValueError(f"the differences of {name} lack {missing[0]}")
+            risks, pair = found.get("mae_at_coverage"), self.confidence_variants[name]
+            assert isinstance(pair, PairedNumbers)  # noqa: S101  (checked before)
+            if not isinstance(risks, Mapping) or set(risks) != set(pair.left.mae_at_coverage):
+                raise ValueError(f"the differences of {name} are not at the coverages of its risks")
         return self
 
     def to_json(self) -> dict[str, Any]:

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 
 import numpy as np
-from pydantic import Field, model_validator
+from pydantic import Field, TypeAdapter, ValidationError, model_validator
 
-from demur.strict_model import Count, Part, Share
+from demur.errors import literal
+from demur.strict_model import Count, Part, Share, one_line
 
 Number = float | None
 Numbers = Annotated[tuple[float, ...], Field(strict=False)]
@@ -53,6 +54,7 @@ class Ends(Part):
 
 
 Pair = Annotated[tuple[float, float], Field(strict=False)]
+_ASKED = TypeAdapter(dict[str, Ends | dict[str, Ends | None] | None])
 
 
 class Drops(Part):
@@ -82,9 +84,28 @@ class Bootstrap(Part):
             nested = value.values() if isinstance(value, Mapping) else [value]
             if any(ends is not None and ends[0] > ends[1] for ends in nested):
                 raise ValueError(f"ci95.{name}: the low end lies above the high end")
-        for key, asked in (self.ci or {}).items():
-            if isinstance(asked, Mapping) and "low" in asked and asked["low"] > asked["high"]:
-                raise ValueError(f"ci.{key}: the low end lies above the high end")
+        return self
+
+    @model_validator(mode="after")
+    def _nested_where_risks_are(self) -> Self:
+        for name in ("ci95", "ci95_recommended"):
+            for key, value in getattr(self, name).items():
+                if isinstance(value, Mapping) != (key == "mae_at_coverage"):
+                    raise ValueError(f"{name}.{key}: only mae_at_coverage holds an interval for each coverage")
+        return self
+
+    @model_validator(mode="after")
+    def _asked_holds_together(self) -> Self:
+        asked = dict(self.ci or {})
+        level = asked.pop("level", None)
+        if self.ci is not None and not (isinstance(level, float) and 0 < level < 1):
+            raise ValueError(f"ci.level: expected a number between 0 and 1, not {literal(level)}")
+        for name in ("interval", "undefined"):
+            asked.pop(name, None)
+        try:
+            _ASKED.validate_python(asked)
+        except ValidationError as error:
+            raise ValueError(f"ci.{one_line(error)}") from None
         return self
 
 
@@ -117,9 +138,9 @@ class Bends(Part):
     @model_validator(mode="after")
     def _in_order(self) -> Self:
         if len({len(self.coverage), len(self.selective_risk), len(self.generalized_risk)}) > 1:
-            raise ValueError("the columns of the curve have different lengths")
-        if (np.diff(self.coverage) <= 0).any():
-            raise ValueError("the coverages of the curve are not strictly increasing")
+            raise ValueError("the columns of the best order have different lengths")
+        if (np.diff(self.coverage, prepend=0) <= 0).any():
+            raise ValueError("the coverages of the best order are not strictly increasing from 0")
         return self
 
 
@@ -146,6 +167,12 @@ class Histogram(Part):
     right: Annotated[tuple[Count, ...], Field(strict=False)]
     wrong: Annotated[tuple[Count, ...], Field(strict=False)]
     abstained: Count
+
+    @model_validator(mode="after")
+    def _edges_around_bars(self) -> Self:
+        if not len(self.edges) - 1 == len(self.right) == len(self.wrong) > 0:
+            raise ValueError("a histogram has one edge more than bars, and a bar of right and of wrong answers each")
+        return self
 
 
 class ReliabilityBin(Part):
@@ -215,6 +242,12 @@ class PairedNumbers(Part):
 
     left: VariantNumbers
     right: VariantNumbers
+
+    @model_validator(mode="after")
+    def _same_coverages(self) -> Self:
+        if set(self.left.mae_at_coverage) != set(self.right.mae_at_coverage):
+            raise ValueError("the risks of left and right are at different coverages")
+        return self
 
     def sides(self, name: str) -> list[tuple[str, VariantNumbers]]:
         """Each run with a name."""
