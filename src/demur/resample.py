@@ -144,11 +144,11 @@ def _refuse_tables(jobs: Mapping[str, Job]) -> list[Table]:
 
 
 def _checked(found: Any, replicates: int) -> dict[str, Floats]:
-    """What a statistic gave, if it gave one number per replicate under each name."""
+    """What a statistic gave, if it gave one number, or one row of numbers, per replicate under each name."""
     if not isinstance(found, Mapping):
         raise UserError(f"a statistic gives a dict of arrays, not {literal(found)}")
     values = {str(name): np.asarray(value, dtype=np.float64) for name, value in found.items()}
     for name, value in values.items():
-        if value.shape != (replicates,):
+        if value.ndim not in (1, 2) or len(value) != replicates:
             raise UserError(f"the statistic gives {name} the shape {value.shape}, expected ({replicates},)")
     return values

@@ -133,6 +133,7 @@ def _numbers(one: Evaluated, evaluation: Evaluation) -> Json:
             name: getattr(curve, name).tolist()
             for name in ("coverage", "selective_risk", "generalized_risk", "threshold")
         },
+        "bands": one.estimates.bands.to_json() if one.estimates.bands else None,
         "by_item": _by_item(one),
         "histogram": _histogram(one),
         "reliability": _reliability(one),
