@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Places = NDArray[np.intp]
 
 LEVEL = 0.95
-MOST_POINTS = 60
+MOST_POINTS = 40
 _ROUNDING = 1e-9
 
 
@@ -58,8 +58,8 @@ class Bands:
 def points_kept(points: int) -> Places:
     """Which working points get a band: all of them, or so many spread evenly, the first and the last among them.
 
-    >>> points_kept(3).tolist(), points_kept(119)[[0, 1, 2, -1]].tolist()
-    ([0, 1, 2], [0, 2, 4, 118])
+    >>> points_kept(3).tolist(), points_kept(79)[[0, 1, 2, -1]].tolist()
+    ([0, 1, 2], [0, 2, 4, 78])
     """
     if points <= MOST_POINTS:
         return np.arange(points)

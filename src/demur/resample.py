@@ -53,7 +53,7 @@ class Plan:
 def bootstrap(statistic: Statistic, *tables: Table, plan: Plan) -> dict[str, Floats]:
     """The values of a statistic over bootstrap samples of the clusters the tables share.
 
-    The statistic gets one `Replicates` per table, all drawn alike, and gives a number per replicate under each name.
+    The statistic gets one `Replicates` per table, all drawn alike, and gives a number (or a row of them) per replicate under each name.
 
     >>> import numpy as np
     >>> from demur import Graded
@@ -111,7 +111,7 @@ def _in_blocks(
         blocks.append(block)
         if plan.progress:
             plan.progress(min(len(blocks) * size, total), total)
-    return {job: _joined([block[job] for block in blocks]) for job in jobs}
+    return {job: _joined([block.pop(job) for block in blocks]) for job in jobs}
 
 
 def _joined(blocks: Sequence[dict[str, Floats]]) -> dict[str, Floats]:
