@@ -53,7 +53,8 @@ class Plan:
 def bootstrap(statistic: Statistic, *tables: Table, plan: Plan) -> dict[str, Floats]:
     """The values of a statistic over bootstrap samples of the clusters the tables share.
 
-    The statistic gets one `Replicates` per table, all drawn alike, and gives a number (or a row of them) per replicate under each name.
+    The statistic gets one `Replicates` per table, all drawn alike, and gives a number, or a row of numbers, per
+    replicate under each name.
 
     >>> import numpy as np
     >>> from demur import Graded
