@@ -56,6 +56,7 @@ docs: $(READY)  ## write the pages that are generated from the code
 	$(BIN)/python docs/make_calibration.py
 	$(BIN)/python docs/make_cli.py
 	$(BIN)/python docs/make_figures.py
+	$(BIN)/python docs/make_notebook.py
 
 golden: $(READY)  ## write the golden artifacts of the tests anew, when a number is meant to change
 	$(BIN)/python docs/make_golden.py

@@ -5,6 +5,7 @@ import io
 import json
 import re
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -160,6 +161,44 @@ class TestMarkdown:
         assert escaped_markdown(r"\<b>") == r"\\\<b\>"
 
 
+class TestNotebook:
+    def test_a_row_a_run_and_one_for_the_difference(self):
+        metrics = load(GOLDEN / "paired.json")
+        found = metrics._repr_html_()
+        delta = metrics.comparison.deltas["llm"]["augrc_at_c"]
+        assert found.count("<tr>") == 1 + 3 * 3
+        assert found.count("<svg") == 3
+        assert found.count("<polyline") == 6
+        ends = delta.ci95_recommended
+        assert f"<td>{delta.delta:.4g} [{ends.low:.3g}, {ends.high:.3g}]</td>" in found
+        row = next(row for row in found.split("<tr>") if row.startswith("<td>llm, right − left"))
+        assert row.count("Cmax differs") == 3, "full areas over different coverages are not compared"
+
+    def test_the_curve_starts_at_coverage_0_and_ends_at_cmax(self):
+        one = load(GOLDEN / "one.json").confidence_variants["llm"]
+        path = re.search(r'<polyline points="([^"]+)"', load(GOLDEN / "one.json")._repr_html_())[1].split()
+        spots = [tuple(map(float, spot.split(","))) for spot in path]
+        across = [(x - 44) / (420 - 12 - 44) for x, _ in spots]
+        assert across == pytest.approx([0, *one.curve.coverage], abs=1e-3)
+        height = [(220 - 44 - y) / (220 - 44 - 12) * max(one.curve.selective_risk) for _, y in spots]
+        assert height == pytest.approx([one.curve.selective_risk[0], *one.curve.selective_risk], abs=1e-3)
+
+    @pytest.mark.parametrize("text", HOSTILE)
+    def test_hostile_text_is_shown_and_not_obeyed(self, text):
+        found = renamed(text)._repr_html_()
+        assert ET.fromstring(found) is not None, "it is well formed"  # noqa: S314  (our own)
+        assert "<script" not in found
+        assert "\u202e" not in found
+
+    def test_of_many_variants_a_few_are_drawn(self):
+        made = content()
+        made["confidence_variants"] = {f"v{n}": made["confidence_variants"]["llm"] for n in range(7)}
+        found = metrics_of(made)._repr_html_()
+        assert found.count("<svg") == 4
+        assert "and 3 more" in found
+        assert found.count("<tr>") == 1 + 7
+
+
 @pytest.mark.parametrize("form", ["latex", "markdown"])
 class TestNotes:
     def test_they_say_what_the_numbers_rest_on(self, form):
@@ -179,7 +218,9 @@ class TestNotes:
         mark = {"latex": r"\textsuperscript{\dag}", "markdown": "†"}[form]
         full = next(line for line in text.splitlines() if "AUGRC" in line and "to" not in line)
         common = next(line for line in text.splitlines() if "AUGRC to" in line)
+        excess = next(line for line in text.splitlines() if "eAUGRC" in line)
         assert mark in full
+        assert mark in excess
         assert mark not in common
         assert "not comparable: Cmax differs" in text
 

@@ -232,6 +232,12 @@ class VariantNumbers(Part):
                 raise ValueError(f"the {name} of the curve leaves its simultaneous band")
         return self
 
+    def with_interval(self, key: str) -> tuple[float | None, Ends | None]:
+        """The number under a key, and its recommended interval."""
+        value = getattr(self, key)
+        ends = self.bootstrap.ci95_recommended.get(key) if self.bootstrap else None
+        return value.value if isinstance(value, AreaAt) else value, ends if isinstance(ends, Ends) else None
+
     def sides(self, name: str) -> list[tuple[str, VariantNumbers]]:
         """The one run with its name."""
         return [(name, self)]

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 SHOWN = ("cmax", "aurc_full", "augrc_full", "aurc_at_c", "augrc_at_c", "eaugrc")
 LISTED = (*SHOWN[:3], "naurc", "naugrc", "eaurc", *SHOWN[3:])
+_EXCESSES = ("eaurc", "eaugrc")  # of full areas, and no fairer than those
 _NAMES = {"aurc_full": "aurc", "augrc_full": "augrc"}
 _DAGGER = "†"
 _SIDES = ("left", "right", "difference")
@@ -88,16 +89,19 @@ def _risk(one: VariantNumbers, coverage: str) -> Cell:
     return Cell(point.value if point else None, ends_at(one, "mae_at_coverage", coverage))
 
 
-def _difference(metrics: Metrics, variant: str, key: str, coverage: str | None = None) -> Iterator[Cell]:
+def _difference(metrics: Metrics, variant: str, key: str, coverage: str | None = None) -> list[Cell]:
+    """The difference of two runs; nothing where there is one."""
     entry = metrics.confidence_variants[variant]
+    if not isinstance(entry, PairedNumbers):
+        return []
     found = differences_of(metrics, variant).get(key)
     delta = found.get(coverage or "") if isinstance(found, Mapping) else found
-    if isinstance(entry, PairedNumbers):
-        if not isinstance(delta, DeltaNumbers):
-            yield Cell(None, None)
-            return
-        said = which_is_better(key, delta, entry, coverage)
-        yield Cell(delta.delta, ends_of(delta), unfair="" if said in ("", LEFT, RIGHT, UNDECIDED) else said)
+    if not isinstance(delta, DeltaNumbers):
+        return [Cell(None, None)]
+    said = which_is_better(key, delta, entry, coverage)
+    if key in _EXCESSES and entry.left.cmax != entry.right.cmax:
+        said = "not comparable: Cmax differs"
+    return [Cell(delta.delta, ends_of(delta), unfair="" if said in ("", LEFT, RIGHT, UNDECIDED) else said)]
 
 
 def _columns(metrics: Metrics) -> tuple[str, ...]:
