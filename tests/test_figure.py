@@ -225,6 +225,16 @@ class TestCommand:
         found = demur(tmp_path, "figure", GOLDEN / "one.json", "-o", "f.pdf")
         assert (found.returncode, found.stderr) == (2, "demur: figures need matplotlib: pip install 'demur[plot]'\n")
 
+    def test_the_commands_of_the_page_on_reporting_run(self, tmp_path):
+        (tmp_path / "metrics.json").write_bytes((GOLDEN / "paired.json").read_bytes())
+        page = (GOLDEN.parents[1] / "docs" / "reporting.md").read_text(encoding="utf-8")
+        lines = re.findall(r"^\$ demur (.*?) *#", page, flags=re.MULTILINE)
+        assert len(lines) == 4
+        for line in lines:
+            assert demur(tmp_path, *line.split()).returncode == 0, line
+        names = ["curves.pdf", "differences.svg", "metrics.json", "reliability.png", "table.tex"]
+        assert sorted(path.name for path in tmp_path.iterdir()) == names
+
     def test_what_does_not_fit_on_a_page_is_refused(self):
         content = json.loads((GOLDEN / "one.json").read_text(encoding="utf-8"))
         one = content["confidence_variants"]["llm"]
