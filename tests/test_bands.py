@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from demur import Curve, Graded, Plan, Table, UserError, estimate
+from demur import Curve, Graded, Plan, Table, UserError, bootstrap, estimate
 from demur.artifact import metrics_of
 from demur.bands import MOST_POINTS, drawn_risks, points_kept
 from demur.draws import weights
@@ -65,7 +65,7 @@ def naive_band(risk, columns, clusters, lowest):
 def test_bands_are_those_of_a_loop_over_the_draws():
     dropped = compared = 0
     for seed in range(60):
-        units, plan = Units.random(seed), Plan(9, seed=seed)
+        units, plan = Units.random(seed), Plan(8, seed=seed)
         graded = units.graded()
         if units.clusters == 1 or not graded.answered or not graded.loss.any():
             continue
@@ -168,6 +168,20 @@ def test_a_risk_that_never_varies_has_no_part_in_the_band():
         assert set(getattr(band, end)) == {1 / 3}
 
 
+def test_rounding_is_no_variation():
+    """The surest answers all lose 0.3, whose sums round this way and that: only the others make the band wide."""
+    rng = np.random.default_rng(1)
+    owner, first = np.repeat(np.arange(30), 6), np.tile(np.arange(6) < 3, 30)
+    units = Units(owner, np.where(first, 0.3, rng.random(180)), first * 1.0, owner >= 0, 30, divisor=1)
+    graded, plan = units.graded(), Plan(400, seed=1)
+    curve = Curve.of(graded)
+    drawn = bootstrap(lambda sample: drawn_risks(curve, sample), Table.of(graded), plan=plan)["selective"]
+    assert 0 < np.ptp(drawn[:, 0]) < 1e-15
+    away = np.abs(drawn[:, 1] - curve.selective_risk[1])
+    found = bands(graded, plan).selective_risk
+    assert found.high_simultaneous - curve.selective_risk == pytest.approx([0, np.quantile(away, 0.95)])
+
+
 @pytest.mark.parametrize(
     ("losses", "resamples"),
     [([1, 0, 2], 0), ([1, 0, 2], 1), ([0, 0, 0], 50), ([], 50)],
@@ -208,3 +222,13 @@ def test_bands_that_do_not_hold_together_are_refused(path, value, message):
     place[last] = value
     with pytest.raises(UserError, match=message):
         metrics_of(content)
+
+
+def test_bands_at_some_of_the_working_points_are_fine():
+    content = json.loads((GOLDEN / "one.json").read_text(encoding="utf-8"))
+    place = content["confidence_variants"]["llm"]["bands"]
+    place["coverage"].pop()
+    for name in RISKS:
+        for ends in place[name].values():
+            ends.pop()
+    assert len(metrics_of(content).confidence_variants["llm"].bands.coverage) == 2

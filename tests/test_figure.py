@@ -5,6 +5,7 @@ import json
 import re
 import subprocess
 import sys
+from functools import lru_cache
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -26,6 +27,11 @@ def golden(name="paired", variant="verbalized"):
     return narrowed(load(GOLDEN / f"{name}.json"), variant)
 
 
+@lru_cache
+def drawn(suffix):
+    return figure_bytes(golden(), suffix)
+
+
 def panels(metrics, kind):
     return KINDS[kind](metrics, 89.0).axes
 
@@ -39,23 +45,22 @@ class TestTheFile:
     def test_it_is_as_wide_as_the_column(self):
         assert [width_mm(name) for name in ("single", "double", "120", "61.5mm")] == [89, 183, 120, 61.5]
         points = 89 / 25.4 * 72
-        svg = figure_bytes(golden(), ".svg").decode()
+        svg = drawn(".svg").decode()
         assert float(re.search(r'width="([\d.]+)pt"', svg)[1]) == pytest.approx(points, abs=1e-4)
-        pdf = figure_bytes(golden(), ".pdf")
+        pdf = drawn(".pdf")
         assert float(re.search(rb"/MediaBox \[ *0 0 ([\d.]+)", pdf)[1]) == pytest.approx(points, abs=1e-3)
         wide = figure_bytes(golden(), ".png", width=120.0)
         assert int.from_bytes(wide[16:20]) == int(120 / 25.4 * 300), "300 dots an inch"
 
     def test_fonts_are_embedded_and_letters_stay_letters(self):
-        pdf = figure_bytes(golden(), ".pdf")
-        assert b"/FontFile2" in pdf
-        assert b"/Type3" not in pdf
+        assert b"/FontFile2" in drawn(".pdf")
+        assert b"/Type3" not in drawn(".pdf")
         assert {"verbalized", "coverage", "left: zero_shot", "right: few_shot"} <= set(texts(golden()))
 
     def test_it_holds_no_date(self):
-        assert b"CreationDate" not in figure_bytes(golden(), ".pdf")
-        assert b"dc:date" not in figure_bytes(golden(), ".svg")
-        assert b"Software" not in figure_bytes(golden(), ".png")
+        assert b"CreationDate" not in drawn(".pdf")
+        assert b"dc:date" not in drawn(".svg")
+        assert b"Software" not in drawn(".png")
 
     def test_it_is_the_same_every_time_whatever_the_settings_of_the_place(self, tmp_path):
         """Another process, with other hashes and settings that would set names by LaTeX."""
@@ -100,13 +105,17 @@ class TestRiskCoverage:
         assert [line.get_marker() for line in marks] == ["o", "s"]
 
     def test_both_bands_are_shaded_from_the_lowest_to_the_highest_end(self):
-        (panel,) = panels(golden("one"), "risk-coverage")
-        band = golden("one").confidence_variants["verbalized"].bands.selective_risk
+        (panel,) = panels(golden("one", "llm"), "risk-coverage")
+        bands = golden("one", "llm").confidence_variants["llm"].bands
+        coverage, band = bands.coverage, bands.selective_risk
         shades = [each for each in panel.collections if each.get_alpha() is not None]
         ends = [(band.low_simultaneous, band.high_simultaneous), (band.low, band.high)]
         for shade, (low, high) in zip(shades, ends, strict=True):
             drawn = shade.get_paths()[0].vertices[:, 1]
             assert set(np.round(drawn, 12)) == set(np.round([*low, *high], 12))
+            corners = shade.get_paths()[0].vertices.tolist()
+            assert [coverage[0], low[0]] in corners
+            assert [coverage[0], low[1]] in corners, "an end holds up to its own coverage, and the next one from there"
 
     def test_cmax_and_a_random_order_are_lines(self):
         (panel,) = panels(golden("one"), "risk-coverage")
