@@ -203,6 +203,7 @@ def test_nobody_pays_for_bands_who_has_not_asked():
         ("coverage", [0.2, 0.1, 0.3], "the coverages of the bands are not strictly increasing"),
         ("coverage", [0.11, 0.12, 0.13], "a coverage of the bands is none of the curve"),
         ("level", 95, "level: "),
+        ("coverage", [], "bands.coverage: "),
         ("selective_risk.low", [0.0], "the columns of a band have different lengths"),
         ("selective_risk.low", [9.0, 9.0, 9.0], "the low end of a band lies above its high end"),
         ("generalized_risk.high_simultaneous", [-1.0, -1.0, -1.0], "the low end of a band lies above its high end"),

@@ -163,6 +163,18 @@ class TestForest:
         assert faces["AUGRC to C_common 0.688"] != "white"
         assert faces["risk at 0.10"] == "white", "reached at other coverages"
 
+    def test_without_resamples_there_are_marks_and_no_bars(self):
+        content = json.loads((GOLDEN / "paired.json").read_text(encoding="utf-8"))
+        for pair in content["confidence_variants"].values():
+            for one in pair.values():
+                one["bootstrap"] = one["bands"] = None
+        for deltas in content["comparison"]["deltas"].values():
+            for delta in (*(one for one in deltas.values() if "delta" in one), *deltas["mae_at_coverage"].values()):
+                delta["ci95"] = delta["ci95_recommended"] = None
+        (panel,) = panels(metrics_of(content), "forest")
+        assert all(line.get_marker() == "o" or list(line.get_xdata()) == [0, 0] for line in panel.lines)
+        assert panel.get_xlabel().startswith("right − left, nothing resampled")
+
     def test_one_run_has_no_differences(self):
         with pytest.raises(UserError, match="this artifact holds one run"):
             figure_bytes(golden("one"), ".svg", kind="forest")
@@ -176,6 +188,12 @@ class TestReliability:
         assert points.get_offsets().tolist() == [[each.said, each.came_true] for each in bins]
         order = np.argsort(points.get_sizes(), kind="stable").tolist()
         assert order == np.argsort([each.count for each in bins], kind="stable").tolist(), "larger where there are more"
+
+    def test_bins_of_nothing_are_drawn_as_nothing(self):
+        content = json.loads((GOLDEN / "one.json").read_text(encoding="utf-8"))
+        content["confidence_variants"]["verbalized"]["reliability"]["bins"] = []
+        (panel,) = panels(metrics_of(content), "reliability")
+        assert not panel.collections[0].get_offsets().size
 
     def test_variants_that_are_no_probability_are_left_out(self):
         assert [panel.get_title(loc="left") for panel in panels(load(GOLDEN / "paired.json"), "reliability")] == [

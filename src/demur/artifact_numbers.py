@@ -130,7 +130,7 @@ class Bands(Part):
     """How far the curve may be off, at working points of it: all of them, or some spread evenly."""
 
     level: Share
-    coverage: Numbers
+    coverage: Annotated[tuple[float, ...], Field(strict=False, min_length=1)]
     selective_risk: Band
     generalized_risk: Band
 

@@ -154,7 +154,7 @@ def _bins(panel: Axes, one: VariantNumbers, look: Look) -> None:
     assert one.reliability is not None  # noqa: S101
     bins = one.reliability.bins
     said, came = [each.said for each in bins], [each.came_true for each in bins]
-    most = max(each.count for each in bins)
+    most = max((each.count for each in bins), default=1) or 1
     panel.plot(said, came, color=look.colour, linestyle=look.dash, linewidth=0.8)
     sizes = [4 + 30 * each.count / most for each in bins]
     panel.scatter(said, came, s=sizes, color=look.colour, marker=look.marker, linewidth=0, clip_on=False, zorder=3)

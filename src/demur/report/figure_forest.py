@@ -65,10 +65,14 @@ def forest(metrics: Metrics, width: float) -> Figure:
     for label in panel.get_yticklabels():
         label.set_horizontalalignment("left")
     panel.spines["left"].set_visible(False)
-    level = level_of(runs_of(next(iter(metrics.confidence_variants.values())))[0])
-    panel.set_xlabel(f"right − left, with its {level}\n← right is better      left is better →")
+    panel.set_xlabel(f"{_what(metrics)}\n← right is better      left is better →")
     sheet.legend(handles=[_mark(fair=True), _mark(fair=False)], loc="outside lower left")
     return sheet
+
+
+def _what(metrics: Metrics) -> str:
+    one = runs_of(next(iter(metrics.confidence_variants.values())))[0]
+    return f"right − left, with its {level_of(one)}" if one.bootstrap else "right − left, nothing resampled"
 
 
 def _mark(*, fair: bool) -> Any:
