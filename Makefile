@@ -63,6 +63,7 @@ docs: $(READY)  ## write the pages that are generated from the code
 	$(BIN)/python docs/make_calibration.py
 	$(BIN)/python docs/make_cli.py
 	$(BIN)/python docs/make_figures.py
+	$(BIN)/python docs/make_notebook.py
 
 golden: $(READY)  ## write the golden artifacts of the tests anew, when a number is meant to change
 	$(BIN)/python docs/make_golden.py
@@ -79,7 +80,7 @@ format: $(READY)  ## let ruff rewrite the code
 
 lock:  ## pin the newest versions (needs uv on PATH)
 	uv pip compile --quiet --upgrade --generate-hashes --universal --python-version 3.11 --no-emit-index-url \
-	  --no-header --no-annotate --extra parquet --group dev pyproject.toml -o requirements.lock
+	  --no-header --no-annotate --extra parquet --extra plot --group dev pyproject.toml -o requirements.lock
 
 ci: test lint types imports test-slow test-browser  ## what .ci/run runs
 

@@ -9,16 +9,21 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 from pydantic import Field, ValidationError, model_validator
 
 from demur import strict_json
-from demur.artifact_numbers import DeltaNumbers, PairedNumbers, VariantNumbers
+from demur.artifact_numbers import DeltaNumbers, Ends, PairedNumbers, VariantNumbers
 from demur.cautions import Caution  # noqa: TC001  (pydantic reads the annotations)
-from demur.errors import UserError
-from demur.notebook import html_table
+from demur.errors import UserError, shown
+from demur.notebook import curves_html, html_table
 from demur.strict_model import Count, Part, Time, Tool, one_line, schema_of
 from demur.write import json_text, write_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
+
+    from demur.notebook import Points
+
+
+_SHOWN = ("cmax", "aurc_full", "augrc_full", "aurc_at_c", "augrc_at_c", "eaugrc")
 
 
 class Input(Part):
@@ -189,19 +194,28 @@ class Metrics(Part):
         return self.model_dump(mode="json")
 
     def __repr__(self) -> str:
-        people, names = self.population, ", ".join(self.confidence_variants)
+        people, names = self.population, ", ".join(map(shown, self.confidence_variants))
         return f"Metrics({people.participants_included} participants, {len(self.inputs)} runs; {names})"
 
     __str__ = __repr__
 
     def _repr_html_(self) -> str:
-        keys = ("cmax", "aurc_full", "augrc_full", "eaugrc")
-        rows = [
-            (name, *(f"{getattr(one, key):.4g}" for key in keys))
-            for label, entry in self.confidence_variants.items()
-            for name, one in entry.sides(label)
-        ]
-        return html_table(("variant", *keys), rows, repr(self))
+        rows = [row for name, entry in self.confidence_variants.items() for row in self._rows(name, entry)]
+        pictures = {shown(name): _curves(entry) for name, entry in self.confidence_variants.items()}
+        return curves_html(pictures, html_table(("variant", *_SHOWN), rows, repr(self)))
+
+    def _rows(self, name: str, entry: VariantNumbers | PairedNumbers) -> Iterator[tuple[str, ...]]:
+        for label, one in entry.sides(name):
+            yield shown(label), *(_with_ends(*one.with_interval(key)) for key in _SHOWN)
+        if isinstance(entry, PairedNumbers):
+            yield shown(f"{name}, right − left"), *(self._difference(name, entry, key) for key in _SHOWN)
+
+    def _difference(self, name: str, pair: PairedNumbers, key: str) -> str:
+        """A difference with its interval, unless it is of areas over different coverages."""
+        if key in ("aurc_full", "augrc_full", "eaugrc") and pair.left.cmax != pair.right.cmax:
+            return "Cmax differs"
+        found = (self.comparison.deltas or {}).get(name, {}).get(key)
+        return _with_ends(found.delta, found.ci95_recommended) if isinstance(found, DeltaNumbers) else "undefined"
 
     @property
     def fingerprint(self) -> str:
@@ -212,6 +226,17 @@ class Metrics(Part):
         """Write it as JSON, whole or not at all, and never over a run it was made from or another input."""
         runs = [one.path for one in self.inputs if one.path]
         return write_whole(path, json_text(self.to_json()), inputs=[*runs, *inputs])
+
+
+def _curves(entry: VariantNumbers | PairedNumbers) -> dict[str, Points]:
+    runs = {"left": entry.left, "right": entry.right} if isinstance(entry, PairedNumbers) else {"": entry}
+    return {label: (one.curve.coverage, one.curve.selective_risk) for label, one in runs.items()}
+
+
+def _with_ends(value: float | None, ends: Ends | None) -> str:
+    if value is None:
+        return "undefined"
+    return f"{value:.4g}" if ends is None else f"{value:.4g} [{ends.low:.3g}, {ends.high:.3g}]"
 
 
 def load(path: str | Path) -> Metrics:

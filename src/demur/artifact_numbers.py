@@ -150,6 +150,42 @@ class Reference(Part):
     oracle: Bends
 
 
+class Band(Part):
+    """Ends of a risk at each coverage: of an interval there, and of a band that holds at all of them at once."""
+
+    low: Numbers
+    high: Numbers
+    low_simultaneous: Numbers
+    high_simultaneous: Numbers
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        columns = (self.low, self.high, self.low_simultaneous, self.high_simultaneous)
+        if len(set(map(len, columns))) > 1:
+            raise ValueError("the columns of a band have different lengths")
+        for low, high in (columns[:2], columns[2:]):
+            if np.greater(low, high).any():
+                raise ValueError("the low end of a band lies above its high end")
+        return self
+
+
+class Bands(Part):
+    """How far the curve may be off, at working points of it: all of them, or some spread evenly."""
+
+    level: Share
+    coverage: Annotated[tuple[float, ...], Field(strict=False, min_length=1)]
+    selective_risk: Band
+    generalized_risk: Band
+
+    @model_validator(mode="after")
+    def _as_long(self) -> Self:
+        if any(len(band.low) != len(self.coverage) for band in (self.selective_risk, self.generalized_risk)):
+            raise ValueError("a band has not as many ends as there are coverages")
+        if (np.diff(self.coverage) <= 0).any():
+            raise ValueError("the coverages of the bands are not strictly increasing")
+        return self
+
+
 class ByItem(Part):
     """One item over all participants: how often it is answered, how wrong the answers are, and which way."""
 
@@ -219,6 +255,7 @@ class VariantNumbers(Part):
     nulls_filled: Mapping[str, Count]
     curve: Points
     reference: Reference | None = None
+    bands: Bands | None = None
     by_item: Mapping[str, ByItem]
     histogram: Histogram | None
     reliability: Reliable | None
@@ -231,6 +268,25 @@ class VariantNumbers(Part):
         if self.defined != (self.cmax > 0):
             raise ValueError("defined and cmax do not agree")
         return self
+
+    @model_validator(mode="after")
+    def _bands_hold_the_curve(self) -> Self:
+        if self.bands is None:
+            return self
+        if not set(self.bands.coverage) <= set(self.curve.coverage):
+            raise ValueError("a coverage of the bands is none of the curve")
+        places = np.searchsorted(self.curve.coverage, self.bands.coverage)
+        for name in ("selective_risk", "generalized_risk"):
+            risk, band = np.array(getattr(self.curve, name))[places], getattr(self.bands, name)
+            if ((risk < band.low_simultaneous) | (risk > band.high_simultaneous)).any():
+                raise ValueError(f"the {name} of the curve leaves its simultaneous band")
+        return self
+
+    def with_interval(self, key: str) -> tuple[float | None, Ends | None]:
+        """The number under a key, and its recommended interval."""
+        value = getattr(self, key)
+        ends = self.bootstrap.ci95_recommended.get(key) if self.bootstrap else None
+        return value.value if isinstance(value, AreaAt) else value, ends if isinstance(ends, Ends) else None
 
     def sides(self, name: str) -> list[tuple[str, VariantNumbers]]:
         """The one run with its name."""

@@ -134,6 +134,7 @@ def _numbers(one: Evaluated, evaluation: Evaluation) -> Json:
             for name in ("coverage", "selective_risk", "generalized_risk", "threshold")
         },
         "reference": {"oracle": _oracle(curve)} if one.defined else None,
+        "bands": one.estimates.bands.to_json() if one.estimates.bands else None,
         "by_item": _by_item(one),
         "histogram": _histogram(one),
         "reliability": _reliability(one),

@@ -48,8 +48,8 @@ def _plain(value: Any) -> str:
     return text
 
 
-def write_whole(path: str | Path, text: str, *, inputs: Iterable[str | Path] = ()) -> Path:
-    """Write a text file beside its place and move it there; never over an input.
+def write_whole(path: str | Path, content: str | bytes, *, inputs: Iterable[str | Path] = ()) -> Path:
+    """Write a file beside its place and move it there; never over an input. Text is written as UTF-8.
 
     An interrupted write leaves the old file, or none: the move is one step, and the bytes are on disk before it.
     """
@@ -58,7 +58,7 @@ def write_whole(path: str | Path, text: str, *, inputs: Iterable[str | Path] = (
         target = Path(path).resolve()
         beside = target.with_name(f".demur-{secrets.token_hex(8)}.tmp")
         try:
-            _write_through(beside, text)
+            _write_through(beside, content.encode() if isinstance(content, str) else content)
             beside.replace(target)
         finally:
             beside.unlink(missing_ok=True)
@@ -96,8 +96,8 @@ def _refuse_place(target: Path, path: str | Path, inputs: Iterable[str | Path]) 
         raise UserError(f"{path}: the folder {target.parent} does not exist; make it first")
 
 
-def _write_through(path: Path, text: str) -> None:
-    with path.open("x", encoding="utf-8", newline="\n") as file:
-        file.write(text)
+def _write_through(path: Path, content: bytes) -> None:
+    with path.open("xb") as file:
+        file.write(content)
         file.flush()
         os.fsync(file.fileno())

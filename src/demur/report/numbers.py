@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from demur.artifact_numbers import DeltaNumbers, Ends, PairedNumbers
+from demur.errors import unknown
 from demur.metrics import METRICS
 from demur.verdict import three
 
@@ -27,7 +28,7 @@ def title(key: str, one: VariantNumbers) -> str:
     """A key as the registry spells it, with the coverage of a cut area."""
     area = {"aurc_at_c": one.aurc_at_c, "augrc_at_c": one.augrc_at_c}.get(key)
     stem = next(name for name, metric in METRICS.items() if metric.key == key).removesuffix("@C")
-    spelled = "Cmax" if stem == "cmax" else stem.upper()
+    spelled = "Cmax" if stem == "cmax" else stem.replace("aurc", "AURC").replace("augrc", "AUGRC")
     if area is None:
         return spelled
     return f"{spelled} to C_common {area.used:.3g}" if area.requested is None else f"{spelled} to {area.requested:.3g}"
@@ -67,3 +68,15 @@ def interval_text(ends: Ends | None) -> str:
 def differences_of(metrics: Metrics, variant: str) -> Mapping[str, DeltaNumbers | Mapping[str, DeltaNumbers]]:
     """The paired differences under one variant, by key; none where nothing is compared."""
     return (metrics.comparison.deltas or {}).get(variant, {})
+
+
+def narrowed(metrics: Metrics, names: str | None) -> Metrics:
+    """The artifact with these variants alone, in this order; names are separated by commas."""
+    if names is None:
+        return metrics
+    there = metrics.confidence_variants
+    chosen = [name.strip() for name in names.split(",")]
+    for name in chosen:
+        if name not in there:
+            raise unknown("confidence variant of this artifact", name, there)
+    return metrics.model_copy(update={"confidence_variants": {name: there[name] for name in chosen}})

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from demur.metrics import METRICS
 from demur.report.numbers import runs_of
+from demur.report.tables import table_text
 from demur.write import json_text
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ class Provenance:
     bibtex: str
     download: str | None
     size: int
-    latex: str | None
+    latex: str
 
 
 def provenance(metrics: Metrics) -> Provenance:
@@ -79,7 +80,7 @@ def provenance(metrics: Metrics) -> Provenance:
         bibtex=_BIBTEX.format(version=_plain(metrics.tool.version), year=metrics.created_at[:4]),
         download=_packed(whole),
         size=len(whole),
-        latex=_latex(metrics),
+        latex=table_text(metrics, "latex"),
     )
 
 
@@ -120,8 +121,3 @@ def _warned(metrics: Metrics) -> Iterator[Warned]:
 def _plain(version: str) -> str:
     """A version as BibTeX can hold it."""
     return "".join(character for character in version if character.isalnum() or character in ".-+")
-
-
-def _latex(metrics: Metrics) -> str | None:  # noqa: ARG001
-    """The table to copy into a paper, where there is one."""
-    return None
