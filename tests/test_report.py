@@ -303,7 +303,7 @@ class TestEdges:
     def test_without_resamples_no_interval_is_made_up(self):
         content = golden("one")
         for numbers in content["confidence_variants"].values():
-            numbers |= dict.fromkeys({"bootstrap", "bands"} & set(numbers))
+            numbers.update(dict.fromkeys({"bootstrap", "bands"} & set(numbers)))
         page = Page(report_html(metrics_of(content)))
         assert "none: there are no intervals" in page.text
         assert all(ends == [""] for shown in page.data["variants"] for _, _, ends in shown["stops"]["coverage"])
