@@ -204,7 +204,7 @@ class TestOperatingPoint:
         assert self.stops(one, "threshold") == [("1", 2), ("2", 1), ("3", 0)]
 
     def test_intervals_are_those_stored_and_no_others(self, one):
-        llm = one.confidence_variants["llm"]
+        llm = one.confidence_variants["llm"].model_copy(update={"bands": None})
         stops = {stop.asked: stop.ends[0] for stop in stops_of([llm], 24)["coverage"]}
         assert stops["10.0%"] == llm.bootstrap.ci95_recommended["mae_at_coverage"]["0.10"]
         assert stops["29.2%"] is None
@@ -303,7 +303,7 @@ class TestEdges:
     def test_without_resamples_no_interval_is_made_up(self):
         content = golden("one")
         for numbers in content["confidence_variants"].values():
-            numbers["bootstrap"] = None
+            numbers.update(dict.fromkeys({"bootstrap", "bands"} & set(numbers)))
         page = Page(report_html(metrics_of(content)))
         assert "none: there are no intervals" in page.text
         assert all(ends == [""] for shown in page.data["variants"] for _, _, ends in shown["stops"]["coverage"])
