@@ -3,9 +3,11 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+CHROMIUM ?= $(shell command -v chromium || command -v chromium-browser)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check lint types imports test-slow bench docs golden coverage lock format ci clean
+.PHONY: help setup demo test check lint types imports test-slow test-browser bench docs golden screenshots coverage lock \
+  format ci clean
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -42,6 +44,11 @@ imports: $(READY)  ## the rooms import only downwards
 test-slow: $(READY)  ## ten thousand cases against the exact reference
 	$(BIN)/python -m pytest -n auto --dist worksteal -m slow
 
+test-browser: $(READY)  ## the report in a real chromium
+	@test -x "$(CHROMIUM)" || \
+	  { echo "no chromium here (on Debian: apt-get install chromium), or name one: make CHROMIUM=/path/to/chromium $@" >&2; exit 1; }
+	CHROMIUM="$(CHROMIUM)" $(BIN)/python -m pytest -m browser
+
 bench: $(READY)  ## ratios against references measured in the same run
 	$(BIN)/python bench/curve.py
 	$(BIN)/python bench/read_run.py
@@ -57,9 +64,13 @@ docs: $(READY)  ## write the pages that are generated from the code
 	$(BIN)/python docs/make_calibration.py
 	$(BIN)/python docs/make_cli.py
 	$(BIN)/python docs/make_figures.py
+	$(BIN)/python docs/make_notebook.py
 
 golden: $(READY)  ## write the golden artifacts of the tests anew, when a number is meant to change
 	$(BIN)/python docs/make_golden.py
+
+screenshots: $(READY)  ## photograph the demo's report for the docs (needs chromium)
+	CHROMIUM="$(CHROMIUM)" $(BIN)/python docs/make_screenshots.py
 
 coverage: $(READY)  ## measure again how often intervals cover, and write docs/coverage.md (minutes)
 	$(BIN)/python docs/make_coverage.py
@@ -70,9 +81,9 @@ format: $(READY)  ## let ruff rewrite the code
 
 lock:  ## pin the newest versions (needs uv on PATH)
 	uv pip compile --quiet --upgrade --generate-hashes --universal --python-version 3.11 --no-emit-index-url \
-	  --no-header --no-annotate --extra parquet --group dev pyproject.toml -o requirements.lock
+	  --no-header --no-annotate --extra parquet --extra plot --group dev pyproject.toml -o requirements.lock
 
-ci: test lint types imports test-slow  ## what .ci/run runs
+ci: test lint types imports test-slow test-browser  ## what .ci/run runs
 
 clean:  ## remove what the other targets made
 	rm -rf $(VENV) build .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache

@@ -48,6 +48,16 @@ class TestOneRun:
         assert people.items_predicted == 11
         assert found.cases.failed == (306,)
 
+    def test_the_best_order_bends_where_the_loss_grows(self):
+        """Seven answers without a loss, two with 1, two with 2."""
+        oracle = evaluated("zero_shot", loss="abs", confidence="llm").confidence_variants["llm"].reference.oracle
+        assert oracle.coverage == (7 / 24, 9 / 24, 11 / 24)
+        assert oracle.selective_risk == (0, 2 / 9, 6 / 11)
+        assert oracle.generalized_risk == (0, 2 / 24, 6 / 24)
+
+    def test_of_one_run_nobody_knows_which_abstention_was_needless(self):
+        assert evaluated("zero_shot").cases.needless_abstentions is None
+
     def test_the_numbers_are_those_of_paper_and_pencil(self):
         """Losses by evidence: 3 → 0 0 0, 2 → 1 0 0 2, 1 → 2 0 1 0."""
         one = evaluated("zero_shot", loss="abs", confidence="llm").confidence_variants["llm"]

@@ -50,6 +50,14 @@ class TestPairing:
         assert (found.comparison.participants_left_only, found.comparison.participants_right_only) == (2, 1)
         assert (found.population.participants_total, found.population.participants_included) == (1, 1)
 
+    def test_an_abstention_is_needless_where_the_other_run_answers_right(self, tmp_path):
+        """The truth of Sleep is 2, of Tired 3: the right run has the first right and the second wrong."""
+        left = self.run_of(tmp_path, "l.json", participant(1, {"Sleep": None, "Tired": None, "Moving": None}))
+        right = self.run_of(tmp_path, "r.json", participant(1, {"Tired": 0, "Moving": None, "Failure": None}))
+        found = metrics_artifact(self.both(left, right)).cases.needless_abstentions
+        assert (found.left.count, [(one.participant, one.item) for one in found.left.first]) == (1, [(1, "Sleep")])
+        assert (found.right.count, [(one.participant, one.item) for one in found.right.first]) == (1, [(1, "Failure")])
+
     def test_nobody_in_common(self, tmp_path):
         left = self.run_of(tmp_path, "l.json", participant(1), failure(2))
         right = self.run_of(tmp_path, "r.json", failure(1), participant(2))

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from demur.rankings import Rankings
     from demur.read import read_items, read_queries, read_run, read_table, read_trec
     from demur.reliabilities import Reliability, reliability
+    from demur.report.html import report_html
     from demur.resample import Plan, bootstrap
     from demur.results import metrics_artifact
     from demur.retrieval_artifact import RetrievalMetrics, load_retrieval
@@ -148,6 +149,7 @@ __all__ = [
     "read_table",
     "read_trec",
     "reliability",
+    "report_html",
     "retrieval_metrics_artifact",
     "risk_coverage",
     "served",
@@ -195,6 +197,7 @@ _ROOMS = {
     "rankings": ("Rankings",),
     "read": ("read_items", "read_queries", "read_run", "read_table", "read_trec"),
     "reliabilities": ("Reliability", "reliability"),
+    "report.html": ("report_html",),
     "resample": ("Plan", "bootstrap"),
     "selective_prediction": (
         "BootstrapDeltaResult",

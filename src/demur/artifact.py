@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping  # noqa: TC003  (pydantic reads the annotations)
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import Field, ValidationError, model_validator
 
 from demur import strict_json
-from demur.artifact_numbers import DeltaNumbers, PairedNumbers, VariantNumbers
+from demur.artifact_numbers import DeltaNumbers, Ends, PairedNumbers, VariantNumbers
 from demur.cautions import Caution  # noqa: TC001  (pydantic reads the annotations)
-from demur.errors import UserError
-from demur.notebook import html_table
+from demur.errors import UserError, shown
+from demur.notebook import curves_html, html_table
 from demur.strict_model import Count, Part, Time, Tool, one_line, schema_of
 from demur.write import json_text, write_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
+
+    from demur.notebook import Points
+
+
+_SHOWN = ("cmax", "aurc_full", "augrc_full", "aurc_at_c", "augrc_at_c", "eaugrc")
 
 
 class Input(Part):
@@ -110,11 +115,29 @@ class Case(Part):
     item: str
 
 
+class Declined(Part):
+    """Units a run declined and the other answered right: how many, and the first of them in order."""
+
+    count: Count
+    first: Annotated[tuple[Case, ...], Field(strict=False)]
+
+
+class Needless(Part):
+    """What each of two runs declined and the other answered right."""
+
+    left: Declined
+    right: Declined
+
+
 class Cases(Part):
-    """Whom to look at: failed participants, and for each variant the surest answers that are wrong."""
+    """Whom to look at: failed participants, the surest answers that are wrong, and needless abstentions of two runs."""
 
     failed: Annotated[tuple[int | str, ...], Field(strict=False)]
     confident_errors: Mapping[str, Annotated[tuple[Case, ...], Field(strict=False)]]
+    needless_abstentions: Needless | None = None
+
+
+DELTAS = ("cmax", "aurc_full", "augrc_full", "aurc_at_c", "augrc_at_c")
 
 
 class Metrics(Part):
@@ -151,24 +174,48 @@ class Metrics(Part):
             raise ValueError("participants_overlap_included is not population.participants_included")
         return self
 
+    @model_validator(mode="after")
+    def _differences_are_of_the_variants(self) -> Self:
+        deltas = self.comparison.deltas
+        if deltas is not None and set(deltas) != set(self.confidence_variants):
+            raise ValueError("the differences are not of the variants")
+        for name, found in (deltas or {}).items():
+            missing = [key for key in DELTAS if not isinstance(found.get(key), DeltaNumbers)]
+            if missing:
+                raise ValueError(f"the differences of {name} lack {missing[0]}")
+            risks, pair = found.get("mae_at_coverage"), self.confidence_variants[name]
+            assert isinstance(pair, PairedNumbers)  # noqa: S101  (checked before)
+            if not isinstance(risks, Mapping) or set(risks) != set(pair.left.mae_at_coverage):
+                raise ValueError(f"the differences of {name} are not at the coverages of its risks")
+        return self
+
     def to_json(self) -> dict[str, Any]:
         """The content of the file."""
         return self.model_dump(mode="json")
 
     def __repr__(self) -> str:
-        people, names = self.population, ", ".join(self.confidence_variants)
+        people, names = self.population, ", ".join(map(shown, self.confidence_variants))
         return f"Metrics({people.participants_included} participants, {len(self.inputs)} runs; {names})"
 
     __str__ = __repr__
 
     def _repr_html_(self) -> str:
-        keys = ("cmax", "aurc_full", "augrc_full", "eaugrc")
-        rows = [
-            (name, *(f"{getattr(one, key):.4g}" for key in keys))
-            for label, entry in self.confidence_variants.items()
-            for name, one in entry.sides(label)
-        ]
-        return html_table(("variant", *keys), rows, repr(self))
+        rows = [row for name, entry in self.confidence_variants.items() for row in self._rows(name, entry)]
+        pictures = {shown(name): _curves(entry) for name, entry in self.confidence_variants.items()}
+        return curves_html(pictures, html_table(("variant", *_SHOWN), rows, repr(self)))
+
+    def _rows(self, name: str, entry: VariantNumbers | PairedNumbers) -> Iterator[tuple[str, ...]]:
+        for label, one in entry.sides(name):
+            yield shown(label), *(_with_ends(*one.with_interval(key)) for key in _SHOWN)
+        if isinstance(entry, PairedNumbers):
+            yield shown(f"{name}, right − left"), *(self._difference(name, entry, key) for key in _SHOWN)
+
+    def _difference(self, name: str, pair: PairedNumbers, key: str) -> str:
+        """A difference with its interval, unless it is of areas over different coverages."""
+        if key in ("aurc_full", "augrc_full", "eaugrc") and pair.left.cmax != pair.right.cmax:
+            return "Cmax differs"
+        found = (self.comparison.deltas or {}).get(name, {}).get(key)
+        return _with_ends(found.delta, found.ci95_recommended) if isinstance(found, DeltaNumbers) else "undefined"
 
     @property
     def fingerprint(self) -> str:
@@ -179,6 +226,17 @@ class Metrics(Part):
         """Write it as JSON, whole or not at all, and never over a run it was made from or another input."""
         runs = [one.path for one in self.inputs if one.path]
         return write_whole(path, json_text(self.to_json()), inputs=[*runs, *inputs])
+
+
+def _curves(entry: VariantNumbers | PairedNumbers) -> dict[str, Points]:
+    runs = {"left": entry.left, "right": entry.right} if isinstance(entry, PairedNumbers) else {"": entry}
+    return {label: (one.curve.coverage, one.curve.selective_risk) for label, one in runs.items()}
+
+
+def _with_ends(value: float | None, ends: Ends | None) -> str:
+    if value is None:
+        return "undefined"
+    return f"{value:.4g}" if ends is None else f"{value:.4g} [{ends.low:.3g}, {ends.high:.3g}]"
 
 
 def load(path: str | Path) -> Metrics:

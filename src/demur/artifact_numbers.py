@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 import numpy as np
-from pydantic import Field, model_validator
+from pydantic import Field, TypeAdapter, ValidationError, model_validator
 
-from demur.strict_model import Count, Part, Share
+from demur.errors import literal
+from demur.strict_model import Count, Part, Share, one_line
 
 if TYPE_CHECKING:
     from demur.intervals import Interval
@@ -57,6 +58,7 @@ class Ends(Part):
 
 
 Pair = Annotated[tuple[float, float], Field(strict=False)]
+_ASKED = TypeAdapter(dict[str, Ends | dict[str, Ends | None] | None])
 
 
 class Drops(Part):
@@ -86,9 +88,28 @@ class Bootstrap(Part):
             nested = value.values() if isinstance(value, Mapping) else [value]
             if any(ends is not None and ends[0] > ends[1] for ends in nested):
                 raise ValueError(f"ci95.{name}: the low end lies above the high end")
-        for key, asked in (self.ci or {}).items():
-            if isinstance(asked, Mapping) and "low" in asked and asked["low"] > asked["high"]:
-                raise ValueError(f"ci.{key}: the low end lies above the high end")
+        return self
+
+    @model_validator(mode="after")
+    def _nested_where_risks_are(self) -> Self:
+        for name in ("ci95", "ci95_recommended"):
+            for key, value in getattr(self, name).items():
+                if isinstance(value, Mapping) != (key == "mae_at_coverage"):
+                    raise ValueError(f"{name}.{key}: only mae_at_coverage holds an interval for each coverage")
+        return self
+
+    @model_validator(mode="after")
+    def _asked_holds_together(self) -> Self:
+        asked = dict(self.ci or {})
+        level = asked.pop("level", None)
+        if self.ci is not None and not (isinstance(level, float) and 0 < level < 1):
+            raise ValueError(f"ci.level: expected a number between 0 and 1, not {literal(level)}")
+        for name in ("interval", "undefined"):
+            asked.pop(name, None)
+        try:
+            _ASKED.validate_python(asked)
+        except ValidationError as error:
+            raise ValueError(f"ci.{one_line(error)}") from None
         return self
 
 
@@ -111,6 +132,64 @@ class Points(Part):
         return self
 
 
+class Bends(Part):
+    """Where a curve bends: between two of its points the generalized risk is a straight line."""
+
+    coverage: Numbers
+    selective_risk: Numbers
+    generalized_risk: Numbers
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        if len({len(self.coverage), len(self.selective_risk), len(self.generalized_risk)}) > 1:
+            raise ValueError("the columns of the best order have different lengths")
+        if (np.diff(self.coverage, prepend=0) <= 0).any():
+            raise ValueError("the coverages of the best order are not strictly increasing from 0")
+        return self
+
+
+class Reference(Part):
+    """What to hold a curve against: the same losses in the best order."""
+
+    oracle: Bends
+
+
+class Band(Part):
+    """Ends of a risk at each coverage: of an interval there, and of a band that holds at all of them at once."""
+
+    low: Numbers
+    high: Numbers
+    low_simultaneous: Numbers
+    high_simultaneous: Numbers
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        columns = (self.low, self.high, self.low_simultaneous, self.high_simultaneous)
+        if len(set(map(len, columns))) > 1:
+            raise ValueError("the columns of a band have different lengths")
+        for low, high in (columns[:2], columns[2:]):
+            if np.greater(low, high).any():
+                raise ValueError("the low end of a band lies above its high end")
+        return self
+
+
+class Bands(Part):
+    """How far the curve may be off, at working points of it: all of them, or some spread evenly."""
+
+    level: Share
+    coverage: Annotated[tuple[float, ...], Field(strict=False, min_length=1)]
+    selective_risk: Band
+    generalized_risk: Band
+
+    @model_validator(mode="after")
+    def _as_long(self) -> Self:
+        if any(len(band.low) != len(self.coverage) for band in (self.selective_risk, self.generalized_risk)):
+            raise ValueError("a band has not as many ends as there are coverages")
+        if (np.diff(self.coverage) <= 0).any():
+            raise ValueError("the coverages of the bands are not strictly increasing")
+        return self
+
+
 class ByItem(Part):
     """One item over all participants: how often it is answered, how wrong the answers are, and which way."""
 
@@ -128,6 +207,12 @@ class Histogram(Part):
     right: Annotated[tuple[Count, ...], Field(strict=False)]
     wrong: Annotated[tuple[Count, ...], Field(strict=False)]
     abstained: Count
+
+    @model_validator(mode="after")
+    def _edges_around_bars(self) -> Self:
+        if not len(self.edges) - 1 == len(self.right) == len(self.wrong) > 0:
+            raise ValueError("a histogram has one edge more than bars, and a bar of right and of wrong answers each")
+        return self
 
 
 class ReliabilityBin(Part):
@@ -173,6 +258,8 @@ class VariantNumbers(Part):
     bootstrap: Bootstrap | None
     nulls_filled: Mapping[str, Count]
     curve: Points
+    reference: Reference | None = None
+    bands: Bands | None = None
     by_item: Mapping[str, ByItem]
     histogram: Histogram | None
     reliability: Reliable | None
@@ -186,6 +273,25 @@ class VariantNumbers(Part):
             raise ValueError("defined and cmax do not agree")
         return self
 
+    @model_validator(mode="after")
+    def _bands_hold_the_curve(self) -> Self:
+        if self.bands is None:
+            return self
+        if not set(self.bands.coverage) <= set(self.curve.coverage):
+            raise ValueError("a coverage of the bands is none of the curve")
+        places = np.searchsorted(self.curve.coverage, self.bands.coverage)
+        for name in ("selective_risk", "generalized_risk"):
+            risk, band = np.array(getattr(self.curve, name))[places], getattr(self.bands, name)
+            if ((risk < band.low_simultaneous) | (risk > band.high_simultaneous)).any():
+                raise ValueError(f"the {name} of the curve leaves its simultaneous band")
+        return self
+
+    def with_interval(self, key: str) -> tuple[float | None, Ends | None]:
+        """The number under a key, and its recommended interval."""
+        value = getattr(self, key)
+        ends = self.bootstrap.ci95_recommended.get(key) if self.bootstrap else None
+        return value.value if isinstance(value, AreaAt) else value, ends if isinstance(ends, Ends) else None
+
     def sides(self, name: str) -> list[tuple[str, VariantNumbers]]:
         """The one run with its name."""
         return [(name, self)]
@@ -196,6 +302,12 @@ class PairedNumbers(Part):
 
     left: VariantNumbers
     right: VariantNumbers
+
+    @model_validator(mode="after")
+    def _same_coverages(self) -> Self:
+        if set(self.left.mae_at_coverage) != set(self.right.mae_at_coverage):
+            raise ValueError("the risks of left and right are at different coverages")
+        return self
 
     def sides(self, name: str) -> list[tuple[str, VariantNumbers]]:
         """Each run with a name."""

@@ -286,6 +286,11 @@ class Curve:
         share = (end - start) / (int(self.points.count[index]) - start)
         return (end - start) * (2 * left + share * (right - left)) / 2
 
+    @property
+    def best_order(self) -> Points:
+        """The points of the best order where the loss of the next unit is larger, and the last."""
+        return Points(cumulative_sum(self.level_sizes), cumulative_sum(self.loss_levels * self.level_sizes))
+
     def _oracle(self) -> Points:
         """Losses ascending, each unit a point of its own; the areas of it are what no ranking can beat."""
         losses = np.repeat(self.loss_levels, self.level_sizes)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from demur.errors import UserError
-from demur.evaluation import EvaluatedPair, Settings, evaluate
+from demur.evaluation import Settings, evaluate
 from demur.read import read_inputs
-from demur.report.page import comparison_page
+from demur.report.html import write_report
 from demur.resample import Plan
 from demur.results import metrics_artifact
 from demur.simulate import simulated_run
@@ -50,13 +50,10 @@ def demonstrate(folder: Path, *, progress: Progress | None = None) -> Demonstrat
     metrics = metrics_artifact(found, command="demur demo")
     sentences = comparison_sentences(metrics, "llm", MODES)
     sentences.insert(0, f"{PARTICIPANTS} made-up participants were scored by two made-up systems that may abstain.")
-    pair = found.variants["llm"]
-    assert isinstance(pair, EvaluatedPair)  # noqa: S101  (two runs were given)
-    curves = dict(zip(MODES, (pair.left.curve, pair.right.curve), strict=True))
     return Demonstration(
         metrics=metrics,
         explanation="\n".join(sentences),
         run=run,
         artifact=metrics.save(folder / "metrics.json"),
-        page=write_whole(folder / "report.html", comparison_page(metrics, sentences, curves)),
+        page=write_report(metrics, folder / "report.html"),
     )

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from demur import cautions
+from demur.bands import Bands, bands_of, drawn_risks
 from demur.curve import Curve
 from demur.influence import SLOPES, influences, standard_errors
 from demur.intervals import MANY_CLUSTERS, Evidence, Interval, interval
@@ -60,12 +61,13 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Estimates(Mapping[str, Estimate]):
-    """Estimates by the name of the number, and what to know about all of them."""
+    """Estimates by the name of the number, and what to know about all of them; `bands` of the curve, if asked for."""
 
     by_name: Mapping[str, Estimate]
     warnings: tuple[Caution, ...]
     clusters: int
     plan: Plan
+    bands: Bands | None = None
 
     def __getitem__(self, name: str) -> Estimate:
         return self.by_name[name]
@@ -89,13 +91,15 @@ def estimate(
     *,
     plan: Plan,
     thorough: bool = False,
+    bands: bool = False,
 ) -> Estimates:
-    """Every number of one system with its uncertainty.
+    """Every number of one system with its uncertainty; with `bands`, that of its whole curve too.
 
     `thorough` also computes what the recommended intervals do not need: analytic errors of every replicate whatever the
     number of clusters, and the numbers with one cluster left out, for the methods `jackknife` and `bca`.
     """
     system = System.of(graded, [*NUMBERS, *_CUT_AREAS] if measures is None else measures, thorough=thorough)
+    system = replace(system, with_bands=bands)
     values = bootstrap(system.numbers, system.table, plan=plan)
     alone = leave_one_out(system.numbers, system.table, plan=plan) if thorough else {}
     return system.estimates(values, alone, plan)
@@ -109,6 +113,7 @@ class System:
     table: Table
     measures: tuple[Measure, ...]
     thorough: bool = False
+    with_bands: bool = False
     side: str = ""
     made_of: Confidence | None = None
     source: Source | None = None
@@ -140,6 +145,8 @@ class System:
                 found[f"place {name}"] = sample.place_at(coverage)
             elif coverage:
                 found[f"short {name}"] = sample.place_at(coverage) >= len(self.table.threshold)
+        if self.with_bands and self.curve.defined:
+            found |= {f"drawn {name}": risks for name, risks in drawn_risks(self.curve, sample).items()}
         return found
 
     def _needs_errors(self, measure: Measure) -> bool:
@@ -156,7 +163,11 @@ class System:
         warned += cautions.about_calibration(self.made_of, self.source, about[1])
         for measure in self.measures:
             warned += self._cautions(measure, found[str(measure)])
-        return Estimates(found, tuple(warned), self.table.clusters, plan)
+        return Estimates(found, tuple(warned), self.table.clusters, plan, self._bands(values))
+
+    def _bands(self, values: Mapping[str, Any]) -> Bands | None:
+        drawn = {name: values[f"drawn {name}"] for name in ("selective", "generalized") if f"drawn {name}" in values}
+        return bands_of(self.curve, self.table, drawn) if drawn and self.two_sided else None
 
     @property
     def two_sided(self) -> bool:

@@ -6,7 +6,7 @@ computed twice.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from demur.cautions import Caution, about_comparisons, about_resamples
@@ -191,9 +191,7 @@ def _one(items: Items, settings: Settings, plan: Plan, calibration: Calibration 
     _refuse_unused(calibration, confidences)
     area = settings.area or HALF
     graded = {name: grade(items, loss=settings.loss, confidence=one) for name, one in confidences.items()}
-    systems = {
-        name: System.of(one, settings.measures(area), thorough=settings.thorough) for name, one in graded.items()
-    }
+    systems = {name: _system(one, settings, area) for name, one in graded.items()}
     values = bootstrap_each({name: (one.numbers, (one.table,)) for name, one in systems.items()}, plan=plan)
     found = {}
     for name, system in systems.items():
@@ -267,13 +265,12 @@ def _tested(comparison: Comparison, settings: Settings) -> int:
 
 def _pair(left: Graded, right: Graded, settings: Settings) -> Pair:
     refuse_unpaired(left, right)
-    measures = settings.measures(settings.area)
-    return Pair(
-        *(
-            System.of(one, measures, thorough=settings.thorough, side=side)
-            for one, side in ((left, "left"), (right, "right"))
-        )
-    )
+    sides = ((left, "left"), (right, "right"))
+    return Pair(*(replace(_system(one, settings, settings.area), side=side) for one, side in sides))
+
+
+def _system(graded: Graded, settings: Settings, area: Coverage | None) -> System:
+    return replace(System.of(graded, settings.measures(area), thorough=settings.thorough), with_bands=True)
 
 
 def _side(place: int, graded: Graded, system: System, comparison: Comparison, area: Coverage | None) -> Evaluated:

@@ -198,7 +198,7 @@ def _tail(level: float) -> float:
 
 
 def _quantiles(values: Floats, tail: float) -> tuple[float, float]:
-    low, high = np.quantile(values, [tail, 1 - tail])
+    low, high = np.quantile(np.sort(values), [tail, 1 - tail])  # sorting first is faster than numpy's partition
     return low, high
 
 

@@ -17,7 +17,9 @@ _WIDTH, _HEIGHT, _MARGIN = 420, 220, 44
 _MOST_POINTS_DRAWN = 400
 _MOST_DOTS = 60
 _MOST_ROWS = 12
+_MOST_PICTURES = 4
 _BLUE, _ORANGE = "#0072b2", "#d55e00"  # Okabe–Ito: told apart by colour-blind readers
+_MARKS = ((_BLUE, "circle", ""), (_ORANGE, "square", "5 4"))
 
 
 def html_table(header: Sequence[str], rows: Iterable[Sequence[str]], caption: str) -> str:
@@ -39,7 +41,7 @@ def curve_html(coverage: Floats, risk: Floats, threshold: Floats, caption: str) 
         else _two_ends(coverage, risk, threshold)
     )
     table = html_table(("coverage", "selective risk", "threshold"), lines, caption)
-    return f"<div>{_curve_svg(coverage, risk)}{table}</div>" if len(coverage) else f"<div>{table}</div>"
+    return f"<div>{_curves_svg({'': (coverage, risk)})}{table}</div>" if len(coverage) else f"<div>{table}</div>"
 
 
 def _two_ends(*columns: Floats) -> list[tuple[str, ...]]:
@@ -48,23 +50,55 @@ def _two_ends(*columns: Floats) -> list[tuple[str, ...]]:
     return [*rows[:half], ("…",) * len(columns), *rows[half:]]
 
 
-def _curve_svg(coverage: Floats, risk: Floats) -> str:
-    """Points joined as the areas join them: flat from coverage 0 to the first, straight lines after it."""
-    step = -(-len(coverage) // _MOST_POINTS_DRAWN)
-    xs = [0.0, *coverage[::step].tolist(), float(coverage[-1])]
-    ys = [float(risk[0]), *risk[::step].tolist(), float(risk[-1])]
-    low, top = min(0.0, *ys), max(1e-12, *ys)
-    bottom, right = _HEIGHT - _MARGIN, _WIDTH - 12
-    spots = [
-        (round(_MARGIN + x * (right - _MARGIN), 1), round(bottom - (y - low) / (top - low) * (bottom - 12), 1))
-        for x, y in zip(xs, ys, strict=True)
+Points = tuple["Sequence[float] | Floats", "Sequence[float] | Floats"]
+
+
+def curves_html(pictures: Mapping[str, Mapping[str, Points]], table: str) -> str:
+    """A picture of each group of curves under its name, the first few of them, and a table below."""
+    figures = [
+        f'<figure style="margin:0 1em 0 0"><figcaption>{escape(name)}</figcaption>{_curves_svg(series)}</figure>'
+        for name, series in [*pictures.items()][:_MOST_PICTURES]
     ]
-    path = " ".join(f"{x},{y}" for x, y in spots)
-    dots = "".join(f'<circle cx="{x}" cy="{y}" r="3" fill="{_BLUE}"/>' for x, y in spots[1:-1])
-    if len(coverage) > _MOST_DOTS:
-        dots = ""
-    axis = f'<path d="M{_MARGIN} 12V{bottom}H{right}" fill="none" stroke="currentColor"/>'
-    labels = (
+    more = len(pictures) - len(figures)
+    said = f"<p>… and {more} more, which <code>demur figure</code> draws</p>" if more else ""
+    return f'<div><div style="display:flex;flex-wrap:wrap">{"".join(figures)}</div>{said}{table}</div>'
+
+
+def _curves_svg(series: Mapping[str, Points]) -> str:
+    """Points joined as the areas join them: flat from coverage 0 to the first, straight lines after it."""
+    drawn = {label: _thinned(*points) for label, points in series.items() if len(points[0])}
+    heights = [y for points in drawn.values() for _, y in points]
+    low, top = min(0.0, *heights, 0.0), max(1e-12, *heights, 0.0)
+    bottom, right = _HEIGHT - _MARGIN, _WIDTH - 12
+    parts = [f'<path d="M{_MARGIN} 12V{bottom}H{right}" fill="none" stroke="currentColor"/>']
+    for (colour, shape, dash), (label, points), place in zip(_MARKS, drawn.items(), range(2), strict=False):
+        spots = [
+            (round(_MARGIN + x * (right - _MARGIN), 1), round(bottom - (y - low) / (top - low) * (bottom - 12), 1))
+            for x, y in points
+        ]
+        path = " ".join(f"{x},{y}" for x, y in spots)
+        dashed = f' stroke-dasharray="{dash}"' if dash else ""
+        parts.append(f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"{dashed}/>')
+        if len(points) <= _MOST_DOTS:
+            parts += [_mark(shape, colour, x, y, 3.0) for x, y in spots[1:]]
+        if len(series) > 1:
+            parts.append(_mark(shape, colour, right - 96, bottom - 30 + 16 * place, 4.0))
+            parts.append(f'<text x="{right - 86}" y="{bottom - 26 + 16 * place}">{escape(label)}</text>')
+    return (
+        f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" width="{_WIDTH}" role="img" '
+        'aria-label="Selective risk against coverage" font-size="12" fill="currentColor">'
+        f"{''.join(parts)}{_axis_labels(low, top, bottom, right)}</svg>"
+    )
+
+
+def _thinned(coverage: Sequence[float] | Floats, risk: Sequence[float] | Floats) -> list[tuple[float, float]]:
+    """The points to draw, from coverage 0 on, with the last one whatever is left out."""
+    places = [*range(0, len(coverage) - 1, -(-len(coverage) // _MOST_POINTS_DRAWN)), len(coverage) - 1]
+    return [(0.0, float(risk[0])), *((float(coverage[place]), float(risk[place])) for place in places)]
+
+
+def _axis_labels(low: float, top: float, bottom: int, right: int) -> str:
+    return (
         f'<text x="{_MARGIN}" y="{bottom + 16}" text-anchor="middle">0</text>'
         f'<text x="{right}" y="{bottom + 16}" text-anchor="end">1</text>'
         f'<text x="{(_MARGIN + right) // 2}" y="{bottom + 32}" text-anchor="middle">coverage</text>'
@@ -73,15 +107,9 @@ def _curve_svg(coverage: Floats, risk: Floats) -> str:
         f'<text x="14" y="{bottom // 2}" text-anchor="middle" transform="rotate(-90 14 {bottom // 2})">'
         "selective risk</text>"
     )
-    return (
-        f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" width="{_WIDTH}" role="img" '
-        'aria-label="Selective risk against coverage" font-size="12" fill="currentColor">'
-        f'{axis}<polyline points="{path}" fill="none" stroke="{_BLUE}" stroke-width="2"/>{dots}{labels}</svg>'
-    )
 
 
 _SIDE = 300
-_MARKS = ((_BLUE, "circle", ""), (_ORANGE, "square", "5 4"))
 
 
 def reliability_svg(series: Mapping[str, Sequence[tuple[float, float, int]]], *, paper: bool = False) -> str:

@@ -69,7 +69,7 @@ class Replicates:
     @cached_property
     def first(self) -> Places:
         """The first plateau each replicate holds anything of; the number of plateaus where it answers nothing."""
-        return self._plateaus_below(np.full(len(self.units), 0.5))
+        return self.plateaus_below(np.full(len(self.units), 0.5))
 
     @cached_property
     def risk(self) -> Floats:
@@ -141,7 +141,7 @@ class Replicates:
         else:
             end = np.minimum(self._per_size(coverage.position), self.answered)
             floor = np.minimum(self._per_size(lambda units: math.floor(coverage.position(units))), self.answered)
-        return self._plateaus_below(floor + 1), end
+        return self.plateaus_below(floor + 1), end
 
     def _area_upto(self, areas: Floats, left: Floats, right: Floats, place: Places, end: Floats) -> Floats:
         """Whole trapezoids before a plateau, and the cut one that leads to it."""
@@ -154,7 +154,7 @@ class Replicates:
     def place_at(self, coverage: Coverage) -> Places:
         """The first plateau that reaches the coverage; the number of plateaus where none does."""
         if coverage.text not in self._places:
-            self._places[coverage.text] = self._plateaus_below(self._per_size(coverage.units_needed))
+            self._places[coverage.text] = self.plateaus_below(self._per_size(coverage.units_needed))
         return self._places[coverage.text]
 
     @cached_property
@@ -175,10 +175,13 @@ class Replicates:
     def _sizes(self) -> tuple[Floats, Places]:
         return np.unique(self.units, return_inverse=True)
 
-    def _plateaus_below(self, units: Floats) -> Places:
-        """How many plateaus of each replicate hold fewer units than this: one sorted search for all replicates."""
+    def plateaus_below(self, units: Floats) -> Places:
+        """How many plateaus of each replicate hold fewer units than this: one sorted search for all replicates.
+
+        A replicate may ask several times, in a row of its own.
+        """
         plateaus, replicates = self.count.shape
-        start = np.arange(replicates)
+        start = np.arange(replicates).reshape(-1, *[1] * (units.ndim - 1))
         found = np.searchsorted(self._end_to_end, np.minimum(units, self._apart - 1) + start * self._apart)
         return np.asarray(found - start * plateaus)
 

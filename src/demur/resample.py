@@ -66,7 +66,8 @@ class Plan:
 def bootstrap(statistic: Statistic, *tables: Table, plan: Plan) -> dict[str, Floats]:
     """The values of a statistic over bootstrap samples of the clusters the tables share.
 
-    The statistic gets one `Replicates` per table, all drawn alike, and gives a number per replicate under each name.
+    The statistic gets one `Replicates` per table, all drawn alike, and gives a number, or a row of numbers, per
+    replicate under each name.
 
     >>> import numpy as np
     >>> from demur import Graded
@@ -124,7 +125,7 @@ def _in_blocks(
         blocks.append(block)
         if plan.progress:
             plan.progress(min(len(blocks) * size, total), total)
-    return {job: _joined([block[job] for block in blocks]) for job in jobs}
+    return {job: _joined([block.pop(job) for block in blocks]) for job in jobs}
 
 
 def _joined(blocks: Sequence[dict[str, Floats]]) -> dict[str, Floats]:
@@ -161,11 +162,11 @@ def _refuse_tables(jobs: Mapping[str, Job]) -> list[Table | Drawable]:
 
 
 def _checked(found: Any, replicates: int) -> dict[str, Floats]:
-    """What a statistic gave, if it gave one number per replicate under each name."""
+    """What a statistic gave, if it gave one number, or one row of numbers, per replicate under each name."""
     if not isinstance(found, Mapping):
         raise UserError(f"a statistic gives a dict of arrays, not {literal(found)}")
     values = {str(name): np.asarray(value, dtype=np.float64) for name, value in found.items()}
     for name, value in values.items():
-        if value.shape != (replicates,):
+        if value.ndim not in (1, 2) or len(value) != replicates:
             raise UserError(f"the statistic gives {name} the shape {value.shape}, expected ({replicates},)")
     return values

@@ -11,19 +11,20 @@ from pydantic import ValidationError
 
 from demur.artifact import Metrics
 from demur.artifact_numbers import json_ends, json_number, json_pair
+from demur.cases import cases
 from demur.errors import UserError
 from demur.evaluation import Evaluated, EvaluatedPair
-from demur.items import sorted_ids
 from demur.losses import loss as loss_named
 from demur.metrics import METRICS
 from demur.reliabilities import Reliability
 from demur.strict_model import Tool, now, one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator
 
     from demur.comparison import Delta
     from demur.coverage import Coverage
+    from demur.curve import Curve
     from demur.estimates import Estimate
     from demur.evaluation import Evaluation, Settings
     from demur.intervals import Interval
@@ -41,7 +42,6 @@ CONVENTION = {
 AREAS = ("aurc", "augrc")
 WITH_INTERVALS = ("cmax", *AREAS, "naurc", "naugrc", "eaurc", "eaugrc")
 _BARS = 20
-_MOST_CASES = 20
 
 
 def metrics_artifact(evaluation: Evaluation, *, created_at: str | None = None, command: str | None = None) -> Metrics:
@@ -63,7 +63,7 @@ def metrics_artifact(evaluation: Evaluation, *, created_at: str | None = None, c
         "skipped_variants": [{"name": name, "reason": reason} for name, reason in evaluation.skipped.items()],
         "comparison": _comparison(evaluation),
         "warnings": list(evaluation.warnings),
-        "cases": _cases(evaluation),
+        "cases": cases(evaluation),
     }
     try:
         return Metrics.model_validate(content)
@@ -134,6 +134,8 @@ def _numbers(one: Evaluated, evaluation: Evaluation) -> Json:
             name: getattr(curve, name).tolist()
             for name in ("coverage", "selective_risk", "generalized_risk", "threshold")
         },
+        "reference": {"oracle": _oracle(curve)} if one.defined else None,
+        "bands": one.estimates.bands.to_json() if one.estimates.bands else None,
         "by_item": _by_item(one),
         "histogram": _histogram(one),
         "reliability": _reliability(one),
@@ -246,6 +248,16 @@ def _delta(delta: Delta, settings: Settings) -> Json:
     }
 
 
+def _oracle(curve: Curve) -> Json:
+    """Where the curve of the best order bends. Between two bends the generalized risk is a straight line."""
+    bends = curve.best_order
+    return {
+        "coverage": (bends.count / curve.units).tolist(),
+        "selective_risk": (bends.loss_sum / (bends.count * curve.divisor)).tolist(),
+        "generalized_risk": (bends.loss_sum / (curve.units * curve.divisor)).tolist(),
+    }
+
+
 def _by_item(one: Evaluated) -> Json:
     items, graded = one.graded.items, one.graded
     assert items is not None  # noqa: S101  (evaluations are made of the items of a reader)
@@ -288,37 +300,3 @@ def _reliability(one: Evaluated) -> Json | None:
         for b in found.bins
     ]
     return {"ece": found.scores["ece"], "brier": found.scores["brier"], "nll": found.scores["nll"], "bins": bins}
-
-
-def _cases(evaluation: Evaluation) -> Json:
-    failed = sorted_ids(who for items in evaluation.given for who in items.failed)
-    errors = {
-        (name if side is None else f"{name} {side}"): _confident_errors(one)
-        for name, side, one in _sides(evaluation.variants)
-    }
-    return {"failed": failed, "confident_errors": errors}
-
-
-def _sides(variants: Mapping[str, Evaluated | EvaluatedPair]) -> Iterator[tuple[str, str | None, Evaluated]]:
-    for name, one in variants.items():
-        if isinstance(one, EvaluatedPair):
-            yield name, "left", one.left
-            yield name, "right", one.right
-        else:
-            yield name, None, one
-
-
-def _confident_errors(one: Evaluated) -> list[Json]:
-    """The surest answers that are wrong: confidence descending, then participant, then item."""
-    items, graded = one.graded.items, one.graded
-    assert items is not None  # noqa: S101
-    units = np.flatnonzero(items.answered)
-    wrong = np.flatnonzero(graded.loss != 0)
-    order = wrong[np.argsort(-graded.confidence[wrong], kind="stable")][:_MOST_CASES]
-    return [
-        {
-            "participant": items.cluster_ids[items.cluster[unit]],
-            "item": items.item_names[items.item[unit]],
-        }
-        for unit in units[order].tolist()
-    ]

@@ -2,19 +2,112 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from demur.artifact_numbers import DeltaNumbers, PairedNumbers
+from demur.errors import shown
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from demur.artifact import Metrics
     from demur.artifact_numbers import Ends, VariantNumbers
+    from demur.cautions import Caution
 
 LOWER_IS_BETTER = ("aurc_at_c", "augrc_at_c", "mae_at_coverage", "aurc_full", "augrc_full")
 LEFT, RIGHT, UNDECIDED = "left is better", "right is better", "undecided: the interval holds 0"
 _ONLY_IF_CMAX_IS_EQUAL = ("aurc_full", "augrc_full")
 _CUT = ("aurc_at_c", "augrc_at_c")
 ENOUGH_RESAMPLES = 100
+OFTEN_FAILED = 0.1
+_TOO_FEW = ("one_cluster", "few_informative_clusters")
+_CAUTIONS = (*_TOO_FEW, "few_clusters", "no_errors", "unequal_clusters", "few_resamples", "fitted_on_this_run")
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The one thing to take away, what it rests on, who is missing, and which warnings bear on it."""
+
+    headline: str
+    sentences: tuple[str, ...]
+    failures: tuple[str, ...]
+    cautions: tuple[str, ...]
+
+
+def verdict(metrics: Metrics, names: tuple[str, ...] = ()) -> Verdict:
+    """What an artifact says under its first variant; the runs are called by the names given."""
+    names = names or (("left", "right") if metrics.comparison.enabled else ("The run",))
+    variant, one = next(iter(metrics.confidence_variants.items()), ("", None))
+    headline, sentences = _said(metrics, variant, one, names)
+    return Verdict(headline, sentences, (*_failed_often(metrics, names),), (*_cautions(metrics, variant),))
+
+
+def _said(
+    metrics: Metrics, variant: str, one: VariantNumbers | PairedNumbers | None, names: tuple[str, ...]
+) -> tuple[str, tuple[str, ...]]:
+    if one is None:
+        return "No confidence was evaluated: there is nothing to say.", ()
+    if isinstance(one, PairedNumbers):
+        both = (names[0], names[-1])
+        return _which_run(metrics, variant, one, both), (*comparison_sentences(metrics, variant, both),)
+    if not one.defined:
+        return f"{names[0]} answered nothing: there is nothing to measure, and nothing to rank.", ()
+    return f"{names[0]} answers {one.cmax:.1%} of the items.", (*_one_run(metrics, variant, one),)
+
+
+def _which_run(metrics: Metrics, variant: str, pair: PairedNumbers, names: tuple[str, str]) -> str:
+    delta = (metrics.comparison.deltas or {})[variant]["augrc_at_c"]
+    assert isinstance(delta, DeltaNumbers)  # noqa: S101  (only the risks are nested)
+    said = which_is_better("augrc_at_c", delta, pair)
+    winner = {LEFT: names[0], RIGHT: names[1]}.get(said)
+    if winner is None:
+        reason = {UNDECIDED: "", "": "nothing was resampled"}.get(said, said)
+        return f"No conclusion: {reason}." if reason else "Neither run is shown to be better."
+    if any(one.code in _TOO_FEW for one in _about(metrics, variant)):
+        return f"{winner} looks better where both answer, but too few participants stand behind that."
+    return f"{winner} makes fewer or smaller errors where both answer."
+
+
+def _about(metrics: Metrics, variant: str) -> Iterator[Caution]:
+    """The warnings about everyone and about one variant."""
+    others = tuple(f"{name}: " for name in metrics.confidence_variants if name != variant)
+    return (one for one in metrics.warnings if not one.where.startswith(others) or one.where.startswith(f"{variant}: "))
+
+
+def _cautions(metrics: Metrics, variant: str) -> Iterator[str]:
+    """Each kind of warning that bears on the verdict, once."""
+    found = {one.code: one.message for one in reversed([*_about(metrics, variant)])}
+    for code in _CAUTIONS:
+        if code in found:
+            said = found[code].replace("cluster", "participant")
+            yield f"{said[:1].upper()}{said[1:]}."
+
+
+def _failed_often(metrics: Metrics, names: tuple[str, ...]) -> Iterator[str]:
+    """Who fails is in no number: where many do, the rest may be the easier ones."""
+    people, compared = metrics.population, metrics.comparison
+    failed = (compared.participants_failed_left, compared.participants_failed_right)
+    counts = [count for count in failed if count is not None] or [people.participants_failed]
+    if any(count > OFTEN_FAILED * people.participants_total for count in counts):
+        sides = " and ".join(f"{name} failed on {count}" for name, count in zip(names, counts, strict=True))
+        yield (
+            f"{sides} of {people.participants_total} participants: they are in no number here, and may be the harder "
+            "ones."
+        )
+
+
+def _one_run(metrics: Metrics, variant: str, one: VariantNumbers) -> Iterator[str]:
+    """How wrong one run is, what declining more would give, and how well its confidence ranks."""
+    yield f"The mean loss of its answers is {_mae(one)} ({shown(metrics.loss.definition)})."
+    reached = [at for at in one.mae_at_coverage.values() if at is not None and at.achieved < one.cmax]
+    if reached and one.mae is not None:
+        half = min(reached, key=lambda at: abs(at.achieved - one.cmax / 2))
+        change = "lower" if half.value < one.mae else "no lower"
+        kept = f"Of the {half.achieved:.1%} of the items it is surest of under {shown(variant)}"
+        yield f"{kept} it is {half.value:.3f}: {change} than of all answers."
+    orders = f"a random order would give {one.augrc_random:.4g} and the best possible {one.augrc_optimal:.4g}"
+    yield f"The AUGRC is {one.augrc_full:.4g}; {orders}. Lower is better."
 
 
 def three(value: float) -> str:
@@ -86,7 +179,7 @@ def comparison_sentences(metrics: Metrics, variant: str, names: tuple[str, str] 
     area = pair.left.augrc_at_c
     common = f"At the coverage both reach ({area.used:.1%})"
     where = common if area.requested is None else f"Cut at a coverage of {area.requested:.1%}"
-    fair = f"{where} the AUGRC under {variant} differs by {with_interval(delta.delta, ends_of(delta))}"
+    fair = f"{where} the AUGRC under {shown(variant)} differs by {with_interval(delta.delta, ends_of(delta))}"
     return [*_why_raw_errors_say_little(pair, names), f"{fair}{_conclusion(delta, pair, names)}."]
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from demur.errors import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 
 def json_text(content: Any) -> str:
@@ -48,26 +48,37 @@ def _plain(value: Any) -> str:
     return text
 
 
-def write_whole(path: str | Path, text: str, *, inputs: Iterable[str | Path] = ()) -> Path:
-    """Write a text file beside its place and move it there; never over an input.
+def write_whole(path: str | Path, content: str | bytes, *, inputs: Iterable[str | Path] = ()) -> Path:
+    """Write a file beside its place and move it there; never over an input. Text is written as UTF-8.
 
     An interrupted write leaves the old file, or none: the move is one step, and the bytes are on disk before it.
     """
-    try:
-        target = Path(path)
-        _refuse_place(target, path, inputs)
-        target = target.resolve()
+    with _told_in_one_line(path):
+        _refuse_place(Path(path), path, inputs)
+        target = Path(path).resolve()
         beside = target.with_name(f".demur-{secrets.token_hex(8)}.tmp")
         try:
-            _write_through(beside, text)
+            _write_through(beside, content.encode() if isinstance(content, str) else content)
             beside.replace(target)
         finally:
             beside.unlink(missing_ok=True)
+    return Path(path)
+
+
+def refuse_place(path: str | Path, *, inputs: Iterable[str | Path] = ()) -> None:
+    """Refuse what `write_whole` would refuse, before anything else is written."""
+    with _told_in_one_line(path):
+        _refuse_place(Path(path), path, inputs)
+
+
+@contextlib.contextmanager
+def _told_in_one_line(path: str | Path) -> Iterator[None]:
+    try:
+        yield
     except (OSError, ValueError) as error:
         if isinstance(error, UserError):
             raise
         raise UserError(f"{path}: cannot be written ({getattr(error, 'strerror', None) or error})") from None
-    return Path(path)
 
 
 def _refuse_place(target: Path, path: str | Path, inputs: Iterable[str | Path]) -> None:
@@ -85,8 +96,8 @@ def _refuse_place(target: Path, path: str | Path, inputs: Iterable[str | Path]) 
         raise UserError(f"{path}: the folder {target.parent} does not exist; make it first")
 
 
-def _write_through(path: Path, text: str) -> None:
-    with path.open("x", encoding="utf-8", newline="\n") as file:
-        file.write(text)
+def _write_through(path: Path, content: bytes) -> None:
+    with path.open("xb") as file:
+        file.write(content)
         file.flush()
         os.fsync(file.fileno())

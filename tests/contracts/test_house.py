@@ -13,7 +13,19 @@ from demur.demo import demonstrate
 from demur.report.console import evaluation_text
 
 ROOT = Path(__file__).parents[2]
-HEAVY = ("scipy", "sklearn", "pandas", "polars", "pyarrow", "matplotlib", "pydantic", "rich", "typer", "narwhals")
+HEAVY = (
+    "scipy",
+    "sklearn",
+    "pandas",
+    "polars",
+    "pyarrow",
+    "matplotlib",
+    "pydantic",
+    "rich",
+    "typer",
+    "narwhals",
+    "jinja2",
+)
 
 
 def run_python(code):

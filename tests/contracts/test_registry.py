@@ -2,10 +2,12 @@
 
 import ast
 import inspect
+import json
 
 import make_calibration
 import make_cli
 import make_figures
+import make_notebook
 import pytest
 from make_definitions import PAGE, SECTIONS, fields, page
 
@@ -50,6 +52,17 @@ def test_the_page_of_the_command_line_is_current():
 @pytest.mark.parametrize("name", make_figures.FIGURES)
 def test_the_pictures_are_current(name):
     assert (make_figures.FOLDER / name).read_text(encoding="utf-8") == make_figures.FIGURES[name](), "run `make docs`"
+
+
+def test_the_notebook_is_current_and_every_cell_of_it_was_run():
+    text = make_notebook.NOTEBOOK.read_text(encoding="utf-8")
+    assert text == make_notebook.notebook(), "run `make docs`"
+    content = json.loads(text)
+    assert (content["nbformat"], content["nbformat_minor"]) == (4, 5)
+    code = [cell for cell in content["cells"] if cell["cell_type"] == "code"]
+    assert [cell["execution_count"] for cell in code] == [*range(1, len(code) + 1)]
+    assert all(cell["outputs"] for cell in code)
+    assert sum("<svg" in str(cell["outputs"]) for cell in code) == 3, "a curve, two runs, a reliability diagram"
 
 
 def test_the_sentence_to_copy_holds_the_numbers_of_the_demo(tmp_path):

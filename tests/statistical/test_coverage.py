@@ -1,7 +1,10 @@
 """Do the intervals hold the truth as often as they say? Simulated, with fixed seeds; slow."""
 
+import numpy as np
 import pytest
 
+from demur import Curve, Plan, estimate
+from demur.simulate import ZERO_SHOT, make_people, run_system
 from demur.study import Design, coverage, report
 
 MEASURED = ("aurc", "augrc", "mae@0.3", "Δaurc", "Δaugrc", "Δaugrc@C_common")
@@ -37,3 +40,27 @@ def test_a_small_study_runs_and_reports():
     assert text.startswith("6 participants, 3 data sets; nominal 95 %")
     assert len(text.splitlines()) == 2 + 7
     assert {tally.datasets for tally in tallies.values()} == {3}
+
+
+def truth_inside(curve, coverage, band, name):
+    """Whether the curve of very many people lies inside a band wherever it reaches."""
+    place = np.searchsorted(curve.coverage, coverage * (1 - 1e-12))
+    there = place < len(curve)
+    truth = getattr(curve, name)[place[there]]
+    return ((band.low_simultaneous[there] <= truth) & (truth <= band.high_simultaneous[there])).all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("confidence", ["llm", "token_msp"])
+def test_simultaneous_bands_hold_the_whole_curve(confidence, capsys):
+    at_large = Curve.of(run_system(make_people(100_000, seed=10**6), ZERO_SHOT, seed=10**6).graded("abs", confidence))
+    held = dict.fromkeys(("selective_risk", "generalized_risk"), 0)
+    for seed in range(500):
+        graded = run_system(make_people(41, seed=seed), ZERO_SHOT, seed=seed).graded("abs", confidence)
+        bands = estimate(graded, ["cmax"], plan=Plan(1000, seed=seed), bands=True).bands
+        for name in held:
+            held[name] += truth_inside(at_large, bands.coverage, getattr(bands, name), name)
+    with capsys.disabled():
+        print(f"\n{confidence}: {held} of 500")
+    for name, count in held.items():
+        assert 0.91 <= count / 500 <= 0.98, name

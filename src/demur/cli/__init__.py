@@ -1,6 +1,6 @@
 """The command line: one module a group of commands, each registered where it is defined."""
 
-from demur.cli import audit, calibrate, evaluate, retrieval, study
+from demur.cli import audit, calibrate, evaluate, paper, report, retrieval, study
 from demur.cli.app import app, main
 
-__all__ = ["app", "audit", "calibrate", "evaluate", "main", "retrieval", "study"]
+__all__ = ["app", "audit", "calibrate", "evaluate", "main", "paper", "report", "retrieval", "study"]

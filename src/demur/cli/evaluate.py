@@ -48,6 +48,7 @@ def evaluate(  # noqa: PLR0913, PLR0917  (one parameter an option)
     output: Annotated[
         Path | None, typer.Option(help="The artifact to write; if not given, one under data/outputs/ is named.")
     ] = None,
+    report: Annotated[Path | None, typer.Option(help="A page to write as well: the report of the artifact.")] = None,
     intersection_only: Annotated[  # noqa: FBT002
         bool, typer.Option("--intersection-only", help="Compare two runs on the participants they share.")
     ] = False,
@@ -99,8 +100,9 @@ def evaluate(  # noqa: PLR0913, PLR0917  (one parameter an option)
         )
     metrics = metrics_artifact(found, created_at=created_at, command=command_line())
     given: list[str | Path] = [*inputs, instrument, *([calibration] if calibration else [])]
-    path = metrics.save(output or under_outputs(f"metrics-{metrics.fingerprint[:8]}.json"), inputs=given)
-    _print(metrics, path, as_json=as_json, quiet=quiet)
+    path = output or under_outputs(f"metrics-{metrics.fingerprint[:8]}.json")
+    written = _write(metrics, path, report, given)
+    _print(metrics, written, as_json=as_json, quiet=quiet)
 
 
 def _grid(text: str) -> tuple[Coverage, ...]:
@@ -113,7 +115,21 @@ def _grid(text: str) -> tuple[Coverage, ...]:
     return tuple(map(Coverage.of, parts))
 
 
-def _print(metrics: Metrics, path: Path, *, as_json: bool, quiet: bool) -> None:
+def _write(metrics: Metrics, path: Path, report: Path | None, inputs: list[str | Path]) -> list[Path]:
+    """Write the artifact, and its page where one is asked for: both or neither."""
+    if report is None:
+        return [metrics.save(path, inputs=inputs)]
+    from demur.report.html import write_report  # noqa: PLC0415
+    from demur.write import refuse_place  # noqa: PLC0415
+
+    if report.resolve() == path.resolve():
+        raise UserError(f"{report}: is the artifact's place; give the report another")
+    refuse_place(path, inputs=inputs)
+    page = write_report(metrics, report, inputs=inputs)
+    return [metrics.save(path, inputs=inputs), page]
+
+
+def _print(metrics: Metrics, written: list[Path], *, as_json: bool, quiet: bool) -> None:
     from demur.report.console import evaluation_text, print_report  # noqa: PLC0415
     from demur.write import json_text  # noqa: PLC0415
 
@@ -126,7 +142,8 @@ def _print(metrics: Metrics, path: Path, *, as_json: bool, quiet: bool) -> None:
         print_report(evaluation_text(metrics, width=shutil.get_terminal_size().columns))
     else:
         typer.echo(evaluation_text(metrics))
-    typer.echo(f"wrote {path}")
+    for path in written:
+        typer.echo(f"wrote {path}")
 
 
 @app.command()

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from demur.artifact_numbers import DeltaNumbers, Ends, PairedNumbers
+from demur.artifact_numbers import DeltaNumbers, PairedNumbers
 from demur.errors import harmless, shown
 from demur.fitting import QUALITY
-from demur.metrics import METRICS
+from demur.report.numbers import KEYS, UNDEFINED, bound_of, ends_at, interval_text, level_of, title, value_of
 from demur.signals import SIGNALS
 from demur.text_table import table
 from demur.variants import VARIANTS
-from demur.verdict import comparison_sentences, ends_of, three, which_is_better, with_interval
+from demur.verdict import ends_of, three, verdict, which_is_better, with_interval
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from demur.calibration import Calibration, Quality
     from demur.cautions import Caution
     from demur.items import Items
-
-_UNDEFINED = "–"
 
 
 def variants_text(items: Items, reasons: Mapping[str, str | None]) -> str:
@@ -54,7 +52,7 @@ def calibration_text(calibration: Calibration) -> str:
     sides[f"out of {checked.folds} folds by {noun}"] = checked.cross_validated
     there = {label: one for label, one in sides.items() if one is not None}
     lines += ["", *table([("", *QUALITY), *((label, *_numbers(one)) for label, one in there.items())])]
-    lines += [f"{_UNDEFINED} {name}: {reason}" for name, reason in checked.in_sample.undefined.items()]
+    lines += [f"{UNDEFINED} {name}: {reason}" for name, reason in checked.in_sample.undefined.items()]
     if checked.reason:
         lines.append(f"not validated on other {noun}s: {checked.reason}")
     return "\n".join([*lines, *(f"warning ({w.code}, {shown(w.where)}): {w.message}" for w in calibration.warnings)])
@@ -63,7 +61,7 @@ def calibration_text(calibration: Calibration) -> str:
 def _numbers(quality: Quality) -> Iterator[str]:
     for name in QUALITY:
         value = getattr(quality, name)
-        yield _UNDEFINED if value is None else f"{value:.4f}"
+        yield UNDEFINED if value is None else f"{value:.4f}"
 
 
 def print_report(text: str) -> None:
@@ -78,7 +76,6 @@ def print_report(text: str) -> None:
 
 
 _WIDE = 110
-_KEYS = ("cmax", "aurc_full", "augrc_full", "aurc_at_c", "augrc_at_c")
 _PLACES_SHOWN = 3
 
 
@@ -87,8 +84,8 @@ def evaluation_text(metrics: Metrics, width: int = _WIDE) -> str:
     lines = [*_population(metrics)]
     for name, one in metrics.confidence_variants.items():
         lines += ["", *(_paired(metrics, name, one, width) if isinstance(one, PairedNumbers) else _single(name, one))]
-    if metrics.comparison.enabled and metrics.confidence_variants:
-        lines += ["", *comparison_sentences(metrics, next(iter(metrics.confidence_variants)))]
+    said = verdict(metrics)
+    lines += ["", said.headline, *said.sentences, *said.failures]
     lines += [f"left out: {shown(one.name)}: {one.reason}" for one in metrics.skipped_variants]
     return "\n".join([*lines, *warnings_text(metrics.warnings)])
 
@@ -127,36 +124,32 @@ def _single(name: str, one: VariantNumbers) -> Iterator[str]:
     if not one.defined:
         yield "  nothing is answered: areas are 0 by convention, and this is never ranked"
     best = {"aurc_full": (one.aurc_optimal, one.eaurc), "augrc_full": (one.augrc_optimal, one.eaugrc)}
-    none = (_UNDEFINED, _UNDEFINED)
+    none = (UNDEFINED, UNDEFINED)
     rows = [
-        (f"  {_title(key, one)}", *_cells(one, key), *(map("{:.4g}".format, best[key]) if key in best else none))
-        for key in _KEYS
+        (f"  {title(key, one)}", *_cells(one, key), *(map("{:.4g}".format, best[key]) if key in best else none))
+        for key in KEYS
     ]
-    yield from table([("", "value", _level(one), "optimal", "excess"), *rows])
-    yield from table([("  risk at", "reached at", "risk", _level(one)), *_risks(one)])
+    yield from table([("", "value", level_of(one), "optimal", "excess"), *rows])
+    yield from table([("  risk at", "reached at", "risk", level_of(one)), *_risks(one)])
 
 
 def _cells(one: VariantNumbers, key: str) -> tuple[str, str]:
-    value = _value(one, key)
-    bound = _bound(one, key)
-    interval = _interval(_ends(one, key)) if bound is None else f"at most {three(bound)}"
-    return (_UNDEFINED if value is None else f"{value:.4g}", interval)
-
-
-def _bound(one: VariantNumbers, key: str) -> float | None:
-    return one.bootstrap.upper_bound95.get(key) if one.bootstrap else None
+    value = value_of(one, key)
+    bound = bound_of(one, key)
+    interval = interval_text(ends_at(one, key)) if bound is None else f"at most {three(bound)}"
+    return (UNDEFINED if value is None else f"{value:.4g}", interval)
 
 
 def _risks(one: VariantNumbers) -> Iterator[tuple[str, str, str, str]]:
     for key, point in one.mae_at_coverage.items():
         if point is None:
-            yield f"  {key}", _UNDEFINED, _UNDEFINED, "beyond Cmax"
+            yield f"  {key}", UNDEFINED, UNDEFINED, "beyond Cmax"
         else:
             yield (
                 f"  {key}",
                 f"{point.achieved:.4g}",
                 f"{point.value:.4g}",
-                _interval(_ends(one, "mae_at_coverage", key)),
+                interval_text(ends_at(one, "mae_at_coverage", key)),
             )
 
 
@@ -166,8 +159,8 @@ def _paired(metrics: Metrics, name: str, pair: PairedNumbers, width: int) -> Ite
     if width >= _WIDE:
         yield from table([("", "left", "right", "right − left", ""), *rows])
         return
-    for title, left, right, delta, said in rows:
-        yield title
+    for heading, left, right, delta, said in rows:
+        yield heading
         yield from table([("    left", left), ("    right", right), ("    right − left", delta)])
         if said:
             yield f"    {said}"
@@ -175,57 +168,24 @@ def _paired(metrics: Metrics, name: str, pair: PairedNumbers, width: int) -> Ite
 
 def _differences(metrics: Metrics, name: str, pair: PairedNumbers) -> Iterator[tuple[str, str, str, str, str]]:
     deltas = (metrics.comparison.deltas or {})[name]
-    for key in _KEYS:
+    for key in KEYS:
         delta = deltas[key]
         assert isinstance(delta, DeltaNumbers)  # noqa: S101  (only the risks are nested)
         left, right = (
-            with_interval(_value(one, key), _ends(one, key), _bound(one, key)) for one in (pair.left, pair.right)
+            with_interval(value_of(one, key), ends_at(one, key), bound_of(one, key)) for one in (pair.left, pair.right)
         )
         said = which_is_better(key, delta, pair)
-        yield f"  {_title(key, pair.left)}", left, right, with_interval(delta.delta, ends_of(delta)), said
+        yield f"  {title(key, pair.left)}", left, right, with_interval(delta.delta, ends_of(delta)), said
     risks = deltas["mae_at_coverage"]
     assert isinstance(risks, Mapping)  # noqa: S101
     for coverage, delta in risks.items():
         points = [one.mae_at_coverage[coverage] for one in (pair.left, pair.right)]
         left, right = (
-            with_interval(point.value if point else None, _ends(one, "mae_at_coverage", coverage))
+            with_interval(point.value if point else None, ends_at(one, "mae_at_coverage", coverage))
             for one, point in zip((pair.left, pair.right), points, strict=True)
         )
         said = which_is_better("mae_at_coverage", delta, pair, coverage) if delta.delta is not None else "beyond Cmax"
         yield f"  risk at {coverage}", left, right, with_interval(delta.delta, ends_of(delta)), said
-
-
-def _title(key: str, one: VariantNumbers) -> str:
-    """A key as the registry spells it, with the coverage of a cut area."""
-    area = {"aurc_at_c": one.aurc_at_c, "augrc_at_c": one.augrc_at_c}.get(key)
-    stem = next(name for name, metric in METRICS.items() if metric.key == key).removesuffix("@C")
-    title = "Cmax" if stem == "cmax" else stem.upper()
-    if area is None:
-        return title
-    return f"{title} to C_common {area.used:.3g}" if area.requested is None else f"{title} to {area.requested:.3g}"
-
-
-def _value(one: VariantNumbers, key: str) -> float | None:
-    value = getattr(one, key)
-    return value if value is None or isinstance(value, float) else value.value
-
-
-def _ends(one: VariantNumbers, key: str, coverage: str | None = None) -> Ends | None:
-    """The interval that was asked for, or the recommended one."""
-    if one.bootstrap is None:
-        return None
-    found: Any = (one.bootstrap.ci95_recommended if one.bootstrap.ci is None else one.bootstrap.ci)[key]
-    ends = found if coverage is None else found[coverage]
-    return Ends(**ends) if isinstance(ends, dict) else ends
-
-
-def _level(one: VariantNumbers) -> str:
-    asked = one.bootstrap.ci if one.bootstrap else None
-    return "95 % interval" if asked is None else f"{100 * asked['level']:.4g} % interval"
-
-
-def _interval(ends: Ends | None) -> str:
-    return _UNDEFINED if ends is None else f"[{three(ends.low)}, {three(ends.high)}]"
 
 
 def warnings_text(warnings: Iterable[Caution]) -> Iterator[str]:

@@ -1,0 +1,126 @@
+"""Bands: how far the whole risk–coverage curve may be off, point by point and everywhere at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from demur.intervals import MANY_CLUSTERS, MOST_DROPPED, Evidence, interval
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from demur.curve import Curve
+    from demur.replicates import Replicates
+    from demur.table import Table
+
+    Floats = NDArray[np.float64]
+    Places = NDArray[np.intp]
+
+LEVEL = 0.95
+MOST_POINTS = 40
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Band:
+    """Low and high ends at each coverage: of an interval there, and of a band that holds at all of them at once."""
+
+    low: Floats
+    high: Floats
+    low_simultaneous: Floats
+    high_simultaneous: Floats
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Bands:
+    """The bands of both risks over the same coverages, each that of a working point."""
+
+    coverage: Floats
+    selective_risk: Band
+    generalized_risk: Band
+    level: float = LEVEL
+
+    def to_json(self) -> dict[str, Any]:
+        """The bands as an artifact holds them."""
+        risks = {"selective_risk": self.selective_risk, "generalized_risk": self.generalized_risk}
+        ends = {
+            risk: {field.name: getattr(band, field.name).tolist() for field in fields(band)}
+            for risk, band in risks.items()
+        }
+        return {"level": self.level, "coverage": self.coverage.tolist(), **ends}
+
+
+def points_kept(points: int) -> Places:
+    """Which working points get a band: all of them, or so many spread evenly, the first and the last among them.
+
+    >>> points_kept(3).tolist(), points_kept(79)[[0, 1, 2, -1]].tolist()
+    ([0, 1, 2], [0, 2, 4, 78])
+    """
+    if points <= MOST_POINTS:
+        return np.arange(points)
+    return np.arange(MOST_POINTS) * (points - 1) // (MOST_POINTS - 1)
+
+
+def drawn_risks(curve: Curve, sample: Replicates) -> dict[str, Floats]:
+    """Both risks of every replicate (a row) at the coverages of the curve (a column each); nan where not reached.
+
+    The risk at a coverage is that of the first working point that reaches it, in a replicate as in the sample itself.
+    """
+    count = curve.points.count[points_kept(len(curve))]
+    units = sample.units.astype(np.int64)[:, None]
+    needed = -(-count * units // curve.units)  # k of n is reached by ⌈k·m/n⌉ of m, exactly
+    place = sample.plateaus_below(needed.astype(np.float64))
+    reached = place < len(sample.count)
+    there = np.minimum(place, len(sample.count) - 1), np.arange(len(units))[:, None]
+    loss, accepted = np.where(reached, sample.loss_sum[there], np.nan), sample.count[there]
+    divisor = sample.table.divisor
+    return {"selective": loss / (np.where(reached, accepted, 1) * divisor), "generalized": loss / (units * divisor)}
+
+
+def bands_of(curve: Curve, table: Table, drawn: Mapping[str, Floats]) -> Bands | None:
+    """The bands from the risks of the replicates, at the coverages that at least half of them reach.
+
+    None where there is no such coverage.
+    """
+    kept = points_kept(len(curve))
+    lacking = np.isnan(drawn["selective"])
+    there = (lacking.mean(axis=0) <= MOST_DROPPED) & ((~lacking).sum(axis=0) > 1)
+    if not there.any():
+        return None
+    floor = 0.0 if table.level_loss[0] >= 0 else -np.inf
+    selective, generalized = (
+        _band(risk[kept][there], drawn[name][:, there], table.clusters, floor)
+        for name, risk in (("selective", curve.selective_risk), ("generalized", curve.generalized_risk))
+    )
+    return Bands(curve.coverage[kept][there], selective, generalized)
+
+
+def _band(risk: Floats, drawn: Floats, clusters: int, floor: float) -> Band:
+    method = "percentile" if clusters >= MANY_CLUSTERS else "expanded_percentile"
+    evidence = [Evidence(float(point), values, clusters) for point, values in zip(risk, drawn.T, strict=True)]
+    ends = [interval(method, one, LEVEL) for one in evidence]
+    spread = np.array([one.bootstrap_std_error for one in evidence])
+    spread[spread <= _ROUNDING * np.abs(risk)] = 0
+    reach = _critical(risk, drawn, spread) * spread
+    return Band(
+        low=np.array([end.low for end in ends if end]),
+        high=np.array([end.high for end in ends if end]),
+        low_simultaneous=np.maximum(risk - reach, floor),
+        high_simultaneous=risk + reach,
+    )
+
+
+def _critical(risk: Floats, drawn: Floats, spread: Floats) -> float:
+    """How many standard errors hold the largest deviation along the curve in 95 % of the replicates (sup-t).
+
+    A replicate counts where it reaches; a risk that never varies is known, and has no part in it.
+    """
+    varies = spread > 0
+    away = np.abs(drawn[:, varies] - risk[varies]) / spread[varies]
+    largest = np.max(away, axis=1, initial=0.0, where=~np.isnan(away))
+    return float(np.quantile(largest, LEVEL))

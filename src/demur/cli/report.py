@@ -1,0 +1,27 @@
+"""`demur report`: an artifact as a page for people."""
+
+from __future__ import annotations
+
+from pathlib import Path  # noqa: TC003  (typer reads the annotations)
+from typing import Annotated
+
+import typer
+
+from demur.cli.app import app
+
+
+@app.command()
+def report(
+    artifact: Annotated[Path, typer.Argument(help="An artifact written by demur evaluate.")],
+    output: Annotated[
+        Path | None, typer.Option(help="The page to write; if not given, beside the artifact, under its name.")
+    ] = None,
+) -> None:
+    """Write an artifact as one HTML page: nothing is fetched, and it can be read without its script.
+
+    Example: demur report metrics.json --output report.html
+    """
+    from demur.artifact import load  # noqa: PLC0415  (--help does not pay for it)
+    from demur.report.html import write_report  # noqa: PLC0415
+
+    typer.echo(f"wrote {write_report(load(artifact), output or artifact.with_suffix('.html'), inputs=[artifact])}")

@@ -1,0 +1,167 @@
+"""Figures of an artifact for a paper: as wide as a column, fonts embedded, the same bytes every time."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING, Any
+
+from demur.errors import UserError, literal, unknown
+from demur.report.figure_forest import forest
+from demur.report.figure_sheet import FONT, GREY, LOOKS, PAGE_MM, STYLE, Look, panels, text_of
+from demur.report.numbers import runs_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from demur.artifact import Metrics
+    from demur.artifact_numbers import Band, VariantNumbers
+
+COLUMN_MM = {"single": 89.0, "double": 183.0}
+SUFFIXES = (".pdf", ".svg", ".png")
+_NARROWEST = 40.0
+_MOST_MARKS = 40
+_UNDATED: Mapping[str, Mapping[str, Any]] = {
+    ".pdf": {"CreationDate": None},
+    ".svg": {"Date": None},
+    ".png": {"Software": None},
+}
+
+
+def width_mm(text: str) -> float:
+    """A width by name, or in millimetres.
+
+    >>> width_mm("single"), width_mm("120")
+    (89.0, 120.0)
+    """
+    if text in COLUMN_MM:
+        return COLUMN_MM[text]
+    plain = text.removesuffix("mm").strip()
+    if not plain.replace(".", "", 1).isdecimal() or not _NARROWEST <= float(plain) <= PAGE_MM:
+        allowed = f"single, double or millimetres from {_NARROWEST:g} to {PAGE_MM:g}"
+        raise UserError(f"width {literal(text)}, expected {allowed}")
+    return float(plain)
+
+
+def figure_bytes(metrics: Metrics, suffix: str, *, kind: str = "risk-coverage", width: float = 89.0) -> bytes:
+    """The content of a file of this suffix; the same artifact gives the same bytes."""
+    if kind not in KINDS:
+        raise unknown("kind of figure", kind, KINDS)
+    if not metrics.confidence_variants:
+        raise UserError("the artifact holds no confidence variant: there is nothing to draw")
+    if suffix not in SUFFIXES:
+        raise UserError(f"a figure ends in {', '.join(SUFFIXES)}, not in {literal(suffix)}")
+    try:
+        import matplotlib as mpl  # noqa: PLC0415  (an extra, and slow to import)
+    except ImportError:
+        raise UserError("figures need matplotlib: pip install 'demur[plot]'") from None
+    data = io.BytesIO()
+    with mpl.rc_context():
+        mpl.rcdefaults()  # somebody's own settings must not change a byte, or hand a name to LaTeX
+        mpl.rcParams.update(STYLE)
+        KINDS[kind](metrics, width).savefig(data, format=suffix[1:], metadata=dict(_UNDATED[suffix]))
+    return data.getvalue()
+
+
+def _run_names(metrics: Metrics) -> list[str]:
+    modes = [one.mode for one in metrics.inputs]
+    if len(modes) == 1:
+        return [modes[0] or "run"]
+    return [f"{side}: {mode}" if mode else side for side, mode in zip(("left", "right"), modes, strict=True)]
+
+
+def _risk_coverage(metrics: Metrics, width: float) -> Figure:
+    """Selective risk against coverage, as the steps it is, with its bands, its end and a random order."""
+    sheet, axes = panels([*metrics.confidence_variants], width, "coverage", shape=0.75)
+    for panel, entry in zip(axes, metrics.confidence_variants.values(), strict=True):
+        for look, one in zip(LOOKS, runs_of(entry), strict=False):
+            if one.defined:
+                _bands(panel, one, look)
+                _steps(panel, one, look)
+        if not panel.lines:
+            panel.text(0.5, 0.5, "nothing is answered", ha="center", transform=panel.transAxes)
+    axes[0].set_ylim(bottom=0)
+    sheet.supylabel(f"selective risk ({text_of(metrics.loss.name)})", fontsize=FONT)
+    sheet.legend(handles=_key(metrics), loc="outside lower center", ncols=2)
+    return sheet
+
+
+def _steps(panel: Axes, one: VariantNumbers, look: Look) -> None:
+    coverage, risk = one.curve.coverage, one.curve.selective_risk
+    style: dict[str, Any] = {"color": look.colour, "linestyle": look.dash, "zorder": 3}
+    panel.plot([0, *coverage], [risk[0], *risk], drawstyle="steps-pre", **style)
+    marks = coverage if len(coverage) <= _MOST_MARKS else coverage[-1:]
+    panel.plot(marks, risk[-len(marks) :], color=look.colour, linestyle="none", marker=look.marker, zorder=4)
+    panel.vlines(one.cmax, 0, risk[-1], color=look.colour, linewidth=0.6, linestyle=":")
+    if one.mae is not None:
+        panel.hlines(one.mae, 0, one.cmax, color=look.colour, linewidth=0.6, linestyle="-.")
+
+
+def _bands(panel: Axes, one: VariantNumbers, look: Look) -> None:
+    if one.bands is None:
+        return
+    band: Band = one.bands.selective_risk
+    coverage = [0, *one.bands.coverage]
+    for low, high, alpha in ((band.low_simultaneous, band.high_simultaneous, 0.1), (band.low, band.high, 0.2)):
+        ends = [low[0], *low], [high[0], *high]
+        panel.fill_between(coverage, *ends, step="pre", color=look.colour, alpha=alpha, linewidth=0)
+
+
+def _key(metrics: Metrics) -> list[Any]:
+    """What the lines and the shades are."""
+    from matplotlib.lines import Line2D  # noqa: PLC0415
+    from matplotlib.patches import Patch  # noqa: PLC0415
+
+    runs = [
+        Line2D([], [], color=look.colour, linestyle=look.dash, marker=look.marker, label=text_of(name))
+        for look, name in zip(LOOKS, _run_names(metrics), strict=False)
+    ]
+    thin: dict[str, Any] = {"color": GREY, "linewidth": 0.6}
+    lines = [Line2D([], [], linestyle="-.", label="random order", **thin)]
+    lines += [Line2D([], [], linestyle=":", label="Cmax", **thin)]
+    shades = [
+        Patch(color=GREY, alpha=0.4, linewidth=0, label="95 % at each coverage"),
+        Patch(color=GREY, alpha=0.15, linewidth=0, label="95 % over the whole curve"),
+    ]
+    return [*runs, *lines, *(shades if _has_bands(metrics) else [])]
+
+
+def _has_bands(metrics: Metrics) -> bool:
+    return any(one.bands for entry in metrics.confidence_variants.values() for one in runs_of(entry))
+
+
+def _reliability(metrics: Metrics, width: float) -> Figure:
+    """The share that was right against what was said, larger where there are more answers."""
+    runs_by_name = {name: runs_of(entry) for name, entry in metrics.confidence_variants.items()}
+    found = {name: runs for name, runs in runs_by_name.items() if any(one.reliability for one in runs)}
+    if not found:
+        raise UserError("no confidence of this artifact is a probability, so there is no reliability to draw")
+    sheet, axes = panels([*found], width, "confidence", shape=0.95)
+    for panel, runs in zip(axes, found.values(), strict=True):
+        panel.plot([0, 1], [0, 1], color=GREY, linewidth=0.6, linestyle=":")
+        for look, one in zip(LOOKS, runs, strict=False):
+            if one.reliability is not None:
+                _bins(panel, one, look)
+        panel.set(ylim=(0, 1), aspect="equal")
+    sheet.supylabel("share of exactly right answers", fontsize=FONT)
+    sheet.legend(handles=_key(metrics)[: len(metrics.inputs)], loc="outside lower center", ncols=2)
+    return sheet
+
+
+def _bins(panel: Axes, one: VariantNumbers, look: Look) -> None:
+    assert one.reliability is not None  # noqa: S101
+    bins = one.reliability.bins
+    said, came = [each.said for each in bins], [each.came_true for each in bins]
+    most = max((each.count for each in bins), default=1) or 1
+    panel.plot(said, came, color=look.colour, linestyle=look.dash, linewidth=0.8)
+    sizes = [4 + 30 * each.count / most for each in bins]
+    panel.scatter(said, came, s=sizes, color=look.colour, marker=look.marker, linewidth=0, clip_on=False, zorder=3)
+
+
+KINDS: dict[str, Callable[[Metrics, float], Figure]] = {
+    "risk-coverage": _risk_coverage,
+    "forest": forest,
+    "reliability": _reliability,
+}

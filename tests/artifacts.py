@@ -1,0 +1,85 @@
+"""Artifacts for the tests of reports: large ones, and ones whose every text is somebody else's."""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+from demur.artifact import Metrics, metrics_of
+
+GOLDEN = Path(__file__).parent / "golden"
+MAPS_BY_NAME = ("confidence_variants", "deltas", "by_item", "mae_at_coverage", "nulls_filled", "confident_errors")
+FIXED = ("schema_version", "created_at", "kind", "engine")
+
+
+def golden(name: str) -> dict[str, Any]:
+    return json.loads((GOLDEN / f"{name}.json").read_text(encoding="utf-8"))
+
+
+def two_variants(content: dict[str, Any]) -> dict[str, Any]:
+    """The same artifact with its first two variants, and one warning of each kind."""
+    names = [*content["confidence_variants"]][:2]
+    content["confidence_variants"] = {name: content["confidence_variants"][name] for name in names}
+    if content["comparison"]["enabled"]:
+        content["comparison"]["deltas"] = {name: content["comparison"]["deltas"][name] for name in names}
+    content["warnings"] = [*{one["code"]: one for one in content["warnings"]}.values()]
+    return content
+
+
+def large(variants: int = 13, points: int = 10_000) -> Metrics:
+    """Two runs with very many working points under every variant; risks that swing as real ones do."""
+    content, units = golden("paired"), 2 * points
+    content["population"] |= {"items_total": units, "items_predicted": {"left": points, "right": points}}
+    template = content["confidence_variants"]["llm"]
+    deltas = content["comparison"]["deltas"]["llm"]
+    names = [f"variant_{n}" for n in range(variants)]
+    content["confidence_variants"] = {name: _long(template, points, units, n) for n, name in enumerate(names)}
+    content["comparison"]["deltas"] = dict.fromkeys(names, deltas)
+    content["warnings"], content["cases"]["confident_errors"] = [], {}
+    return metrics_of(content)
+
+
+def _long(template: dict[str, Any], points: int, units: int, turn: int) -> dict[str, Any]:
+    pair = copy.deepcopy(template)
+    coverage = [k / units for k in range(1, points + 1)]
+    for side, one in pair.items():
+        phase = turn + (side == "right")
+        risk = [0.3 + 0.2 * c + 0.5 * math.sin(40 * c + phase) / (1 + 60 * c) for c in coverage]
+        one["curve"] = {
+            "coverage": coverage,
+            "selective_risk": risk,
+            "generalized_risk": [r * c for r, c in zip(risk, coverage, strict=True)],
+            "threshold": [1 - math.sqrt(c) / 3 for c in coverage],
+        }
+        one |= {"cmax": coverage[-1], "mae_at_coverage": dict.fromkeys(one["mae_at_coverage"]), "bands": None}
+        each = {"n": units // 8, "answered": points // 8, "coverage": 0.5, "risk": 0.25, "bias": 0.0}
+        one["by_item"] = dict.fromkeys(one["by_item"], each)
+        one.pop("bands")
+    return pair
+
+
+def renamed(content: dict[str, Any], name_of: Any) -> Metrics:
+    """The same artifact with every text in it, and every name of a variant, item or coverage, replaced."""
+
+    def replaced(value: Any, member: str) -> Any:
+        if isinstance(value, dict):
+            own = member in MAPS_BY_NAME
+            return {_name(key, name_of) if own else key: replaced(one, key) for key, one in value.items()}
+        if isinstance(value, list):
+            return [replaced(one, member) for one in value]
+        if member in ("participant", "failed"):
+            return name_of(str(value))
+        if isinstance(value, str) and member not in FIXED and value != "demur":
+            return name_of(value)
+        return value
+
+    return metrics_of(replaced(content, ""))
+
+
+def _name(key: str, name_of: Any) -> str:
+    """A key of `confident_errors` is a variant and a side."""
+    variant, space, side = key.rpartition(" ")
+    return f"{name_of(variant)} {side}" if space and side in ("left", "right") else name_of(key)
