@@ -37,13 +37,13 @@ def people(count, predicted=None):
 def test_a_clear_difference_names_the_better_run(said):
     made, found = said(people(40), people(40, {"Sleep": 0}))
     assert made.comparison.deltas["llm"]["augrc_at_c"].ci95_recommended.low > 0
-    assert found.headline == "left makes fewer or smaller errors where both answer."
+    assert found.headline == "left makes fewer or smaller errors at the coverage both reach."
     assert found.cautions == (
         "No answer has a loss: no two-sided interval, only an upper bound where the largest loss is known.",
         "200 resamples: the ends of intervals are rough below 1000, and 10000 are usual.",
     )
     _, swapped = said(people(40, {"Sleep": 0}), people(40))
-    assert swapped.headline == "right makes fewer or smaller errors where both answer."
+    assert swapped.headline == "right makes fewer or smaller errors at the coverage both reach."
 
 
 def test_no_difference_names_neither(said):
@@ -62,7 +62,7 @@ def test_different_coverages_forbid_the_raw_errors_and_the_full_areas(said):
 def test_too_few_participants_are_not_said_to_decide(said):
     made, found = said(people(5, {"Sleep": 3}), people(5, {"Sleep": 0}))
     assert made.comparison.deltas["llm"]["augrc_at_c"].ci95_recommended.low > 0
-    assert found.headline == "left looks better where both answer, but too few participants stand behind that."
+    assert found.headline == "left looks better at the coverage both reach, but too few participants stand behind that."
     assert "5 participants: intervals from fewer than 40 are rough." in found.cautions
     _, alone = said(people(1, {"Sleep": 3}), people(1, {"Sleep": 0}))
     assert alone.headline == "No conclusion: one participant decides nothing."

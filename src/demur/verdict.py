@@ -64,9 +64,11 @@ def _which_run(metrics: Metrics, variant: str, pair: PairedNumbers, names: tuple
     if winner is None:
         reason = {UNDECIDED: "", "": "nothing was resampled"}.get(said, said)
         return f"No conclusion: {reason}." if reason else "Neither run is shown to be better."
+    asked = pair.left.augrc_at_c.requested
+    where = "at the coverage both reach" if asked is None else f"up to a coverage of {asked:.1%}"
     if any(one.code in _TOO_FEW for one in _about(metrics, variant)):
-        return f"{winner} looks better where both answer, but too few participants stand behind that."
-    return f"{winner} makes fewer or smaller errors where both answer."
+        return f"{winner} looks better {where}, but too few participants stand behind that."
+    return f"{winner} makes fewer or smaller errors {where}."
 
 
 def _about(metrics: Metrics, variant: str) -> Iterator[Caution]:
