@@ -1,26 +1,178 @@
-"""Selective prediction: stands in for the half of the audit that recomputes an artifact from its runs."""
+"""Audit of a selective-prediction artifact: every figure in it held against the run it was made from.
+
+Two shapes are recognised. Ours is that of `demur evaluate`. The older one differs in names: the sides of a comparison
+are `input_0` and `input_1` for `left` and `right`; areas cut at a coverage are `aurc_at_coverage` and
+`augrc_at_coverage`, a bare number (cut at 0.5, or at the common coverage of two runs), an object with `requested`, or
+one with a number for each coverage; risks at a coverage are `mae_grid`, an object by coverage or a list whose entries
+say theirs; `aurc` and `augrc` are the full areas; a difference may be a bare number. Members may be missing: only what
+is there is audited. Settings (a seed, a number of resamples, a level, a coverage asked for) are used, not listed.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from demur.audit.figures import Expected, Finding, Printed, finding
+from demur.audit.plain_units import SIDES, Side, sides_of
+from demur.audit.selective_population import about_everyone
+from demur.audit.selective_variant import Known, OneSide, Variant
 from demur.errors import UserError
+from demur.read import read_inputs
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
+    from pathlib import Path as File
 
-    from demur.audit.figures import Finding
+    from demur.audit.selective_points import Path
+    from demur.instruments import Instrument
     from demur.items import Items
 
+RESAMPLES = 2000
+_NAMES = {
+    "input_0": "left",
+    "input_1": "right",
+    "aurc": "aurc_full",
+    "augrc": "augrc_full",
+    "aurc_at_coverage": "aurc_at_c",
+    "augrc_at_coverage": "augrc_at_c",
+    "mae_grid": "mae_at_coverage",
+}
+_NO_FIGURES = ("schema_version", "created_at", "tool", "inputs", "convention", "skipped_variants", "warnings", "cases")
+_SETTINGS = ("seed", "n_resamples", "level")
+_IN_COLUMNS = ("curve", "histogram")
 
-def runs_of(data: Sequence[str | Path], content: Any, instrument: str) -> list[Items]:
-    """The runs an artifact was made of."""
-    raise UserError(f"{data[0]}: run files cannot be audited yet ({type(content).__name__}, {instrument})")
+
+def runs_of(paths: Sequence[str | File], content: Any, instrument: str | File | Instrument = "PHQ-8") -> list[Items]:
+    """The runs an artifact was made from, in the modes it records; one file may hold both sides."""
+    wanted = 2 if _is_paired(content) else 1
+    if not 1 <= len(paths) <= wanted:
+        raise UserError(f"{len(paths)} data files for an artifact of {wanted} runs: give one, or one for each")
+    inputs = content.get("inputs") if isinstance(content, Mapping) else None
+    modes = [one.get("mode") if isinstance(one, Mapping) else None for one in inputs or ()]
+    both = [*paths] * (wanted // len(paths))
+    return read_inputs(both, modes=modes if len(modes) == wanted else (), instrument=instrument)
 
 
 def audited_selective(
-    runs: Sequence[Items], content: Any, *, calibration: Any = None, resamples: int = 2000
+    runs: Sequence[Items], content: Any, *, calibration: Any = None, resamples: int = RESAMPLES
 ) -> list[Finding]:
-    """Every figure of an artifact, recomputed from the runs."""
-    raise NotImplementedError(runs, content, calibration, resamples)
+    """A finding for each figure of an artifact that was parsed with its numbers as `Printed`.
+
+    `calibration` is the parsed content of a calibration file, for the variants that need one.
+    """
+    report = _renamed(content)
+    if not isinstance(report, Mapping) or not isinstance(report.get("confidence_variants"), Mapping):
+        raise UserError("not a metrics artifact: expected an object with confidence_variants")
+    if resamples < 1:
+        raise UserError(f"resamples {resamples}, expected 1 or more: intervals are held against draws of our own")
+    wanted = 2 if _is_paired(report) else 1
+    if len(runs) != wanted:
+        raise UserError(f"{len(runs)} runs for an artifact of {wanted}")
+    known = _known(sides_of(runs, _loss(report)), report, calibration, resamples)
+    every_digit = _member(report.get("tool"), "name") == "demur"
+    figures = ((place, _exactly(value) if every_digit else value) for place, value in _figures(content))
+    found = (_found(place, value, known) for place, value in figures)
+    return [one for one in found if one is not None]
+
+
+def _known(sides: Sequence[Side], report: Mapping[str, Any], calibration: Any, resamples: int) -> Known:
+    """What the data give for every figure there can be."""
+    known = Known(about_everyone(sides))
+    deltas = _member(report.get("comparison"), "deltas")
+    for name, entry in report["confidence_variants"].items():
+        reported = [entry] if len(sides) == 1 else [_member(entry, side) for side in SIDES]
+        try:
+            audited = [OneSide.of(side, name, calibration, said) for side, said in zip(sides, reported, strict=True)]
+        except UserError as error:
+            known.reasons[name] = str(error)
+            continue
+        difference = _member(deltas, name)
+        Variant(audited, difference if isinstance(difference, Mapping) else {}, resamples).tell(known, name)
+    return known
+
+
+def _figures(content: Any, place: Path = ()) -> Iterator[tuple[Path, Any]]:
+    """Every number and null that is no setting, and whole columns of a curve or a histogram."""
+    if place[:1] and place[0] in _NO_FIGURES:
+        return
+    if isinstance(content, Mapping):
+        for name, value in content.items():
+            yield from _figures(value, (*place, name))
+    elif isinstance(content, list) and len(place) > 1 and place[-2] in _IN_COLUMNS:
+        yield place, content
+    elif isinstance(content, list):
+        for number, value in enumerate(content):
+            yield from _figures(value, (*place, str(number)))
+    elif (content is None or isinstance(content, Printed)) and not _is_setting(place):
+        yield place, content
+
+
+def _found(place: Path, value: Any, known: Known) -> Finding | None:
+    """What became of a figure; None for a null that nobody expects to be anything else."""
+    key, path = ".".join(place), tuple(_NAMES.get(part, part) for part in place)
+    if isinstance(value, list):
+        one = _column(key, value, *known.columns.get(path, (None, {})))
+    elif value is None and path not in known.figures:
+        return None
+    else:
+        one = finding(key, value, known.figures.get(path))
+    if one.status == "not recognised":
+        return replace(one, cause=next((known.reasons[part] for part in place[1:3] if part in known.reasons), None))
+    return known.explained(one, path, value)
+
+
+def _exactly(value: Any) -> Any:
+    """A figure of a file that holds every digit there is: 0.5 means 0.5, and not whatever rounds to it."""
+    if isinstance(value, list):
+        return [_exactly(one) for one in value]
+    return replace(value, half_unit=0.0) if isinstance(value, Printed) else value
+
+
+def _column(key: str, reported: list[Any], column: list[float] | None, others: Mapping[str, list[float]]) -> Finding:
+    """A whole column as one finding: the first number that differs speaks for it."""
+    size = f"{len(reported)} numbers"
+    if column is None:
+        return Finding(key, "not recognised", size)
+    if len(reported) != len(column):
+        alike = [way for way, other in others.items() if len(other) == len(reported)]
+        return Finding(key, "differs", size, float(len(column)), cause=f"{len(column)} are expected{_as(alike)}")
+    for place, (number, value) in enumerate(zip(reported, column, strict=True)):
+        ways = {way: other[place] for way, other in others.items() if len(other) == len(column)}
+        one = finding(key, number if isinstance(number, Printed) else None, Expected(value, otherwise=ways))
+        if one.status == "differs":
+            cause = f"the first of them at place {place}" + (f": {one.cause}" if one.cause else "")
+            return replace(one, cause=cause)
+    return Finding(key, "match", size)
+
+
+def _as(ways: list[str]) -> str:
+    return f"; so many would be there with {ways[0]}" if ways else ""
+
+
+def _is_setting(place: Path) -> bool:
+    is_area = len(place) > 1 and _NAMES.get(place[-2], place[-2]) in ("aurc_at_c", "augrc_at_c")
+    return place[-1:] != () and (place[-1] in _SETTINGS or (is_area and place[-1] == "requested"))
+
+
+def _renamed(content: Any) -> Any:
+    """The same content under the names of our own shape."""
+    if isinstance(content, Mapping):
+        return {_NAMES.get(name, name): _renamed(value) for name, value in content.items()}
+    return [_renamed(value) for value in content] if isinstance(content, list) else content
+
+
+def _is_paired(content: Any) -> bool:
+    variants = _member(content, "confidence_variants")
+    entries = list(variants.values()) if isinstance(variants, Mapping) else []
+    sided = any(isinstance(one, Mapping) and one.keys() & {*SIDES, "input_0", "input_1"} for one in entries)
+    return sided or _member(_member(content, "comparison"), "enabled") is True
+
+
+def _loss(report: Mapping[str, Any]) -> str:
+    name = _member(report.get("loss"), "name")
+    return name if isinstance(name, str) else "abs_norm"
+
+
+def _member(content: Any, name: str) -> Any:
+    return content.get(name) if isinstance(content, Mapping) else None
