@@ -238,6 +238,11 @@ class TestRuns:
         with pytest.raises(UserError, match="^3 data files for an artifact of 2 runs: give one, or one for each$"):
             runs_of([folder / "run.json"] * 3, content)
 
+    @pytest.mark.parametrize("inputs", [None, 7, [], [{"mode": 7}], ["few_shot"]])
+    def test_an_artifact_that_records_no_mode_leaves_the_choice_to_the_reader(self, folder, inputs):
+        with pytest.raises(UserError, match="2 experiments and no mode was asked for"):
+            runs_of([folder / "run.json"], printed({"confidence_variants": {}, "inputs": inputs}))
+
     def test_what_is_no_artifact_is_refused(self, folder):
         items = read_run(folder / "run.json", mode="few_shot")
         with pytest.raises(UserError, match="^not a metrics artifact: expected an object with confidence_variants$"):

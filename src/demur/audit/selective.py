@@ -48,8 +48,9 @@ def runs_of(paths: Sequence[str | File], content: Any, instrument: str | File | 
     wanted = 2 if _is_paired(content) else 1
     if not 1 <= len(paths) <= wanted:
         raise UserError(f"{len(paths)} data files for an artifact of {wanted} runs: give one, or one for each")
-    inputs = content.get("inputs") if isinstance(content, Mapping) else None
-    modes = [one.get("mode") if isinstance(one, Mapping) else None for one in inputs or ()]
+    inputs = _member(content, "inputs")
+    said = [_member(one, "mode") for one in inputs] if isinstance(inputs, list) else []
+    modes = [mode if isinstance(mode, str) else None for mode in said]
     both = [*paths] * (wanted // len(paths))
     return read_inputs(both, modes=modes if len(modes) == wanted else (), instrument=instrument)
 
