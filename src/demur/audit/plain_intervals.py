@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Ends = tuple[Expected, Expected]
 
+RESAMPLES = 2000
 SIGMAS = 4.0
 MANY_CLUSTERS = 200
 MOST_DROPPED = 0.5

@@ -14,7 +14,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from demur.audit.figures import Expected, Finding, Printed, finding
+from demur.audit.columns import column_finding, exactly
+from demur.audit.figures import Finding, Printed, finding
+from demur.audit.plain_intervals import RESAMPLES
 from demur.audit.plain_units import SIDES, Side, sides_of
 from demur.audit.selective_population import about_everyone
 from demur.audit.selective_variant import Known, OneSide, Variant
@@ -28,7 +30,6 @@ if TYPE_CHECKING:
     from demur.instruments import Instrument
     from demur.items import Items
 
-RESAMPLES = 2000
 _NAMES = {
     "input_0": "left",
     "input_1": "right",
@@ -72,7 +73,7 @@ def audited_selective(
         raise UserError(f"{len(runs)} runs for an artifact of {wanted}")
     known = _known(sides_of(runs, _loss(report)), report, calibration, resamples)
     every_digit = _member(report.get("tool"), "name") == "demur"
-    figures = ((place, _exactly(value) if every_digit else value) for place, value in _figures(content))
+    figures = ((place, exactly(value) if every_digit else value) for place, value in _figures(content))
     found = (_found(place, value, known) for place, value in figures)
     return [one for one in found if one is not None]
 
@@ -113,7 +114,7 @@ def _found(place: Path, value: Any, known: Known) -> Finding | None:
     """What became of a figure; None for a null that nobody expects to be anything else."""
     key, path = ".".join(place), tuple(_NAMES.get(part, part) for part in place)
     if isinstance(value, list):
-        one = _column(key, value, *known.columns.get(path, (None, {})))
+        one = column_finding(key, value, *known.columns.get(path, (None, {})))
     elif value is None and path not in known.figures:
         return None
     else:
@@ -121,34 +122,6 @@ def _found(place: Path, value: Any, known: Known) -> Finding | None:
     if one.status == "not recognised":
         return replace(one, cause=next((known.reasons[part] for part in place[1:3] if part in known.reasons), None))
     return known.explained(one, path, value)
-
-
-def _exactly(value: Any) -> Any:
-    """A figure of a file that holds every digit there is: 0.5 means 0.5, and not whatever rounds to it."""
-    if isinstance(value, list):
-        return [_exactly(one) for one in value]
-    return replace(value, half_unit=0.0) if isinstance(value, Printed) else value
-
-
-def _column(key: str, reported: list[Any], column: list[float] | None, others: Mapping[str, list[float]]) -> Finding:
-    """A whole column as one finding: the first number that differs speaks for it."""
-    size = f"{len(reported)} numbers"
-    if column is None:
-        return Finding(key, "not recognised", size)
-    if len(reported) != len(column):
-        alike = [way for way, other in others.items() if len(other) == len(reported)]
-        return Finding(key, "differs", size, float(len(column)), cause=f"{len(column)} are expected{_as(alike)}")
-    for place, (number, value) in enumerate(zip(reported, column, strict=True)):
-        ways = {way: other[place] for way, other in others.items() if len(other) == len(column)}
-        one = finding(key, number if isinstance(number, Printed) else None, Expected(value, otherwise=ways))
-        if one.status == "differs":
-            cause = f"the first of them at place {place}" + (f": {one.cause}" if one.cause else "")
-            return replace(one, cause=cause)
-    return Finding(key, "match", size)
-
-
-def _as(ways: list[str]) -> str:
-    return f"; so many would be there with {ways[0]}" if ways else ""
 
 
 def _is_setting(place: Path) -> bool:

@@ -38,10 +38,10 @@ class Resampling:
 
     @classmethod
     def of(cls, reported: Any, resamples: int) -> Resampling:
-        """From the member `bootstrap` of a side; only our own generator can be repeated."""
+        """From a member `bootstrap`; only our own generator, which names its engine or cluster, can be repeated."""
         said = reported if isinstance(reported, Mapping) else {}
         seed, number = _whole(said.get("seed")), _whole(said.get("n_resamples"))
-        ours = said.get("kind") == "multinomial" and "engine" in said
+        ours = said.get("kind") == "multinomial" and bool(said.keys() & {"engine", "cluster"})
         if ours and seed is not None and seed < 2**64 and number is not None and 0 < number <= resamples:
             return cls(seed, Draws(number, number, repeated=True))
         return cls(0 if seed is None or seed >= 2**64 else seed, Draws(number or None, resamples, repeated=False))
