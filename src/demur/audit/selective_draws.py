@@ -46,9 +46,9 @@ class Resampling:
             return cls(seed, Draws(number, number, repeated=True))
         return cls(0 if seed is None or seed >= 2**64 else seed, Draws(number or None, resamples, repeated=False))
 
-    def weights(self, clusters: int) -> Floats:
-        """How often each replicate holds each cluster."""
-        return weights(self.seed, np.arange(self.draws.own), clusters)
+    def weights(self, clusters: int, some: range | None = None) -> Floats:
+        """How often each replicate, or each of some, holds each cluster."""
+        return weights(self.seed, np.arange(self.draws.own) if some is None else np.array(some), clusters)
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from demur.audit.figures import Finding
 
+    Names = list[str] | None
+
 _DIFFERS = 3
 _RUN = ".json"
 
@@ -37,6 +39,14 @@ def audit(  # noqa: PLR0913, PLR0917  (one parameter an option)
     ] = None,
     instrument: InstrumentName = "PHQ-8",
     calibration: CalibrationFile = None,
+    resamples: Annotated[
+        int | None,
+        typer.Option(help="Draws to hold intervals of demur's own artifacts against; 2000 if not given."),
+    ] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(help="Which findings to list, separated by commas: match, differs, not-recognised or all."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,  # noqa: FBT002
 ) -> None:
     """Recompute the figures somebody reported, by plain loops over the data; the exit code is 3 if one differs.
@@ -44,44 +54,61 @@ def audit(  # noqa: PLR0913, PLR0917  (one parameter an option)
     Example: demur audit --data per_query.csv --reported summary.json --system reranker=reranked_topk
 
     Example: demur audit --data run.json --reported metrics.json
+
+    Example: demur audit --data per_query.csv --reported retrieval.json --resamples 10000 --only differs
     """
-    from demur.audit.listing import findings_text  # noqa: PLC0415  (--help does not pay for any of these)
+    from demur.audit.listing import findings_json, findings_text, statuses  # noqa: PLC0415  (--help does not pay for any of these)
     from demur.write import json_text  # noqa: PLC0415
 
+    listed = statuses(only or ())
     if realpath(reported) in map(realpath, data):
         raise UserError(f"{reported}: is the data as well: no figure is compared with itself")
     if data[0].suffix.lower() == _RUN:
         _refuse("a run", {"--system": system, "--column": column})
-        findings = _of_runs(data, reported, instrument, calibration)
+        findings = _of_runs(data, reported, (instrument, calibration), resamples)
     else:
         _refuse("a per-query table", {"--calibration": calibration, "a second --data": data[1:]})
-        findings = _of_queries(data[0], reported, system, column)
-    text = json_text(_record(data, reported, findings)) if as_json else f"{findings_text(findings)}\n"
+        findings = _of_queries(data[0], reported, (system, column), resamples)
+    if as_json:
+        text = json_text(_record(data, reported) | findings_json(findings, listed))
+    else:
+        text = f"{findings_text(findings, listed)}\n"
     typer.echo(text, nl=False)
     if any(one.status == "differs" for one in findings):
         raise typer.Exit(_DIFFERS)
 
 
-def _of_queries(data: Path, reported: Path, systems: list[str] | None, columns: list[str] | None) -> list[Finding]:
+def _of_queries(data: Path, reported: Path, named_as: tuple[Names, Names], resamples: int | None) -> list[Finding]:
+    from demur.audit.own_retrieval import audited_own_retrieval, is_own_retrieval  # noqa: PLC0415
+    from demur.audit.plain_intervals import RESAMPLES  # noqa: PLC0415
     from demur.audit.reading import queries_to_audit  # noqa: PLC0415
     from demur.audit.retrieval import audited_retrieval  # noqa: PLC0415
 
-    called, chosen = named(columns, "--column"), named(systems, "--system")
+    systems, columns = named(named_as[0], "--system"), named(named_as[1], "--column")
     content = _content(reported)
-    queries = queries_to_audit(data, columns=called, systems=chosen)
+    if not is_own_retrieval(content):
+        _refuse("figures without draws", {"--resamples": resamples is not None})
+    queries = queries_to_audit(data, columns=columns, systems=systems)
     with _told_of(reported):
+        if is_own_retrieval(content):
+            return audited_own_retrieval(queries, content, resamples=RESAMPLES if resamples is None else resamples)
         return audited_retrieval(queries, content)
 
 
-def _of_runs(data: Sequence[Path], reported: Path, instrument: str, calibration: Path | None) -> list[Finding]:
+def _of_runs(
+    data: Sequence[Path], reported: Path, how: tuple[str, Path | None], resamples: int | None
+) -> list[Finding]:
+    from demur.audit.plain_intervals import RESAMPLES  # noqa: PLC0415
     from demur.audit.selective import audited_selective, runs_of  # noqa: PLC0415
     from demur.strict_json import read_as  # noqa: PLC0415
 
+    instrument, calibration = how
     content = _content(reported)
     runs = runs_of(data, content, instrument)
     fitted = read_as(calibration, lambda parsed: parsed) if calibration else None
     with _told_of(reported):
-        return audited_selective(runs, content, calibration=fitted)
+        taken = RESAMPLES if resamples is None else resamples
+        return audited_selective(runs, content, calibration=fitted, resamples=taken)
 
 
 def _content(reported: Path) -> Any:
@@ -101,15 +128,14 @@ def _told_of(path: Path) -> Iterator[None]:
         raise error.in_file(path) from None
 
 
-def _record(data: Sequence[Path], reported: Path, findings: Sequence[Finding]) -> dict[str, Any]:
-    """The findings with the files they are about, so that an audit can be traced back to their bytes."""
-    from demur.audit.listing import findings_json  # noqa: PLC0415
+def _record(data: Sequence[Path], reported: Path) -> dict[str, Any]:
+    """The files the findings are about, so that an audit can be traced back to their bytes."""
     from demur.strict_json import fingerprint, read_bytes, shown_path  # noqa: PLC0415
 
     def traced(path: Path) -> dict[str, str]:
         return {"path": shown_path(path), "sha256": fingerprint(read_bytes(path))}
 
-    return {"data": [traced(path) for path in data], "reported": traced(reported), **findings_json(findings)}
+    return {"data": [traced(path) for path in data], "reported": traced(reported)}
 
 
 def _refuse(what: str, options: dict[str, object]) -> None:
