@@ -28,19 +28,21 @@ _INTERVALS = ("ci95", "ci95_recommended")
 class Number:
     """A number of one system by the data as they are, nan where there is none, and in every draw of posts.
 
-    `whole`: it is made of whole numbers, so that equal replicates are equal to the last bit wherever they are
-    computed. A number given `by_convention` has no interval.
+    `made_of` is the column of the queries it follows from. `whole`: it is a mean of whole numbers, so that equal
+    replicates are equal to the last bit wherever they are computed. A number given `by_convention` has no interval.
     """
 
     point: float
     values: Floats
+    made_of: Floats
     whole: bool = False
     by_convention: bool = False
 
     def minus(self, other: Number) -> Number:
         """The difference from another system's number, on the same draws."""
-        same = np.array_equal(self.values, other.values, equal_nan=True)
-        return Number(self.point - other.point, self.values - other.values, same or (self.whole and other.whole))
+        same = np.array_equal(self.made_of, other.made_of)
+        values, whole = self.values - other.values, same or (self.whole and other.whole)
+        return Number(self.point - other.point, values, self.made_of, whole=whole)
 
     def evidence(self, clusters: int, draws: Draws) -> Evidence:
         """All that is known about it."""
@@ -89,7 +91,7 @@ def _undrawn(clusters: int, share: str) -> dict[Path, Expected]:
 def uncertain(evidence: Evidence, recommended: str, *, flat: bool = False) -> dict[Path, Expected]:
     """Intervals, standard error and share of draws without a number; what our draws are too few for is left out."""
     found: dict[Path, Expected] = {("drop_rate",): rate(evidence.drop_rate, evidence.draws)}
-    error = std_error(evidence)
+    error = std_error(evidence) if len(evidence.reached) else Expected(None)
     if error is not None:
         found["std_error",] = error
     many = evidence.clusters >= MANY_CLUSTERS

@@ -85,7 +85,7 @@ class Gate:
         found: dict[Path, Expected] = {}
         for name, point in self.points.items():
             if draws is None:
-                members = estimated(Number(point, np.zeros(0)), clusters, None)
+                members = estimated(Number(point, np.zeros(0), np.zeros(0)), clusters, None)
             elif (name,) in values:
                 evidence = self._evidence(name, point, values, draws)
                 members = {("value",): Expected(evidence.point)} | uncertain(evidence, _method(name, draws, reported))

@@ -91,6 +91,17 @@ class Means:
             if (column == np.rint(column)).all()
         }
 
+    @property
+    def made_of(self) -> dict[Path, Floats]:
+        """The column of the queries each of the numbers follows from."""
+        found = {path: column for lot, _ in self._lots for path, column in lot.values.items()}
+        for population in self._facts.populations:
+            found |= {(population, "macro", name): column for name, column in self.per_query.items()}
+        if self._has_empty:
+            decision = ("precision", "recall", "false_evidence_rate", "f1")
+            found |= {("empty_decision", name): found[_EMPTY] for name in decision}
+        return found
+
     def _followed(self, found: Mapping[Path, Floats]) -> list[tuple[Path, Floats]]:
         """Means, the mean over the criteria that have one, and the F1 of the empty decision."""
         made = {path: values for path, values in found.items() if path[0] != "of f1"}

@@ -59,16 +59,20 @@ class OneSystem:
         """Every number that comes with its uncertainty, but those of the gate, by its path."""
         values, whole = self._drawn(self._means.drawn), self._means.whole
         found = {
-            path: Number(point, values.get(path, _NOTHING), whole=path in whole)
+            path: Number(point, values.get(path, _NOTHING), self._means.made_of[path], whole=path in whole)
             for path, point in self._means.points.items()
         }
         if self._detection is not None:
-            told, one_class = self._drawn(self._detection.drawn), self._detection.one_class
-            found |= {
-                ("detection", *path): Number(point, told.get(path, _NOTHING), by_convention=path[:-1] in one_class)
-                for path, point in self._detection.points.items()
-            }
+            found |= {("detection", *path): number for path, number in self._told(self._detection).items()}
         return found
+
+    def _told(self, detection: Detection) -> dict[Path, Number]:
+        values, one_class = self._drawn(detection.drawn), detection.one_class
+        prob = np.array([query.prob for query in self.facts.judged], np.float64)
+        return {
+            path: Number(point, values.get(path, _NOTHING), prob, by_convention=path[:-1] in one_class)
+            for path, point in detection.points.items()
+        }
 
     def _drawn(self, numbers: Callable[[Floats], dict[Path, Floats]]) -> dict[Path, Floats]:
         """Numbers of every draw, so many draws at a time that they fit into memory."""

@@ -3,7 +3,8 @@
 Where the reported draws can be repeated (our generator, its seed recorded, no more of them than we take), a figure must
 agree to 1e-9. Elsewhere both sides drew at random, and with B reported and B' own draws
 
-- an end of an interval, a quantile at p, must lie between our quantiles at p ± 4·√(p(1 − p)·(1/B + 1/B')),
+- an end of an interval, a quantile at p, must lie between our quantiles at p ± 4·√(p(1 − p)·(1/B + 1/B')); where so
+  few of our draws may reach that far that all could fall short, as far again as our draws are wide,
 - a standard error within 4·√((κ − 1)/4 · (1/B + 1/B')) of ours, relative to it, with κ ≥ 3 the kurtosis of our draws,
 - a share of the draws within 4 binomial standard errors of the difference, with two draws more on either side.
 
@@ -35,6 +36,7 @@ MOST_DROPPED = 0.5
 FEW_DRAWS = 100
 _NORMAL_KURTOSIS = 3.0
 _NO_ERROR = 1e-9
+_RARE = 1e-4
 _NO_DIFFERENCE = 1e-12
 
 
@@ -166,8 +168,11 @@ def _quantile(values: Floats, share: float, draws: Draws) -> Expected:
     if draws.repeated:
         return Expected(value)
     away = draws.spread(share)
-    low, high = np.quantile(values, [max(share - away, 0.0), min(share + away, 1.0)])
-    return Expected(value, band=(float(low), float(high)))
+    low, high = np.quantile(values, [max(share - away, 0.0), min(share + away, 1.0)]).tolist()
+    further = float(np.ptp(values))
+    low -= further if share < away and (1 - share) ** draws.own > _RARE else 0.0
+    high += further if 1 - share < away and share**draws.own > _RARE else 0.0
+    return Expected(value, band=(low, high))
 
 
 def _percentile(evidence: Evidence, level: float) -> Ends:

@@ -1,0 +1,226 @@
+"""An artifact of `demur retrieval` and the data it was made from: all of it agrees, and every change is found."""
+
+import csv
+import io
+import json
+import random
+
+import pytest
+
+from audits import by_key, changed, differing, printed
+from commands import demur
+from demur.audit.own_retrieval import audited_own_retrieval
+from demur.audit.reading import queries_to_audit
+from demur.simulate_queries import simulated_queries
+from runs import written
+
+POLICIES = ("fixed:3", "threshold:0.7", "gap", "elbow")
+ASKED = ("--k", "2,10", "--effective-k", "--threshold", "0.5", *(word for one in POLICIES for word in ("--policy", one)))
+RECORDED = 120
+NOT_FIGURES = ("schema_version", "kind", "created_at", "tool", "inputs", "settings", "bootstrap", "convention", "warnings")
+
+
+def uneven(text):
+    """Simulated queries made awkward: short and empty lists, broken bounds, a criterion with gold never, one always."""
+    rng, rows = random.Random(1), [*csv.DictReader(io.StringIO(text))]
+    for row in rows:
+        if row["criterion_id"] in ("A8", "A9"):
+            row["gold_ids"] = row["reranked_topk"].split("|")[1] if row["criterion_id"] == "A8" else ""
+        row["retriever_scores"] = "|".join(f"{-rank / 2}" for rank in range(10))
+        for system in ("retriever", "reranked"):
+            length = rng.choice([0, 1, 3, 7, 10, 10])
+            for column in (f"{system}_topk", f"{system}_scores"):
+                row[column] = "|".join(row[column].split("|")[:length])
+            shown = row[f"{system}_topk"].split("|")[: rng.choice([0, 1, 2, 9])]
+            row[f"{system}_selected_ids"] = "|".join(shown)
+        row["reranked_prob"], row["retriever_prob"] = row.pop("prob"), f"{rng.random():.2f}"
+        row["post_id"] = str(7 * int(row["post_id"]) % 101)
+    out = io.StringIO()
+    table = csv.DictWriter(out, [*rows[0]], lineterminator="\n")
+    table.writeheader()
+    table.writerows(rows)
+    return out.getvalue()
+
+
+def evaluated(folder, text, *arguments, resamples=RECORDED):
+    """The artifact of `demur retrieval`."""
+    written(folder, text, "q.csv")
+    flags = ("--seed", 5, "--bootstrap-resamples", resamples, "--quiet", "--output", "r.json")
+    found = demur(folder, "retrieval", "--data", "q.csv", *arguments, *flags)
+    assert (found.returncode, found.stderr) == (0, "")
+    return json.loads((folder / "r.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("own")
+
+
+@pytest.fixture(scope="module")
+def artifact(folder):
+    return evaluated(folder, uneven(simulated_queries(16, seed=1)), *ASKED)
+
+
+@pytest.fixture(scope="module")
+def queries(folder, artifact):
+    return queries_to_audit(folder / "q.csv")
+
+
+def audited(queries, content, resamples=RECORDED):
+    return audited_own_retrieval(queries, printed(content), resamples=resamples)
+
+
+def statuses(findings):
+    return {one.status for one in findings}
+
+
+def figures(content, place=()):
+    """The keys of everything in an artifact that is a number or a switch; a column of a curve is one."""
+    if place[:1] and place[0] in NOT_FIGURES or place[-1:] in (("post",), ("k",)):
+        return
+    if isinstance(content, dict):
+        for name, value in content.items():
+            yield from figures(value, (*place, name))
+    elif isinstance(content, list) and place[-2:-1] == ("curve",):
+        yield ".".join(place)
+    elif isinstance(content, list):
+        for number, value in enumerate(content):
+            yield from figures(value, (*place, str(number)))
+    elif isinstance(content, (bool, int, float)):
+        yield ".".join(place)
+
+
+def nudged(content, place=()):
+    """Every figure a little larger, every switch turned."""
+    if place[:1] and place[0] in NOT_FIGURES or place[-1:] == ("post",):
+        return content
+    if isinstance(content, dict):
+        return {name: nudged(value, (*place, name)) for name, value in content.items()}
+    if isinstance(content, list):
+        return [nudged(value, (*place, str(number))) for number, value in enumerate(content)]
+    if isinstance(content, bool):
+        return not content
+    if isinstance(content, (int, float)):
+        return content + 1 if isinstance(content, int) else content * 1.0001 + 1e-7
+    return content
+
+
+def test_every_figure_of_our_own_artifact_is_recognised_and_agrees(artifact, queries):
+    found = audited(queries, artifact)
+    assert statuses(found) == {"match"}
+    assert {*figures(artifact)} <= by_key(found).keys()
+    assert len(by_key(found)) == len(found) > 5000
+
+
+def test_every_figure_that_is_a_little_larger_is_found(artifact, queries):
+    found = by_key(audited(queries, nudged(artifact)))
+    unnoticed = {key for key in figures(artifact) if found[key].status != "differs"}
+    assert unnoticed == {key for key in unnoticed if key.endswith("share_above")}
+    assert len(unnoticed) < 10  # ties of fractions, which rounding may break
+
+
+CHANGES = {
+    "systems/reranked/positives_only/micro/recall@10/value": 0.5,
+    "systems/reranked/all_queries/macro/ndcg@10/ci95/0": lambda low: low - 0.001,
+    "systems/reranked/all_queries/micro/hit@2/ci95_recommended/high": lambda high: high + 0.001,
+    "systems/retriever/positives_only/per_criterion/A1/metrics/mrr@10/std_error": lambda error: error * 1.01,
+    "systems/retriever/positives_only/per_criterion/A9/metrics/mrr@10/drop_rate": 0.5,
+    "systems/retriever/positives_only/per_criterion/A9/metrics/mrr@10/value": 0.5,
+    "systems/reranked/candidates/p25": lambda count: count + 0.5,
+    "systems/reranked/queries_abstained": lambda count: count + 1,
+    "systems/reranked/empty_decision/f1/value": lambda value: value + 0.01,
+    "systems/reranked/detection/macro/auprc/ci95/1": lambda high: high + 0.001,
+    "systems/reranked/detection/threshold_at_fpr/0.05/threshold": 0.5,
+    "systems/reranked/detection/single_class": True,
+    "systems/reranked/gate/metrics/augrc/ci95_recommended/low": lambda low: low - 0.001,
+    "systems/reranked/gate/curve/selective_risk/7": lambda risk: risk + 0.001,
+    "systems/reranked/dynamic_k/abstained": 0,
+    "systems/reranked/dynamic_k/breaches/3/selected": lambda count: count + 1,
+    "systems/reranked/dynamic_k/breaches/3/allowed/1": 11,
+    "systems/reranked/policies/elbow/evidence_f1/value": lambda value: value + 0.001,
+    "systems/reranked/folds/positives_only/ndcg@10/std": lambda std: std * 1.1,
+    "systems/reranked/folds/detection/auroc/values/2": 0.5,
+    "deltas/reranked/positives_only.micro/map@10/delta": lambda delta: -delta,
+    "deltas/reranked/positives_only.micro/map@10/ci95_recommended/low": lambda low: low - 0.001,
+    "deltas/reranked/dynamic_k/average_k/share_above": lambda share: share - 0.01,
+    "reference_ranges/1/value": 0.9,
+    "reference_ranges/1/good/0": 0.91,
+    "queries/queries_with_positives": 1,
+}
+OF_COLUMNS = "systems.reranked.gate.curve.selective_risk"
+
+
+def test_one_changed_number_of_each_kind_is_found_and_only_it(artifact, queries):
+    content = artifact
+    for key, value in CHANGES.items():
+        content = changed(content, key, value)
+    keys = {key.replace("/", ".") for key in CHANGES if "/curve/" not in key}
+    found = audited(queries, content)
+    assert {*differing(found)} == {*keys, OF_COLUMNS}
+    assert by_key(found)[OF_COLUMNS].cause == "the first of them at place 7"
+
+
+def test_a_selection_left_out_or_made_up_is_found(artifact, queries):
+    key = "systems.reranked.dynamic_k.breaches"
+    listed = artifact["systems"]["reranked"]["dynamic_k"]["breaches"]
+    place = f"post {listed[0]['post']}, criterion {listed[0]['criterion']}"
+    fewer = by_key(audited(queries, changed(artifact, key.replace(".", "/"), listed[1:])))
+    assert (fewer[key].status, fewer[key].cause) == ("differs", f"{place} is not listed")
+    other = changed(artifact, f"{key.replace('.', '/')}/0/criterion", "A77")
+    assert by_key(audited(queries, other))[key].cause == f"post {listed[0]['post']}, criterion A77 breaks no bound"
+
+
+def test_swapped_systems_are_told(artifact, queries):
+    systems = artifact["systems"]
+    swapped = artifact | {"systems": {"retriever": systems["reranked"], "reranked": systems["retriever"]}}
+    found = by_key(audited(queries, swapped))
+    for key in ("micro.recall@10.value", "macro.ndcg@10.ci95.1", "per_criterion.A1.metrics.map@2.std_error"):
+        one = found[f"systems.reranked.positives_only.{key}"]
+        assert (one.status, one.cause) == ("differs", "it is the figure of retriever")
+    assert "retriever" in found["systems.reranked.gate.curve.threshold"].cause
+
+
+@pytest.mark.parametrize(
+    ("key", "taken_from", "cause"),
+    [
+        ("positives_only/micro/mrr@10/value", "all_queries/micro/mrr@10/value", "other population: all queries"),
+        ("positives_only/micro/mrr@10/ci95/0", "positives_only/macro/mrr@10/ci95/0", "macro: the mean over criteria"),
+        ("detection/macro/auroc/value", "detection/micro/auroc/value", "micro: pairs pooled"),
+    ],
+)
+def test_a_figure_of_another_place_is_told(artifact, queries, key, taken_from, cause):
+    inner = artifact["systems"]["reranked"]
+    for part in taken_from.split("/"):
+        inner = inner[int(part) if isinstance(inner, list) else part]
+    found = by_key(audited(queries, changed(artifact, f"systems/reranked/{key}", inner)))
+    assert found[f"systems.reranked.{key.replace('/', '.')}"].cause.startswith(cause)
+
+
+def test_fewer_draws_than_recorded_leave_a_band_and_still_find_what_is_far_off(artifact, queries):
+    own = 110
+    found = audited(queries, artifact, resamples=own)
+    assert statuses(found) == {"match"}
+    key = "systems.reranked.all_queries.micro.ndcg@10.ci95.1"
+    low, high = by_key(found)[key].band
+    assert low < artifact["systems"]["reranked"]["all_queries"]["micro"]["ndcg@10"]["ci95"][1] < high
+    far = changed(artifact, key.replace("reranked.all", "reranked/all").replace(".", "/"), 0.99)
+    assert differing(audited(queries, far, resamples=own)) == [key]
+
+
+def test_without_draws_and_with_many_or_single_posts_everything_agrees(tmp_path):
+    for posts, resamples in ((1, 5), (2, 40), (3, 0), (200, 3)):
+        content = evaluated(tmp_path, uneven(simulated_queries(posts, seed=posts)), "--k", 5, resamples=resamples)
+        assert statuses(audited(queries_to_audit(tmp_path / "q.csv"), content)) == {"match"}
+
+
+def test_posts_are_drawn_in_numeric_order_from_csv_and_as_texts_from_json_lines(tmp_path):
+    rows = [(str(post), [f"g{post}"], ["x", f"g{post}"][: 1 + post % 2]) for post in range(12)]
+    table = [{"post_id": post, "criterion_id": "A", "gold_ids": gold, "ranked_ids": ids} for post, gold, ids in rows]
+    lines = "\n".join(map(json.dumps, table))
+    plain = "\n".join(["post_id,criterion_id,gold_ids,ranked_ids", *(f"{p},A,{g[0]},{'|'.join(i)}" for p, g, i in rows)])
+    for name, text in (("q.csv", plain), ("q.jsonl", lines)):
+        written(tmp_path, text, name)
+        assert demur(tmp_path, "retrieval", "--data", name, "--seed", 1, "--quiet", "--output", "r.json").returncode == 0
+        found = demur(tmp_path, "audit", "--data", name, "--reported", "r.json", "--resamples", 10_000)
+        assert (found.returncode, found.stdout.splitlines()[-1].split(": ")[1]) == (0, found.stdout.splitlines()[-1].split(": ")[1])
+        assert " 0 differs, 0 not recognised" in found.stdout
