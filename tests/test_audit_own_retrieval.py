@@ -11,13 +11,31 @@ from audits import by_key, changed, differing, printed
 from commands import demur
 from demur.audit.own_retrieval import audited_own_retrieval
 from demur.audit.reading import queries_to_audit
+from demur.errors import UserError
 from demur.simulate_queries import simulated_queries
 from runs import written
 
 POLICIES = ("fixed:3", "threshold:0.7", "gap", "elbow")
-ASKED = ("--k", "2,10", "--effective-k", "--threshold", "0.5", *(word for one in POLICIES for word in ("--policy", one)))
-RECORDED = 120
-NOT_FIGURES = ("schema_version", "kind", "created_at", "tool", "inputs", "settings", "bootstrap", "convention", "warnings")
+ASKED = (
+    "--k",
+    "2,10",
+    "--effective-k",
+    "--threshold",
+    "0.5",
+    *(word for one in POLICIES for word in ("--policy", one)),
+)
+RECORDED, FEWER = 200, 180
+NOT_FIGURES = (
+    "schema_version",
+    "kind",
+    "created_at",
+    "tool",
+    "inputs",
+    "settings",
+    "bootstrap",
+    "convention",
+    "warnings",
+)
 
 
 def uneven(text):
@@ -34,7 +52,7 @@ def uneven(text):
             shown = row[f"{system}_topk"].split("|")[: rng.choice([0, 1, 2, 9])]
             row[f"{system}_selected_ids"] = "|".join(shown)
         row["reranked_prob"], row["retriever_prob"] = row.pop("prob"), f"{rng.random():.2f}"
-        row["post_id"] = str(7 * int(row["post_id"]) % 101)
+        row["post_id"] = str(7 * int(row["post_id"]) % 1009)
     out = io.StringIO()
     table = csv.DictWriter(out, [*rows[0]], lineterminator="\n")
     table.writeheader()
@@ -58,11 +76,12 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def artifact(folder):
-    return evaluated(folder, uneven(simulated_queries(16, seed=1)), *ASKED)
+    return evaluated(folder, uneven(simulated_queries(12, seed=1)), *ASKED)
 
 
 @pytest.fixture(scope="module")
 def queries(folder, artifact):
+    assert artifact["inputs"][0]["path"] == "q.csv"
     return queries_to_audit(folder / "q.csv")
 
 
@@ -76,7 +95,7 @@ def statuses(findings):
 
 def figures(content, place=()):
     """The keys of everything in an artifact that is a number or a switch; a column of a curve is one."""
-    if place[:1] and place[0] in NOT_FIGURES or place[-1:] in (("post",), ("k",)):
+    if (place[:1] and place[0] in NOT_FIGURES) or place[-1:] in (("post",), ("k",)):
         return
     if isinstance(content, dict):
         for name, value in content.items():
@@ -92,7 +111,7 @@ def figures(content, place=()):
 
 def nudged(content, place=()):
     """Every figure a little larger, every switch turned."""
-    if place[:1] and place[0] in NOT_FIGURES or place[-1:] == ("post",):
+    if (place[:1] and place[0] in NOT_FIGURES) or place[-1:] == ("post",):
         return content
     if isinstance(content, dict):
         return {name: nudged(value, (*place, name)) for name, value in content.items()}
@@ -161,13 +180,14 @@ def test_one_changed_number_of_each_kind_is_found_and_only_it(artifact, queries)
 
 
 def test_a_selection_left_out_or_made_up_is_found(artifact, queries):
-    key = "systems.reranked.dynamic_k.breaches"
-    listed = artifact["systems"]["reranked"]["dynamic_k"]["breaches"]
-    place = f"post {listed[0]['post']}, criterion {listed[0]['criterion']}"
-    fewer = by_key(audited(queries, changed(artifact, key.replace(".", "/"), listed[1:])))
-    assert (fewer[key].status, fewer[key].cause) == ("differs", f"{place} is not listed")
-    other = changed(artifact, f"{key.replace('.', '/')}/0/criterion", "A77")
-    assert by_key(audited(queries, other))[key].cause == f"post {listed[0]['post']}, criterion A77 breaks no bound"
+    left_out, made_up = (artifact["systems"][name]["dynamic_k"]["breaches"][0] for name in ("retriever", "reranked"))
+    content = changed(artifact, "systems/retriever/dynamic_k/breaches", lambda listed: listed[1:])
+    content = changed(content, "systems/reranked/dynamic_k/breaches/0/criterion", "A77")
+    found = by_key(audited(queries, content))
+    assert [found[f"systems.{name}.dynamic_k.breaches"].cause for name in ("retriever", "reranked")] == [
+        f"post {left_out['post']}, criterion {left_out['criterion']} is not listed",
+        f"post {made_up['post']}, criterion A77 breaks no bound",
+    ]
 
 
 def test_swapped_systems_are_told(artifact, queries):
@@ -180,31 +200,31 @@ def test_swapped_systems_are_told(artifact, queries):
     assert "retriever" in found["systems.reranked.gate.curve.threshold"].cause
 
 
-@pytest.mark.parametrize(
-    ("key", "taken_from", "cause"),
-    [
-        ("positives_only/micro/mrr@10/value", "all_queries/micro/mrr@10/value", "other population: all queries"),
-        ("positives_only/micro/mrr@10/ci95/0", "positives_only/macro/mrr@10/ci95/0", "macro: the mean over criteria"),
-        ("detection/macro/auroc/value", "detection/micro/auroc/value", "micro: pairs pooled"),
-    ],
-)
-def test_a_figure_of_another_place_is_told(artifact, queries, key, taken_from, cause):
-    inner = artifact["systems"]["reranked"]
-    for part in taken_from.split("/"):
-        inner = inner[int(part) if isinstance(inner, list) else part]
-    found = by_key(audited(queries, changed(artifact, f"systems/reranked/{key}", inner)))
-    assert found[f"systems.reranked.{key.replace('/', '.')}"].cause.startswith(cause)
+def test_a_figure_of_another_place_is_told(artifact, queries):
+    system, content = artifact["systems"]["reranked"], artifact
+    taken = {
+        "positives_only.micro.mrr@10.value": system["all_queries"]["micro"]["mrr@10"]["value"],
+        "positives_only.macro.mrr@10.ci95.0": system["positives_only"]["micro"]["mrr@10"]["ci95"][0],
+        "detection.micro.auroc.value": system["detection"]["macro"]["auroc"]["value"],
+    }
+    for key, value in taken.items():
+        content = changed(content, f"systems.reranked.{key}".replace(".", "/"), value)
+    found = by_key(audited(queries, content))
+    assert [found[f"systems.reranked.{key}"].cause for key in taken] == [
+        "other population: all queries",
+        "micro: pairs pooled, not the mean over criteria",
+        "macro: the mean over criteria, not pairs pooled",
+    ]
 
 
 def test_fewer_draws_than_recorded_leave_a_band_and_still_find_what_is_far_off(artifact, queries):
-    own = 110
-    found = audited(queries, artifact, resamples=own)
+    found = audited(queries, artifact, resamples=FEWER)
     assert statuses(found) == {"match"}
     key = "systems.reranked.all_queries.micro.ndcg@10.ci95.1"
     low, high = by_key(found)[key].band
     assert low < artifact["systems"]["reranked"]["all_queries"]["micro"]["ndcg@10"]["ci95"][1] < high
     far = changed(artifact, key.replace("reranked.all", "reranked/all").replace(".", "/"), 0.99)
-    assert differing(audited(queries, far, resamples=own)) == [key]
+    assert differing(audited(queries, far, resamples=FEWER)) == [key]
 
 
 def test_without_draws_and_with_many_or_single_posts_everything_agrees(tmp_path):
@@ -214,13 +234,95 @@ def test_without_draws_and_with_many_or_single_posts_everything_agrees(tmp_path)
 
 
 def test_posts_are_drawn_in_numeric_order_from_csv_and_as_texts_from_json_lines(tmp_path):
-    rows = [(str(post), [f"g{post}"], ["x", f"g{post}"][: 1 + post % 2]) for post in range(12)]
-    table = [{"post_id": post, "criterion_id": "A", "gold_ids": gold, "ranked_ids": ids} for post, gold, ids in rows]
-    lines = "\n".join(map(json.dumps, table))
-    plain = "\n".join(["post_id,criterion_id,gold_ids,ranked_ids", *(f"{p},A,{g[0]},{'|'.join(i)}" for p, g, i in rows)])
-    for name, text in (("q.csv", plain), ("q.jsonl", lines)):
-        written(tmp_path, text, name)
-        assert demur(tmp_path, "retrieval", "--data", name, "--seed", 1, "--quiet", "--output", "r.json").returncode == 0
-        found = demur(tmp_path, "audit", "--data", name, "--reported", "r.json", "--resamples", 10_000)
-        assert (found.returncode, found.stdout.splitlines()[-1].split(": ")[1]) == (0, found.stdout.splitlines()[-1].split(": ")[1])
-        assert " 0 differs, 0 not recognised" in found.stdout
+    header = ("post_id", "criterion_id", "gold_ids", "ranked_ids")
+    rows = [(str(post), "A", "g", "|".join(["x", "g"][: 1 + post % 2])) for post in range(12)]
+    listed = [{**dict(zip(header, row)), "gold_ids": ["g"], "ranked_ids": row[3].split("|")} for row in rows]
+    written(tmp_path, "\n".join(map(",".join, (header, *rows))), "q.csv")
+    written(tmp_path, "\n".join(map(json.dumps, listed)), "q.jsonl")
+    for name in ("q.csv", "q.jsonl"):
+        flags = ("--seed", 1, "--bootstrap-resamples", 50, "--quiet", "--output", "r.json")
+        assert demur(tmp_path, "retrieval", "--data", name, *flags).returncode == 0
+        found = demur(tmp_path, "audit", "--data", name, "--reported", "r.json", "--only", "differs,not-recognised")
+        assert found.returncode == 0
+        assert found.stdout.endswith(" match, 0 differs, 0 not recognised\n")
+        assert len(found.stdout.splitlines()) == 1
+
+
+def test_what_the_data_lack_is_listed_with_the_reason(artifact, folder):
+    lacking = ("prob", "fold", "selected_ids", "scores")
+    rows = [*csv.reader((folder / "q.csv").read_text(encoding="utf-8").splitlines())]
+    kept = [place for place, name in enumerate(rows[0]) if not name.endswith(lacking) and "retriever" not in name]
+    written(folder, "\n".join(",".join(row[place] for place in kept) for row in rows), "less.csv")
+    found = audited(queries_to_audit(folder / "less.csv"), changed(artifact, "settings/gate_threshold", None))
+    reasons = {key: one.cause for key, one in by_key(found).items() if one.status == "not recognised"}
+    assert {
+        key: reasons[f"systems.{key}"]
+        for key in (
+            "reranked.detection.micro.auroc.value",
+            "reranked.gate.curve.coverage",
+            "reranked.folds.all_queries.mrr@10.std",
+            "reranked.policies.gap.average_k.value",
+            "reranked.dynamic_k.breaches",
+            "retriever.candidates.p5",
+        )
+    } == {
+        "reranked.detection.micro.auroc.value": "it needs a column prob, and the data have none",
+        "reranked.gate.curve.coverage": "it needs a column prob, and the data have none",
+        "reranked.folds.all_queries.mrr@10.std": "it needs a column fold, and the data have none",
+        "reranked.policies.gap.average_k.value": "it needs a column scores, and the data have none",
+        "reranked.dynamic_k.breaches": "the data have no selection of this system",
+        "retriever.candidates.p5": "no system of the data is called retriever; say which column it is with "
+        "--system NAME=COLUMN",
+    }
+    assert "systems.reranked.policies.fixed:3.average_k.value" not in reasons
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"settings": None}, "expected settings with k"),
+        ({"settings": {"k": [0]}}, "k is missing or no integer of 1 or more"),
+        ({"settings": {"k": [1], "k_min": 2, "hard_cap": 10, "k_max_ratio": 0}}, "k_max_ratio is missing"),
+        ({"systems": {"bm25": {}}}, "no system of it is in the data (retriever, reranked); say which column one is"),
+        ({"systems": []}, "no system of it is in the data"),
+    ],
+)
+def test_an_artifact_that_cannot_be_audited_is_one_line(artifact, queries, change, message):
+    with pytest.raises(UserError) as told:
+        audited(queries, artifact | change)
+    assert message in str(told.value)
+
+
+def test_figures_nobody_knows_and_texts_in_place_of_figures_are_listed(artifact, queries):
+    one = {"value": "0.5", "ci95": [[[0.1]]], "kept": True}
+    content = changed(artifact, "systems/reranked/empty_decision/recall", one)
+    found = by_key(audited(queries, content))
+    place = "systems.reranked.empty_decision.recall"
+    assert {found[f"{place}.{key}"].status for key in ("value", "ci95.0.0.0", "kept")} == {"not recognised"}
+    assert found[f"{place}.value"].cause == "not a number"
+
+
+def test_the_command_lists_what_is_asked_for_and_counts_all(folder, artifact):
+    written(folder, changed(artifact, "queries/posts", 1), "other.json")
+    pair = ("audit", "--data", "q.csv", "--reported", "other.json")
+    few = demur(folder, *pair, "--only", "differs")
+    header, line, empty, total = few.stdout.splitlines()
+    assert (few.returncode, header.split()[0], empty) == (3, "status", "")
+    assert line.split()[:4] == ["differs", "queries.posts", "1", "12"]
+    assert " match, 1 differs, 0 not recognised" in total
+    machine = json.loads(demur(folder, *pair, "--only", "differs", "--only", "not-recognised", "--json").stdout)
+    assert [one["key"] for one in machine["findings"]] == ["queries.posts"]
+    assert machine["counts"]["match"] > 1000
+    wrong = demur(folder, *pair, "--only", "wrong")
+    assert (wrong.returncode, wrong.stdout) == (2, "")
+    assert "no status is called wrong" in wrong.stderr
+
+
+def test_resamples_must_be_of_use(folder, artifact):
+    written(folder, {"reranked": {"recall@10": 0.5}}, "summary.json")
+    pair = ("audit", "--data", "q.csv", "--reported")
+    useless = demur(folder, *pair, "summary.json", "--resamples", 5)
+    assert (useless.returncode, "--resamples says nothing about figures without draws" in useless.stderr) == (2, True)
+    none = demur(folder, *pair, "r.json", "--resamples", 0)
+    assert (none.returncode, "resamples 0, expected 1 or more" in none.stderr) == (2, True)
+    assert artifact["bootstrap"]["n_resamples"] == RECORDED

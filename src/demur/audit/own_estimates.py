@@ -91,7 +91,8 @@ def _undrawn(clusters: int, share: str) -> dict[Path, Expected]:
 def uncertain(evidence: Evidence, recommended: str, *, flat: bool = False) -> dict[Path, Expected]:
     """Intervals, standard error and share of draws without a number; what our draws are too few for is left out."""
     found: dict[Path, Expected] = {("drop_rate",): rate(evidence.drop_rate, evidence.draws)}
-    error = std_error(evidence) if len(evidence.reached) else Expected(None)
+    nowhere = not len(evidence.reached) and evidence.clusters > 1
+    error = Expected(None) if nowhere else std_error(evidence)
     if error is not None:
         found["std_error",] = error
     many = evidence.clusters >= MANY_CLUSTERS

@@ -40,18 +40,20 @@ def other_places(place: Path, systems: Sequence[str]) -> Iterator[tuple[str, Pat
                 yield way, (*place[:number], swapped, *place[number + 1 :])
 
 
-def lacking(place: Path, systems: Mapping[str, OneSystem], baseline: str | None) -> str | None:
-    """Why a figure cannot be recomputed, if that is known."""
+def lacking(place: Path, systems: Mapping[str, OneSystem], baseline: str | None) -> str:
+    """Why a figure cannot be recomputed."""
     named = [place[1]] if len(place) > 1 and place[0] in ("systems", "deltas") else []
     named += [baseline] if place[0] == "deltas" and baseline is not None else []
     for name in named:
         if name not in systems:
             return f"no system of the data is called {shown(name)}; say which column it is with --system NAME=COLUMN"
+    if place[0] == "systems" and place[2:3] == ("gate",) and not systems[place[1]].gate_can_be_drawn:
+        return "posts times thresholds are too many to be drawn by plain counting"
     column = _column(place)
     if column and named and not systems[named[0]].facts.having(column):
         return f"it needs a column {column}, and the data have none"
     if any(part in _FROM_DRAWS for part in place[2:]):
-        return f"it takes {FEW_DRAWS} draws with a number, and more memory the more there are: see --resamples"
+        return f"it takes at least {FEW_DRAWS} draws in which there is a number: give more with --resamples"
     return "no known figure is called so"
 
 

@@ -40,7 +40,7 @@ class Asked:
     def of(cls, content: Mapping[str, Any]) -> Asked:
         """From the member `settings`; without it nobody can say what was computed."""
         said = content.get("settings")
-        if not isinstance(said, Mapping) or not isinstance(said.get("k"), list):
+        if not isinstance(said, Mapping) or not isinstance(said.get("k"), list) or not said["k"]:
             raise UserError("not a retrieval artifact: expected settings with k, k_min, hard_cap, k_max_ratio …")
         threshold, baseline = said.get("gate_threshold"), said.get("baseline")
         return cls(

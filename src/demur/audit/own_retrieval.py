@@ -119,31 +119,38 @@ class _Audit:
         return found
 
     def findings(self, content: Any, place: Path) -> Iterator[Finding]:
-        """What became of every figure below a place: a number, a null in place of one, a flag, or a whole column."""
-        if isinstance(content, Mapping):
-            for name, value in content.items():
-                yield from self.findings(value, (*place, name))
-        elif isinstance(content, list) and place[-2:] == ("dynamic_k", "breaches"):
-            yield from breach_findings(key_of(place), content, self.systems.get(place[1]))
-        elif isinstance(content, list) and "curve" in place:
+        """What became of every figure below a place, in the order of the file."""
+        waiting = [(place, content)]  # a parser may go deeper than the interpreter does
+        while waiting:
+            path, value = waiting.pop()
+            is_column = path[2:4] in (("gate", "curve"), ("dynamic_k", "breaches"))
+            if isinstance(value, Mapping) or (isinstance(value, list) and not is_column):
+                members = value.items() if isinstance(value, Mapping) else enumerate(value)
+                waiting += reversed([((*path, str(name)), inner) for name, inner in members])
+            else:
+                yield from self._leaf(path, value)
+
+    def _leaf(self, place: Path, value: Any) -> Iterator[Finding]:
+        """A number, a null or a text in place of one, a switch, or a whole list; other texts are no figures."""
+        if isinstance(value, list) and place[2] == "dynamic_k":
+            yield from breach_findings(key_of(place), value, self.systems.get(place[1]))
+        elif isinstance(value, list):
             others = {way: self._columns[other] for way, other in self._elsewhere(place) if other in self._columns}
-            yield self._or_why(place, column_finding(key_of(place), exactly(content), self._columns.get(place), others))
-        elif isinstance(content, list):
-            for number, value in enumerate(content):
-                yield from self.findings(value, (*place, str(number)))
-        elif isinstance(content, bool):
-            yield from self._flag(content, place)
-        elif isinstance(content, Printed) or (content is None and place in self._known):
-            yield self._figure(exactly(content), place)
+            yield self._or_why(place, column_finding(key_of(place), exactly(value), self._columns.get(place), others))
+        elif isinstance(value, bool):
+            yield self._flag(place, value)
+        elif isinstance(value, Printed) or (value is None and place in self._known):
+            yield self._figure(place, exactly(value))
+        elif isinstance(value, str) and place in self._known:
+            yield not_recognised(key_of(place), value, "not a number")
 
-    def _flag(self, flag: bool, place: Path) -> Iterator[Finding]:  # noqa: FBT001
-        if place in self._flags:
-            truth = self._flags[place]
-            yield Finding(key_of(place), "match" if flag == truth else "differs", str(flag).lower(), truth)
-        else:
-            yield self._or_why(place, not_recognised(key_of(place), flag, "no known switch is called so"))
+    def _flag(self, place: Path, flag: bool) -> Finding:  # noqa: FBT001
+        truth = self._flags.get(place)
+        if truth is None:
+            return self._or_why(place, not_recognised(key_of(place), flag, ""))
+        return Finding(key_of(place), "match" if flag == truth else "differs", str(flag).lower(), truth)
 
-    def _figure(self, value: Printed | None, place: Path) -> Finding:
+    def _figure(self, place: Path, value: Printed | None) -> Finding:
         expected = self._known.get(place)
         if expected is not None and not expected.agrees(value):
             ways = {way: self._known[other].value for way, other in self._elsewhere(place) if other in self._known}
@@ -157,7 +164,7 @@ class _Audit:
         """A finding, with the reason if nobody could tell."""
         if one.status != "not recognised":
             return one
-        return replace(one, cause=lacking(place, self.systems, self.baseline) or one.cause)
+        return replace(one, cause=lacking(place, self.systems, self.baseline))
 
 
 def _of_queries(facts: Facts) -> dict[Path, Expected]:

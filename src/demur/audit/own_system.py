@@ -105,6 +105,11 @@ class OneSystem:
         return {("gate", "curve", name): [*getattr(self._gate.curve, name)] for name in names if self._gate}
 
     @property
+    def gate_can_be_drawn(self) -> bool:
+        """Whether the gate's numbers have draws; there may be no gate."""
+        return self._gate is None or self._gate.can_be_drawn
+
+    @property
     def flags(self) -> dict[Path, bool]:
         """Whether the numbers of detection are conventions."""
         if self._detection is None:
