@@ -76,7 +76,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def artifact(folder):
-    return evaluated(folder, uneven(simulated_queries(12, seed=1)), *ASKED)
+    return evaluated(folder, uneven(simulated_queries(10, seed=1)), *ASKED)
 
 
 @pytest.fixture(scope="module")
@@ -135,7 +135,9 @@ def test_every_figure_that_is_a_little_larger_is_found(artifact, queries):
     found = by_key(audited(queries, nudged(artifact)))
     unnoticed = {key for key in figures(artifact) if found[key].status != "differs"}
     assert unnoticed == {key for key in unnoticed if key.endswith("share_above")}
-    assert len(unnoticed) < 10  # ties of fractions, which rounding may break
+    assert (
+        len(unnoticed) < 10 < sum(key.endswith("share_above") for key in figures(artifact))
+    )  # ties of fractions, which rounding may break
 
 
 CHANGES = {
@@ -218,13 +220,11 @@ def test_a_figure_of_another_place_is_told(artifact, queries):
 
 
 def test_fewer_draws_than_recorded_leave_a_band_and_still_find_what_is_far_off(artifact, queries):
-    found = audited(queries, artifact, resamples=FEWER)
-    assert statuses(found) == {"match"}
-    key = "systems.reranked.all_queries.micro.ndcg@10.ci95.1"
-    low, high = by_key(found)[key].band
-    assert low < artifact["systems"]["reranked"]["all_queries"]["micro"]["ndcg@10"]["ci95"][1] < high
-    far = changed(artifact, key.replace("reranked.all", "reranked/all").replace(".", "/"), 0.99)
-    assert differing(audited(queries, far, resamples=FEWER)) == [key]
+    near, far = (f"systems.reranked.{one}.micro.ndcg@10.ci95.1" for one in ("positives_only", "all_queries"))
+    found = audited(queries, changed(artifact, far.replace("10.ci", "10/ci").replace(".", "/"), 0.99), resamples=FEWER)
+    assert {one.key for one in found if one.status != "match"} == {far}
+    low, high = by_key(found)[near].band
+    assert low < artifact["systems"]["reranked"]["positives_only"]["micro"]["ndcg@10"]["ci95"][1] < high
 
 
 def test_without_draws_and_with_many_or_single_posts_everything_agrees(tmp_path):
@@ -308,7 +308,7 @@ def test_the_command_lists_what_is_asked_for_and_counts_all(folder, artifact):
     few = demur(folder, *pair, "--only", "differs")
     header, line, empty, total = few.stdout.splitlines()
     assert (few.returncode, header.split()[0], empty) == (3, "status", "")
-    assert line.split()[:4] == ["differs", "queries.posts", "1", "12"]
+    assert line.split()[:4] == ["differs", "queries.posts", "1", "10"]
     assert " match, 1 differs, 0 not recognised" in total
     machine = json.loads(demur(folder, *pair, "--only", "differs", "--only", "not-recognised", "--json").stdout)
     assert [one["key"] for one in machine["findings"]] == ["queries.posts"]

@@ -28,7 +28,7 @@ _INTERVALS = ("ci95", "ci95_recommended")
 class Number:
     """A number of one system by the data as they are, nan where there is none, and in every draw of posts.
 
-    `made_of` is the column of the queries it follows from. `whole`: it is a mean of whole numbers, so that equal
+    `made_of` is the column of the queries it follows from. `whole`: it is one division of whole numbers, so that equal
     replicates are equal to the last bit wherever they are computed. A number given `by_convention` has no interval.
     """
 

@@ -83,12 +83,12 @@ class Means:
 
     @property
     def whole(self) -> set[Path]:
-        """The means of whole numbers, which add up without rounding however they are added."""
+        """The means of whole numbers, halves and quarters, which add up without rounding however they are added."""
         return {
             path
             for lot, (sums, _) in self._lots
             for path, column in zip(lot.values, sums.T, strict=True)
-            if (column == np.rint(column)).all()
+            if (4 * column == np.rint(4 * column)).all()
         }
 
     @property

@@ -70,7 +70,13 @@ class OneSystem:
         values, one_class = self._drawn(detection.drawn), detection.one_class
         prob = np.array([query.prob for query in self.facts.judged], np.float64)
         return {
-            path: Number(point, values.get(path, _NOTHING), prob, by_convention=path[:-1] in one_class)
+            path: Number(
+                point,
+                values.get(path, _NOTHING),
+                prob,
+                whole=path[-1].startswith("tpr") and path[0] != "macro",
+                by_convention=path[:-1] in one_class,
+            )
             for path, point in detection.points.items()
         }
 
