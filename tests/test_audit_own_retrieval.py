@@ -9,6 +9,7 @@ import pytest
 
 from audits import by_key, changed, differing, printed
 from commands import demur
+from demur.audit import own_retrieval
 from demur.audit.own_retrieval import audited_own_retrieval
 from demur.audit.reading import queries_to_audit
 from demur.errors import UserError
@@ -225,6 +226,12 @@ def test_fewer_draws_than_recorded_leave_a_band_and_still_find_what_is_far_off(a
     assert {one.key for one in found if one.status != "match"} == {far}
     low, high = by_key(found)[near].band
     assert low < artifact["systems"]["reranked"]["positives_only"]["micro"]["ndcg@10"]["ci95"][1] < high
+
+
+def test_what_lies_outside_a_band_is_decided_by_all_recorded_draws(artifact, queries, monkeypatch):
+    monkeypatch.setattr(own_retrieval, "RESAMPLES", 5)
+    assert "differs" in statuses(audited(queries, artifact, resamples=5))
+    assert statuses(audited(queries, artifact, resamples=None)) == {"match"}
 
 
 def test_without_draws_and_with_many_or_single_posts_everything_agrees(tmp_path):

@@ -80,7 +80,6 @@ def audit(  # noqa: PLR0913, PLR0917  (one parameter an option)
 
 def _of_queries(data: Path, reported: Path, named_as: tuple[Names, Names], resamples: int | None) -> list[Finding]:
     from demur.audit.own_retrieval import audited_own_retrieval, is_own_retrieval  # noqa: PLC0415
-    from demur.audit.plain_intervals import RESAMPLES  # noqa: PLC0415
     from demur.audit.reading import queries_to_audit  # noqa: PLC0415
     from demur.audit.retrieval import audited_retrieval  # noqa: PLC0415
 
@@ -91,7 +90,7 @@ def _of_queries(data: Path, reported: Path, named_as: tuple[Names, Names], resam
     queries = queries_to_audit(data, columns=columns, systems=systems)
     with _told_of(reported):
         if is_own_retrieval(content):
-            return audited_own_retrieval(queries, content, resamples=RESAMPLES if resamples is None else resamples)
+            return audited_own_retrieval(queries, content, resamples=resamples)
         return audited_retrieval(queries, content)
 
 
