@@ -41,7 +41,8 @@ NOT_FIGURES = (
 
 def uneven(text):
     """Simulated queries made awkward: short and empty lists, broken bounds, a criterion with gold never, one always."""
-    rng, rows = random.Random(1), [*csv.DictReader(io.StringIO(text))]
+    rng, kept = random.Random(1), ("A1", "A2", "A8", "A9")
+    rows = [row for row in csv.DictReader(io.StringIO(text)) if row["criterion_id"] in kept]
     for row in rows:
         if row["criterion_id"] in ("A8", "A9"):
             row["gold_ids"] = row["reranked_topk"].split("|")[1] if row["criterion_id"] == "A8" else ""
@@ -77,7 +78,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def artifact(folder):
-    return evaluated(folder, uneven(simulated_queries(10, seed=1)), *ASKED)
+    return evaluated(folder, uneven(simulated_queries(12, seed=1)), *ASKED)
 
 
 @pytest.fixture(scope="module")
@@ -129,16 +130,15 @@ def test_every_figure_of_our_own_artifact_is_recognised_and_agrees(artifact, que
     found = audited(queries, artifact)
     assert statuses(found) == {"match"}
     assert {*figures(artifact)} <= by_key(found).keys()
-    assert len(by_key(found)) == len(found) > 5000
+    assert len(by_key(found)) == len(found) > 3000
 
 
 def test_every_figure_that_is_a_little_larger_is_found(artifact, queries):
     found = by_key(audited(queries, nudged(artifact)))
     unnoticed = {key for key in figures(artifact) if found[key].status != "differs"}
-    assert unnoticed == {key for key in unnoticed if key.endswith("share_above")}
-    assert (
-        len(unnoticed) < 10 < sum(key.endswith("share_above") for key in figures(artifact))
-    )  # ties of fractions, which rounding may break
+    ties_of_fractions = {key for key, one in found.items() if key.endswith("share_above") and one.band is not None}
+    assert unnoticed <= ties_of_fractions  # rounding may break such a tie either way
+    assert len([key for key in figures(artifact) if key.endswith("share_above")]) > 2 * len(unnoticed)
 
 
 CHANGES = {
@@ -161,7 +161,7 @@ CHANGES = {
     "systems/reranked/dynamic_k/breaches/3/allowed/1": 11,
     "systems/reranked/policies/elbow/evidence_f1/value": lambda value: value + 0.001,
     "systems/reranked/folds/positives_only/ndcg@10/std": lambda std: std * 1.1,
-    "systems/reranked/folds/detection/auroc/values/2": 0.5,
+    "systems/reranked/folds/detection/auroc/values/2": 0.51,
     "deltas/reranked/positives_only.micro/map@10/delta": lambda delta: -delta,
     "deltas/reranked/positives_only.micro/map@10/ci95_recommended/low": lambda low: low - 0.001,
     "deltas/reranked/dynamic_k/average_k/share_above": lambda share: share - 0.01,
@@ -315,7 +315,7 @@ def test_the_command_lists_what_is_asked_for_and_counts_all(folder, artifact):
     few = demur(folder, *pair, "--only", "differs")
     header, line, empty, total = few.stdout.splitlines()
     assert (few.returncode, header.split()[0], empty) == (3, "status", "")
-    assert line.split()[:4] == ["differs", "queries.posts", "1", "10"]
+    assert line.split()[:4] == ["differs", "queries.posts", "1", "12"]
     assert " match, 1 differs, 0 not recognised" in total
     machine = json.loads(demur(folder, *pair, "--only", "differs", "--only", "not-recognised", "--json").stdout)
     assert [one["key"] for one in machine["findings"]] == ["queries.posts"]
