@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING
@@ -50,9 +51,9 @@ class Detection:
         """By the data as they are, conventions included, also in the mean over criteria."""
         found: dict[Path, float] = {}
         for name, loop in LOOPS.items():
-            each = {group: loop(self._facts.within(among)) or 0.0 for group, among in self._groups.items()}
+            each = {group: _number(loop(self._facts.within(among))) for group, among in self._groups.items()}
             found |= {(*group, name): value for group, value in each.items()}
-            found["macro", name] = mean(value for group, value in each.items() if group != ("micro",)) or 0.0
+            found["macro", name] = _number(mean(value for group, value in each.items() if group != ("micro",)))
         return found
 
     def drawn(self, weights: Floats) -> dict[Path, Floats]:
@@ -63,6 +64,10 @@ class Detection:
             criteria = [columns[name] for group, columns in each.items() if group != ("micro",)]
             found["macro", name] = mean_of_those_there(criteria)
         return found
+
+
+def _number(value: float | None) -> float:
+    return math.nan if value is None else value
 
 
 class _Forecasts:

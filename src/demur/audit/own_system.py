@@ -17,6 +17,7 @@ from demur.audit.own_estimates import Number, estimated
 from demur.audit.own_gate import Gate
 from demur.audit.own_means import Means
 from demur.audit.ranked_loops import mean, selected_size
+from demur.audit.selective_points import arrays_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -107,8 +108,9 @@ class OneSystem:
     @property
     def columns(self) -> dict[Path, list[float]]:
         """The columns of the gate's curve."""
-        names = ("coverage", "selective_risk", "generalized_risk", "threshold") if self._gate is not None else ()
-        return {("gate", "curve", name): [*getattr(self._gate.curve, name)] for name in names if self._gate}
+        if self._gate is None:
+            return {}
+        return {("gate", *path): column for path, column in arrays_of(self._gate.curve).items()}
 
     @property
     def gate_can_be_drawn(self) -> bool:
