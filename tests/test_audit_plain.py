@@ -114,9 +114,16 @@ class TestIntervals:
         assert (low.value, high.value) == pytest.approx((0.025975, 0.975025), abs=1e-12)
 
     def test_other_draws_may_lie_between_quantiles_as_stated(self):
-        low, _ = ends(self.evidence(Draws(4000, 1000, repeated=False)), "percentile")
-        away = 4 * (0.025 * 0.975 * (1 / 4000 + 1 / 1000)) ** 0.5
-        assert low.band == pytest.approx([0.001 + 0.999 * (0.025 - away), 0.001 + 0.999 * (0.025 + away)], abs=1e-12)
+        draws = Draws(4000, 1000, repeated=False)
+        low, _ = ends(self.evidence(draws), "percentile")
+        shares = draws.between(0.025)
+        assert draws.worth == pytest.approx(800)
+        assert (shares[0] - 0.025) ** 2 == pytest.approx(16 * 0.025 * 0.975 / 800)
+        assert (shares[1] - 0.025) ** 2 == pytest.approx(16 * shares[1] * (1 - shares[1]) / 800)
+        assert low.band == pytest.approx([0.001 + 0.999 * share for share in shares], abs=1e-12)
+
+    def test_a_share_of_none_may_be_a_few(self):
+        assert Draws(1000, 1000, repeated=False).between(0.0) == pytest.approx((0, 16 / 516))
 
     def test_fewer_draws_leave_more_room(self):
         few, many = (ends(self.evidence(Draws(n, 1000, repeated=False)), "percentile")[1].band for n in (200, 20_000))

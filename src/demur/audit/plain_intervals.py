@@ -1,12 +1,12 @@
 """Intervals and standard errors from our own draws, with the Monte-Carlo error a reported one is allowed.
 
 Where the reported draws can be repeated (our generator, its seed recorded, no more of them than we take), a figure must
-agree to 1e-9. Elsewhere both sides drew at random, and with B reported and B' own draws
+agree to 1e-9. Elsewhere both sides drew at random, and B reported and B' own draws are as good as n, 1/n = 1/B + 1/B':
 
-- an end of an interval, a quantile at p, must lie between our quantiles at p ± 4·√(p(1 − p)·(1/B + 1/B')); where so
-  few of our draws may reach that far that all could fall short, as far again as our draws are wide,
-- a standard error within 4·√((κ − 1)/4 · (1/B + 1/B')) of ours, relative to it, with κ ≥ 3 the kurtosis of our draws,
-- a share of the draws within 4 binomial standard errors of the difference, with two draws more on either side.
+- a share of the draws must lie within 4 binomial standard errors of ours, taken at ours or (Wilson) at the other one,
+- an end of an interval, a quantile at p, must lie between our quantiles at the shares that p allows; where
+  all of our draws could fall short of it by chance, as far again as they are wide,
+- a standard error must lie within 4·√((κ − 1)/(4n)) of ours, relative to it, with κ ≥ 3 the kurtosis of our draws.
 
 B and B' count the draws in which there is a number. Of fewer than 100 of them nothing is said about a standard error.
 """
@@ -48,20 +48,24 @@ class Draws:
     own: int
     repeated: bool
 
-    def spread(self, share: float) -> float:
-        """How far the shares of two sets of draws may lie apart."""
+    @property
+    def worth(self) -> float:
+        """As how many draws both are worth when they are held against each other."""
         others = self.own if self.reported is None else self.reported
-        return SIGMAS * math.sqrt(max(share * (1 - share), 0.0) * (1 / max(others, 1) + 1 / max(self.own, 1)))
+        return 1 / (1 / max(others, 1) + 1 / max(self.own, 1))
+
+    def between(self, share: float) -> tuple[float, float]:
+        """Where a share of other draws may lie: within 4 standard errors, ours or, by Wilson's formula, its own."""
+        extra = SIGMAS**2 / self.worth
+        middle = (share + extra / 2) / (1 + extra)
+        away = SIGMAS * math.sqrt((share * (1 - share) + extra / 4) / self.worth) / (1 + extra)
+        plain = SIGMAS * math.sqrt(share * (1 - share) / self.worth)
+        return max(min(middle - away, share - plain), 0.0), min(max(middle + away, share + plain), 1.0)
 
     def among(self, share: float) -> Draws:
         """Those of the draws, a share of all, in which there is a number."""
-        return replace(
-            self, reported=None if self.reported is None else int(self.reported * share), own=int(self.own * share)
-        )
-
-    def reach(self, share: float) -> float:
-        """The same for a share that may be 0 or 1: two draws more on either side."""
-        return self.spread((share * self.own + 2) / (self.own + 4)) + 2 / self.own
+        reported = None if self.reported is None else int(self.reported * share)
+        return replace(self, reported=reported, own=int(self.own * share))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -100,16 +104,14 @@ class Evidence:
     @property
     def undecided(self) -> bool:
         """Whether other draws could have left out more than half, or less."""
-        near = abs(self.drop_rate - MOST_DROPPED) <= self.draws.spread(self.drop_rate)
-        return not self.draws.repeated and self.two_sided and self.point is not None and near
+        low, high = self.draws.between(self.drop_rate)
+        near = not self.draws.repeated and low <= MOST_DROPPED <= high
+        return near and self.two_sided and self.point is not None
 
 
 def rate(share: float, draws: Draws, otherwise: Mapping[str, float | None] | None = None) -> Expected:
     """A share of the draws."""
-    if draws.repeated:
-        return Expected(share, otherwise=otherwise or {})
-    reach = draws.reach(share)
-    return Expected(share, band=(max(share - reach, 0.0), min(share + reach, 1.0)), otherwise=otherwise or {})
+    return Expected(share, band=None if draws.repeated else draws.between(share), otherwise=otherwise or {})
 
 
 def std_error(evidence: Evidence) -> Expected | None:
@@ -134,8 +136,7 @@ def _relative_error(evidence: Evidence) -> float:
     centred = reached - reached.mean()
     variance = float(np.mean(centred**2))
     kurtosis = float(np.mean(centred**4)) / variance**2 if variance > 0 else _NORMAL_KURTOSIS
-    per_draw = math.sqrt((max(kurtosis, _NORMAL_KURTOSIS) - 1) / 4)
-    return per_draw * evidence.reaching.spread(0.5) * 2  # the spread of a share of one half is half of 4·√(1/B + 1/B')
+    return SIGMAS * math.sqrt((max(kurtosis, _NORMAL_KURTOSIS) - 1) / (4 * evidence.reaching.worth))
 
 
 def ends(evidence: Evidence, method: str, level: float = 0.95) -> Ends | None:
@@ -167,11 +168,10 @@ def _quantile(values: Floats, share: float, draws: Draws) -> Expected:
     value = float(np.quantile(values, share))
     if draws.repeated:
         return Expected(value)
-    away = draws.spread(share)
-    low, high = np.quantile(values, [max(share - away, 0.0), min(share + away, 1.0)]).tolist()
+    low, high = np.quantile(values, draws.between(share)).tolist()
     further = float(np.ptp(values))
-    low -= further if share < away and (1 - share) ** draws.own > _RARE else 0.0
-    high += further if 1 - share < away and share**draws.own > _RARE else 0.0
+    low -= further if (1 - share) ** draws.own > _RARE else 0.0
+    high += further if share**draws.own > _RARE else 0.0
     return Expected(value, band=(low, high))
 
 

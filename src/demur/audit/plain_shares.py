@@ -25,8 +25,8 @@ def p_value(evidence: Evidence, *, sums_of_floats: bool) -> Expected:
     total = len(evidence.reached)
     value = min(1.0, 2 * (min(below, above) + level + 1) / (total + 1))
     if not evidence.draws.repeated:
-        away = 2 * evidence.reaching.reach((min(below, above) + level) / total)
-        return Expected(value, band=(max(value - away, 0.0), min(value + away, 1.0)))
+        low, high = evidence.reaching.between(min((min(below, above) + level) / total, 0.5))
+        return Expected(value, band=(2 * low, min(2 * high, 1.0)))
     if not (sums_of_floats and level):
         return Expected(value)
     return Expected(value, band=(min(1.0, 2 * (min(below, above) + 1) / (total + 1)), value))
