@@ -38,17 +38,17 @@ class Resampling:
 
     @classmethod
     def of(cls, reported: Any, resamples: int) -> Resampling:
-        """From the member `bootstrap` of a side; only our own generator can be repeated."""
+        """From a member `bootstrap`; only our own generator, which names its engine or cluster, can be repeated."""
         said = reported if isinstance(reported, Mapping) else {}
         seed, number = _whole(said.get("seed")), _whole(said.get("n_resamples"))
-        ours = said.get("kind") == "multinomial" and "engine" in said
+        ours = said.get("kind") == "multinomial" and bool(said.keys() & {"engine", "cluster"})
         if ours and seed is not None and seed < 2**64 and number is not None and 0 < number <= resamples:
             return cls(seed, Draws(number, number, repeated=True))
         return cls(0 if seed is None or seed >= 2**64 else seed, Draws(number or None, resamples, repeated=False))
 
-    def weights(self, clusters: int) -> Floats:
-        """How often each replicate holds each cluster."""
-        return weights(self.seed, np.arange(self.draws.own), clusters)
+    def weights(self, clusters: int, some: range | None = None) -> Floats:
+        """How often each replicate, or each of some, holds each cluster."""
+        return weights(self.seed, np.arange(self.draws.own) if some is None else np.array(some), clusters)
 
 
 @dataclass(frozen=True, eq=False)
