@@ -155,6 +155,8 @@ CHANGES = {
     "systems/reranked/detection/threshold_at_fpr/0.05/threshold": 0.5,
     "systems/reranked/detection/single_class": True,
     "systems/reranked/gate/metrics/augrc/ci95_recommended/low": lambda low: low - 0.001,
+    "systems/reranked/gate/defined": False,
+    "systems/reranked/gate/upper_bound95": {"aurc": 0.5},
     "systems/reranked/gate/curve/selective_risk/7": lambda risk: risk + 0.001,
     "systems/reranked/dynamic_k/abstained": 0,
     "systems/reranked/dynamic_k/breaches/3/selected": lambda count: count + 1,
@@ -162,23 +164,28 @@ CHANGES = {
     "systems/reranked/policies/elbow/evidence_f1/value": lambda value: value + 0.001,
     "systems/reranked/folds/positives_only/ndcg@10/std": lambda std: std * 1.1,
     "systems/reranked/folds/detection/auroc/values/2": 0.51,
-    "deltas/reranked/positives_only.micro/map@10/delta": lambda delta: -delta,
-    "deltas/reranked/positives_only.micro/map@10/ci95_recommended/low": lambda low: low - 0.001,
+    ("systems", "reranked", "folds", "policies/threshold:0.7", "average_k", "mean"): lambda mean: mean + 0.01,
+    ("deltas", "reranked", "positives_only/micro", "map@10", "delta"): lambda delta: -delta,
+    ("deltas", "reranked", "positives_only/micro", "map@10", "ci95_recommended", "low"): lambda low: low - 0.001,
+    ("deltas", "reranked", "policies/elbow", "evidence_f1", "std_error"): lambda error: error * 1.01,
+    "deltas/reranked/gate/aurc/ci95_recommended/high": lambda high: high + 0.001,
     "deltas/reranked/dynamic_k/average_k/share_above": lambda share: share - 0.01,
     "reference_ranges/1/value": 0.9,
     "reference_ranges/1/good/0": 0.91,
     "queries/queries_with_positives": 1,
 }
 OF_COLUMNS = "systems.reranked.gate.curve.selective_risk"
+OF_BOUNDS = "systems.reranked.gate.upper_bound95"
 
 
 def test_one_changed_number_of_each_kind_is_found_and_only_it(artifact, queries):
     content = artifact
     for key, value in CHANGES.items():
         content = changed(content, key, value)
-    keys = {key.replace("/", ".") for key in CHANGES if "/curve/" not in key}
+    keys = {".".join(key.split("/") if isinstance(key, str) else key) for key in CHANGES}
     found = audited(queries, content)
-    assert {*differing(found)} == {*keys, OF_COLUMNS}
+    told = {f"{OF_COLUMNS}.7": OF_COLUMNS, OF_BOUNDS: f"{OF_BOUNDS}.aurc"}
+    assert {*differing(found)} == {told.get(key, key) for key in keys}
     assert by_key(found)[OF_COLUMNS].cause == "the first of them at place 7"
 
 
@@ -313,10 +320,11 @@ def test_the_command_lists_what_is_asked_for_and_counts_all(folder, artifact):
     written(folder, changed(artifact, "queries/posts", 1), "other.json")
     pair = ("audit", "--data", "q.csv", "--reported", "other.json")
     few = demur(folder, *pair, "--only", "differs")
-    header, line, empty, total = few.stdout.splitlines()
+    header, line, empty, total, ranges = few.stdout.splitlines()
     assert (few.returncode, header.split()[0], empty) == (3, "status", "")
     assert line.split()[:4] == ["differs", "queries.posts", "1", "12"]
     assert " match, 1 differs, 0 not recognised" in total
+    assert ranges.startswith("a range is what Monte-Carlo error allows, 4 standard errors of both sets of draws")
     machine = json.loads(demur(folder, *pair, "--only", "differs", "--only", "not-recognised", "--json").stdout)
     assert [one["key"] for one in machine["findings"]] == ["queries.posts"]
     assert machine["counts"]["match"] > 1000

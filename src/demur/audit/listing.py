@@ -15,15 +15,23 @@ if TYPE_CHECKING:
 STATUSES: tuple[Status, ...] = get_args(Status)
 _HEADER = ("status", "figure", "reported", "recomputed", "cause")
 _WORDS = (0, 1, 4)
+_RANGES = (
+    "a range is what Monte-Carlo error allows, 4 standard errors of both sets of draws, or ties that rounding breaks "
+    "(docs/audit.md)"
+)
 
 
 def findings_text(findings: Sequence[Finding], only: Collection[str] = STATUSES) -> str:
-    """One line a figure of these kinds, under the name it was reported by, and how many there are of each kind."""
+    """One line a figure of these kinds, under the name it was reported by, and how many there are of each kind.
+
+    Where any is held against a range, the last line says how wide a range is.
+    """
     rows = [tuple(map(harmless, _row(one))) for one in findings if one.status in only]
     counts = ", ".join(f"{count} {status}" for status, count in counted(findings).items())
     total = f"{len(findings)} figure{'s' if len(findings) != 1 else ''}"
     listed = [*table([_HEADER, *rows], to_the_left=_WORDS), ""] if rows else []
-    return "\n".join([*listed, f"{total}: {counts}"])
+    ranges = [_RANGES] if any(one.band is not None for one in findings) else []
+    return "\n".join([*listed, f"{total}: {counts}", *ranges])
 
 
 def counted(findings: Sequence[Finding]) -> dict[str, int]:

@@ -57,7 +57,7 @@ class Detection:
         return found
 
     def drawn(self, weights: Floats) -> dict[Path, Floats]:
-        """In every draw; nan where it holds one class only, and the mean is over the criteria that hold both."""
+        """In every draw, by convention where it holds one class; the mean is over the criteria it holds a query of."""
         each = {group: forecasts.drawn(weights) for group, forecasts in self._forecasts.items()}
         found = {(*group, name): values for group, columns in each.items() for name, values in columns.items()}
         for name in LOOPS:
@@ -91,14 +91,20 @@ class _Forecasts:
         steps = np.diff(found, axis=1, prepend=0.0)
         area = (np.diff(alarms, axis=1, prepend=0.0) * (found - steps / 2)).sum(axis=1)
         with np.errstate(divide="ignore", invalid="ignore"):
+            share = positives / accepted[:, -1]
             pure = np.where(accepted > 0, found / accepted, 0.0)
             values = {"auroc": area / (positives * negatives), "auprc": (steps * pure).sum(axis=1) / positives}
             for rate in RATES:
                 target = Fraction(rate)
                 within = alarms * target.denominator <= target.numerator * negatives[:, None]
                 values[f"tpr@fpr={rate}"] = np.where(within, found, 0.0).max(axis=1) / positives
-        two_classes = (positives > 0) & (negatives > 0)
-        return {name: np.where(two_classes, column, np.nan) for name, column in values.items()}
+        return {name: _or_convention(name, column, share) for name, column in values.items()}
+
+
+def _or_convention(name: str, values: Floats, share: Floats) -> Floats:
+    """A metric in every draw, by the share of queries with evidence: 0 or 1 is one class, nan a draw without a query."""
+    usual = {"auroc": 0.5 + 0 * share, "auprc": share}.get(name, 0 * share)
+    return np.where((share > 0) & (share < 1), values, usual)
 
 
 def _probability(query: Judged) -> float:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-_ROUNDING = 1e-10
+_ROUNDING = 1e-12
 _OTHERWISE = "expanded_percentile"
 _OF_DELTAS = "bootstrap_t"
 _INTERVALS = ("ci95", "ci95_recommended")
@@ -29,7 +29,8 @@ class Number:
     """A number of one system by the data as they are, nan where there is none, and in every draw of posts.
 
     `made_of` is the column of the queries it follows from. `whole`: it is one division of whole numbers, so that equal
-    replicates are equal to the last bit wherever they are computed. A number given `by_convention` has no interval.
+    replicates of two systems are equal to the last bit wherever they are computed. A number given `by_convention` has
+    no interval.
     """
 
     point: float
@@ -46,17 +47,14 @@ class Number:
 
     def evidence(self, clusters: int, draws: Draws) -> Evidence:
         """All that is known about it."""
-        two_sided = clusters == 1 or not (self._is_flat(0.0) and self.whole and draws.repeated)
+        two_sided = not (draws.repeated and self.is_flat(clusters))
         point = None if math.isnan(self.point) else self.point
         return Evidence(point, self.values, clusters, draws, two_sided=two_sided and not self.by_convention)
 
     def is_flat(self, clusters: int) -> bool:
-        """Whether its replicates are equal but for rounding, so that there may be an interval of no width, or none."""
-        return clusters > 1 and self._is_flat(_ROUNDING)
-
-    def _is_flat(self, width: float) -> bool:
+        """Whether its replicates are equal but for rounding, which leaves no interval unless there is one post only."""
         reached = self.values[~np.isnan(self.values)]
-        return not len(reached) or bool(reached.max() - reached.min() <= width)
+        return clusters > 1 and (not len(reached) or bool(np.ptp(reached) <= _ROUNDING))
 
 
 def estimated(number: Number, clusters: int, draws: Draws | None) -> dict[Path, Expected]:

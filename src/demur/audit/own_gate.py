@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _KEYS = {"cmax": "cmax", "aurc": "aurc_full", "augrc": "augrc_full", "eaurc": "eaurc", "eaugrc": "eaugrc"}
 _METHODS = {"cmax": "bootstrap_t", "aurc": "studentised", "augrc": "studentised"}
+_WHOLE = ("cmax", "mae")
 _MOST_CELLS = 5 * 10**7
 
 
@@ -32,6 +33,7 @@ class Gate:
 
     def __init__(self, facts: Facts) -> None:
         self._units = np.bincount(facts.post, minlength=len(facts.posts))
+        self._made_of = np.array([query.prob if query.hits else -1.0 for query in facts.judged], np.float64)
         self._answers = [
             (post, query.prob or 0.0, int(query.gold == 0))
             for post, query in zip(facts.post.tolist(), facts.judged, strict=True)
@@ -76,6 +78,24 @@ class Gate:
         return {(name,): np.array([row[name] for row in rows]) for name in rows[0]} if rows else {}
 
     @property
+    def upper_bounds(self) -> dict[str, float | None]:
+        """What stands in for the intervals of the areas where nothing that is answered lacks evidence."""
+        if self._loses or not self.curve.count:
+            return {"aurc": None, "augrc": None}
+        return dict(zip(("aurc", "augrc"), self.curve.error_free_bounds(len(self._units), 1.0), strict=True))
+
+    @property
+    def _loses(self) -> bool:
+        return any(self.curve.losses) or len(self._units) == 1
+
+    def numbers(self, values: dict[Path, Floats]) -> dict[str, Number]:
+        """Its numbers as those of other systems are taken from them."""
+        return {
+            name: Number(point, values.get((name,), np.zeros(0)), self._made_of, whole=name in _WHOLE)
+            for name, point in self.points.items()
+        }
+
+    @property
     def _studentised(self) -> bool:
         return len(self._units) < MANY_CLUSTERS and bool(self.curve.count)
 
@@ -95,14 +115,13 @@ class Gate:
         return found
 
     def _evidence(self, name: str, point: float, values: dict[Path, Floats], draws: Draws) -> Evidence:
-        clusters, errors = len(self._units), values.get((f"error {name}",))
-        loses = any(self.curve.losses) or clusters == 1
+        errors = values.get((f"error {name}",))
         return Evidence(
             point=None if math.isnan(point) else point,
             values=values[name,],
-            clusters=clusters,
+            clusters=len(self._units),
             draws=draws,
-            two_sided=loses or name == "cmax",
+            two_sided=self._loses or name == "cmax",
             error=self._errors.get(_KEYS.get(name, "")) if errors is not None else None,
             errors=errors,
         )

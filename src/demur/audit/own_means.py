@@ -67,11 +67,16 @@ class Means:
     @property
     def points(self) -> dict[Path, float]:
         """By the data as they are; nan among no query."""
+        return self.within(np.ones(len(self._facts.rows), bool))
+
+    def within(self, here: Bools) -> dict[Path, float]:
+        """By some of the queries only."""
         found = {}
         for lot, _ in self._lots:
-            size = int(lot.among.sum())
+            inside = lot.among & here
+            size = int(inside.sum())
             for path, column in lot.values.items():
-                found[path] = math.fsum(column[lot.among].tolist()) / size if size else math.nan
+                found[path] = math.fsum(column[inside].tolist()) / size if size else math.nan
         return {path: float(value[0]) for path, value in self._followed({k: np.array([v]) for k, v in found.items()})}
 
     def drawn(self, weights: Floats) -> dict[Path, Floats]:
@@ -172,7 +177,7 @@ def _chosen(facts: Facts, asked: Asked, policy: str) -> list[Judged] | None:
 
 
 def _empty_lots(facts: Facts, asked: Asked) -> list[Lot]:
-    """The decision that there is nothing: by the gate's threshold, the selection, or the list."""
+    """The decision that there is nothing: by the gate's threshold or an empty list, the selection, or the list."""
     if asked.threshold is not None and not facts.having("prob"):
         return []
     empty, none_there = np.array([_is_empty(query, asked) for query in facts.judged]), ~facts.has_gold
@@ -191,5 +196,5 @@ def _empty_lots(facts: Facts, asked: Asked) -> list[Lot]:
 
 def _is_empty(query: Judged, asked: Asked) -> bool:
     if asked.threshold is not None and query.prob is not None:
-        return query.prob < asked.threshold
+        return query.prob < asked.threshold or not query.hits
     return len(query.hits) == 0 if query.selected is None else query.selected.size == 0

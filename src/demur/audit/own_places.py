@@ -32,11 +32,11 @@ def other_places(place: Path, systems: Sequence[str]) -> Iterator[tuple[str, Pat
             if other != system:
                 yield f"it is the figure of {shown(other)}", (kind, other, *inner)
     for number, part in enumerate(inner, 2):
-        names = part.split(".")  # differences name their group in one word
+        names = part.split("/")  # differences name their group in one word
         for at, name in enumerate(names):
             if name in _SWAPS:
                 other, way = _SWAPS[name]
-                swapped = ".".join([*names[:at], other, *names[at + 1 :]])
+                swapped = "/".join([*names[:at], other, *names[at + 1 :]])
                 yield way, (*place[:number], swapped, *place[number + 1 :])
 
 
@@ -58,7 +58,7 @@ def lacking(place: Path, systems: Mapping[str, OneSystem], baseline: str | None)
 
 
 def _column(place: Path) -> str | None:
-    section = place[2].partition(".")[0] if len(place) > 2 else ""  # noqa: PLR2004
-    if section == "policies" and len(place) > 3 and needs_scores(place[3]):  # noqa: PLR2004
+    section, *inner = (part for name in place[2:] for part in name.split("/")) if len(place) > 2 else ("",)  # noqa: PLR2004
+    if section == "policies" and inner and needs_scores(inner[0]):
         return "scores"
     return _COLUMNS.get(section)

@@ -16,7 +16,7 @@ from demur.audit.own_breaches import breach_findings
 from demur.audit.own_estimates import difference
 from demur.audit.own_places import lacking, other_places
 from demur.audit.own_queries import Asked, Facts, Path
-from demur.audit.own_system import OneSystem
+from demur.audit.own_system import OneSystem, grouped
 from demur.audit.plain_intervals import RESAMPLES
 from demur.audit.selective_draws import Resampling
 from demur.errors import UserError, shown
@@ -106,13 +106,12 @@ class _Audit:
         found: dict[Path, Expected] = {}
         if other is None or other is system:
             return found
-        for path, number in system.numbers.items():
-            if "per_criterion" in path or path not in other.numbers:
-                continue
-            *group, last = (part for part in path if part != "metrics")
-            members = difference(number.minus(other.numbers[path]), system.clusters, system.draws)
-            place = (_DELTAS, name, ".".join(group), last)
-            found |= {(*place, *member): expected for member, expected in members.items()}
+        of_other = other.compared
+        for path, number in system.compared.items():
+            if path in of_other:
+                members = difference(number.minus(of_other[path]), system.clusters, system.draws)
+                place = (_DELTAS, name, *grouped(path))
+                found |= {(*place, *member): expected for member, expected in members.items()}
         return found
 
     def _placed(self) -> dict[Path, Expected]:

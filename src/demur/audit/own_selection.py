@@ -40,6 +40,7 @@ def needs_scores(policy: str) -> bool:
 def shown_by(policy: str, scores: Scores, bounds: Bounds) -> int | None:
     """How many of a list a policy shows, brought within the bounds; None where nobody knows the policy.
 
+    A threshold that no score reaches shows nothing, whatever the fewest to show.
     Where scores are not looked at, any list of the same length will do.
     """
     stem, _, parameter = policy.partition(":")
@@ -47,7 +48,8 @@ def shown_by(policy: str, scores: Scores, bounds: Bounds) -> int | None:
     if choose is None:
         return None
     low, high = bounds.of(len(scores))
-    return min(max(choose(scores, low), low), high)
+    chosen = choose(scores, low)
+    return 0 if stem == "threshold" and not chosen else min(max(chosen, low), high)
 
 
 def _fixed_or_threshold(stem: str, parameter: str) -> Choice | None:

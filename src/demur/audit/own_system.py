@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -101,9 +101,23 @@ class OneSystem:
             members = estimated(number, self.clusters, self.draws)
             found |= {(*path, *member): expected for member, expected in members.items()}
         if self._gate is not None:
-            of_gate = self._gate.figures(self._drawn(self._gate.drawn), self.draws, self._reported.get("gate"))
+            of_gate = self._gate.figures(self._gate_values, self.draws, self._reported.get("gate"))
             found |= {("gate", "metrics", *path): expected for path, expected in of_gate.items()}
+            bounds = self._gate.upper_bounds.items()
+            found |= {("gate", "upper_bound95", name): Expected(bound) for name, bound in bounds}
         return found
+
+    @property
+    def compared(self) -> dict[Path, Number]:
+        """The numbers that are held against those of another system: none of a single criterion."""
+        found = {path: number for path, number in self.numbers.items() if "per_criterion" not in path}
+        if self._gate is None or not self._gate.can_be_drawn:
+            return found
+        return found | {("gate", name): number for name, number in self._gate.numbers(self._gate_values).items()}
+
+    @cached_property
+    def _gate_values(self) -> dict[Path, Floats]:
+        return {} if self._gate is None else self._drawn(self._gate.drawn)
 
     @property
     def columns(self) -> dict[Path, list[float]]:
@@ -119,10 +133,11 @@ class OneSystem:
 
     @property
     def flags(self) -> dict[Path, bool]:
-        """Whether the numbers of detection are conventions."""
-        if self._detection is None:
+        """Whether the numbers of detection are conventions, and whether the gate answers anything."""
+        if self._detection is None or self._gate is None:
             return {}
-        return {("detection", "single_class"): ("micro",) in self._detection.one_class}
+        one_class = ("micro",) in self._detection.one_class
+        return {("detection", "single_class"): one_class, ("gate", "defined"): bool(self._gate.curve.count)}
 
     @cached_property
     def breaches(self) -> dict[tuple[str, str], tuple[int, int, int, int]]:
@@ -166,18 +181,27 @@ class OneSystem:
         return {("candidates", name): expected for name, expected in found.items()}
 
     def _folds(self) -> dict[Path, Expected]:
-        """Ranking metrics of both populations, and detection, in every fold, and how they vary over folds."""
+        """Every number of pooled queries in every fold, and how it varies over folds."""
+        inside: dict[str, dict[Path, float | None]] = {}
+        for fold, here in self.facts.folds.items():
+            inside[fold] = {
+                path: None if math.isnan(value) else value for path, value in self._means.within(here).items()
+            }
+            if self._detection is not None:
+                queries = self.facts.within(here)
+                inside[fold] |= {("detection", name): loop(queries) for name, loop in LOOPS.items()}
         found: dict[Path, Expected] = {}
-        for population, among in self.facts.populations.items():
-            for name, column in self._means.per_query.items():
-                each = {fold: mean(column[among & here].tolist()) for fold, here in self.facts.folds.items()}
-                found |= _over_folds(("folds", population, name), each)
-        if self._detection is not None:
-            inside = {fold: self.facts.within(here) for fold, here in self.facts.folds.items()}
-            for name, loop in LOOPS.items():
-                each = {fold: loop(queries) for fold, queries in inside.items()}
-                found |= _over_folds(("folds", "detection", name), each)
+        for path in next(iter(inside.values()), {}):
+            if not {"per_criterion", "macro"} & {*path}:
+                place = grouped(part for part in path if part != "micro")
+                found |= _over_folds(("folds", *place), {fold: numbers[path] for fold, numbers in inside.items()})
         return found
+
+
+def grouped(path: Iterable[str]) -> Path:
+    """The path of a number where all that it is of stands in one word, and its name after it."""
+    *group, name = (part for part in path if part != "metrics")
+    return "/".join(group), name
 
 
 def _over_folds(place: Path, each: Mapping[str, float | None]) -> dict[Path, Expected]:

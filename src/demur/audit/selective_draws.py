@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-_ERROR_FREE = 0.05
 _NOTHING = np.zeros(0)
 _LEAVE_OUT = ("jackknife", "bca")
 
@@ -127,13 +126,11 @@ class Drawn:
         return float(np.mean(answered < needed))
 
     def upper_bound(self, key: str) -> float | None:
-        """One-sided 95 % where no answer has a loss: an error-prone cluster is rarer than 1 − 0.05^(1/P)."""
+        """One-sided 95 % where no answer has a loss."""
         if self._varies or self.side.largest is None or not self.curve.count:
             return None
-        rare, cmax = float(1 - _ERROR_FREE ** (1 / self.pool.clusters)), self.curve.cmax
-        if key == "augrc_full":
-            return float(self.side.largest * rare * cmax)
-        return self.side.largest * (rare * (1 + math.log(cmax / rare)) if rare < cmax else cmax)
+        aurc, augrc = self.curve.error_free_bounds(self.pool.clusters, self.side.largest)
+        return augrc if key == "augrc_full" else aurc
 
 
 def _whole(number: Any) -> int | None:
