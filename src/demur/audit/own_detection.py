@@ -102,7 +102,7 @@ class _Forecasts:
 
 
 def _or_convention(name: str, values: Floats, share: Floats) -> Floats:
-    """A metric in every draw, by the share of queries with evidence: 0 or 1 is one class, nan a draw without a query."""
+    """A metric in every draw, by the share of queries with evidence: 0 and 1 are one class, nan is no query at all."""
     usual = {"auroc": 0.5 + 0 * share, "auprc": share}.get(name, 0 * share)
     return np.where((share > 0) & (share < 1), values, usual)
 

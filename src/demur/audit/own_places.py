@@ -47,10 +47,10 @@ def lacking(place: Path, systems: Mapping[str, OneSystem], baseline: str | None)
     for name in named:
         if name not in systems:
             return f"no system of the data is called {shown(name)}; say which column it is with --system NAME=COLUMN"
-    if place[0] == "systems" and place[2:3] == ("gate",) and not systems[place[1]].gate_can_be_drawn:
+    if place[2:3] == ("gate",) and not all(systems[name].gate_can_be_drawn for name in named):
         return "posts times thresholds are too many to be drawn by plain counting"
     column = _column(place)
-    if column and named and not systems[named[0]].facts.having(column):
+    if column and not all(systems[name].facts.having(column) for name in named):
         return f"it needs a column {column}, and the data have none"
     if any(part in _FROM_DRAWS for part in place[2:]):
         return f"it takes at least {FEW_DRAWS} draws in which there is a number: give more with --resamples"
