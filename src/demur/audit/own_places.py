@@ -58,7 +58,7 @@ def lacking(place: Path, systems: Mapping[str, OneSystem], baseline: str | None)
 
 
 def _column(place: Path) -> str | None:
-    section, *inner = (part for name in place[2:] for part in name.split("/")) if len(place) > 2 else ("",)  # noqa: PLR2004
+    section, *inner = "/".join(place[2:]).split("/")
     if section == "policies" and inner and needs_scores(inner[0]):
         return "scores"
     return _COLUMNS.get(section)
