@@ -44,9 +44,9 @@ def differing(findings):
 
 
 def changed(content, key, value):
-    """The same content with one figure changed."""
+    """The same content with one figure changed; its key is a text with slashes, or its parts where they hold some."""
     copy = json.loads(json.dumps(content))
-    *places, last = key.split("/")
+    *places, last = key.split("/") if isinstance(key, str) else key
     inner = copy
     for place in places:
         inner = inner[int(place) if isinstance(inner, list) else place]

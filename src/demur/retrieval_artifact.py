@@ -157,10 +157,12 @@ class DeltaEstimated(Part):
     """A paired difference, the system minus the baseline; `share_above` is the share of draws in which it is above."""
 
     delta: Number
+    reason: str | None
     ci95: Pair | None
     ci95_recommended: Ends | None
     std_error: Number
     share_above: Share | None
+    no_interval: str | None
 
 
 class Placed(Part):

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 _INTERVAL, _DELTA_INTERVAL = "expanded_percentile", "bootstrap_t"
-_ROUNDING = 1e-12
+ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +224,7 @@ def _estimate(point: float, values: Floats | None, clusters: int, method: str, *
     """A number with its uncertainty. Replicates that are all the same are no interval, and neither is a convention."""
     drawn = np.zeros(0) if values is None else values
     reached = drawn[~np.isnan(drawn)]
-    varies = clusters == 1 or bool(len(reached) and reached.max() - reached.min() > _ROUNDING)
+    varies = clusters == 1 or bool(len(reached) and reached.max() - reached.min() > ROUNDING)
     return Estimate(**uncertainty(Evidence(point, drawn, clusters, two_sided=varies and known), method))
 
 

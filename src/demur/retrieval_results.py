@@ -11,9 +11,11 @@ from pydantic import ValidationError
 
 from demur.artifact_numbers import json_ends, json_number, json_pair
 from demur.errors import UserError
+from demur.intervals import MOST_DROPPED
 from demur.no_evidence import GATE_MEASURES
 from demur.reference_ranges import RANGES
 from demur.retrieval_artifact import RetrievalMetrics
+from demur.retrieval_evaluation import ROUNDING
 from demur.retrieval_numbers import POPULATIONS, populations
 from demur.strict_model import Tool, now, one_line
 from demur.tallies import MICRO
@@ -221,12 +223,15 @@ def _deltas(deltas: Mapping[str, Estimate]) -> Json:
 
 def _delta(one: Estimate) -> Json:
     reached = one.evidence.reached
+    above, below = reached > ROUNDING, reached < -ROUNDING  # a difference that is 0 but for rounding is a tie
     return {
         "delta": json_number(one.point),
+        "reason": _NO_QUERY if math.isnan(one.point) else None,
         "ci95": json_pair(one.percentile),
         "ci95_recommended": json_ends(one.recommended),
         "std_error": json_number(one.std_error),
-        "share_above": float(np.mean((reached > 0) + (reached == 0) / 2)) if len(reached) else None,
+        "share_above": float((1 + np.mean(above) - np.mean(below)) / 2) if len(reached) else None,
+        "no_interval": None if one.recommended else _why_no_interval(one),
     }
 
 
@@ -247,9 +252,9 @@ def _why_no_interval(one: Estimate) -> str:
         return "no resamples"
     if math.isnan(one.point):
         return "there is no number"
-    if not one.evidence.two_sided:
-        return "it is the same in every draw, or given by convention"
-    return "too many draws have no such number"
+    if not one.drop_rate <= MOST_DROPPED:
+        return "too many draws have no such number"
+    return "it is the same in every draw, or given by convention"
 
 
 def _placed(evaluation: RetrievalEvaluation) -> Iterator[Json]:

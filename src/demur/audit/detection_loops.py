@@ -67,6 +67,12 @@ def tpr_at_fpr(queries: Sequence[Judged], target: Fraction, *, all_points: bool 
     return best.with_evidence / sum(query.gold > 0 for query in queries) if best else 0.0
 
 
+def fpr_within(queries: Sequence[Judged], target: Fraction) -> float:
+    """The share of false alarms at that threshold; 0 where there is none."""
+    best = _last_within(queries, target)
+    return best.without / sum(query.gold == 0 for query in queries) if best else 0.0
+
+
 def threshold_at_fpr(queries: Sequence[Judged], target: Fraction, *, all_points: bool = True) -> float | None:
     """The lowest threshold whose false alarms stay within the target; None where no probability is one."""
     best = _last_within(queries, target, all_points=all_points)

@@ -6,31 +6,41 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, get_args
 
 from demur.audit.figures import Finding, Status
-from demur.errors import harmless
+from demur.errors import harmless, unknown
 from demur.text_table import table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
+STATUSES: tuple[Status, ...] = get_args(Status)
 _HEADER = ("status", "figure", "reported", "recomputed", "cause")
 _WORDS = (0, 1, 4)
+_RANGES = (
+    "a range is what Monte-Carlo error allows, 4 standard errors of both sets of draws, or ties that rounding breaks "
+    "(docs/audit.md)"
+)
 
 
-def findings_text(findings: Sequence[Finding]) -> str:
-    """One line a figure, under the name it was reported by, and how many there are of each kind."""
-    rows = [tuple(map(harmless, _row(one))) for one in findings]
+def findings_text(findings: Sequence[Finding], only: Collection[str] = STATUSES) -> str:
+    """One line a figure of these kinds, under the name it was reported by, and how many there are of each kind.
+
+    Where any is held against a range, the last line says how wide a range is.
+    """
+    rows = [tuple(map(harmless, _row(one))) for one in findings if one.status in only]
     counts = ", ".join(f"{count} {status}" for status, count in counted(findings).items())
     total = f"{len(findings)} figure{'s' if len(findings) != 1 else ''}"
-    return "\n".join([*table([_HEADER, *rows], to_the_left=_WORDS), "", f"{total}: {counts}"])
+    listed = [*table([_HEADER, *rows], to_the_left=_WORDS), ""] if rows else []
+    ranges = [_RANGES] if any(one.band is not None for one in findings) else []
+    return "\n".join([*listed, f"{total}: {counts}", *ranges])
 
 
 def counted(findings: Sequence[Finding]) -> dict[str, int]:
     """How many figures match, differ and are not recognised."""
     counts = Counter(one.status for one in findings)
-    return {status: counts[status] for status in get_args(Status)}
+    return {status: counts[status] for status in STATUSES}
 
 
-def findings_json(findings: Sequence[Finding]) -> dict[str, Any]:
+def findings_json(findings: Sequence[Finding], only: Collection[str] = STATUSES) -> dict[str, Any]:
     """The same as members of a JSON object."""
     return {
         "counts": {status.replace(" ", "_"): count for status, count in counted(findings).items()},
@@ -44,8 +54,20 @@ def findings_json(findings: Sequence[Finding]) -> dict[str, Any]:
                 "cause": one.cause,
             }
             for one in findings
+            if one.status in only
         ],
     }
+
+
+def statuses(names: Sequence[str]) -> tuple[str, ...]:
+    """Kinds of findings by their names, which may stand in one text with commas between; none given, all."""
+    named = {status.replace(" ", "-"): (status,) for status in STATUSES} | {"all": STATUSES}
+    found: list[str] = []
+    for name in (part.strip() for text in names for part in text.split(",")):
+        if name not in named:
+            raise unknown("status", name, named)
+        found += named[name]
+    return tuple(found) or STATUSES
 
 
 def _row(one: Finding) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 Answer = tuple[float, int]  # a confidence, and the numerator of a loss
+_ERROR_FREE = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +121,14 @@ class PlainCurve:
     def risk(self) -> float | None:
         """The mean loss of everything answered."""
         return self.selective_risk[-1] if self.count else None
+
+    def error_free_bounds(self, clusters: int, largest: float) -> tuple[float, float]:
+        """How large AURC and AUGRC may be, one-sided 95 %, where no answer has a loss, which is at most `largest`.
+
+        Of so many clusters without an error: one that is prone to them is rarer than 1 − 0.05^(1/P).
+        """
+        rare, cmax = float(1 - _ERROR_FREE ** (1 / clusters)), self.cmax
+        return largest * (rare * (1 + math.log(cmax / rare)) if rare < cmax else cmax), largest * rare * cmax
 
     def first_reaching(self, coverage: Fraction) -> int | None:
         """The place of the first point that reaches a coverage."""

@@ -4,7 +4,8 @@ Where the reported draws can be repeated (our generator, its seed recorded, no m
 agree to 1e-9. Elsewhere both sides drew at random, and B reported and B' own draws are as good as n, 1/n = 1/B + 1/B':
 
 - a share of the draws must lie within 4 binomial standard errors of ours, taken at ours or (Wilson) at the other one,
-- an end of an interval, a quantile at p, must lie between our quantiles at the shares that p allows,
+- an end of an interval, a quantile at p, must lie between our quantiles at the shares that p allows; where
+  all of our draws could fall short of it by chance, as far again as they are wide,
 - a standard error must lie within 4·√((κ − 1)/(4n)) of ours, relative to it, with κ ≥ 3 the kurtosis of our draws.
 
 B and B' count the draws in which there is a number. Of fewer than 100 of them nothing is said about a standard error.
@@ -28,12 +29,14 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Ends = tuple[Expected, Expected]
 
+RESAMPLES = 2000
 SIGMAS = 4.0
 MANY_CLUSTERS = 200
 MOST_DROPPED = 0.5
 FEW_DRAWS = 100
 _NORMAL_KURTOSIS = 3.0
 _NO_ERROR = 1e-9
+_RARE = 1e-4
 _NO_DIFFERENCE = 1e-12
 
 
@@ -165,8 +168,11 @@ def _quantile(values: Floats, share: float, draws: Draws) -> Expected:
     value = float(np.quantile(values, share))
     if draws.repeated:
         return Expected(value)
-    low, high = np.quantile(values, draws.between(share))
-    return Expected(value, band=(float(low), float(high)))
+    low, high = np.quantile(values, draws.between(share)).tolist()
+    further = float(np.ptp(values))
+    low -= further if (1 - share) ** draws.own > _RARE else 0.0
+    high += further if share**draws.own > _RARE else 0.0
+    return Expected(value, band=(low, high))
 
 
 def _percentile(evidence: Evidence, level: float) -> Ends:

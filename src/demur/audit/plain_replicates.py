@@ -36,26 +36,29 @@ class Pool:
     @classmethod
     def of(cls, side: Side, confidence: Sequence[float]) -> Pool:
         """From the answers of one side."""
-        numerators, clusters = side.numerators, len(side.items.cluster_ids)
-        threshold_of = {value: place for place, value in enumerate(sorted(set(confidence), reverse=True))}
-        level_of = {value: place for place, value in enumerate(sorted(set(numerators)))}
-        units = np.zeros(clusters)
-        for cluster in side.items.cluster:
-            units[cluster] += 1
-        count, loss = np.zeros((clusters, len(threshold_of))), np.zeros((clusters, len(threshold_of)))
-        level_count = np.zeros((clusters, len(level_of)))
-        for unit, said, wrong in zip(side.answered, confidence, numerators, strict=True):
-            cluster = side.items.cluster[unit]
+        cluster = side.items.cluster.tolist()
+        of_answers = [cluster[unit] for unit in side.answered]
+        answers = [*zip(of_answers, confidence, side.numerators, strict=True)]
+        return cls.counted(np.bincount(cluster, minlength=len(side.items.cluster_ids)), answers, side.divisor)
+
+    @classmethod
+    def counted(cls, units: NDArray[np.integer], answers: Sequence[tuple[int, float, int]], divisor: int) -> Pool:
+        """From how many units each cluster has, and of each answer its cluster, its confidence and its loss."""
+        threshold_of = {value: place for place, value in enumerate(sorted({said for _, said, _ in answers})[::-1])}
+        level_of = {value: place for place, value in enumerate(sorted({wrong for _, _, wrong in answers}))}
+        count, loss = np.zeros((len(units), len(threshold_of))), np.zeros((len(units), len(threshold_of)))
+        level_count = np.zeros((len(units), len(level_of)))
+        for cluster, said, wrong in answers:
             count[cluster, threshold_of[said]] += 1
             loss[cluster, threshold_of[said]] += wrong
             level_count[cluster, level_of[wrong]] += 1
         return cls(
-            units=units,
+            units=units.astype(np.float64),
             count=np.cumsum(count, axis=1),
             loss=np.cumsum(loss, axis=1),
             levels=np.array(list(level_of), dtype=np.float64),
             level_count=level_count,
-            divisor=side.divisor,
+            divisor=divisor,
         )
 
     @property

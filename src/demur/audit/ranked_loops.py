@@ -122,6 +122,18 @@ def _returned(query: Judged, k: int) -> int:
     return min(k, len(query.hits))
 
 
+def _precision_of_returned(query: Judged, k: int) -> float:
+    return _ratio(sum(query.hits[:k]), _returned(query, k))
+
+
+def _average_precision_of_returned(query: Judged, k: int) -> float:
+    return _ratio(_precision_sum(query, k), min(query.gold, _returned(query, k)))
+
+
+def _ndcg_of_returned(query: Judged, k: int) -> float:
+    return _ratio(_gain(query, k), _ideal(min(query.gold, _returned(query, k))))
+
+
 DEFINITIONS: dict[str, AtDepth] = {
     "recall": _recall,
     "precision": _precision,
@@ -131,12 +143,17 @@ DEFINITIONS: dict[str, AtDepth] = {
     "map_trec": _average_precision_over_gold,
     "ndcg": _ndcg,
 }
+EFFECTIVE = DEFINITIONS | {
+    "precision": _precision_of_returned,
+    "map": _average_precision_of_returned,
+    "ndcg": _ndcg_of_returned,
+}
 OTHER_WAYS: dict[str, dict[str, AtDepth]] = {
     "recall": {
         "other denominator: ÷ min(gold, K), not ÷ gold": lambda q, k: _ratio(sum(q.hits[:k]), min(q.gold, k)),
     },
     "precision": {
-        "other denominator: ÷ the number returned, not ÷ K": lambda q, k: _ratio(sum(q.hits[:k]), _returned(q, k)),
+        "other denominator: ÷ the number returned, not ÷ K": _precision_of_returned,
     },
     "mrr": {
         "not cut at K": lambda q, k: _reciprocal_rank(q, max(k, len(q.hits))),
@@ -144,9 +161,7 @@ OTHER_WAYS: dict[str, dict[str, AtDepth]] = {
     "map": {
         "other denominator: ÷ gold, not ÷ min(gold, K)": _average_precision_over_gold,
         "other denominator: ÷ the hits found": lambda q, k: _ratio(_precision_sum(q, k), sum(q.hits[:k])),
-        "other denominator: K at most the candidates": lambda q, k: _ratio(
-            _precision_sum(q, k), min(q.gold, _returned(q, k))
-        ),
+        "other denominator: K at most the candidates": _average_precision_of_returned,
     },
     "map_trec": {
         "other denominator: ÷ min(gold, K), not ÷ gold": _average_precision,
@@ -154,9 +169,7 @@ OTHER_WAYS: dict[str, dict[str, AtDepth]] = {
     "ndcg": {
         "other denominator: ideal over all gold, not min(gold, K)": lambda q, k: _ratio(_gain(q, k), _ideal(q.gold)),
         "other denominator: ideal over the hits found": lambda q, k: _ratio(_gain(q, k), _ideal(sum(q.hits[:k]))),
-        "other denominator: K at most the candidates": lambda q, k: _ratio(
-            _gain(q, k), _ideal(min(q.gold, _returned(q, k)))
-        ),
+        "other denominator: K at most the candidates": _ndcg_of_returned,
     },
 }
 

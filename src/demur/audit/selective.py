@@ -14,7 +14,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from demur.audit.figures import Expected, Finding, Printed, finding
+from demur.audit.columns import column_finding
+from demur.audit.figures import Finding, Printed, finding
+from demur.audit.plain_intervals import RESAMPLES
 from demur.audit.plain_units import SIDES, Side, sides_of
 from demur.audit.selective_population import about_everyone
 from demur.audit.selective_variant import Known, OneSide, Variant
@@ -28,7 +30,6 @@ if TYPE_CHECKING:
     from demur.instruments import Instrument
     from demur.items import Items
 
-RESAMPLES = 2000
 _NAMES = {
     "input_0": "left",
     "input_1": "right",
@@ -116,7 +117,7 @@ def _found(place: Path, value: Any, known: Known) -> Finding | None:
     """What became of a figure; None for a null that nobody expects to be anything else."""
     key, path = ".".join(place), tuple(_NAMES.get(part, part) for part in place)
     if isinstance(value, list):
-        one = _column(key, value, *known.columns.get(path, (None, {})))
+        one = column_finding(key, value, *known.columns.get(path, (None, {})))
     elif value is None and path not in known.figures:
         return None
     else:
@@ -124,27 +125,6 @@ def _found(place: Path, value: Any, known: Known) -> Finding | None:
     if one.status == "not recognised":
         return replace(one, cause=next((known.reasons[part] for part in place[1:3] if part in known.reasons), None))
     return known.explained(one, path, value)
-
-
-def _column(key: str, reported: list[Any], column: list[float] | None, others: Mapping[str, list[float]]) -> Finding:
-    """A whole column as one finding: the first number that differs speaks for it."""
-    size = f"{len(reported)} numbers"
-    if column is None:
-        return Finding(key, "not recognised", size)
-    if len(reported) != len(column):
-        alike = [way for way, other in others.items() if len(other) == len(reported)]
-        return Finding(key, "differs", size, float(len(column)), cause=f"{len(column)} are expected{_as(alike)}")
-    for place, (number, value) in enumerate(zip(reported, column, strict=True)):
-        ways = {way: other[place] for way, other in others.items() if len(other) == len(column)}
-        one = finding(key, number if isinstance(number, Printed) else None, Expected(value, otherwise=ways))
-        if one.status == "differs":
-            cause = f"the first of them at place {place}" + (f": {one.cause}" if one.cause else "")
-            return replace(one, cause=cause)
-    return Finding(key, "match", size)
-
-
-def _as(ways: list[str]) -> str:
-    return f"; so many would be there with {ways[0]}" if ways else ""
 
 
 def _is_setting(place: Path) -> bool:

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-_ERROR_FREE = 0.05
 _NOTHING = np.zeros(0)
 _LEAVE_OUT = ("jackknife", "bca")
 
@@ -38,17 +37,17 @@ class Resampling:
 
     @classmethod
     def of(cls, reported: Any, resamples: int) -> Resampling:
-        """From the member `bootstrap` of a side; only our own generator can be repeated."""
+        """From a member `bootstrap`; only our own generator, which names its engine or cluster, can be repeated."""
         said = reported if isinstance(reported, Mapping) else {}
         seed, number = _whole(said.get("seed")), _whole(said.get("n_resamples"))
-        ours = said.get("kind") == "multinomial" and "engine" in said
+        ours = said.get("kind") == "multinomial" and bool(said.keys() & {"engine", "cluster"})
         if ours and seed is not None and seed < 2**64 and number is not None and 0 < number <= resamples:
             return cls(seed, Draws(number, number, repeated=True))
         return cls(0 if seed is None or seed >= 2**64 else seed, Draws(number or None, resamples, repeated=False))
 
-    def weights(self, clusters: int) -> Floats:
-        """How often each replicate holds each cluster."""
-        return weights(self.seed, np.arange(self.draws.own), clusters)
+    def weights(self, clusters: int, some: range | None = None) -> Floats:
+        """How often each replicate, or each of some, holds each cluster."""
+        return weights(self.seed, np.arange(self.draws.own) if some is None else np.array(some), clusters)
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,13 +126,11 @@ class Drawn:
         return float(np.mean(answered < needed))
 
     def upper_bound(self, key: str) -> float | None:
-        """One-sided 95 % where no answer has a loss: an error-prone cluster is rarer than 1 − 0.05^(1/P)."""
+        """One-sided 95 % where no answer has a loss."""
         if self._varies or self.side.largest is None or not self.curve.count:
             return None
-        rare, cmax = float(1 - _ERROR_FREE ** (1 / self.pool.clusters)), self.curve.cmax
-        if key == "augrc_full":
-            return float(self.side.largest * rare * cmax)
-        return self.side.largest * (rare * (1 + math.log(cmax / rare)) if rare < cmax else cmax)
+        aurc, augrc = self.curve.error_free_bounds(self.pool.clusters, self.side.largest)
+        return augrc if key == "augrc_full" else aurc
 
 
 def _whole(number: Any) -> int | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import dataclass
 from os.path import realpath
 from pathlib import Path  # noqa: TC003  (typer reads the annotations)
 from typing import TYPE_CHECKING, Annotated, Any
@@ -18,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from demur.audit.figures import Finding
+
+    Names = list[str] | None
 
 _DIFFERS = 3
 _RUN = ".json"
@@ -39,8 +40,13 @@ def audit(  # noqa: PLR0913, PLR0917  (one parameter an option)
     instrument: InstrumentName = "PHQ-8",
     calibration: CalibrationFile = None,
     resamples: Annotated[
-        int, typer.Option(help="Draws to hold intervals against; as many as were reported repeat them exactly.")
-    ] = 2000,
+        int | None,
+        typer.Option(help="Draws to hold intervals of demur's own artifacts against; 2000 if not given."),
+    ] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(help="Which findings to list, separated by commas: match, differs, not-recognised or all."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,  # noqa: FBT002
 ) -> None:
     """Recompute the figures somebody reported, by plain loops over the data; the exit code is 3 if one differs.
@@ -48,55 +54,65 @@ def audit(  # noqa: PLR0913, PLR0917  (one parameter an option)
     Example: demur audit --data per_query.csv --reported summary.json --system reranker=reranked_topk
 
     Example: demur audit --data run.json --reported metrics.json
+
+    Example: demur audit --data per_query.csv --reported retrieval.json --resamples 10000 --only differs
     """
-    from demur.audit.listing import findings_text  # noqa: PLC0415  (--help does not pay for any of these)
+    # --help does not pay for any of these
+    from demur.audit.listing import findings_json, findings_text, statuses  # noqa: PLC0415
     from demur.audit.selective import is_selective  # noqa: PLC0415
     from demur.write import json_text  # noqa: PLC0415
 
+    listed = statuses(only or ())
     if realpath(reported) in map(realpath, data):
         raise UserError(f"{reported}: is the data as well: no figure is compared with itself")
     content = _content(reported)
     if data[0].suffix.lower() == _RUN or is_selective(content):
         _refuse("a run", {"--system": system, "--column": column})
-        findings = _of_runs(data, reported, content, _Asked(instrument, calibration, resamples))
+        findings = _of_runs(data, (reported, content), (instrument, calibration), resamples)
     else:
         _refuse("a per-query table", {"--calibration": calibration, "a second --data": data[1:]})
-        findings = _of_queries(data[0], reported, content, (system, column))
-    text = json_text(_record(data, reported, findings)) if as_json else f"{findings_text(findings)}\n"
+        findings = _of_queries(data[0], (reported, content), (system, column), resamples)
+    if as_json:
+        text = json_text(_record(data, reported) | findings_json(findings, listed))
+    else:
+        text = f"{findings_text(findings, listed)}\n"
     typer.echo(text, nl=False)
     if any(one.status == "differs" for one in findings):
         raise typer.Exit(_DIFFERS)
 
 
 def _of_queries(
-    data: Path, reported: Path, content: Any, names: tuple[list[str] | None, list[str] | None]
+    data: Path, what: tuple[Path, Any], named_as: tuple[Names, Names], resamples: int | None
 ) -> list[Finding]:
+    from demur.audit.own_retrieval import audited_own_retrieval, is_own_retrieval  # noqa: PLC0415
     from demur.audit.reading import queries_to_audit  # noqa: PLC0415
     from demur.audit.retrieval import audited_retrieval  # noqa: PLC0415
 
-    queries = queries_to_audit(data, systems=named(names[0], "--system"), columns=named(names[1], "--column"))
+    reported, content = what
+    systems, columns = named(named_as[0], "--system"), named(named_as[1], "--column")
+    if not is_own_retrieval(content):
+        _refuse("figures without draws", {"--resamples": resamples is not None})
+    queries = queries_to_audit(data, columns=columns, systems=systems)
     with _told_of(reported):
+        if is_own_retrieval(content):
+            return audited_own_retrieval(queries, content, resamples=resamples)
         return audited_retrieval(queries, content)
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """How to read runs, and how often to draw them."""
-
-    instrument: str
-    calibration: Path | None
-    resamples: int
-
-
-def _of_runs(data: Sequence[Path], reported: Path, content: Any, asked: _Asked) -> list[Finding]:
+def _of_runs(
+    data: Sequence[Path], what: tuple[Path, Any], how: tuple[str, Path | None], resamples: int | None
+) -> list[Finding]:
+    from demur.audit.plain_intervals import RESAMPLES  # noqa: PLC0415
     from demur.audit.selective import audited_selective, runs_of  # noqa: PLC0415
     from demur.strict_json import read_as  # noqa: PLC0415
 
+    (reported, content), (instrument, calibration) = what, how
     with _told_of(reported):
-        runs = runs_of(data, content, asked.instrument)
-    fitted = read_as(asked.calibration, lambda parsed: parsed) if asked.calibration else None
+        runs = runs_of(data, content, instrument)
+    fitted = read_as(calibration, lambda parsed: parsed) if calibration else None
     with _told_of(reported):
-        return audited_selective(runs, content, calibration=fitted, resamples=asked.resamples)
+        taken = RESAMPLES if resamples is None else resamples
+        return audited_selective(runs, content, calibration=fitted, resamples=taken)
 
 
 def _content(reported: Path) -> Any:
@@ -116,15 +132,14 @@ def _told_of(path: Path) -> Iterator[None]:
         raise error.in_file(path) from None
 
 
-def _record(data: Sequence[Path], reported: Path, findings: Sequence[Finding]) -> dict[str, Any]:
-    """The findings with the files they are about, so that an audit can be traced back to their bytes."""
-    from demur.audit.listing import findings_json  # noqa: PLC0415
+def _record(data: Sequence[Path], reported: Path) -> dict[str, Any]:
+    """The files the findings are about, so that an audit can be traced back to their bytes."""
     from demur.strict_json import fingerprint, read_bytes, shown_path  # noqa: PLC0415
 
     def traced(path: Path) -> dict[str, str]:
         return {"path": shown_path(path), "sha256": fingerprint(read_bytes(path))}
 
-    return {"data": [traced(path) for path in data], "reported": traced(reported), **findings_json(findings)}
+    return {"data": [traced(path) for path in data], "reported": traced(reported)}
 
 
 def _refuse(what: str, options: dict[str, object]) -> None:
