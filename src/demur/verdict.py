@@ -19,6 +19,7 @@ LOWER_IS_BETTER = ("aurc_at_c", "augrc_at_c", "mae_at_coverage", "aurc_full", "a
 LEFT, RIGHT, UNDECIDED = "left is better", "right is better", "undecided: the interval holds 0"
 _ONLY_IF_CMAX_IS_EQUAL = ("aurc_full", "augrc_full")
 _CUT = ("aurc_at_c", "augrc_at_c")
+REACHED_AT = "reached at"
 ENOUGH_RESAMPLES = 100
 OFTEN_FAILED = 0.1
 _TOO_FEW = ("one_cluster", "few_informative_clusters")
@@ -156,7 +157,7 @@ def _why_not_comparable(key: str, pair: PairedNumbers, coverage: str | None) -> 
         return "not comparable: one side ends before"
     one, other = (side.mae_at_coverage.get(coverage or "") for side in (left, right))
     if one and other and one.achieved != other.achieved:
-        return f"reached at {one.achieved:.3g} and {other.achieved:.3g}"
+        return f"{REACHED_AT} {one.achieved:.3g} and {other.achieved:.3g}"
     return ""
 
 

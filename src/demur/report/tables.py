@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from demur.artifact_numbers import DeltaNumbers, Ends, PairedNumbers
 from demur.errors import harmless, unknown
 from demur.report.numbers import UNDEFINED, bound_of, differences_of, ends_at, level_of, runs_of, title, value_of
-from demur.verdict import LEFT, RIGHT, UNDECIDED, ends_of, three, which_is_better
+from demur.verdict import LEFT, REACHED_AT, RIGHT, UNDECIDED, ends_of, three, which_is_better
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -127,10 +127,15 @@ def notes(metrics: Metrics) -> list[str]:
     cells = [cell for row in _all_rows(metrics) for cell in row.cells]
     if any(cell.ends is None and cell.bound is not None for cell in cells):
         found.append("≤ marks a one-sided bound at 95 %: no answer was wrong.")
-    reasons = dict.fromkeys(cell.unfair for cell in cells if cell.unfair)
+    reasons = dict.fromkeys(_in_general(cell.unfair) for cell in cells if cell.unfair)
     if reasons:
         found.append(f"{_DAGGER} Nothing follows from this difference: {'; '.join(reasons)}.")
     return [*found, f"demur {metrics.tool.version}."]
+
+
+def _in_general(unfair: str) -> str:
+    """Why a difference says nothing, in words that go for all of its kind."""
+    return "the runs reach this coverage at different points" if unfair.startswith(REACHED_AT) else unfair
 
 
 def _runs(metrics: Metrics) -> Iterator[str]:
