@@ -11,7 +11,8 @@ from demur import PHQ8, Items, UserError
 from demur.audit.plain_calibration import calibrated, fitted_on
 from demur.audit.plain_confidence import ranked
 from demur.audit.plain_curve import PlainCurve, coverage_of
-from demur.audit.plain_intervals import Draws, Evidence, ends
+from demur.audit.plain_draws import Draws
+from demur.audit.plain_intervals import Evidence, ends
 from demur.audit.plain_replicates import NUMBERS, Pool, replicated
 from demur.audit.plain_units import Side
 from demur.audit.selective_points import Asked, figures_of
