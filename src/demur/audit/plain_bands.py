@@ -2,8 +2,9 @@
 
 A point of a curve is `reached` in a replicate by the first threshold that accepts as large a share of its units. Where
 draws are not repeated, an end at one coverage is allowed the Monte-Carlo error of any interval's end. A simultaneous
-end lies crit·se from the curve: crit must lie between our quantiles at the shares its level allows, se within the band
-of any standard error, and so crit·se between the products of the smaller and of the larger ones.
+end lies crit·se from the curve: se must lie within the band of any standard error, crit (the quantile of the largest
+|risk − its own|/se along a replicate) between our quantiles at the shares its level allows, taken with the largest and
+with the smallest such se, and crit·se between the products of the smaller and of the larger ones.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from demur.audit.figures import Expected
-from demur.audit.plain_intervals import MANY_CLUSTERS, MOST_DROPPED, ends, quantile, std_error
+from demur.audit.plain_intervals import MANY_CLUSTERS, MOST_DROPPED, ends, std_error
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -68,13 +69,14 @@ def how_many_reached(drawn: Floats, draws: Draws) -> tuple[int, int]:
     return sum(high <= MOST_DROPPED for _, high in between), sum(low <= MOST_DROPPED for low, _ in between)
 
 
-def band(risks: Sequence[Evidence], level: float) -> dict[str, list[Expected]]:
-    """The ends of one risk at each coverage, by their names."""
+def band(risks: Sequence[Evidence], level: float, largest: float | None) -> dict[str, list[Expected]]:
+    """The ends of one risk at each coverage, by their names; no risk exceeds the largest loss, if there is one."""
     if not risks:
         return {name: [] for name in ("low", "high", "low_simultaneous", "high_simultaneous")}
     method = "percentile" if risks[0].clusters >= MANY_CLUSTERS else "expanded_percentile"
     pairs = [pair for one in risks if (pair := ends(one, method, level)) is not None]
-    around = [_around(one.point or 0.0, reach) for one, reach in zip(risks, _reaches(risks, level), strict=True)]
+    reaches = _reaches(risks, level, math.inf if largest is None else largest)
+    around = [_around(one.point or 0.0, reach) for one, reach in zip(risks, reaches, strict=True)]
     return {
         "low": [low for low, _ in pairs],
         "high": [high for _, high in pairs],
@@ -93,27 +95,44 @@ def _around(risk: float, reach: Expected) -> tuple[Expected, Expected]:
     return Expected(max(risk - value, 0.0), band=low), Expected(risk + value, band=high)
 
 
-def _reaches(risks: Sequence[Evidence], level: float) -> list[Expected]:
+def _reaches(risks: Sequence[Evidence], level: float, largest: float) -> list[Expected]:
     """So many standard errors at each coverage as hold the largest deviation along the curve at a level."""
-    draws = risks[0].draws
-    largest = np.zeros(draws.own)
-    for one in risks:
-        spread = _spread(one)
-        if spread > 0:  # a risk that never varies is known
-            largest = np.fmax(largest, np.abs(one.values - (one.point or 0.0)) / spread)
-    critical = quantile(largest, level, draws)
-    return [_reach(one, critical) for one in risks]
+    draws, spread = risks[0].draws, [_spread(one) for one in risks]
+    critical = float(np.quantile(_largest(risks, spread), level))
+    if draws.repeated:
+        return [Expected(critical * one) for one in spread]
+    errors = [_error_band(one, largest) for one in risks]
+    low, high = draws.between(level)
+    least = float(np.quantile(_largest(risks, [most for _, most in errors]), low, method="lower"))
+    most = float(np.quantile(_largest(risks, [few for few, _ in errors]), high, method="higher"))
+    most = math.inf if draws.may_lie_beyond(1 - level) else most
+    return [
+        Expected(critical * one, band=(least * error[0], most * error[1] if error[1] else 0.0))
+        for one, error in zip(spread, errors, strict=True)
+    ]
 
 
-def _reach(one: Evidence, critical: Expected) -> Expected:
-    value = (critical.value or 0.0) * _spread(one)
-    if one.draws.repeated:
-        return Expected(value)
+def _error_band(one: Evidence, largest: float) -> tuple[float, float]:
+    """Where the standard error of other draws may lie: anywhere if ours are too few.
+
+    Where ours never vary, others may still hold what is too rare for ours, and be the largest loss off there.
+    """
     error = std_error(one)
-    if error is None or critical.band is None:
-        return Expected(value, band=(0.0, math.inf))
-    least, most = error.band or (0.0, 0.0)
-    return Expected(value, band=(critical.band[0] * least, critical.band[1] * most if most else 0.0))
+    if error is None:
+        return 0.0, math.inf
+    if one.clusters > 1 and not _spread(one):
+        return 0.0, largest * math.sqrt(one.reaching.between(0.0)[1])
+    return error.band or (0.0, 0.0)
+
+
+def _largest(risks: Sequence[Evidence], errors: Sequence[float]) -> Floats:
+    """How many standard errors each replicate is away from the curve where it is farthest."""
+    largest = np.zeros(risks[0].draws.own)
+    for one, error in zip(risks, errors, strict=True):
+        if _spread(one):  # a risk that never varies is known
+            with np.errstate(divide="ignore", invalid="ignore"):
+                largest = np.fmax(largest, np.abs(one.values - (one.point or 0.0)) / error)
+    return largest
 
 
 def _spread(one: Evidence) -> float:

@@ -135,12 +135,11 @@ def _also(expected: Expected, way: str, value: float | None) -> Expected:
 
 
 def _quantiles(values: Floats, tails: tuple[float, float], draws: Draws) -> Ends:
-    low, high = (quantile(values, tail, draws) for tail in tails)
+    low, high = (_quantile(values, tail, draws) for tail in tails)
     return low, high
 
 
-def quantile(values: Floats, share: float, draws: Draws) -> Expected:
-    """The number that a share of the draws do not exceed."""
+def _quantile(values: Floats, share: float, draws: Draws) -> Expected:
     value = float(np.quantile(values, share))
     if draws.repeated:
         return Expected(value)

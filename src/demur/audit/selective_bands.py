@@ -42,7 +42,7 @@ def band_columns(one: Drawn, reported: Any) -> dict[Path, Column]:
             Evidence(risk[place], values[:, column], one.pool.clusters, one.resampling.draws)
             for column, place in enumerate(places)
         ]
-        for end, numbers in band(evidence, level).items():
+        for end, numbers in band(evidence, level, one.side.largest).items():
             found["bands", name, end] = Column([scaled(number, one.side) for number in numbers])
     return found
 
