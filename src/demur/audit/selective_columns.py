@@ -29,7 +29,7 @@ class Column:
         return [one.value for one in self.numbers if one.value is not None]
 
     def found(self, key: str, reported: Sequence[Any]) -> Finding:
-        """A reported column as one finding."""
+        """A reported column as one finding; where it is no single number that differs, how many are expected."""
         size, expected = f"{len(reported)} numbers", len(self.numbers)
         if len(reported) != expected:
             alike = [way for way, other in self.others.items() if len(other) == len(reported)]
@@ -42,7 +42,7 @@ class Column:
             if one.status == "differs":
                 cause = f"the first of them at place {place}" + (f": {one.cause}" if one.cause else "")
                 return replace(one, cause=cause)
-        return Finding(key, "match", size)
+        return Finding(key, "match", size, float(expected))
 
 
 def _as(ways: Sequence[str]) -> str:
