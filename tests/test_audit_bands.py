@@ -50,6 +50,19 @@ class TestByHand:
             assert drawn[0] == 0
             assert math.isnan(drawn[1]), "whoever abstains, drawn twice, reaches one half only"
 
+    def test_a_share_of_unequal_clusters_is_one_of_the_units_that_are_drawn(self):
+        """One answers two units, the other only the second threshold's: of its two copies ⌈2/3⌉ must be accepted."""
+        nothing = np.zeros(0)
+        pool = Pool(np.array([2.0, 1]), np.array([[1.0, 2], [0, 1]]), np.array([[0.0, 1], [0, 1]]), nothing, nothing, 1)
+        selective, _ = risks_drawn(pool, np.array([[2.0, 0], [0, 2]]), [Fraction(1, 3)])
+        assert selective.tolist() == [[0], [1]]
+
+    def test_many_clusters_have_the_plain_percentile_and_fewer_a_wider_one(self):
+        values = np.arange(1001) / 1000
+        many, fewer = (band([Evidence(0.5, values, p, repeated(1001))], 0.95, 1.0)["high"][0].value for p in (200, 199))
+        assert many == pytest.approx(0.975, abs=1e-12)
+        assert 0.975 < fewer < 0.977
+
     def test_a_coverage_has_a_band_if_half_the_draws_reach_it(self):
         drawn = np.array([[1, 1, 1], [1, 1, math.nan], [1, math.nan, math.nan], [1, math.nan, math.nan]])
         assert how_many_reached(drawn, repeated(4)) == (2, 2)
