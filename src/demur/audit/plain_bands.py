@@ -60,12 +60,11 @@ def how_many_reached(drawn: Floats, draws: Draws) -> tuple[int, int]:
     """How many coverages, the smallest first, must have a band, and how many may: those that half the draws reach."""
     if (draws.own if draws.reported is None else draws.reported) < _LEAST_DRAWS:
         return 0, 0
-    lacking = np.isnan(drawn).mean(axis=0).tolist()
+    missing = np.isnan(drawn)
     if draws.repeated:
-        least = _LEAST_DRAWS / draws.own
-        must = sum(share <= MOST_DROPPED and 1 - share >= least for share in lacking)
-        return must, must
-    between = [draws.between(share) for share in lacking]
+        enough = (missing.mean(axis=0) <= MOST_DROPPED) & ((~missing).sum(axis=0) >= _LEAST_DRAWS)
+        return int(enough.sum()), int(enough.sum())
+    between = [draws.between(share) for share in missing.mean(axis=0).tolist()]
     return sum(high <= MOST_DROPPED for _, high in between), sum(low <= MOST_DROPPED for low, _ in between)
 
 
@@ -106,10 +105,8 @@ def _reaches(risks: Sequence[Evidence], level: float, largest: float) -> list[Ex
     least = float(np.quantile(_largest(risks, [most for _, most in errors]), low, method="lower"))
     most = float(np.quantile(_largest(risks, [few for few, _ in errors]), high, method="higher"))
     most = math.inf if draws.may_lie_beyond(1 - level) else most
-    return [
-        Expected(critical * one, band=(least * error[0], most * error[1] if error[1] else 0.0))
-        for one, error in zip(spread, errors, strict=True)
-    ]
+    reaches = [(least * few, many if many in (0.0, math.inf) else most * many) for few, many in errors]
+    return [Expected(critical * one, band=reach) for one, reach in zip(spread, reaches, strict=True)]
 
 
 def _error_band(one: Evidence, largest: float) -> tuple[float, float]:

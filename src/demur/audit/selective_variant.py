@@ -33,8 +33,8 @@ _ITS_OWN = "all participants of its own run, not only those in both"
 class Known:
     """What the data give for figures and for whole columns of them, by their paths.
 
-    `reasons` says why a variant cannot be recomputed, `suspects`
-    are the sides whose intervals may have been made of single items.
+    `reasons` says why a variant cannot be recomputed, `suspects` are the sides whose intervals may have been made of
+    single items.
     """
 
     figures: dict[Path, Expected] = field(default_factory=dict)
@@ -193,9 +193,8 @@ class Variant:
         if self.paired:
             others_columns = {_OTHER_SIDE: arrays_of(self.sides[1 - number].curve), **others_columns}
         for path, column in arrays_of(one.curve).items():
-            known.columns[*place, *path] = Column.of(
-                column, {way: found[path] for way, found in others_columns.items()}
-            )
+            ways = {way: found[path] for way, found in others_columns.items()}
+            known.columns[*place, *path] = Column.of(column, ways)
         for path, column in histogram(one.side, one.ranked.values, one.reported.get("histogram")).items():
             known.columns[*place, *path] = Column.of(column)
 
