@@ -9,7 +9,7 @@ import pytest
 
 from audits import by_key, changed, differing, printed
 from commands import demur
-from demur.audit import own_retrieval
+from demur.audit import own_retrieval, plain_draws
 from demur.audit.own_retrieval import audited_own_retrieval
 from demur.audit.reading import queries_to_audit
 from demur.errors import UserError
@@ -228,16 +228,17 @@ def test_a_figure_of_another_place_is_told(artifact, queries):
 
 
 def test_fewer_draws_than_recorded_leave_a_band_and_still_find_what_is_far_off(artifact, queries):
-    near, far = (f"systems.reranked.{one}.micro.ndcg@10.ci95.1" for one in ("positives_only", "all_queries"))
-    found = audited(queries, changed(artifact, far.replace("10.ci", "10/ci").replace(".", "/"), 0.99), resamples=FEWER)
-    assert {one.key for one in found if one.status != "match"} == {far}
-    low, high = by_key(found)[near].band
-    assert low < artifact["systems"]["reranked"]["positives_only"]["micro"]["ndcg@10"]["ci95"][1] < high
+    near, far = (f"systems/reranked/{one}/micro/ndcg@10/std_error" for one in ("positives_only", "all_queries"))
+    found = audited(queries, changed(artifact, far, 0.5), resamples=FEWER)
+    assert {one.key for one in found if one.status != "match"} == {far.replace("/", ".")}
+    low, high = by_key(found)[near.replace("/", ".")].band
+    assert low < artifact["systems"]["reranked"]["positives_only"]["micro"]["ndcg@10"]["std_error"] < high
 
 
 def test_what_lies_outside_a_band_is_decided_by_all_recorded_draws(artifact, queries, monkeypatch):
-    monkeypatch.setattr(own_retrieval, "RESAMPLES", 5)
-    assert "differs" in statuses(audited(queries, artifact, resamples=5))
+    monkeypatch.setattr(own_retrieval, "RESAMPLES", FEWER)
+    monkeypatch.setattr(plain_draws, "SIGMAS", 0.1)  # bands that hardly anything lies within
+    assert "differs" in statuses(audited(queries, artifact, resamples=FEWER))
     assert statuses(audited(queries, artifact, resamples=None)) == {"match"}
 
 

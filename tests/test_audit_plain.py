@@ -11,8 +11,10 @@ from demur import PHQ8, Items, UserError
 from demur.audit.plain_calibration import calibrated, fitted_on
 from demur.audit.plain_confidence import ranked
 from demur.audit.plain_curve import PlainCurve, coverage_of
-from demur.audit.plain_intervals import Draws, Evidence, ends
+from demur.audit.plain_draws import Draws
+from demur.audit.plain_intervals import Evidence, ends
 from demur.audit.plain_replicates import NUMBERS, Pool, replicated
+from demur.audit.plain_shares import favours, p_value
 from demur.audit.plain_units import Side
 from demur.audit.selective_points import Asked, figures_of
 from demur.calibrators import CALIBRATORS
@@ -131,6 +133,20 @@ class TestIntervals:
 
     def test_a_method_nobody_knows_gives_nothing(self):
         assert ends(self.evidence(Draws(1000, 1000, repeated=True)), "guess") is None
+
+    def test_a_difference_of_0_but_for_its_last_bits_may_have_fallen_on_either_side(self):
+        """Of 9999 replicates 400 are 0: none, or all of them, may be counted below it."""
+        values = np.array([1.0] * 9599 + [0.0] * 400)
+        for repeated in (True, False):
+            evidence = Evidence(1.0, values, 10, Draws(9999, 9999, repeated=repeated))
+            chance, left = (
+                p_value(evidence, sums_of_floats=True),
+                favours(evidence, below_zero=True, sums_of_floats=True),
+            )
+            assert chance.band[0] <= 2 / 10_000 < 802 / 10_000 <= chance.band[1]
+            assert left.band[0] == 0 < 400 / 9999 <= left.band[1]
+        whole = p_value(evidence, sums_of_floats=False)
+        assert 2 / 10_000 < whole.band[0] < 802 / 10_000 < whole.band[1]
 
 
 MODELS = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -41,7 +42,7 @@ def counted(findings: Sequence[Finding]) -> dict[str, int]:
 
 
 def findings_json(findings: Sequence[Finding], only: Collection[str] = STATUSES) -> dict[str, Any]:
-    """The same as members of a JSON object."""
+    """The same as members of a JSON object; a band without an end on one side has null there."""
     return {
         "counts": {status.replace(" ", "_"): count for status, count in counted(findings).items()},
         "findings": [
@@ -50,7 +51,7 @@ def findings_json(findings: Sequence[Finding], only: Collection[str] = STATUSES)
                 "status": one.status,
                 "reported": one.reported,
                 "recomputed": one.recomputed,
-                "band": None if one.band is None else [*one.band],
+                "band": None if one.band is None else [end if math.isfinite(end) else None for end in one.band],
                 "cause": one.cause,
             }
             for one in findings

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from demur.audit.figures import Expected
-from demur.audit.plain_intervals import MANY_CLUSTERS, Draws, Evidence, ends, rate, std_error
+from demur.audit.plain_intervals import MANY_CLUSTERS, Evidence, ends, rate, std_error
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from demur.audit.own_queries import Path
+    from demur.audit.plain_draws import Draws
 
     Floats = NDArray[np.float64]
 

@@ -12,13 +12,14 @@ import numpy as np
 from demur.audit.figures import Expected
 from demur.audit.own_estimates import Number, estimated, uncertain
 from demur.audit.plain_curve import PlainCurve
-from demur.audit.plain_intervals import MANY_CLUSTERS, Draws, Evidence
+from demur.audit.plain_intervals import MANY_CLUSTERS, Evidence
 from demur.audit.plain_replicates import WITH_ERRORS, Pool
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from demur.audit.own_queries import Facts, Path
+    from demur.audit.plain_draws import Draws
 
     Floats = NDArray[np.float64]
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from demur.audit.columns import column_finding
+from demur.audit.columns import Column
 from demur.audit.figures import Expected, Finding, Printed, finding, key_of, not_recognised
 from demur.audit.own_breaches import breach_findings
 from demur.audit.own_estimates import difference
@@ -149,7 +149,9 @@ class _Audit:
             yield from breach_findings(key_of(place), value, self.systems.get(place[1]))
         elif isinstance(value, list):
             others = {way: self._columns[other] for way, other in self._elsewhere(place) if other in self._columns}
-            yield self._or_why(place, column_finding(key_of(place), value, self._columns.get(place), others))
+            column, key = self._columns.get(place), key_of(place)
+            known = Finding(key, "not recognised", f"{len(value)} numbers") if column is None else None
+            yield self._or_why(place, known or Column.of(column or [], others).found(key, value))
         elif isinstance(value, bool):
             yield self._flag(place, value)
         elif isinstance(value, Printed) or (value is None and place in self._known):

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from demur.audit.own_queries import Asked, Facts, Path
-    from demur.audit.plain_intervals import Draws
+    from demur.audit.plain_draws import Draws
     from demur.audit.selective_draws import Resampling
 
     Floats = NDArray[np.float64]

@@ -105,6 +105,11 @@ class PlainCurve:
         return PlainCurve.of(answers, self.units, self.divisor, anchored=self.anchored)
 
     @property
+    def bends_of_best_order(self) -> PlainCurve:
+        """The best order with equal losses accepted together: its points are where the next loss is larger."""
+        return PlainCurve.of([(-float(loss), loss) for loss in self.losses], self.units, self.divisor)
+
+    @property
     def aurc_achievable(self) -> float:
         """AURC over the vertices of the lower convex hull of the points."""
         hull: list[tuple[int, Fraction]] = []

@@ -4,8 +4,8 @@ Where the reported draws can be repeated (our generator, its seed recorded, no m
 agree to 1e-9. Elsewhere both sides drew at random, and B reported and B' own draws are as good as n, 1/n = 1/B + 1/B':
 
 - a share of the draws must lie within 4 binomial standard errors of ours, taken at ours or (Wilson) at the other one,
-- an end of an interval, a quantile at p, must lie between our quantiles at the shares that p allows; where
-  all of our draws could fall short of it by chance, as far again as they are wide,
+- an end of an interval, a quantile at p, must lie between our quantiles at the shares that p allows; where draws are
+  so few that it may well lie beyond all of ours, it may be anything on that side,
 - a standard error must lie within 4·√((κ − 1)/(4n)) of ours, relative to it, with κ ≥ 3 the kurtosis of our draws.
 
 B and B' count the draws in which there is a number. Of fewer than 100 of them nothing is said about a standard error.
@@ -20,17 +20,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from demur.audit.figures import Expected
+from demur.audit.plain_draws import SIGMAS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
+    from demur.audit.plain_draws import Draws
+
     Floats = NDArray[np.float64]
     Ends = tuple[Expected, Expected]
 
 RESAMPLES = 2000
-SIGMAS = 4.0
 MANY_CLUSTERS = 200
 MOST_DROPPED = 0.5
 FEW_DRAWS = 100
@@ -38,34 +40,6 @@ _NORMAL_KURTOSIS = 3.0
 _NO_ERROR = 1e-9
 _RARE = 1e-4
 _NO_DIFFERENCE = 1e-12
-
-
-@dataclass(frozen=True, slots=True)
-class Draws:
-    """How many draws were reported (None: nobody says) and how many are ours; whether ours repeat those."""
-
-    reported: int | None
-    own: int
-    repeated: bool
-
-    @property
-    def worth(self) -> float:
-        """As how many draws both are worth when they are held against each other."""
-        others = self.own if self.reported is None else self.reported
-        return 1 / (1 / max(others, 1) + 1 / max(self.own, 1))
-
-    def between(self, share: float) -> tuple[float, float]:
-        """Where a share of other draws may lie: within 4 standard errors, ours or, by Wilson's formula, its own."""
-        extra = SIGMAS**2 / self.worth
-        middle = (share + extra / 2) / (1 + extra)
-        away = SIGMAS * math.sqrt((share * (1 - share) + extra / 4) / self.worth) / (1 + extra)
-        plain = SIGMAS * math.sqrt(share * (1 - share) / self.worth)
-        return max(min(middle - away, share - plain), 0.0), min(max(middle + away, share + plain), 1.0)
-
-    def among(self, share: float) -> Draws:
-        """Those of the draws, a share of all, in which there is a number."""
-        reported = None if self.reported is None else int(self.reported * share)
-        return replace(self, reported=reported, own=int(self.own * share))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -147,6 +121,9 @@ def ends(evidence: Evidence, method: str, level: float = 0.95) -> Ends | None:
         return Expected(None), Expected(None)
     if evidence.clusters == 1:
         return Expected(evidence.point), Expected(evidence.point)
+    if not len(evidence.reached):
+        anything = Expected(evidence.point, band=(-math.inf, math.inf))
+        return anything, anything
     found = _METHODS[method](evidence, level)
     if found is None or method == "percentile":
         return found
@@ -169,10 +146,8 @@ def _quantile(values: Floats, share: float, draws: Draws) -> Expected:
     if draws.repeated:
         return Expected(value)
     low, high = np.quantile(values, draws.between(share)).tolist()
-    further = float(np.ptp(values))
-    low -= further if (1 - share) ** draws.own > _RARE else 0.0
-    high += further if share**draws.own > _RARE else 0.0
-    return Expected(value, band=(low, high))
+    low = -math.inf if draws.may_lie_beyond(share) else low
+    return Expected(value, band=(low, math.inf if draws.may_lie_beyond(1 - share) else high))
 
 
 def _percentile(evidence: Evidence, level: float) -> Ends:

@@ -25,7 +25,9 @@ def p_value(evidence: Evidence, *, sums_of_floats: bool) -> Expected:
     total = len(evidence.reached)
     value = min(1.0, 2 * (min(below, above) + level + 1) / (total + 1))
     if not evidence.draws.repeated:
-        low, high = evidence.reaching.between(min((min(below, above) + level) / total, 0.5))
+        least = min(below, above) / total if sums_of_floats else (min(below, above) + level) / total
+        low, _ = evidence.reaching.between(min(least, 0.5))
+        _, high = evidence.reaching.between(min((min(below, above) + level) / total, 0.5))
         return Expected(value, band=(2 * low, min(2 * high, 1.0)))
     if not (sums_of_floats and level):
         return Expected(value)
@@ -38,9 +40,12 @@ def favours(evidence: Evidence, *, below_zero: bool, sums_of_floats: bool) -> Ex
     total = len(evidence.reached)
     one, other = (below, above) if below_zero else (above, below)
     share = rate(one / total, evidence.reaching, {"the share of the other side": other / total})
-    if evidence.draws.repeated and sums_of_floats and level:
+    if not (sums_of_floats and level):
+        return share
+    if evidence.draws.repeated:
         return replace(share, band=(one / total, (one + level) / total))
-    return share
+    low, high = (evidence.reaching.between(count / total) for count in (one, one + level))
+    return replace(share, band=(low[0], high[1]))
 
 
 def _signs(evidence: Evidence, *, sums_of_floats: bool) -> tuple[int, int, int]:

@@ -14,7 +14,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from demur.audit.columns import column_finding
 from demur.audit.figures import Finding, Printed, finding
 from demur.audit.plain_intervals import RESAMPLES
 from demur.audit.plain_units import SIDES, Side, sides_of
@@ -41,7 +40,7 @@ _NAMES = {
 }
 _NO_FIGURES = ("schema_version", "created_at", "tool", "inputs", "convention", "skipped_variants", "warnings", "cases")
 _SETTINGS = ("seed", "n_resamples", "level")
-_IN_COLUMNS = ("curve", "histogram")
+_IN_COLUMNS = frozenset(("curve", "histogram", "oracle", "bands"))
 
 
 def runs_of(paths: Sequence[str | File], content: Any, instrument: str | File | Instrument = "PHQ-8") -> list[Items]:
@@ -98,13 +97,13 @@ def _known(sides: Sequence[Side], report: Mapping[str, Any], calibration: Any, r
 
 
 def _figures(content: Any, place: Path = ()) -> Iterator[tuple[Path, Any]]:
-    """Every number and null that is no setting, and whole columns of a curve or a histogram."""
+    """Every number and null that is no setting, and whole columns of a curve, its bands or a histogram."""
     if place[:1] and place[0] in _NO_FIGURES:
         return
     if isinstance(content, Mapping):
         for name, value in content.items():
             yield from _figures(value, (*place, name))
-    elif isinstance(content, list) and len(place) > 1 and place[-2] in _IN_COLUMNS:
+    elif isinstance(content, list) and not _IN_COLUMNS.isdisjoint(place[:-1]):
         yield place, content
     elif isinstance(content, list):
         for number, value in enumerate(content):
@@ -117,9 +116,11 @@ def _found(place: Path, value: Any, known: Known) -> Finding | None:
     """What became of a figure; None for a null that nobody expects to be anything else."""
     key, path = ".".join(place), tuple(_NAMES.get(part, part) for part in place)
     if isinstance(value, list):
-        one = column_finding(key, value, *known.columns.get(path, (None, {})))
+        column = known.columns.get(path)
+        one = column.found(key, value) if column else Finding(key, "not recognised", f"{len(value)} numbers")
     elif value is None and path not in known.figures:
-        return None
+        expected = any(column.numbers for at, column in known.columns.items() if at[: len(path)] == path)
+        return Finding(key, "differs", "null", cause="columns of numbers are expected") if expected else None
     else:
         one = finding(key, value, known.figures.get(path))
     if one.status == "not recognised":

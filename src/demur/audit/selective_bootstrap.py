@@ -155,7 +155,7 @@ def _of_error(path: Path, known: tuple[Evidence, Evidence | None], side: Side, s
     error, other = std_error(evidence), None if rival is None else std_error(rival)
     if error is not None:
         ways = {} if other is None else {_OTHER_SIDE: other.value}
-        return {path: _scaled(replace(error, otherwise={**error.otherwise, **ways}), side)}
+        return {path: scaled(replace(error, otherwise={**error.otherwise, **ways}), side)}
     if said is None or side.largest is None:
         return {}
     most = math.sqrt(2) * side.largest
@@ -171,10 +171,11 @@ def _explained(pair: Ends | None, rival: Ends | None, side: Side, way: str = _OT
         replace(one, otherwise={**one.otherwise, way: other.value if other else None})
         for one, other in zip(pair, rival or (None, None), strict=True)
     )
-    return _scaled(low, side), _scaled(high, side)
+    return scaled(low, side), scaled(high, side)
 
 
-def _scaled(expected: Expected, side: Side) -> Expected:
+def scaled(expected: Expected, side: Side) -> Expected:
+    """What is expected, with what a loss that is not normalised would make of it."""
     if side.divisor == 1 or expected.value is None:
         return expected
     name = f"× {side.divisor}: loss not normalised (abs, not abs_norm)"

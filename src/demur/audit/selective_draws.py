@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from demur.audit.figures import Printed
-from demur.audit.plain_intervals import Draws, Evidence
+from demur.audit.plain_draws import Draws
+from demur.audit.plain_intervals import Evidence
 from demur.audit.plain_replicates import NUMBERS, WITH_ERRORS, Pool, left_out, replicated
 from demur.audit.selective_points import RISKS, Asked, Path
 from demur.draws import weights
@@ -98,7 +99,7 @@ class Drawn:
         return self.pool.drawn(np.ones(self.pool.clusters)).errors() if self.curve.count else {}
 
     @property
-    def _varies(self) -> bool:
+    def varies(self) -> bool:
         """Whether any answer has a loss; without one every replicate is 0, which is no interval."""
         return any(self.curve.losses) or self.pool.clusters == 1
 
@@ -110,7 +111,7 @@ class Drawn:
             values=self.values[name],
             clusters=self.pool.clusters,
             draws=self.resampling.draws,
-            two_sided=self._varies or key == "cmax",
+            two_sided=self.varies or key == "cmax",
             error=self.errors.get(key),
             errors=self.values.get(f"error {key}") if key in WITH_ERRORS else None,
             left_out=self.left_out.get(name, _NOTHING) if method in _LEAVE_OUT else _NOTHING,
@@ -127,7 +128,7 @@ class Drawn:
 
     def upper_bound(self, key: str) -> float | None:
         """One-sided 95 % where no answer has a loss."""
-        if self._varies or self.side.largest is None or not self.curve.count:
+        if self.varies or self.side.largest is None or not self.curve.count:
             return None
         aurc, augrc = self.curve.error_free_bounds(self.pool.clusters, self.side.largest)
         return augrc if key == "augrc_full" else aurc

@@ -113,9 +113,11 @@ def _risk_at(curve: PlainCurve, path: Path, at: Fraction) -> dict[Path, float | 
 
 
 def arrays_of(curve: PlainCurve) -> dict[Path, list[float]]:
-    """The columns of a curve by their paths."""
-    names = ("coverage", "selective_risk", "generalized_risk", "threshold")
-    return {("curve", name): list(getattr(curve, name)) for name in names}
+    """The columns of a curve and of the best order by their paths."""
+    names = ("coverage", "selective_risk", "generalized_risk")
+    found = {("curve", name): list(getattr(curve, name)) for name in (*names, "threshold")}
+    bends = curve.bends_of_best_order
+    return found | {("reference", "oracle", name): list(getattr(bends, name)) for name in names}
 
 
 def expected_of(

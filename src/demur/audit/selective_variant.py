@@ -8,11 +8,13 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from demur.audit.columns import Column
 from demur.audit.figures import Expected, Finding, Printed
 from demur.audit.plain_confidence import Ranked, ranked
 from demur.audit.plain_replicates import NUMBERS, Pool
 from demur.audit.plain_tables import by_item, histogram, reliability
 from demur.audit.plain_units import SIDES, Side
+from demur.audit.selective_bands import band_columns
 from demur.audit.selective_bootstrap import bootstrap_figures, delta_figures, is_studentised
 from demur.audit.selective_draws import Drawn, Resampling
 from demur.audit.selective_points import AREAS, RISKS, Asked, Path, arrays_of, expected_of, figures_of
@@ -31,12 +33,12 @@ _ITS_OWN = "all participants of its own run, not only those in both"
 class Known:
     """What the data give for figures and for whole columns of them, by their paths.
 
-    A column comes with what it would be in other ways. `reasons` says why a variant cannot be recomputed, `suspects`
-    are the sides whose intervals may have been made of single items.
+    `reasons` says why a variant cannot be recomputed, `suspects` are the sides whose intervals may have been made of
+    single items.
     """
 
     figures: dict[Path, Expected] = field(default_factory=dict)
-    columns: dict[Path, tuple[list[float], dict[str, list[float]]]] = field(default_factory=dict)
+    columns: dict[Path, Column] = field(default_factory=dict)
     reasons: dict[str, str] = field(default_factory=dict)
     suspects: dict[Path, ItemLevel] = field(default_factory=dict)
 
@@ -89,6 +91,12 @@ class OneSide:
     def pool(self) -> Pool:
         """What each cluster holds."""
         return Pool.of(self.side, self.ranked.values)
+
+    @property
+    def has_bands(self) -> bool:
+        """Whether bands are reported, or null although something was resampled."""
+        drawn = isinstance(self.reported.get("bootstrap"), Mapping)
+        return "bands" in self.reported and (drawn or self.reported["bands"] is not None)
 
     @property
     def asks_for_common(self) -> bool:
@@ -150,11 +158,20 @@ class Variant:
             )
         ]
 
+    @cached_property
+    def _bands(self) -> list[dict[Path, Column]]:
+        """The bands of each side's curve; none where nothing was resampled, or nobody speaks of them."""
+        return [
+            band_columns(self.drawn[number], one.reported["bands"]) if one.has_bands else {}
+            for number, one in enumerate(self.sides)
+        ]
+
     def tell(self, known: Known, name: str) -> None:
         """Add everything this variant should read."""
         for number, one in enumerate(self.sides):
             place = ("confidence_variants", name, *((SIDES[number],) if self.paired else ()))
             self._tell_side(known, place, number)
+            self._tell_bands(known, place, number)
             if isinstance(one.reported.get("bootstrap"), Mapping):
                 rival = self.drawn[1 - number] if self.paired else None
                 known.add(place, bootstrap_figures(self.drawn[number], one.reported["bootstrap"], rival))
@@ -176,9 +193,16 @@ class Variant:
         if self.paired:
             others_columns = {_OTHER_SIDE: arrays_of(self.sides[1 - number].curve), **others_columns}
         for path, column in arrays_of(one.curve).items():
-            known.columns[*place, *path] = column, {way: found[path] for way, found in others_columns.items()}
+            ways = {way: found[path] for way, found in others_columns.items()}
+            known.columns[*place, *path] = Column.of(column, ways)
         for path, column in histogram(one.side, one.ranked.values, one.reported.get("histogram")).items():
-            known.columns[*place, *path] = column, {}
+            known.columns[*place, *path] = Column.of(column)
+
+    def _tell_bands(self, known: Known, place: Path, number: int) -> None:
+        rival = self._bands[1 - number] if self.paired else {}
+        for path, column in self._bands[number].items():
+            others = {_OTHER_SIDE: rival[path].values} if path in rival else {}
+            known.columns[*place, *path] = replace(column, others=others)
 
     def _tell_deltas(self, known: Known, place: Path) -> None:
         left, right = self.figures
