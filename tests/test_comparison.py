@@ -100,6 +100,7 @@ def test_the_p_value_counts_the_far_side_twice_and_is_never_0():
     assert _p_value(np.array([1.0] * 95 + [-1.0] * 4)) == pytest.approx(2 * 5 / 100)
     assert _p_value(np.full(99, 1.0)) == pytest.approx(2 / 100)
     assert _p_value(np.array([-1.0, 1.0])) == 1.0
+    assert _p_value(np.array([1.0] * 90 + [1e-17] * 9)) == pytest.approx(2 * 10 / 100)  # 0 but for rounding
 
 
 def test_an_undefined_difference_has_no_p_value():

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
+_ROUNDING = 1e-12  # a replicate's difference that is no larger is 0: the two sides are tied in it
 COMMON = "C_common"
 
 
@@ -192,7 +193,7 @@ class Pair:
         parts = uncertainty(evidence, metric.delta_interval)
         if parts["percentile"] is None or evidence.clusters == 1:
             return Delta(**parts)
-        below, above = float(np.mean(evidence.reached < 0)), float(np.mean(evidence.reached > 0))
+        below, above = (float(np.mean(sign * evidence.reached > _ROUNDING)) for sign in (-1, 1))
         favours = {"lower": (above, below), "higher": (below, above)}.get(metric.better, (math.nan, math.nan))
         return Delta(**parts, p_value=_p_value(evidence.reached), favours_left=favours[0], favours_right=favours[1])
 
@@ -228,5 +229,5 @@ def _difference(values: Mapping[str, Any], name: str) -> Floats | None:
 
 def _p_value(reached: Floats) -> float:
     """Twice the smaller share of replicates on the far side of 0, the observed sample counted among them."""
-    tails = (np.count_nonzero(reached <= 0) + 1, np.count_nonzero(reached >= 0) + 1)
+    tails = (np.count_nonzero(reached <= _ROUNDING) + 1, np.count_nonzero(reached >= -_ROUNDING) + 1)
     return min(1.0, 2 * min(tails) / (len(reached) + 1))

@@ -23,11 +23,14 @@ from demur.errors import UserError
 from demur.read import read_inputs
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path as File
 
     from demur.audit.selective_points import Path
     from demur.instruments import Instrument
     from demur.items import Items
+
+    Progress = Callable[[int, int], None]
 
 _NAMES = {
     "input_0": "left",
@@ -61,11 +64,17 @@ def is_selective(content: Any) -> bool:
 
 
 def audited_selective(
-    runs: Sequence[Items], content: Any, *, calibration: Any = None, resamples: int = RESAMPLES
+    runs: Sequence[Items],
+    content: Any,
+    *,
+    calibration: Any = None,
+    resamples: int = RESAMPLES,
+    progress: Progress | None = None,
 ) -> list[Finding]:
     """A finding for each figure of an artifact that was parsed with its numbers as `Printed`.
 
-    `calibration` is the parsed content of a calibration file, for the variants that need one.
+    `calibration` is the parsed content of a calibration file, for the variants that need one; `progress` is told how
+    many variants are done.
     """
     report = _renamed(content)
     if not isinstance(report, Mapping) or not isinstance(report.get("confidence_variants"), Mapping):
@@ -75,25 +84,27 @@ def audited_selective(
     wanted = 2 if _is_paired(report) else 1
     if len(runs) != wanted:
         raise UserError(f"{len(runs)} runs for an artifact of {wanted}")
-    known = _known(sides_of(runs, _loss(report)), report, calibration, resamples)
+    known = Known(about_everyone(sides := sides_of(runs, _loss(report))))
+    for number, name in enumerate(report["confidence_variants"], 1):
+        _tell(known, name, (sides, report, calibration), resamples)
+        if progress:
+            progress(number, len(report["confidence_variants"]))
     found = (_found(place, value, known) for place, value in _figures(content))
     return [one for one in found if one is not None]
 
 
-def _known(sides: Sequence[Side], report: Mapping[str, Any], calibration: Any, resamples: int) -> Known:
-    """What the data give for every figure there can be."""
-    known = Known(about_everyone(sides))
-    deltas = _member(report.get("comparison"), "deltas")
-    for name, entry in report["confidence_variants"].items():
-        reported = [entry] if len(sides) == 1 else [_member(entry, side) for side in SIDES]
-        try:
-            audited = [OneSide.of(side, name, calibration, said) for side, said in zip(sides, reported, strict=True)]
-        except UserError as error:
-            known.reasons[name] = str(error)
-            continue
-        difference = _member(deltas, name)
-        Variant(audited, difference if isinstance(difference, Mapping) else {}, resamples).tell(known, name)
-    return known
+def _tell(known: Known, name: str, given: tuple[Sequence[Side], Mapping[str, Any], Any], resamples: int) -> None:
+    """What the data give for every figure of one variant there can be."""
+    sides, report, calibration = given
+    entry, difference = report["confidence_variants"][name], _member(report.get("comparison"), "deltas")
+    reported = [entry] if len(sides) == 1 else [_member(entry, side) for side in SIDES]
+    try:
+        audited = [OneSide.of(side, name, calibration, said) for side, said in zip(sides, reported, strict=True)]
+    except UserError as error:
+        known.reasons[name] = str(error)
+        return
+    delta = _member(difference, name)
+    Variant(audited, delta if isinstance(delta, Mapping) else {}, resamples).tell(known, name)
 
 
 def _figures(content: Any, place: Path = ()) -> Iterator[tuple[Path, Any]]:

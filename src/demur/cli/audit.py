@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from demur.cli.app import CalibrationFile, InstrumentName, app
+from demur.cli.app import CalibrationFile, InstrumentName, app, progress_bar
 from demur.cli.retrieval import named
 from demur.errors import UserError
 
@@ -95,7 +95,8 @@ def _of_queries(
     queries = queries_to_audit(data, columns=columns, systems=systems)
     with _told_of(reported):
         if is_own_retrieval(content):
-            return audited_own_retrieval(queries, content, resamples=resamples)
+            with progress_bar("recomputing"):
+                return audited_own_retrieval(queries, content, resamples=resamples)
         return audited_retrieval(queries, content)
 
 
@@ -112,7 +113,8 @@ def _of_runs(
     fitted = read_as(calibration, lambda parsed: parsed) if calibration else None
     with _told_of(reported):
         taken = RESAMPLES if resamples is None else resamples
-        return audited_selective(runs, content, calibration=fitted, resamples=taken)
+        with progress_bar("variants") as advance:
+            return audited_selective(runs, content, calibration=fitted, resamples=taken, progress=advance)
 
 
 def _content(reported: Path) -> Any:
