@@ -11,7 +11,7 @@ import pytest
 from make_golden import golden
 
 from commands import demur
-from demur import Coverage, UserError, load, measure, read_run
+from demur import Coverage, UserError, load, measure, read_run, read_table
 from demur.artifact import metrics_of
 from demur.evaluation import Settings, evaluate
 from demur.report.console import evaluation_text
@@ -81,6 +81,19 @@ class TestOneRun:
             "bias": 1 / 2,
         }
         assert sum(one.histogram.right) + sum(one.histogram.wrong) + one.histogram.abstained == 24
+
+    def test_confidences_a_last_bit_apart_leave_room_for_one_bar(self):
+        table = {
+            "cluster": ["a", "a", "b"],
+            "item": ["q", "r", "q"],
+            "truth": [0, 0, 0],
+            "prediction": [0, 1, 0],
+            "sure": [1.0, 0.9999999999999999, 1.0],
+        }
+        items = read_table(table, instrument=None)
+        settings = Settings(loss="abs", confidence="sure")
+        one = metrics_artifact(evaluate(items, settings=settings, plan=Plan(0, seed=None))).confidence_variants["sure"]
+        assert (one.histogram.right, one.histogram.wrong) == ((2,), (1,))
 
     def test_normalised_loss_divides_by_the_range(self):
         raw, norm = (evaluated("zero_shot", loss=loss).confidence_variants["llm"] for loss in ("abs", "abs_norm"))

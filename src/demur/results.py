@@ -261,8 +261,8 @@ def _oracle(curve: Curve) -> Json:
 def _by_item(one: Evaluated) -> Json:
     items, graded = one.graded.items, one.graded
     assert items is not None  # noqa: S101  (evaluations are made of the items of a reader)
-    loss = np.zeros(len(items))
-    loss[items.answered] = graded.loss / graded.divisor
+    loss = np.zeros(len(items), graded.loss.dtype)
+    loss[items.answered] = graded.loss  # summed as integers, where they are, and divided once
     found = {}
     for place, name in enumerate(items.item_names):
         here = items.item == place
@@ -272,8 +272,8 @@ def _by_item(one: Evaluated) -> Json:
             "n": n,
             "answered": answered,
             "coverage": answered / n if n else 0.0,
-            "risk": float(loss[there].mean()) if answered else None,
-            "bias": float((items.answer - items.truth)[there].mean()) if answered else None,
+            "risk": float(loss[there].sum() / (answered * graded.divisor)) if answered else None,
+            "bias": float((items.answer - items.truth)[there].sum() / answered) if answered else None,
         }
     return found
 
@@ -282,7 +282,9 @@ def _histogram(one: Evaluated) -> Json | None:
     if not one.defined:
         return None
     confidence, wrong = one.graded.confidence, one.graded.loss != 0
-    edges = np.histogram_bin_edges(confidence, bins=min(_BARS, max(1, len(one.curve))))
+    edges = np.linspace(confidence.min(), confidence.max(), min(_BARS, max(1, len(one.curve))) + 1)
+    if not (np.diff(edges) > 0).all():  # so close that there is no room for bars between them
+        edges = np.array([confidence.min() - 0.5, confidence.max() + 0.5])
     return {
         "edges": edges.tolist(),
         "right": np.histogram(confidence[~wrong], edges)[0].tolist(),
