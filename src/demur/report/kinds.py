@@ -16,8 +16,16 @@ from demur.report.forest import forests
 from demur.report.operating import operating_data
 from demur.report.overview import counted, overview
 from demur.report.provenance import provenance
+from demur.report.rankings_compared import rankings_compared
+from demur.report.retrieval_closer import criteria, folds
+from demur.report.retrieval_detection import detection
+from demur.report.retrieval_differences import system_differences
+from demur.report.retrieval_overview import asked, retrieval_overview
+from demur.report.retrieval_provenance import retrieval_provenance
+from demur.report.retrieval_shown import what_is_shown
 from demur.report.sides import sides_of
 from demur.report.signals_compared import signals
+from demur.report.systems import systems_of
 from demur.retrieval_artifact import RetrievalMetrics, retrieval_metrics_of
 
 if TYPE_CHECKING:
@@ -74,6 +82,26 @@ EVALUATION = Kind(
     data=operating_data,
 )
 
+RETRIEVAL = Kind(
+    name="retrieval",
+    folder="retrieval/",
+    sections=(
+        Section("verdict", "Verdict", retrieval_overview),
+        Section("counted", "Who was counted", asked),
+        Section("rankings", "Rankings", rankings_compared),
+        Section("criteria", "By criterion", criteria),
+        Section("detection", "No evidence here", detection),
+        Section("shown", "What is shown", what_is_shown),
+        Section("differences", "Paired differences", system_differences),
+        Section("folds", "Folds", folds),
+        Section("methods", "Methods and provenance", retrieval_provenance),
+    ),
+    scripts=("copy.js",),
+    sides=systems_of,
+    switched=lambda metrics: [*metrics.systems],
+    made_from=lambda metrics: [one.path for one in metrics.inputs],
+)
+
 CALIBRATION = Kind(
     name="calibration",
     folder="calibration/",
@@ -90,7 +118,7 @@ CALIBRATION = Kind(
     made_from=lambda calibration: [calibration.training.path],
 )
 
-_KINDS: dict[type, Kind] = {Metrics: EVALUATION, Calibration: CALIBRATION}
+_KINDS: dict[type, Kind] = {Metrics: EVALUATION, RetrievalMetrics: RETRIEVAL, Calibration: CALIBRATION}
 
 
 def kind_of(artifact: Reportable) -> Kind:
