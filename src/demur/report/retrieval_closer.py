@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from demur.report.closer import FEW, Cell, shade
 from demur.report.numbers import UNDEFINED
-from demur.report.retrieval_names import number_title, place_in_words
+from demur.report.retrieval_names import number_title, place_title
 from demur.report.systems import cell, depth_of
 from demur.retrieval_verdict import primary
 
@@ -107,7 +107,7 @@ def _fold_rows(system: SystemNumbers, names: tuple[str, ...], depth: str) -> Ite
         for name, one in numbers.items():
             if depth_of(name) in ("", depth):
                 values = tuple(_four(one.values.get(fold)) for fold in names)
-                yield FoldRow(place_in_words(place), number_title(name), cell(pooled.get(name)), _over(one), values)
+                yield FoldRow(place_title(place), number_title(name), cell(pooled.get(name)), _over(one), values)
 
 
 def _pooled(system: SystemNumbers, place: str) -> Mapping[str, Estimated]:

@@ -6,24 +6,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from demur.report.forest import Difference, Panel, forest_picture
-from demur.report.retrieval_names import better, number_title, place_in_words
+from demur.report.retrieval_names import better, number_title, place_title
 from demur.report.sides import isolated
 from demur.report.systems import depth_of, short
-from demur.retrieval_verdict import ABOVE, BELOW, WITH_GOLD, primary, which_way
+from demur.retrieval_verdict import ABOVE, BELOW, primary, which_way
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from demur.retrieval_artifact import DeltaEstimated, RetrievalMetrics
 
-_HEADINGS = {
-    WITH_GOLD: "Queries with gold",
-    "all_queries/micro": "All queries",
-    "dynamic_k": "As selected",
-    "empty_decision": "No evidence here, as a decision",
-    "detection/micro": "No evidence here, from the probability",
-    "gate": "The gate as a selective predictor",
-}
 _STYLES = {"higher": {ABOVE: "right", BELOW: "left"}, "lower": {ABOVE: "left", BELOW: "right"}, "neither": {}}
 
 
@@ -48,7 +40,7 @@ def _against(metrics: RetrievalMetrics, name: str) -> Against:
     panels: dict[str, Panel] = {}
     drawn, others = [], []
     for place, direction, number, delta in _listed(metrics, name):
-        heading = _HEADINGS.get(place, place_in_words(place))
+        heading = place_title(place)
         row = _difference(metrics, (place, direction, number), delta, (base, system))
         if direction == "neither" or depth_of(number) not in ("", depth_of(primary(metrics))):
             others.append((heading, row))

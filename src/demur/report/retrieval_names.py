@@ -21,6 +21,14 @@ _TITLES = {
 _LOWER = ("false_evidence_rate", "mae", "aurc", "augrc", "eaurc", "eaugrc")
 _NEITHER = ("average_k", "cmax")
 _RATE = "tpr@fpr="
+_PLACES = {
+    "positives_only": "Queries with gold",
+    "all_queries": "All queries",
+    "dynamic_k": "As selected",
+    "empty_decision": "No evidence: the decision",
+    "detection": "No evidence: the chance",
+    "gate": "The gate",
+}
 
 
 def number_title(name: str) -> str:
@@ -56,6 +64,18 @@ def place_in_words(place: str) -> str:
     ('positives only, micro', 'policies, fixed:3')
     """
     return shown(place.replace("_", " ").replace("/", ", "))
+
+
+def place_title(place: str) -> str:
+    """The same as a heading, pooled unless it says otherwise.
+
+    >>> [place_title(place) for place in ("positives_only/micro", "folds", "policies/fixed:3")]
+    ['Queries with gold', 'folds', 'Policy fixed:3']
+    """
+    stem, _, rest = place.partition("/")
+    if stem == "policies":
+        return f"Policy {shown(rest)}"
+    return _PLACES[stem] if stem in _PLACES and rest in ("", "micro") else place_in_words(place)
 
 
 def better(name: str) -> str:
