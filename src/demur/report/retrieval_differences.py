@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
     from demur.retrieval_artifact import DeltaEstimated, RetrievalMetrics
 
+_IN_WORDS = (
+    "Paired differences, the system minus the baseline, with intervals; the table beneath holds the same numbers."
+)
 _STYLES = {"higher": {ABOVE: "right", BELOW: "left"}, "lower": {ABOVE: "left", BELOW: "right"}, "neither": {}}
 
 
@@ -49,8 +52,7 @@ def _against(metrics: RetrievalMetrics, name: str) -> Against:
         winners = (base, system) if direction == "higher" else (system, base)
         ways = (f"← {short(winners[0])} is better", f"{short(winners[1])} is better →")
         panels.setdefault(row.panel, Panel(short(heading), ways))
-    words = f"Paired differences, {system} minus {base}, with intervals; the table beneath holds the same numbers."
-    svg = forest_picture([row for _, row in drawn], panels, words)
+    svg = forest_picture([row for _, row in drawn], panels, _IN_WORDS)
     return Against(system, base, svg, tuple(drawn), tuple(others))
 
 
