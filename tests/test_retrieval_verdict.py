@@ -6,6 +6,7 @@ from demur.ranking_columns import rankings_of
 from demur.report.html import report_html
 from demur.report.retrieval_text import retrieval_text
 from demur.resample import Plan
+from demur.retrieval_artifact import retrieval_metrics_of
 from demur.retrieval_evaluation import evaluate_retrieval
 from demur.retrieval_numbers import RetrievalSettings
 from demur.retrieval_results import retrieval_metrics_artifact
@@ -13,6 +14,7 @@ from demur.retrieval_verdict import retrieval_verdict
 from pages import Page
 
 FIRST, SECOND, MISSED, EMPTY = ["a", "b"], ["b", "a"], ["b", "c"], []
+HALF = [set(), {"a"}] * 20
 
 
 def made(resamples=200, gold=None, depths=(1, 10), prob=None, **lists):
@@ -34,7 +36,7 @@ def test_a_clear_difference_names_the_better_system_on_either_side():
     found = retrieval_verdict(made(old=mixed(SECOND, MISSED), new=mixed(FIRST, SECOND)))
     assert found.headline == "new ranks the evidence better than old."
     assert found.sentences[0] == "Of 40 queries 40 (100.0%) have evidence to find."
-    assert found.sentences[1].startswith("Where there is evidence the nDCG@10 is 0.4732 [")
+    assert found.sentences[1].startswith("Where there is evidence old reaches an nDCG@10 of 0.4732 [")
     assert found.sentences[1].endswith("]: new is better.")
     swapped = retrieval_verdict(made(new=mixed(FIRST, SECOND), old=mixed(SECOND, MISSED)))
     assert swapped.headline == "new ranks the evidence better than old."
@@ -93,18 +95,27 @@ def test_without_gold_there_is_nothing_to_find():
 def test_one_class_only_has_nothing_to_detect():
     found = retrieval_verdict(made(only=mixed(FIRST, SECOND), prob=[0.5] * 39 + [0.6]))
     assert found.sentences[-1].startswith("All queries have evidence, or none has: there is nothing to detect")
-    gold = [{"a"} if post % 2 else set() for post in range(40)]
-    prob = [0.25 + 0.5 * (post % 2) for post in range(40)]
-    sorted_out = retrieval_verdict(made(gold=gold, only=mixed(FIRST, SECOND), prob=prob))
+    sorted_out = retrieval_verdict(made(gold=HALF, only=mixed(FIRST, SECOND), prob=[0.25, 0.75] * 20))
     assert sorted_out.sentences[-1].startswith("The probability tells queries with evidence from those without")
     assert "AUROC of 1" in sorted_out.sentences[-1]
+
+
+def test_probabilities_that_differ_are_told_with_their_systems():
+    content = made(old=mixed(SECOND, MISSED), new=mixed(FIRST, SECOND), gold=HALF, prob=[0.25, 0.75] * 20).to_json()
+    shared = [said for said in retrieval_verdict(retrieval_metrics_of(content)).sentences if "AUROC" in said]
+    assert [said.partition(" tells")[0] for said in shared] == ["The probability"]
+    content["systems"]["new"]["detection"]["micro"]["auroc"]["value"] = 0.5
+    apart = [said for said in retrieval_verdict(retrieval_metrics_of(content)).sentences if "AUROC" in said]
+    assert [said.partition(" tells")[0] for said in apart] == ["The probability of old", "The probability of new"]
 
 
 def test_of_several_systems_each_is_held_against_the_baseline():
     found = retrieval_verdict(
         made(base=mixed(SECOND, FIRST), up=mixed(FIRST, SECOND), down=mixed(MISSED, SECOND), same=mixed(SECOND, FIRST))
     )
-    assert found.headline == "At ranking the evidence better than base: up; worse: down; not shown to differ: same."
+    assert found.headline == (
+        "Ranking of the evidence, better than base: up; worse than base: down; not shown to differ: same."
+    )
 
 
 def test_without_depth_10_the_largest_depth_decides():

@@ -93,14 +93,11 @@ def _compared(metrics: RetrievalMetrics, spoken: Spoken) -> str:
         if few:
             return f"{winner} looks better at ranking the evidence, but too few posts stand behind that."
         return f"{winner} ranks the evidence better than {loser}."
-    rest = [spoken(name) for name, way in ways.items() if way not in (ABOVE, BELOW)]
-    parts = [f"better than {base}: {_listed(above)}" if above else "", f"worse: {_listed(below)}" if below else ""]
-    parts += [f"not shown to differ: {_listed(rest)}" if rest else "", "too few posts stand behind that" if few else ""]
-    return f"At ranking the evidence {'; '.join(filter(None, parts))}."
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(names)
+    groups = {f"better than {base}": above, f"worse than {base}": below}
+    groups["not shown to differ"] = [spoken(name) for name, way in ways.items() if way not in (ABOVE, BELOW)]
+    said = "; ".join(f"{what}: {', '.join(names)}" for what, names in groups.items() if names)
+    few_said = "; too few posts stand behind that" if few else ""
+    return f"Ranking of the evidence, {said}{few_said}."
 
 
 def _sentences(metrics: RetrievalMetrics, silent: Sequence[str], spoken: Spoken) -> Iterator[str]:
@@ -108,23 +105,40 @@ def _sentences(metrics: RetrievalMetrics, silent: Sequence[str], spoken: Spoken)
     share = asked.queries_with_positives / max(asked.queries_total, 1)
     yield f"Of {asked.queries_total} queries {asked.queries_with_positives} ({share:.1%}) have evidence to find."
     if asked.queries_with_positives and len(silent) < len(metrics.systems):
-        others = [*metrics.deltas]
-        yield from (_difference(metrics, name, spoken) for name in others[:_MOST_SENTENCES])
-        if len(others) > _MOST_SENTENCES:
-            yield f"{len(others) - _MOST_SENTENCES} more systems are compared in the same way."
-    told = next((one.detection for one in metrics.systems.values() if one.detection), None)
-    if told is None:
-        return
-    if told.single_class:
+        yield from _differences(metrics, spoken)
+    yield from _detection(metrics, spoken)
+
+
+def _detection(metrics: RetrievalMetrics, spoken: Spoken) -> Iterator[str]:
+    """How well probabilities tell where there is evidence: once where all systems share them."""
+    told = [(name, one.detection) for name, one in metrics.systems.items() if one.detection]
+    if any(one.single_class for _, one in told):
         yield "All queries have evidence, or none has: there is nothing to detect, and AUROC and rates are conventions."
-    elif "auroc" in told.micro:
-        found = _with_interval(told.micro["auroc"])
-        yield f"The probability tells queries with evidence from those without with an AUROC of {found}."
+        return
+    shared = all(one == told[0][1] for _, one in told) and len(told) == len(metrics.systems)
+    for name, one in told[: 1 if shared else _MOST_SENTENCES]:
+        if "auroc" in one.micro:
+            whose = "The probability" if shared else f"The probability of {spoken(name)}"
+            found = _with_interval(one.micro["auroc"])
+            yield f"{whose} tells queries with evidence from those without with an AUROC of {found}."
+
+
+def _differences(metrics: RetrievalMetrics, spoken: Spoken) -> Iterator[str]:
+    """What each system reaches, and how far it is from the baseline on the same queries."""
+    others = [*metrics.deltas]
+    if not others:
+        return
+    base = metrics.settings.baseline or ""
+    where = f"Where there is evidence {spoken(base)} reaches an {_title(metrics)} of {_reached(metrics, base)}"
+    first, *rest = (_difference(metrics, name, spoken) for name in others[:_MOST_SENTENCES])
+    yield f"{where} and {first}"
+    yield from rest
+    if len(others) > _MOST_SENTENCES:
+        yield f"{len(others) - _MOST_SENTENCES} more systems are compared in the same way."
 
 
 def _difference(metrics: RetrievalMetrics, name: str, spoken: Spoken) -> str:
     base, delta = metrics.settings.baseline or "", primary_delta(metrics, name)
-    values = f"{_reached(metrics, base)} for {spoken(base)} and {_reached(metrics, name)} for {spoken(name)}"
     differs = "undefined" if delta is None else with_interval(delta.delta, delta.ci95_recommended)
     way = which_way(metrics, delta)
     end = {
@@ -132,9 +146,7 @@ def _difference(metrics: RetrievalMetrics, name: str, spoken: Spoken) -> str:
         BELOW: f": {spoken(base)} is better",
         UNDECIDED: "; the interval holds 0, so neither is shown to be better",
     }.get(way, f" ({way})")
-    return (
-        f"Where there is evidence the {_title(metrics)} is {values}. On the same queries it differs by {differs}{end}."
-    )
+    return f"{spoken(name)} {_reached(metrics, name)}, a paired difference of {differs}{end}."
 
 
 def _title(metrics: RetrievalMetrics) -> str:

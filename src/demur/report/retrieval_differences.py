@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from demur.retrieval_artifact import DeltaEstimated, RetrievalMetrics
 
+_MOST_IN_FULL = 2
 _IN_WORDS = (
     "Paired differences, the system minus the baseline, with intervals; the table beneath holds the same numbers."
 )
@@ -24,13 +25,17 @@ _STYLES = {"higher": {ABOVE: "right", BELOW: "left"}, "lower": {ABOVE: "left", B
 
 @dataclass(frozen=True, slots=True)
 class Against:
-    """One system against the baseline: drawn at the depth of the verdict, and listed at all."""
+    """One system against the baseline: drawn at the depth of the verdict, and listed at all of them.
+
+    Of many systems the other depths are only counted: the artifact holds them, and the page stays small.
+    """
 
     name: str
     baseline: str
     svg: str
     drawn: tuple[tuple[str, Difference], ...]
     others: tuple[tuple[str, Difference], ...]
+    more: int
 
 
 def system_differences(metrics: RetrievalMetrics) -> list[Against] | None:
@@ -53,7 +58,8 @@ def _against(metrics: RetrievalMetrics, name: str) -> Against:
         ways = (f"← {short(winners[0])} is better", f"{short(winners[1])} is better →")
         panels.setdefault(row.panel, Panel(short(heading), ways))
     svg = forest_picture([row for _, row in drawn], panels, _IN_WORDS)
-    return Against(system, base, svg, tuple(drawn), tuple(others))
+    listed = others if len(metrics.deltas) <= _MOST_IN_FULL else []
+    return Against(system, base, svg, tuple(drawn), tuple(listed), len(others) - len(listed))
 
 
 def _listed(metrics: RetrievalMetrics, name: str) -> Iterator[tuple[str, str, str, DeltaEstimated]]:
