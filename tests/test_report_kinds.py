@@ -117,6 +117,10 @@ class TestRetrieval:
         assert f"{asked.posts} posts {asked.criteria} criteria" in found.text
         assert f"{asked.queries_with_positives} with gold {asked.queries_without_positives} without" in found.text
 
+    def test_every_number_is_defined_under_its_own_name(self, found):
+        for name in ("recall@K", "map_trec@K", "ndcg@K", "auprc"):
+            assert len(re.findall(rf" {name} [A-Z]", found.text)) == 1
+
     def test_probabilities_that_systems_share_are_told_once_with_their_thresholds(self, found):
         told = retrieval().systems["retriever"].detection
         assert told == retrieval().systems["reranked"].detection

@@ -32,7 +32,10 @@ def retrieval_verdict(metrics: RetrievalMetrics, spoken: Spoken = shown) -> Verd
     silent = [name for name, one in metrics.systems.items() if one.queries_abstained == metrics.queries.queries_total]
     said = [f"{spoken(name)} returned nothing for any query: every ranking number of it is 0." for name in silent]
     return Verdict(
-        _headline(metrics, silent, spoken), (*_sentences(metrics, silent, spoken),), (*said,), (*_cautions(metrics),)
+        _headline(metrics, silent, spoken),
+        (*_sentences(metrics, silent, spoken),),
+        (*said,),
+        (*_cautions(metrics, spoken),),
     )
 
 
@@ -161,11 +164,11 @@ def _with_interval(one: Estimated) -> str:
     return with_interval(one.value, one.ci95_recommended)
 
 
-def _cautions(metrics: RetrievalMetrics) -> Iterator[str]:
+def _cautions(metrics: RetrievalMetrics, spoken: Spoken) -> Iterator[str]:
     """Each kind of warning that bears on the verdict, once; one about a system, with its name."""
     found = {one.code: one for one in reversed(metrics.warnings)}
     for code in _CAUTIONS:
         if code in found:
             said = found[code].message.replace("cluster", "post")
-            about = f"{shown(found[code].where)}: " if found[code].where in metrics.systems else ""
+            about = f"{spoken(found[code].where)}: " if found[code].where in metrics.systems else ""
             yield f"{about}{said if about else f'{said[:1].upper()}{said[1:]}'}."

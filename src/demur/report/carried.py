@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import gzip
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING
 
 from demur.write import json_text
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from demur.cautions import Caution
-    from demur.strict_model import Tool
+    from demur.report.kinds import Reportable
 
 _MOST_BYTES = 150_000
 _HOPELESS = 20 * _MOST_BYTES
@@ -25,20 +25,6 @@ _BIBTEX = """\
   year    = {{{year}}}
 }}
 """
-
-
-class Artifact(Protocol):
-    """What all artifacts have in common."""
-
-    @property
-    def created_at(self) -> str: ...  # noqa: D102
-    @property
-    def tool(self) -> Tool: ...  # noqa: D102
-    @property
-    def warnings(self) -> tuple[Caution, ...]: ...  # noqa: D102
-    @property
-    def fingerprint(self) -> str: ...  # noqa: D102
-    def to_json(self) -> dict[str, Any]: ...  # noqa: D102
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +48,7 @@ class Carried:
     size: int
 
 
-def carried(artifact: Artifact, name: str) -> Carried:
+def carried(artifact: Reportable, name: str) -> Carried:
     """An artifact under the name it is to be saved by."""
     whole = json_text(artifact.to_json()).encode()
     return Carried(

@@ -29,15 +29,24 @@ class Drawable(Protocol):
     """What has a curve: one run under a variant, or a gate."""
 
     @property
-    def defined(self) -> bool: ...  # noqa: D102
+    def defined(self) -> bool:
+        """Whether anything is answered."""
+
     @property
-    def cmax(self) -> float: ...  # noqa: D102
+    def cmax(self) -> float:
+        """The largest coverage."""
+
     @property
-    def mae(self) -> float | None: ...  # noqa: D102
+    def mae(self) -> float | None:
+        """The risk of all answers."""
+
     @property
-    def curve(self) -> Points: ...  # noqa: D102
+    def curve(self) -> Points:
+        """The working points."""
+
     @property
-    def reference(self) -> Reference | None: ...  # noqa: D102
+    def reference(self) -> Reference | None:
+        """The best possible order, where it is stored."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,10 +29,10 @@ class RetrievalProvenance:
 
 def retrieval_provenance(metrics: RetrievalMetrics) -> RetrievalProvenance:
     """How the artifact came about."""
-    known = {f"{name}@K": one.function for name, one in RANKING_METRICS.items()}
-    known |= {name: one.function for name, one in DETECTION_METRICS.items()}
+    rankings = [definition(name, one.function) for name, one in RANKING_METRICS.items()]
+    detections = [definition(name, one.function) for name, one in DETECTION_METRICS.items()]
     return RetrievalProvenance(
-        definitions=tuple(definition(name, function) for name, function in known.items()),
+        definitions=(*rankings, *detections),
         methods=tuple(dict.fromkeys(_methods(metrics))),
         carried=carried(metrics, "retrieval"),
     )
