@@ -112,6 +112,14 @@ class TestRetrieval:
         assert "nDCG@10 0.5 [0.25, 0.75] 10.0% 90.0% reranked is better" in text
         assert "false evidence rate 0.5 [0.25, 0.75] 90.0% 10.0% retriever is better" in text
 
+    @pytest.mark.parametrize("number", [1e308, 5e-324])
+    def test_a_difference_at_the_ends_of_what_numbers_can_be_is_drawn(self, number):
+        content = retrieval().to_json()
+        delta = content["deltas"]["reranked"]["policies/fixed:3"]
+        for name in delta:
+            delta[name] |= {"delta": number, "ci95_recommended": None}
+        assert f"evidence recall {number:.4g} – " in Page(report_html(retrieval_metrics_of(content))).text
+
     def test_who_was_counted(self, found):
         asked = retrieval().queries
         assert f"{asked.posts} posts {asked.criteria} criteria" in found.text

@@ -47,7 +47,6 @@ _GIVES = {
 _WIDTH, _HEIGHT = 760, 360
 _PLACES = 121
 _SPREADS = 3
-_CLOSEST = 1e-300
 _MOST_MARKERS = 40
 
 
@@ -188,7 +187,7 @@ def _places(calibration: Calibration, name: str) -> Floats | None:
     """Where the map is looked at: its knots, the range of the input, or where most of the data was."""
     model = calibration.model
     if isinstance(model, IsotonicCalibrator):
-        return np.array(model.x) if len(model.x) == 1 or _has_a_scale(model.x[0], model.x[-1]) else None
+        return np.array(model.x) if math.isfinite(model.x[-1] - model.x[0]) else None
     declared = SIGNALS.get(name)
     low, high = (declared.low, declared.high) if declared else (-math.inf, math.inf)
     if isinstance(model, TemperatureScalingCalibrator):
@@ -196,12 +195,7 @@ def _places(calibration: Calibration, name: str) -> Floats | None:
     else:
         mean, reach = model.mean[0], _SPREADS * model.scale[0]
         low, high = max(low, mean - reach), min(high, mean + reach)
-    return np.linspace(low, high, _PLACES) if _has_a_scale(low, high) else None
-
-
-def _has_a_scale(low: float, high: float) -> bool:
-    """Whether round numbers lie between two ends: not where they are too close, or too far apart for their distance."""
-    return _CLOSEST < high - low < math.inf
+    return np.linspace(low, high, _PLACES) if low < high and math.isfinite(high - low) else None
 
 
 def _picture(across: Floats, up: Floats, name: str, *, knots: bool) -> str:

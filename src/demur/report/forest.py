@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from demur.artifact import Metrics
 
 _WIDTH, _ROW = 760, 30
+_FURTHEST = 1e300
 _BETTER = {LEFT: "left", RIGHT: "right"}
 
 
@@ -123,7 +124,7 @@ def forest_picture(rows: Sequence[Difference], panels: Mapping[str, Panel], word
 
 def _panel(panel: Panel, rows: Sequence[Difference]) -> Iterator[str]:
     numbers = [number for row in rows for number in (row.delta, *_both(row.ends)) if number is not None]
-    reach = max((abs(number) for number in numbers), default=0.0) * 1.06 or 1.0
+    reach = min(max((abs(number) for number in numbers), default=0.0) * 1.06, _FURTHEST) or 1.0
     frame = Frame(_WIDTH, 40 + _ROW * len(rows), xs=(-reach, reach), left=190, right=20, bottom=0)
     floor, zero = 34 + _ROW * len(rows), frame.across(0)
     yield label(0, 16, panel.heading, anchor="start", kind="heading")
