@@ -84,6 +84,7 @@ costs 13.8, the most there is, and a few of them are most of it.
 ```console
 $ demur calibrate --input train.json --method temperature --features verbalized_confidence --output calibrator.json
 $ demur variants test.json --calibration calibrator.json
+$ demur report calibrator.json                                     # a page: what was fitted, which numbers to trust, the map
 ```
 
 | method | what it does | input | strictly monotone |

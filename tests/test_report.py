@@ -272,6 +272,15 @@ class TestCommand:
         assert re.fullmatch(r"demur: m\.json: .*the curve ends at 0\.458\S*, not at cmax 0\.5.*\n", found.stderr)
         assert not (tmp_path / "m.html").exists()
 
+    def test_what_is_wrong_with_one_of_two_runs_is_told_of_that_run_and_of_nothing_else(self, tmp_path):
+        content = golden("paired")
+        content["confidence_variants"]["llm"]["left"]["cmax"] = 0.5
+        (tmp_path / "m.json").write_text(json.dumps(content))
+        found = demur(tmp_path, "report", "m.json")
+        assert found.stderr == (
+            "demur: m.json: confidence_variants.llm.pair.left: the curve ends at 0.6875, not at cmax 0.5\n"
+        )
+
     def test_it_never_replaces_what_it_was_made_from(self, tmp_path):
         (tmp_path / "m.json").write_bytes((GOLDEN / "one.json").read_bytes())
         found = demur(tmp_path, "report", "m.json", "--output", "m.json")

@@ -13,6 +13,7 @@ from demur import Coverage
 from demur.artifact import metrics_of
 from demur.demo import demonstrate
 from demur.report.html import report_html
+from kinds import calibration, renamed_kind, retrieval
 
 pytestmark = pytest.mark.browser
 
@@ -266,6 +267,71 @@ class TestForEveryone:
         assert time.monotonic() - start < 3
         shown.page.locator("#choose >> text=variant_12").click()
         assert json.loads(shown.page.locator("#operating-json").text_content())["variant"] == "variant_12"
+
+
+@pytest.mark.parametrize("artifact", [retrieval, calibration], ids=["retrieval", "calibration"])
+class TestOtherKinds:
+    @pytest.mark.parametrize("colours", ["light", "dark"])
+    @pytest.mark.parametrize("width", [1200, 390])
+    def test_no_serious_violation_of_accessibility_and_nothing_wider_than_the_screen(
+        self, opened, artifact, colours, width
+    ):
+        from axe_playwright_python.sync_playwright import Axe  # noqa: PLC0415
+
+        shown = opened(artifact(), color_scheme=colours, width=width, bypass_csp=True)
+        found = Axe().run(shown.page).response["violations"]
+        assert [(one["id"], one["nodes"][0]["html"]) for one in found if one["impact"] in SERIOUS] == []
+        assert shown.page.evaluate("document.documentElement.scrollWidth") <= width
+        SHOTS.mkdir(parents=True, exist_ok=True)
+        shown.page.screenshot(path=SHOTS / f"{artifact.__name__}-{colours}-{width}.png", full_page=True)
+
+    def test_without_the_script_everything_but_the_copying_is_there(self, opened, artifact):
+        shown = opened(artifact(), java_script_enabled=False)
+        assert shown.seen("section") == shown.page.locator("nav a").count()
+        assert shown.seen("section svg[role=img]") >= 1
+        assert shown.seen("button") == 0
+
+    def test_it_prints_within_the_width_of_the_paper(self, opened, artifact):
+        shown = opened(artifact(), width=688)
+        shown.page.emulate_media(media="print")
+        assert [shown.seen(one) for one in ("nav", "button", ".choices")] == [0, 0, 0]
+        assert shown.page.evaluate("document.documentElement.scrollWidth") <= 688
+        assert shown.page.pdf(prefer_css_page_size=True).startswith(b"%PDF")
+
+    def test_hostile_texts_make_no_element_and_no_sound(self, opened, artifact):
+        from test_report import HOSTILE  # noqa: PLC0415
+
+        content, numbers = artifact().to_json(), {}
+
+        def number(text):
+            return numbers.setdefault(text, len(numbers))
+
+        count = "document.querySelectorAll('*').length"
+        plain = opened(renamed_kind(content, lambda text: f"n{number(text)}")).page.evaluate(count)
+        for turn in (0, 17, 34):
+            texts = [*HOSTILE[turn:], *HOSTILE[:turn]]
+            hostile = renamed_kind(content, lambda text, texts=texts: f"{number(text)}{texts[number(text) % 50]}")
+            assert opened(hostile).page.evaluate(count) == plain
+
+    def test_text_is_copied_or_selected(self, opened, artifact):
+        shown = opened(artifact())
+        shown.page.click("text=Copy BibTeX")
+        shown.page.wait_for_function(
+            "document.querySelector('.copy').textContent === 'Copied' || String(getSelection()).length > 20"
+        )
+
+
+@pytest.mark.parametrize("scripted", [True, False])
+def test_queries_and_systems_of_a_retrieval_page_can_be_switched_even_without_the_script(opened, scripted):
+    shown = opened(retrieval(), java_script_enabled=scripted)
+    assert [shown.seen(f"#rankings .of-{key}") for key in ("positives_only", "all_queries")] == [1, 0]
+    shown.page.locator("#rankings label").nth(1).click()
+    assert [shown.seen(f"#rankings .of-{key}") for key in ("positives_only", "all_queries")] == [0, 1]
+    for section in ("criteria", "folds"):
+        assert [shown.seen(f"#{section} div.of-variant-{n}") for n in (0, 1)] == [1, 0]
+    shown.page.locator("#choose >> text=reranked").click()
+    for section in ("criteria", "folds"):
+        assert [shown.seen(f"#{section} div.of-variant-{n}") for n in (0, 1)] == [0, 1]
 
 
 def test_hostile_texts_make_no_element_no_request_and_no_sound(opened):

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Discriminator, Field, Tag, ValidationError, model_validator
 
 from demur import strict_json
 from demur.artifact_numbers import DeltaNumbers, Ends, PairedNumbers, VariantNumbers
@@ -24,6 +24,16 @@ if TYPE_CHECKING:
 
 
 _SHOWN = ("cmax", "aurc_full", "augrc_full", "aurc_at_c", "augrc_at_c", "eaugrc")
+
+
+def _one_or_two(entry: Any) -> str:
+    """What an entry means to be, so that what is wrong with it is told of that and of nothing else."""
+    return "pair" if isinstance(entry, PairedNumbers) or (isinstance(entry, dict) and "left" in entry) else "run"
+
+
+OneRunOrTwo = Annotated[
+    Annotated[VariantNumbers, Tag("run")] | Annotated[PairedNumbers, Tag("pair")], Discriminator(_one_or_two)
+]
 
 
 class Input(Part):
@@ -150,7 +160,7 @@ class Metrics(Part):
     population: Population
     loss: LossUsed
     convention: Convention
-    confidence_variants: Mapping[str, VariantNumbers | PairedNumbers]
+    confidence_variants: Mapping[str, OneRunOrTwo]
     skipped_variants: Annotated[tuple[Skipped, ...], Field(strict=False)]
     comparison: Compared
     warnings: Annotated[tuple[Caution, ...], Field(strict=False)]

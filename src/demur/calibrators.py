@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import fields
+from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -280,7 +281,7 @@ class IsotonicCalibrator(Calibrator):
     def __post_init__(self) -> None:
         if len(self.x) != len(self.y):
             raise ValueError(f"{len(self.x)} knots x and {len(self.y)} values y, expected as many of each")
-        if (np.diff(self.x) <= 0).any():
+        if any(here <= before for before, here in pairwise(self.x)):
             raise ValueError("the knots x are not in ascending order")
         steps = np.diff(self.y)
         if (steps < 0).any() and (steps > 0).any():

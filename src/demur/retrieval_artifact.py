@@ -11,7 +11,8 @@ from pydantic import Field, ValidationError, model_validator
 from demur import strict_json
 from demur.artifact_numbers import Ends, Number, Pair, Points  # noqa: TC001
 from demur.cautions import Caution  # noqa: TC001
-from demur.errors import UserError
+from demur.errors import UserError, shown
+from demur.metrics.retrieval import RankingMeasure
 from demur.notebook import html_table
 from demur.strict_model import Count, Part, Share, Time, Tool, one_line, schema_of
 from demur.write import json_text, write_whole
@@ -205,7 +206,7 @@ class Bootstrapped(Part):
 class Used(Part):
     """What was asked for."""
 
-    k: Annotated[tuple[int, ...], Field(strict=False)]
+    k: Annotated[tuple[int, ...], Field(strict=False, min_length=1)]
     effective_k: bool
     k_min: int
     hard_cap: int
@@ -248,6 +249,24 @@ class RetrievalMetrics(Part):
                 raise ValueError(f"{name}: positives_only is not over the queries with gold")
         if set(self.deltas) - set(self.systems) or (self.settings.baseline is None) == bool(self.deltas):
             raise ValueError("differences are those of systems from the baseline")
+        if self.settings.baseline is not None and self.settings.baseline not in self.systems:
+            raise ValueError(f"the baseline {shown(self.settings.baseline)} is none of the systems")
+        return self
+
+    @model_validator(mode="after")
+    def _every_system_has_the_same_numbers(self) -> Self:
+        first = next(iter(self.systems.values())).positives_only
+        for measure in first.micro:
+            RankingMeasure.of(measure)
+        if any(f"ndcg@{k}" not in first.micro for k in self.settings.k):
+            raise ValueError("there is no nDCG at each k of the settings")
+        for name, system in self.systems.items():
+            for found in (system.positives_only, system.all_queries):
+                if found.per_criterion.keys() != first.per_criterion.keys():
+                    raise ValueError(f"{shown(name)}: the criteria are not those of the first system")
+                groups = (found.micro, found.macro, *(one.metrics for one in found.per_criterion.values()))
+                if any(one.keys() != first.micro.keys() for one in groups):
+                    raise ValueError(f"{shown(name)}: the ranking metrics are not the same everywhere")
         return self
 
     def to_json(self) -> dict[str, Any]:

@@ -17,6 +17,8 @@ from demur.errors import UserError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from demur.report.kinds import Reportable
+
 app = typer.Typer(
     name="demur",
     help="Measure systems that may decline to answer: the whole risk–coverage trade-off, exactly.",
@@ -30,6 +32,9 @@ Mode = Annotated[str | None, typer.Option(help="Which experiment of a run file: 
 Experiment = Annotated[int | None, typer.Option(help="Which experiment of a run file: its index, from 0.")]
 InstrumentName = Annotated[str, typer.Option(help="A name, or a .json or .toml file; none: a table's own items.")]
 CalibrationFile = Annotated[Path | None, typer.Option(help="A file written by demur calibrate.")]
+ReportPage = Annotated[
+    Path | None, typer.Option("--report", help="A page to write as well: the report of the artifact.")
+]
 CreatedAt = Annotated[
     str | None, typer.Option(help="The time to record, such as 2026-01-31T12:00:00Z; the present if not given.")
 ]
@@ -64,6 +69,20 @@ def under_outputs(name: str) -> Path:
     except OSError as error:
         raise UserError(f"{folder}: cannot be made ({error.strerror}); name a file with --output") from None
     return folder / name
+
+
+def write_with_report(artifact: Reportable, path: Path, report: Path | None, inputs: list[str | Path]) -> list[Path]:
+    """Write the artifact, and its page where one is asked for: both or neither."""
+    if report is None:
+        return [artifact.save(path, inputs=inputs)]
+    from demur.report.html import write_report  # noqa: PLC0415
+    from demur.write import refuse_place  # noqa: PLC0415
+
+    if report.resolve() == path.resolve():
+        raise UserError(f"{report}: is the artifact's place; give the report another")
+    refuse_place(path, inputs=inputs)
+    page = write_report(artifact, report, inputs=inputs)
+    return [artifact.save(path, inputs=inputs), page]
 
 
 @contextmanager

@@ -7,7 +7,18 @@ from typing import Annotated
 
 import typer
 
-from demur.cli.app import CalibrationFile, CreatedAt, Experiment, InstrumentName, Mode, app, command_line, under_outputs
+from demur.cli.app import (
+    CalibrationFile,
+    CreatedAt,
+    Experiment,
+    InstrumentName,
+    Mode,
+    ReportPage,
+    app,
+    command_line,
+    under_outputs,
+    write_with_report,
+)
 
 
 @app.command()
@@ -49,6 +60,7 @@ def calibrate(  # noqa: PLR0913, PLR0917  (one parameter an option)
     output: Annotated[
         Path | None, typer.Option(help="The file to write; if not given, one under data/outputs/ is named.")
     ] = None,
+    report: ReportPage = None,
     created_at: CreatedAt = None,
 ) -> None:
     """Fit a calibrator on a run and write it as a JSON file, with how well it does on people it has not seen.
@@ -72,6 +84,7 @@ def calibrate(  # noqa: PLR0913, PLR0917  (one parameter an option)
         command=command_line(),
     )
     name = f"calibrator-{made.method}-{made.fingerprint[:8]}.json"
-    path = made.save(output or under_outputs(name), inputs=[run, instrument])
+    written = write_with_report(made, output or under_outputs(name), report, [run, instrument])
     typer.echo(calibration_text(made))
-    typer.echo(f"wrote {path}")
+    for path in written:
+        typer.echo(f"wrote {path}")

@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from demur.cli.app import CalibrationFile, CreatedAt, InstrumentName, app, command_line, progress_bar, under_outputs
+from demur.cli.app import (
+    CalibrationFile,
+    CreatedAt,
+    InstrumentName,
+    ReportPage,
+    app,
+    command_line,
+    progress_bar,
+    under_outputs,
+    write_with_report,
+)
 from demur.errors import UserError, literal, unknown
 
 if TYPE_CHECKING:
@@ -48,7 +58,7 @@ def evaluate(  # noqa: PLR0913, PLR0917  (one parameter an option)
     output: Annotated[
         Path | None, typer.Option(help="The artifact to write; if not given, one under data/outputs/ is named.")
     ] = None,
-    report: Annotated[Path | None, typer.Option(help="A page to write as well: the report of the artifact.")] = None,
+    report: ReportPage = None,
     intersection_only: Annotated[  # noqa: FBT002
         bool, typer.Option("--intersection-only", help="Compare two runs on the participants they share.")
     ] = False,
@@ -101,7 +111,7 @@ def evaluate(  # noqa: PLR0913, PLR0917  (one parameter an option)
     metrics = metrics_artifact(found, created_at=created_at, command=command_line())
     given: list[str | Path] = [*inputs, instrument, *([calibration] if calibration else [])]
     path = output or under_outputs(f"metrics-{metrics.fingerprint[:8]}.json")
-    written = _write(metrics, path, report, given)
+    written = write_with_report(metrics, path, report, given)
     _print(metrics, written, as_json=as_json, quiet=quiet)
 
 
@@ -113,20 +123,6 @@ def _grid(text: str) -> tuple[Coverage, ...]:
         if not part or set(part) - set("0123456789."):
             raise UserError(f"coverage grid: {literal(part)}, expected decimals such as 0.1,0.25,0.5")
     return tuple(map(Coverage.of, parts))
-
-
-def _write(metrics: Metrics, path: Path, report: Path | None, inputs: list[str | Path]) -> list[Path]:
-    """Write the artifact, and its page where one is asked for: both or neither."""
-    if report is None:
-        return [metrics.save(path, inputs=inputs)]
-    from demur.report.html import write_report  # noqa: PLC0415
-    from demur.write import refuse_place  # noqa: PLC0415
-
-    if report.resolve() == path.resolve():
-        raise UserError(f"{report}: is the artifact's place; give the report another")
-    refuse_place(path, inputs=inputs)
-    page = write_report(metrics, report, inputs=inputs)
-    return [metrics.save(path, inputs=inputs), page]
 
 
 def _print(metrics: Metrics, written: list[Path], *, as_json: bool, quiet: bool) -> None:

@@ -12,7 +12,7 @@ from demur.cli.app import app
 
 @app.command()
 def report(
-    artifact: Annotated[Path, typer.Argument(help="An artifact written by demur evaluate.")],
+    artifact: Annotated[Path, typer.Argument(help="An artifact of demur evaluate, retrieval or calibrate.")],
     output: Annotated[
         Path | None, typer.Option(help="The page to write; if not given, beside the artifact, under its name.")
     ] = None,
@@ -21,7 +21,8 @@ def report(
 
     Example: demur report metrics.json --output report.html
     """
-    from demur.artifact import load  # noqa: PLC0415  (--help does not pay for it)
-    from demur.report.html import write_report  # noqa: PLC0415
+    from demur.report.html import write_report  # noqa: PLC0415  (--help does not pay for it)
+    from demur.report.kinds import load_reportable  # noqa: PLC0415
 
-    typer.echo(f"wrote {write_report(load(artifact), output or artifact.with_suffix('.html'), inputs=[artifact])}")
+    page = write_report(load_reportable(artifact), output or artifact.with_suffix(".html"), inputs=[artifact])
+    typer.echo(f"wrote {page}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from demur.cli.app import CreatedAt, app, command_line, progress_bar, under_outputs
+from demur.cli.app import CreatedAt, ReportPage, app, command_line, progress_bar, under_outputs, write_with_report
 from demur.errors import UserError, literal
 
 if TYPE_CHECKING:
@@ -56,6 +56,7 @@ def retrieval(  # noqa: PLR0913, PLR0917  (one parameter an option)
     output: Annotated[
         Path | None, typer.Option(help="The artifact to write; if not given, one under data/outputs/ is named.")
     ] = None,
+    report: ReportPage = None,
     as_json: Annotated[  # noqa: FBT002
         bool, typer.Option("--json", help="Print the artifact instead of the report.")
     ] = False,
@@ -104,9 +105,11 @@ def retrieval(  # noqa: PLR0913, PLR0917  (one parameter an option)
         )
     metrics = retrieval_metrics_artifact(found, created_at=created_at, command=command_line())
     text = _text(metrics, as_json=as_json)  # whatever goes wrong goes wrong before anything is written
-    path = metrics.save(output or under_outputs(f"retrieval-{metrics.fingerprint[:8]}.json"))
+    path = output or under_outputs(f"retrieval-{metrics.fingerprint[:8]}.json")
+    written = write_with_report(metrics, path, report, [one.path for one in metrics.inputs])
     if not quiet:
-        typer.echo(text if as_json else f"{text}\nwrote {path}\n", nl=False)
+        said = "".join(f"wrote {one}\n" for one in written)
+        typer.echo(text if as_json else f"{text}\n{said}", nl=False)
 
 
 def _per_query(

@@ -55,18 +55,19 @@ def _cells(item: ByItem | None, most_risk: float, most_bias: float) -> tuple[Cel
     if item is None:
         return (Cell(UNDEFINED, ""),) * 3 + (UNDEFINED,)
     few = item.answered < FEW
-    coverage = Cell(f"{item.coverage:.1%}", _shade("coverage", item.coverage, few=item.n < FEW))
+    coverage = Cell(f"{item.coverage:.1%}", shade("coverage", item.coverage, few=item.n < FEW))
     risk = Cell(UNDEFINED, "few")
     bias = Cell(UNDEFINED, "few")
     if item.risk is not None:
-        risk = Cell(f"{item.risk:.3f}", _shade("risk", item.risk / most_risk, few=few))
+        risk = Cell(f"{item.risk:.3f}", shade("risk", item.risk / most_risk, few=few))
     if item.bias is not None:
         way = "above" if item.bias > 0 else "below"
-        bias = Cell(f"{item.bias:+.3f}", _shade(way, abs(item.bias) / most_bias, few=few))
+        bias = Cell(f"{item.bias:+.3f}", shade(way, abs(item.bias) / most_bias, few=few))
     return coverage, risk, bias, f"{item.answered} of {item.n}"
 
 
-def _shade(kind: str, share: float, *, few: bool) -> str:
+def shade(kind: str, share: float, *, few: bool) -> str:
+    """The style of a cell of a heat map, darker where there is more."""
     return "few" if few else f"{kind} shade-{round(min(max(share, 0.0), 1.0) * _SHADES)}"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from demur.report.numbers import runs_of
 from demur.report.sides import sides_of
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from demur.artifact import Metrics
-    from demur.artifact_numbers import VariantNumbers
+    from demur.artifact_numbers import Points, Reference, VariantNumbers
     from demur.report.sides import Side
 
     Kind = Literal["selective", "generalized"]
@@ -23,6 +23,30 @@ KINDS: tuple[Kind, ...] = ("selective", "generalized")
 _WIDTH, _HEIGHT = 760, 400
 _MOST_MARKERS = 40
 _PIECES = 12
+
+
+class Drawable(Protocol):
+    """What has a curve: one run under a variant, or a gate."""
+
+    @property
+    def defined(self) -> bool:
+        """Whether anything is answered."""
+
+    @property
+    def cmax(self) -> float:
+        """The largest coverage."""
+
+    @property
+    def mae(self) -> float | None:
+        """The risk of all answers."""
+
+    @property
+    def curve(self) -> Points:
+        """The working points."""
+
+    @property
+    def reference(self) -> Reference | None:
+        """The best possible order, where it is stored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +71,11 @@ class CurvesOfVariant:
 def curves(metrics: Metrics) -> list[CurvesOfVariant]:
     """The pictures of every variant, all of a kind on one scale."""
     entries = [runs_of(entry) for entry in metrics.confidence_variants.values()]
-    tops = {kind: max((_highest(one, kind) for runs in entries for one in runs), default=0.0) for kind in KINDS}
+    tops = {kind: max((highest(one, kind) for runs in entries for one in runs), default=0.0) for kind in KINDS}
     sides = sides_of(metrics)
     return [
         CurvesOfVariant(
-            pictures=tuple(CurvePicture(kind, _picture(runs, sides, kind, tops[kind] or 1.0)) for kind in KINDS),
+            pictures=tuple(CurvePicture(kind, risk_picture(runs, sides, kind, tops[kind] or 1.0)) for kind in KINDS),
             points=tuple((side, len(one.curve.coverage)) for side, one in zip(sides, runs, strict=True)),
             tables=tuple(
                 (side, [*_rows(one, metrics.population.items_total)])
@@ -73,7 +97,7 @@ def _rows(one: VariantNumbers, items: int) -> Iterator[tuple[str, ...]]:
         yield f"{threshold:.6g}", f"{coverage:.1%}", accepted, f"{selective:.4g}", f"{generalized:.4g}"
 
 
-def _bands(one: VariantNumbers) -> Any:
+def _bands(one: Drawable) -> Any:
     return getattr(one, "bands", None)
 
 
@@ -81,16 +105,20 @@ def _risk(curve: Any, kind: Kind) -> Any:
     return getattr(curve, f"{kind}_risk")
 
 
-def _highest(one: VariantNumbers, kind: Kind) -> float:
+def highest(one: Drawable, kind: Kind) -> float:
+    """The highest point of a curve or of the band around it."""
     bands = _bands(one)
     highs = _risk(bands, kind).high if bands else ()
     return max([*_risk(one.curve, kind), *highs], default=0.0)
 
 
-def _picture(runs: Sequence[VariantNumbers], sides: Sequence[Side], kind: Kind, top: float) -> str:
+def risk_picture(
+    runs: Sequence[Drawable], sides: Sequence[Side], kind: Kind, top: float, what: str = "items that are answered"
+) -> str:
+    """Curves of one kind of risk in one frame, with what they are to be held against."""
     frame = Frame(_WIDTH, _HEIGHT, ys=(0.0, top * 1.04), top=40)
     floor = frame.up(0)
-    parts = [*frame.axes("coverage (share of all items that are answered)", f"{kind} risk", percent=True)]
+    parts = [*frame.axes(f"coverage (share of all {what})", f"{kind} risk", percent=True)]
     for draw in (_band, _references, _cmax, _steps):
         for side, one in zip(sides, runs, strict=True):
             inside = [*draw(frame, one, side, kind)]
@@ -101,7 +129,7 @@ def _picture(runs: Sequence[VariantNumbers], sides: Sequence[Side], kind: Kind, 
     return picture(_WIDTH, _HEIGHT, _in_words(runs, sides, kind), parts, class_="curves", **across, **heights)
 
 
-def _in_words(runs: Sequence[VariantNumbers], sides: Sequence[Side], kind: Kind) -> str:
+def _in_words(runs: Sequence[Drawable], sides: Sequence[Side], kind: Kind) -> str:
     said = [
         f"{side.word}: {_risk(one.curve, kind)[0]:.4g} at a coverage of {one.curve.coverage[0]:.1%}, "
         f"{_risk(one.curve, kind)[-1]:.4g} at {one.cmax:.1%}"
@@ -112,7 +140,7 @@ def _in_words(runs: Sequence[VariantNumbers], sides: Sequence[Side], kind: Kind)
     return f"{kind.capitalize()} risk against coverage, as steps. {'; '.join(said)}."
 
 
-def _steps(frame: Frame, one: VariantNumbers, side: Side, kind: Kind) -> Iterator[str]:
+def _steps(frame: Frame, one: Drawable, side: Side, kind: Kind) -> Iterator[str]:
     """Steps where each can be told from the next; of very many points a line, through those that can be told apart."""
     risk = _risk(one.curve, kind)
     kept = visible(one.curve.coverage, risk).tolist()
@@ -126,7 +154,7 @@ def _steps(frame: Frame, one: VariantNumbers, side: Side, kind: Kind) -> Iterato
         yield from (marker(x, y, side.style) for x, y in spots)
 
 
-def _band(frame: Frame, one: VariantNumbers, side: Side, kind: Kind) -> Iterator[str]:
+def _band(frame: Frame, one: Drawable, side: Side, kind: Kind) -> Iterator[str]:
     """The band that holds at all coverages at once, and on it the intervals at each of them."""
     bands = _bands(one)
     if bands is None or not bands.coverage:
@@ -154,7 +182,7 @@ def _edge(
     return spots
 
 
-def _references(frame: Frame, one: VariantNumbers, side: Side, kind: Kind) -> Iterator[str]:
+def _references(frame: Frame, one: Drawable, side: Side, kind: Kind) -> Iterator[str]:
     if one.mae is None:
         return
     end = one.mae if kind == "selective" else one.mae * one.cmax
@@ -166,7 +194,7 @@ def _references(frame: Frame, one: VariantNumbers, side: Side, kind: Kind) -> It
         yield element("path", d=line(best), class_=f"reference oracle {side.style}")
 
 
-def _best_order(one: VariantNumbers, kind: Kind) -> Iterator[tuple[float, float]]:
+def _best_order(one: Drawable, kind: Kind) -> Iterator[tuple[float, float]]:
     """Straight between the bends in generalized risk; in selective risk that is divided by the coverage, and curved."""
     assert one.reference is not None  # noqa: S101  (asked for where there is one)
     bends = one.reference.oracle
@@ -182,7 +210,7 @@ def _best_order(one: VariantNumbers, kind: Kind) -> Iterator[tuple[float, float]
         before = here
 
 
-def _cmax(frame: Frame, one: VariantNumbers, side: Side, kind: Kind) -> Iterator[str]:  # noqa: ARG001  (drawn as the others are)
+def _cmax(frame: Frame, one: Drawable, side: Side, kind: Kind) -> Iterator[str]:  # noqa: ARG001  (drawn as the others are)
     x, height = frame.across(one.cmax), 13 if side.style == "left" else 31
     yield element("path", d=f"M{place(x)} {place(height + 4)}V{place(frame.up(0))}", class_=f"cmax {side.style}")
     name = "Cmax" if side.word == "run" else f"Cmax {side.word}"

@@ -18,13 +18,26 @@ if TYPE_CHECKING:
     from demur.artifact import Metrics
 
 _WIDTH, _ROW = 760, 30
+_FURTHEST = 1e300
+_BETTER = {LEFT: "left", RIGHT: "right"}
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """Differences on one scale: what they are of, what either side of zero means, whether a margin can be tried."""
+
+    heading: str
+    ways: tuple[str, str]
+    margin: bool = False
+
+
 _BETTER_WAYS = ("← right is better", "left is better →")
 _PANELS = {
-    "area": ("Areas up to a common coverage", _BETTER_WAYS),
-    "risk": ("Risk at a coverage", _BETTER_WAYS),
-    "coverage": ("Share of the items answered", ("← left answers more", "right answers more →")),
+    "area": Panel("Areas up to a common coverage", _BETTER_WAYS, margin=True),
+    "risk": Panel("Risk at a coverage", _BETTER_WAYS, margin=True),
+    "coverage": Panel("Share of the items answered", ("← left answers more", "right answers more →")),
 }
-_BETTER = {LEFT: "left", RIGHT: "right"}
+_IN_WORDS = "Paired differences, right minus left, with intervals; the table beneath holds the same numbers."
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +50,7 @@ class Difference:
     ends: Ends | None
     said: str
     favours: tuple[float | None, float | None]
+    style: str = "neither"
 
     @property
     def interval(self) -> str:
@@ -70,7 +84,7 @@ def forests(metrics: Metrics) -> list[Forest] | None:
     found = []
     for name, pair in metrics.confidence_variants.items():
         rows = (*_rows(metrics, name, pair),) if isinstance(pair, PairedNumbers) else ()
-        found.append(Forest(_picture(rows), rows))
+        found.append(Forest(forest_picture(rows, _PANELS, _IN_WORDS), rows))
     return found
 
 
@@ -94,30 +108,29 @@ def which(key: str, delta: object, pair: PairedNumbers, coverage: str | None = N
 def _row(delta: object, panel: str, name: str, said: str) -> Iterator[Difference]:
     if isinstance(delta, DeltaNumbers):
         favours = (delta.favours_left, delta.favours_right)
-        yield Difference(panel, name, delta.delta, ends_of(delta), said, favours)
+        yield Difference(panel, name, delta.delta, ends_of(delta), said, favours, _BETTER.get(said, "neither"))
 
 
-def _picture(rows: Sequence[Difference]) -> str:
+def forest_picture(rows: Sequence[Difference], panels: Mapping[str, Panel], words: str) -> str:
+    """Differences around zero, panel by panel."""
     parts, height = [], 0.0
-    for panel in _PANELS:
-        mine = [row for row in rows if row.panel == panel and row.delta is not None]
+    for key, panel in panels.items():
+        mine = [row for row in rows if row.panel == key and row.delta is not None]
         if mine:
             parts += [element("g", *_panel(panel, mine), transform=f"translate(0 {place(height)})")]
             height += 66 + _ROW * len(mine)
-    words = "Paired differences, right minus left, with intervals; the table beneath holds the same numbers."
     return picture(_WIDTH, max(height, 1), words, parts, class_="forest")
 
 
-def _panel(panel: str, rows: Sequence[Difference]) -> Iterator[str]:
-    heading, ways = _PANELS[panel]
+def _panel(panel: Panel, rows: Sequence[Difference]) -> Iterator[str]:
     numbers = [number for row in rows for number in (row.delta, *_both(row.ends)) if number is not None]
-    reach = max((abs(number) for number in numbers), default=0.0) * 1.06 or 1.0
+    reach = min(max((abs(number) for number in numbers), default=0.0) * 1.06, _FURTHEST) or 1.0
     frame = Frame(_WIDTH, 40 + _ROW * len(rows), xs=(-reach, reach), left=190, right=20, bottom=0)
     floor, zero = 34 + _ROW * len(rows), frame.across(0)
-    yield label(0, 16, heading, anchor="start", kind="heading")
-    yield label(zero - 10, 16, ways[0], anchor="end")
-    yield label(zero + 10, 16, ways[1], anchor="start")
-    if panel != "coverage":  # a margin is in units of the loss
+    yield label(0, 16, panel.heading, anchor="start", kind="heading")
+    yield label(zero - 10, 16, panel.ways[0], anchor="end")
+    yield label(zero + 10, 16, panel.ways[1], anchor="start")
+    if panel.margin:
         unit = {"data_zero": place(zero), "data_reach": place(frame.across(reach) - zero), "data_unit": repr(1 / reach)}
         yield element("rect", x=zero, y=24, width=0, height=floor - 24, class_="equal", **unit)
     yield element("path", d=f"M{place(zero)} 24V{floor}", class_="zero")
@@ -134,11 +147,10 @@ def _both(ends: Ends | None) -> tuple[float, ...]:
 
 def _drawn(frame: Frame, row: Difference, y: float) -> Iterator[str]:
     assert row.delta is not None  # noqa: S101  (what has no difference is not drawn)
-    style = _BETTER.get(row.said, "neither")
     yield label(0, y + 4, row.name, anchor="start", kind="row")
     if row.ends is not None:
         low, high = frame.across(row.ends.low), frame.across(row.ends.high)
         path = f"M{place(low)} {place(y - 5)}v10m0 -5H{place(high)}m0 -5v10"
-        yield element("path", d=path, class_=f"interval {style}")
+        yield element("path", d=path, class_=f"interval {row.style}")
     x = frame.across(row.delta)
-    yield element("path", d=f"M{place(x)} {place(y - 6)}l6 6l-6 6l-6 -6Z", class_=f"diamond {style}")
+    yield element("path", d=f"M{place(x)} {place(y - 6)}l6 6l-6 6l-6 -6Z", class_=f"diamond {row.style}")

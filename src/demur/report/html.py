@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -14,70 +13,45 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from demur.errors import harmless
-from demur.report.closer import FEW, by_item, cases
-from demur.report.curves import curves
-from demur.report.forest import forests
+from demur.report.closer import FEW
+from demur.report.kinds import kind_of
 from demur.report.numbers import ends_at, interval_text, level_of, runs_of
-from demur.report.operating import operating_data
-from demur.report.overview import counted, overview
-from demur.report.provenance import provenance
-from demur.report.sides import sides_of
-from demur.report.signals_compared import signals
 from demur.write import write_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
     from pathlib import Path
 
-    from demur.artifact import Metrics
+    from demur.report.kinds import Reportable
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
-    """A part of the page: its place in the navigation, its template, and what the template shows.
-
-    A section whose content is None is left out.
-    """
-
-    anchor: str
-    title: str
-    content: Callable[[Metrics], Any]
-
-
-EVALUATION = (
-    Section("verdict", "Verdict", overview),
-    Section("counted", "Who was counted", counted),
-    Section("curves", "Risk and coverage", curves),
-    Section("operating", "Operating point", lambda metrics: [*metrics.confidence_variants.values()]),
-    Section("differences", "Paired differences", forests),
-    Section("signals", "Which signal", signals),
-    Section("items", "By item", by_item),
-    Section("cases", "Cases", cases),
-    Section("methods", "Methods and provenance", provenance),
-)
-
-
-def report_html(metrics: Metrics) -> str:
-    """The whole page of an artifact."""
-    sections = [(section, content) for section in EVALUATION if (content := section.content(metrics)) is not None]
-    script = _asset("script.js")
-    page = _environment().get_template("page.html.j2")
-    return page.render(
-        metrics=metrics,
-        sides=sides_of(metrics),
-        variants=[*metrics.confidence_variants],
-        sections=sections,
-        policy=_policy(script),
-        style=_asset("style.css"),
-        script=script,
-        data=embedded(operating_data(metrics)),
+def report_html(artifact: Reportable) -> str:
+    """The whole page of an artifact: of an evaluation, of retrieval, or of a calibration."""
+    kind = kind_of(artifact)
+    sections = [(section, content) for section in kind.sections if (content := section.content(artifact)) is not None]
+    script = Markup("").join(map(_asset, kind.scripts))
+    data = kind.data(artifact)
+    return (
+        _environment()
+        .get_template(f"{kind.name}.html.j2")
+        .render(
+            metrics=artifact,
+            sides=kind.sides(artifact),
+            variants=kind.switched(artifact),
+            folder=kind.folder,
+            sections=sections,
+            policy=_policy(script),
+            style=_asset("style.css"),
+            script=script,
+            data=None if data is None else embedded(data),
+        )
     )
 
 
-def write_report(metrics: Metrics, path: str | Path, *, inputs: Iterable[str | Path] = ()) -> Path:
-    """Write the page, whole or not at all, and never over the artifact or a run it was made from."""
-    runs = [one.path for one in metrics.inputs if one.path]
-    return write_whole(path, report_html(metrics), inputs=[*runs, *inputs])
+def write_report(artifact: Reportable, path: str | Path, *, inputs: Iterable[str | Path] = ()) -> Path:
+    """Write the page, whole or not at all, and never over the artifact or a file it was made from."""
+    sources = filter(None, kind_of(artifact).made_from(artifact))
+    return write_whole(path, report_html(artifact), inputs=[*sources, *inputs])
 
 
 def _policy(script: str) -> str:

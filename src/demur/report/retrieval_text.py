@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from demur.errors import shown
 from demur.metrics.retrieval import RankingMeasure
 from demur.report.console import warnings_text
+from demur.report.retrieval_names import number_title, place_in_words, rate_text
+from demur.retrieval_verdict import retrieval_verdict
 from demur.text_table import table
 from demur.verdict import three, with_interval
 
@@ -18,16 +20,6 @@ if TYPE_CHECKING:
 
 _UNDEFINED = "–"
 _MOST_BREACHES = 5
-_TITLES = {
-    "auroc": "AUROC",
-    "auprc": "AUPRC",
-    "cmax": "Cmax",
-    "mae": "risk",
-    "aurc": "AURC",
-    "augrc": "AUGRC",
-    "eaurc": "eAURC",
-    "eaugrc": "eAUGRC",
-}
 
 
 def retrieval_text(metrics: RetrievalMetrics) -> str:
@@ -37,6 +29,8 @@ def retrieval_text(metrics: RetrievalMetrics) -> str:
         lines += ["", *_system(metrics, name, system)]
     for name, deltas in metrics.deltas.items():
         lines += ["", *_differences(metrics, name, deltas)]
+    said = retrieval_verdict(metrics)
+    lines += ["", said.headline, *said.sentences, *said.failures]
     return "\n".join([*lines, *warnings_text(metrics.warnings)])
 
 
@@ -94,15 +88,15 @@ def _detection(system: SystemNumbers, placed: Mapping[str, str]) -> Iterator[str
     told = system.detection
     yield f"  no evidence here, from the probability ({told.has_evidence_rate:.1%} of the queries have evidence)"
     rows = [
-        (f"    {_title(name)}", _cell(one), _cell(told.macro[name]), placed.get(name, ""))
+        (f"    {number_title(name)}", _cell(one), _cell(told.macro[name]), placed.get(name, ""))
         for name, one in told.micro.items()
     ]
     yield from table([("", "all", "mean over criteria", "against the reference ranges"), *rows])
     for rate, at in told.threshold_at_fpr.items():
         line = "no finite threshold" if at.threshold is None else f"probability {at.threshold:.6g} or more"
-        yield f"    at most {float(rate):.0%} false alarms: {line} (TPR {three(at.tpr)}, FPR {three(at.fpr)})"
+        yield f"    at most {rate_text(rate)} false alarms: {line} (TPR {three(at.tpr)}, FPR {three(at.fpr)})"
     if system.gate is not None:
-        numbers = (f"{_title(name)} {_cell(one)}" for name, one in system.gate.metrics.items())
+        numbers = (f"{number_title(name)} {_cell(one)}" for name, one in system.gate.metrics.items())
         yield f"    as a selective predictor: {', '.join(numbers)}"
 
 
@@ -128,7 +122,7 @@ def _folds(folds: Mapping[str, Mapping[str, FoldNumbers]]) -> Iterator[str]:
     first = next(iter(next(iter(folds.values())).values()))
     yield f"  over {len(first.values)} folds, mean ± std (ddof 0)"
     rows = [
-        (f"    {_title(name)}", place.replace("_", " ").replace("/", ", "), _over(one))
+        (f"    {number_title(name)}", place_in_words(place), _over(one))
         for place, found in folds.items()
         for name, one in found.items()
     ]
@@ -145,8 +139,8 @@ def _differences(
     yield f"{shown(name)} − {shown(metrics.settings.baseline)}, on the same queries"
     rows = [
         (
-            f"  {_title(metric)}",
-            place.replace("_", " ").replace("/", ", "),
+            f"  {number_title(metric)}",
+            place_in_words(place),
             _difference(one),
             _decided(one.ci95_recommended),
         )
@@ -169,11 +163,3 @@ def _decided(ends: Ends | None) -> str:
 
 def _cell(one: Estimated) -> str:
     return _UNDEFINED if one.value is None else with_interval(one.value, one.ci95_recommended)
-
-
-def _title(name: str) -> str:
-    if name.startswith("tpr@fpr="):
-        return f"TPR@{float(name.removeprefix('tpr@fpr=')):.0%} FPR"
-    if "@" in name:
-        return RankingMeasure.of(name).title
-    return _TITLES.get(name, name.replace("_", " "))

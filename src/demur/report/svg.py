@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _MOST_TICKS = 5
+_FINEST = 1e-300
 
 
 def place(value: float) -> str:
@@ -52,9 +53,9 @@ def ticks(low: float, high: float) -> list[float]:
     >>> ticks(0, 1), ticks(-0.013, 0.021)
     ([0.0, 0.2, 0.4, 0.6, 0.8, 1.0], [-0.01, 0.0, 0.01, 0.02])
     """
-    if not high > low:
-        return [low]
     rough = (high - low) / _MOST_TICKS
+    if not _FINEST < rough < math.inf:
+        return [low]
     unit = 10.0 ** math.floor(math.log10(rough))
     step = next(unit * factor for factor in (1, 2, 5, 10) if unit * factor >= rough * (1 - 1e-9))
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)

@@ -4,7 +4,6 @@
   const find = (id) => document.getElementById(id);
   const all = (selector, within = document) => [...within.querySelectorAll(selector)];
   const chosen = (name, otherwise) => document.querySelector(`input[name="${name}"]:checked`)?.value ?? otherwise;
-  document.documentElement.classList.add("scripted");
 
   // Digits as Python prints them: a half goes to the even digit, not up, and very small numbers get an exponent.
   const bare = (text) => (text.includes(".") ? text.replace(/\.?0+$/, "") : text);
@@ -143,18 +142,4 @@
     find("equal-said").textContent = margin ? `${inside.length} of ${rows.length} intervals lie wholly inside ±${margin}` : "";
   };
   if (find("equal")) [find("equal"), ...all('input[name="variant"]')].forEach((one) => one.addEventListener("input", equate));
-
-  for (const button of all("button.copy")) {
-    button.addEventListener("click", async () => {
-      const source = button.parentElement.querySelector("pre"), said = button.textContent;
-      try {
-        await navigator.clipboard.writeText(source.textContent);
-        button.textContent = "Copied";
-        setTimeout(() => { button.textContent = said; }, 1500);
-      } catch {
-        source.closest("details")?.setAttribute("open", "");
-        getSelection().selectAllChildren(source);
-      }
-    });
-  }
 })();

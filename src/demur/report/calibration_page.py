@@ -1,0 +1,226 @@
+"""A calibration as a page: what was fitted on what, which of its numbers to trust, and the map itself."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from demur.calibrators import IsotonicCalibrator, LinearCalibrator, LogisticCalibrator, TemperatureScalingCalibrator
+from demur.errors import UserError
+from demur.fitting import QUALITY
+from demur.metrics.forecasts import CALIBRATION_METRICS
+from demur.report.carried import carried
+from demur.report.numbers import UNDEFINED
+from demur.report.provenance import definition
+from demur.report.sides import Side, isolated
+from demur.report.svg import Frame, element, line, marker, picture
+from demur.report.thinning import visible
+from demur.signals import SIGNALS
+from demur.targets import TARGETS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from demur.calibration import Calibration, Quality
+    from demur.report.carried import Carried
+    from demur.report.provenance import Definition
+
+    Floats = NDArray[np.float64]
+
+_METHODS = {
+    "temperature_scaling": "temperature scaling",
+    "platt": "Platt scaling",
+    "logistic": "logistic regression",
+    "linear": "ridge regression",
+    "isotonic": "isotonic regression",
+}
+_GIVES = {
+    "correctness": "the chance of being right",
+    "near_correct": "the chance of being right to within a point",
+    "loss": "an expected closeness, 1 where nothing is wrong",
+}
+_WIDTH, _HEIGHT = 760, 360
+_PLACES = 121
+_SPREADS = 3
+_MOST_MARKERS = 40
+
+
+def inputs_in_words(calibration: Calibration) -> str:
+    """The names of what goes in, as a sentence holds them."""
+    return " and ".join(isolated(name) for name in calibration.features or (calibration.variant or "",))
+
+
+def calibration_side(calibration: Calibration) -> tuple[Side, ...]:
+    """What the page is about."""
+    name = f"{_METHODS[calibration.method]} of {inputs_in_words(calibration)}"
+    return (Side("run", "left", f"{name[:1].upper()}{name[1:]}"),)
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """What was fitted on what."""
+
+    headline: str
+    sentences: tuple[str, ...]
+    parameters: tuple[tuple[str, str], ...]
+
+
+def fitted(calibration: Calibration) -> Fitted:
+    """The calibrator in words, and its parameters."""
+    training = calibration.training
+    noun = calibration.validation.grouped_by
+    counts = f"{training.n} answered units of {training.clusters} {isolated(noun)}s"
+    sentences = [
+        f"It was fitted on {counts}; the mean of the target there is {training.positive_rate:.1%}.",
+        f"{training.inputs_distinct} different inputs become {training.outputs_distinct} different confidences.",
+    ]
+    sentences += [
+        f"Of {isolated(name)}, {count} nulls were filled with a cautious value."
+        for name, count in training.nulls_filled.items()
+        if count
+    ]
+    said = f"{_METHODS[calibration.method]} makes {inputs_in_words(calibration)} {_GIVES[calibration.target]}."
+    return Fitted(f"{said[:1].upper()}{said[1:]}", tuple(sentences), tuple(_parameters(calibration)))
+
+
+def _parameters(calibration: Calibration) -> Iterator[tuple[str, str]]:
+    model = calibration.model
+    yield "target", f"{calibration.target}: {TARGETS[calibration.target].meaning}"
+    match model:
+        case TemperatureScalingCalibrator():
+            yield "temperature", f"{model.temperature:.6g}"
+        case IsotonicCalibrator():
+            yield "knots", f"{len(model.x)}, from {model.x[0]:.6g} to {model.x[-1]:.6g}"
+        case LogisticCalibrator() | LinearCalibrator():
+            yield "intercept", f"{model.intercept:.6g}"
+            names = calibration.features or (calibration.variant or "",)
+            for name, *numbers in zip(names, model.coefficients, model.mean, model.scale, strict=True):
+                weight, mean, scale = (f"{number:.6g}" for number in numbers)
+                yield isolated(name), f"coefficient {weight} of (input − {mean}) / {scale}"
+
+
+@dataclass(frozen=True, slots=True)
+class Validated:
+    """The same numbers before, on the data it was fitted on, and on people it had not seen."""
+
+    advice: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, str, tuple[str, ...]], ...]
+    undefined: tuple[str, ...]
+
+
+def validated(calibration: Calibration) -> Validated:
+    """How good it is, and which column says so."""
+    found = calibration.validation
+    noun = isolated(found.grouped_by)
+    sides: dict[str, Quality] = {"as given": found.as_given} if found.as_given else {}
+    sides["in sample"] = found.in_sample
+    if found.cross_validated:
+        sides[f"out of {found.folds} folds"] = found.cross_validated
+    reasons = {name: reason for side in sides.values() for name, reason in side.undefined.items()}
+    return Validated(
+        advice=_advice(calibration, noun),
+        columns=tuple(sides),
+        rows=tuple(
+            (name, _way(name), tuple(_four(getattr(side, name)) for side in sides.values())) for name in QUALITY
+        ),
+        undefined=tuple(f"{name} is not defined: {reason}" for name, reason in reasons.items()),
+    )
+
+
+def _advice(calibration: Calibration, noun: str) -> str:
+    found = calibration.validation
+    if found.cross_validated is None:
+        reason = f" ({found.reason})" if found.reason else ""
+        return (
+            f"Trust none of these on new {noun}s: the calibrator was not tried on {noun}s it had not seen{reason}, and "
+            "the numbers in sample are better than it will be."
+        )
+    return (
+        f"Trust the numbers out of {found.folds} folds: there each {noun} was judged by a calibrator fitted without "
+        "it. Those in sample are on the data it was fitted on, and are better than it will be."
+    )
+
+
+def _way(name: str) -> str:
+    return "higher is better" if CALIBRATION_METRICS[name].better == "higher" else "lower is better"
+
+
+def _four(value: float | None) -> str:
+    return UNDEFINED if value is None else f"{value:.4f}"
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnMap:
+    """The fitted map as a picture, what it is from, and some of its values."""
+
+    svg: str
+    source: str
+    rows: tuple[tuple[str, str], ...]
+
+
+def drawn_map(calibration: Calibration) -> DrawnMap | None:
+    """Input against calibrated confidence, where there is one input and the map can be drawn."""
+    if calibration.model.inputs != 1:
+        return None
+    name = (calibration.features or (calibration.variant or "",))[0]
+    across = _places(calibration, name)
+    if across is None:
+        return None
+    try:
+        up = calibration({name: across})
+    except UserError:
+        return None
+    knots = isinstance(calibration.model, IsotonicCalibrator)
+    rows = [*zip(across.tolist(), up.tolist(), strict=True)]
+    listed = rows if knots else rows[:: (_PLACES - 1) // 10]
+    shown = tuple((f"{x:.6g}", f"{y:.4g}") for x, y in listed) if len(listed) <= _MOST_MARKERS else ()
+    return DrawnMap(_picture(across, up, isolated(name), knots=knots), isolated(name), shown)
+
+
+def _places(calibration: Calibration, name: str) -> Floats | None:
+    """Where the map is looked at: its knots, the range of the input, or where most of the data was."""
+    model = calibration.model
+    if isinstance(model, IsotonicCalibrator):
+        return np.array(model.x) if math.isfinite(model.x[-1] - model.x[0]) else None
+    declared = SIGNALS.get(name)
+    low, high = (declared.low, declared.high) if declared else (-math.inf, math.inf)
+    if isinstance(model, TemperatureScalingCalibrator):
+        low, high = (low, high) if math.isfinite(high - low) else (0.0, 1.0)
+    else:
+        mean, reach = model.mean[0], _SPREADS * model.scale[0]
+        low, high = max(low, mean - reach), min(high, mean + reach)
+    return np.linspace(low, high, _PLACES) if low < high and math.isfinite(high - low) else None
+
+
+def _picture(across: Floats, up: Floats, name: str, *, knots: bool) -> str:
+    low, high = float(across[0]), float(across[-1])
+    margin = 0.0 if high > low else 0.5
+    frame = Frame(_WIDTH, _HEIGHT, xs=(low - margin, high + margin))
+    kept = visible(((across - low) / ((high - low) or 1)).tolist(), up.tolist()).tolist()
+    spots = [(frame.across(across[i]), frame.up(up[i])) for i in kept]
+    ends = [(frame.across(low - margin), spots[0][1]), *spots, (frame.across(high + margin), spots[-1][1])]
+    parts = [*frame.axes(name, "calibrated confidence"), element("path", d=line(ends), class_="line left")]
+    if knots and len(spots) <= _MOST_MARKERS:
+        parts += [marker(x, y, "left") for x, y in spots]
+    values = f"{up[0]:.4g} at {low:.4g}, {up[-1]:.4g} at {high:.4g}"
+    return picture(_WIDTH, _HEIGHT, f"Calibrated confidence against what goes in: {values}.", parts, class_="curves")
+
+
+@dataclass(frozen=True, slots=True)
+class FittingProvenance:
+    """Definitions, and what the page carries."""
+
+    definitions: tuple[Definition, ...]
+    carried: Carried
+
+
+def fitting_provenance(calibration: Calibration) -> FittingProvenance:
+    """How the calibration came about."""
+    definitions = tuple(definition(name, CALIBRATION_METRICS[name].function) for name in QUALITY)
+    return FittingProvenance(definitions, carried(calibration, "calibrator"))
