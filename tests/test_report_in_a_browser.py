@@ -250,7 +250,10 @@ class TestForEveryone:
         assert shown.seen(".forest") == 1
         assert shown.seen("#slide") == 0
         assert shown.seen("table") >= 6
-        assert "zero_shot makes fewer or smaller errors at the coverage both reach." in shown.page.inner_text("main")
+        assert (
+            "zero_shot lets fewer or smaller errors through, over all thresholds up to the coverage both reach (57.6%)."
+            in shown.page.inner_text("main")
+        )
 
     def test_it_prints_without_what_only_a_screen_can_do(self, opened, demo):
         shown = opened(demo)

@@ -6,6 +6,7 @@ from demur import read_run
 from demur.evaluation import Settings, evaluate
 from demur.report.console import evaluation_text
 from demur.report.html import report_html
+from demur.report.sides import sides_of
 from demur.resample import Plan
 from demur.results import metrics_artifact
 from demur.verdict import verdict
@@ -18,13 +19,13 @@ EVERY_ITEM = participant(1)["predicted_items"]
 def said(tmp_path):
     """The artifact and the verdict of one run or two, each a list of participants."""
 
-    def of(*people, resamples=200):
+    def of(*people, resamples=200, **asked):
         items = [
             read_run(written(tmp_path, run(experiment(*them)), f"{n}.json"), mode="few_shot")
             for n, them in enumerate(people)
         ]
         plan = Plan(resamples, seed=1 if resamples else None)
-        made = metrics_artifact(evaluate(*items, settings=Settings(confidence="llm"), plan=plan))
+        made = metrics_artifact(evaluate(*items, settings=Settings(confidence="llm", **asked), plan=plan))
         return made, verdict(made)
 
     return of
@@ -37,32 +38,84 @@ def people(count, predicted=None):
 def test_a_clear_difference_names_the_better_run(said):
     made, found = said(people(40), people(40, {"Sleep": 0}))
     assert made.comparison.deltas["llm"]["augrc_at_c"].ci95_recommended.low > 0
-    assert found.headline == "left makes fewer or smaller errors at the coverage both reach."
+    assert (
+        found.headline
+        == "left lets fewer or smaller errors through, over all thresholds up to the coverage both reach (100.0%)."
+    )
     assert found.cautions == (
-        "No answer has a loss: no two-sided interval, only an upper bound where the largest loss is known.",
+        "left: no answer has a loss: no two-sided interval, only an upper bound where the largest loss is known.",
         "200 resamples: the ends of intervals are rough below 1000, and 10000 are usual.",
     )
     _, swapped = said(people(40, {"Sleep": 0}), people(40))
-    assert swapped.headline == "right makes fewer or smaller errors at the coverage both reach."
+    assert (
+        swapped.headline
+        == "right lets fewer or smaller errors through, over all thresholds up to the coverage both reach (100.0%)."
+    )
+
+
+def test_a_level_of_ones_choice_is_shown_and_decides_nothing(said):
+    """Half of the people are a little better on the left, half on the right: a narrow interval would call a winner."""
+    left = [participant(who, {"Sleep": 0} if who % 2 else {}) for who in range(40)]
+    right = [participant(who, {"Sleep": 0} if who % 2 == 0 or who < 8 else {}) for who in range(40)]
+    made, found = said(left, right, level=0.1, interval="percentile")
+    delta = made.comparison.deltas["llm"]["augrc_at_c"]
+    assert delta.ci95_recommended.low < 0 < delta.ci95_recommended.high
+    assert delta.ci.low > 0
+    assert found.headline == "Neither run is shown to be better."
+    assert f"[{delta.ci.low:.3g}, {delta.ci.high:.3g}]" in found.sentences[-1]
+    assert "the 95 % interval holds 0" in found.sentences[-1]
+
+
+def test_an_interval_that_was_asked_for_and_is_not_there_is_not_replaced_by_another(said):
+    made, found = said(people(40, {"Sleep": 0}), people(40, {"Sleep": 0, "Tired": 1}), interval="studentised")
+    assert made.comparison.deltas["llm"]["augrc_at_c"].ci is None
+    assert "[" not in found.sentences[-1]
+
+
+def test_a_better_order_is_not_said_to_be_fewer_errors(said):
+    """Left is wrong twice, where it is least sure; right once, where it is surest."""
+    left, right = people(40, {"NoInterest": 1, "Depressed": 0}), people(40, {"Moving": 2})
+    _, found = said(left, right)
+    assert found.headline.startswith("left lets fewer or smaller errors through, over all thresholds")
+    assert found.sentences[-1].startswith("With everything answered right makes the fewer or smaller errors")
+
+
+def test_an_area_that_ends_before_the_coverage_asked_for_says_where(said):
+    predicted = {"Sleep": 0, "Moving": None, "Failure": None}
+    made, found = said(people(40, predicted), people(40, predicted | {"Tired": 0}), area_coverage="0.9")
+    assert "up to the coverage both reach (75.0%)" in found.headline
+    assert "AUGRC to 0.9 (ends at 0.75)" in evaluation_text(made)
 
 
 def test_no_difference_names_neither(said):
     _, found = said(people(40, {"Sleep": 0}), people(40, {"Sleep": 0}))
     assert found.headline == "Neither run is shown to be better."
-    assert found.sentences[-1].endswith("differs by 0 [0, 0]; the interval holds 0, so neither is shown to be better.")
+    assert found.sentences[-1].endswith(
+        "differs by 0 [0, 0] (right − left); the 95 % interval holds 0, so neither is shown to be better."
+    )
 
 
 def test_different_coverages_forbid_the_raw_errors_and_the_full_areas(said):
     _, found = said(people(40, {"Sleep": 0}), people(40, {"Sleep": 0, "Moving": None, "Failure": None}))
     assert found.sentences[0].startswith("left answers 100.0% of the items and right 75.0%, so their raw errors")
     assert "Neither those errors nor the full areas may be compared." in found.sentences
-    assert found.sentences[-1].startswith("At the coverage both reach (75.0%) the AUGRC")
+    assert found.sentences[-1].startswith("Up to the coverage both reach (75.0%) the AUGRC")
+
+
+def test_runs_whose_modes_are_called_left_and_right_are_called_by_their_files(said):
+    made, _ = said(people(3), people(3))
+    swapped = [one.model_copy(update={"mode": mode}) for one, mode in zip(made.inputs, ("right", "left"))]
+    names = [side.name for side in sides_of(made.model_copy(update={"inputs": tuple(swapped)}))]
+    assert names == ["0.json", "1.json"]
 
 
 def test_too_few_participants_are_not_said_to_decide(said):
     made, found = said(people(5, {"Sleep": 3}), people(5, {"Sleep": 0}))
     assert made.comparison.deltas["llm"]["augrc_at_c"].ci95_recommended.low > 0
-    assert found.headline == "left looks better at the coverage both reach, but too few participants stand behind that."
+    assert (
+        found.headline
+        == "left looks better up to the coverage both reach (100.0%), but too few participants stand behind that."
+    )
     assert "5 participants: intervals from fewer than 40 are rough." in found.cautions
     _, alone = said(people(1, {"Sleep": 3}), people(1, {"Sleep": 0}))
     assert alone.headline == "No conclusion: one participant decides nothing."

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from demur.cautions import Caution
 
 LOWER_IS_BETTER = ("aurc_at_c", "augrc_at_c", "mae_at_coverage", "aurc_full", "augrc_full")
-LEFT, RIGHT, UNDECIDED = "left is better", "right is better", "undecided: the interval holds 0"
+LEFT, RIGHT, UNDECIDED = "left is better", "right is better", "undecided: the 95 % interval holds 0"
 _ONLY_IF_CMAX_IS_EQUAL = ("aurc_full", "augrc_full")
 _CUT = ("aurc_at_c", "augrc_at_c")
 REACHED_AT = "reached at"
@@ -41,7 +41,7 @@ def verdict(metrics: Metrics, names: tuple[str, ...] = ()) -> Verdict:
     names = names or (("left", "right") if metrics.comparison.enabled else ("The run",))
     variant, one = next(iter(metrics.confidence_variants.items()), ("", None))
     headline, sentences = _said(metrics, variant, one, names)
-    return Verdict(headline, sentences, (*_failed_often(metrics, names),), (*_cautions(metrics, variant),))
+    return Verdict(headline, sentences, (*_failed_often(metrics, names),), (*_cautions(metrics, variant, names),))
 
 
 def _said(
@@ -65,11 +65,21 @@ def _which_run(metrics: Metrics, variant: str, pair: PairedNumbers, names: tuple
     if winner is None:
         reason = {UNDECIDED: "", "": "nothing was resampled"}.get(said, said)
         return f"No conclusion: {reason}." if reason else "Neither run is shown to be better."
-    asked = pair.left.augrc_at_c.requested
-    where = "at the coverage both reach" if asked is None else f"up to a coverage of {asked:.1%}"
-    if any(one.code in _TOO_FEW for one in _about(metrics, variant)):
-        return f"{winner} looks better {where}, but too few participants stand behind that."
-    return f"{winner} makes fewer or smaller errors {where}."
+    if _too_few(metrics, variant):
+        return f"{winner} looks better {_where(pair)}, but too few participants stand behind that."
+    return f"{winner} lets fewer or smaller errors through, over all thresholds {_where(pair)}."
+
+
+def _where(pair: PairedNumbers) -> str:
+    """How far the areas that are compared go: where asked, unless the runs end before, or as far as both go."""
+    area = pair.left.augrc_at_c
+    if area.requested is not None and area.used == area.requested:
+        return f"up to a coverage of {area.used:.1%}"
+    return f"up to the coverage both reach ({area.used:.1%})"
+
+
+def _too_few(metrics: Metrics, variant: str) -> bool:
+    return any(one.code in _TOO_FEW for one in _about(metrics, variant))
 
 
 def _about(metrics: Metrics, variant: str) -> Iterator[Caution]:
@@ -78,13 +88,16 @@ def _about(metrics: Metrics, variant: str) -> Iterator[Caution]:
     return (one for one in metrics.warnings if not one.where.startswith(others) or one.where.startswith(f"{variant}: "))
 
 
-def _cautions(metrics: Metrics, variant: str) -> Iterator[str]:
-    """Each kind of warning that bears on the verdict, once."""
-    found = {one.code: one.message for one in reversed([*_about(metrics, variant)])}
+def _cautions(metrics: Metrics, variant: str, names: tuple[str, ...]) -> Iterator[str]:
+    """Each kind of warning that bears on the verdict, once, with the side it is about."""
+    found = {one.code: one for one in reversed([*_about(metrics, variant)])}
+    sides = dict(zip(("left", "right"), names, strict=False)) if metrics.comparison.enabled else {}
     for code in _CAUTIONS:
         if code in found:
-            said = found[code].replace("cluster", "participant")
-            yield f"{said[:1].upper()}{said[1:]}."
+            said = found[code].message.replace("cluster", "participant")
+            told = said.replace("1 participants hold", "1 participant holds")
+            side = next((f"{name}: " for word, name in sides.items() if f"{word} " in found[code].where), "")
+            yield f"{side}{told}." if side else f"{told[:1].upper()}{told[1:]}."
 
 
 def _failed_often(metrics: Metrics, names: tuple[str, ...]) -> Iterator[str]:
@@ -131,14 +144,18 @@ def with_interval(value: float | None, ends: Ends | None, bound: float | None = 
     return f"{value:.4g} [{three(ends.low)}, {three(ends.high)}]"
 
 
-def ends_of(delta: DeltaNumbers) -> Ends | None:
-    """The interval that was asked for, or the recommended one."""
-    return delta.ci95_recommended if delta.ci is None else delta.ci
+def ends_of(delta: DeltaNumbers, pair: PairedNumbers) -> Ends | None:
+    """The interval to show: the one that was asked for, even if there is none, or the recommended one."""
+    asked = pair.left.bootstrap is not None and pair.left.bootstrap.ci is not None
+    return delta.ci if asked else delta.ci95_recommended
 
 
 def which_is_better(key: str, delta: DeltaNumbers, pair: PairedNumbers, coverage: str | None = None) -> str:
-    """Which side a difference speaks for: left, right, neither is shown, or why it says nothing."""
-    ends = ends_of(delta)
+    """Which side a difference speaks for: left, right, neither is shown, or why it says nothing.
+
+    Decided by the recommended interval at 95 %, whatever other interval is shown: no level of one's choice decides.
+    """
+    ends = delta.ci95_recommended
     if key not in LOWER_IS_BETTER or ends is None:
         return ""
     unfair = _why_not_comparable(key, pair, coverage) or _why_not_decided(delta, pair)
@@ -179,11 +196,24 @@ def comparison_sentences(metrics: Metrics, variant: str, names: tuple[str, str] 
         return [f"{silent} answered nothing: there is nothing to compare, and nothing to rank."]
     delta = deltas["augrc_at_c"]
     assert isinstance(delta, DeltaNumbers)  # noqa: S101  (only the risks are nested)
-    area = pair.left.augrc_at_c
-    common = f"At the coverage both reach ({area.used:.1%})"
-    where = common if area.requested is None else f"Cut at a coverage of {area.requested:.1%}"
-    fair = f"{where} the AUGRC under {shown(variant)} differs by {with_interval(delta.delta, ends_of(delta))}"
-    return [*_why_raw_errors_say_little(pair, names), f"{fair}{_conclusion(delta, pair, names)}."]
+    where = _where(pair)
+    difference = f"{with_interval(delta.delta, ends_of(delta, pair))} ({names[1]} − {names[0]})"
+    fair = f"{where[:1].upper()}{where[1:]} the AUGRC under {shown(variant)} differs by {difference}"
+    tentative = _too_few(metrics, variant)
+    said = [*_why_raw_errors_say_little(pair, names), f"{fair}{_conclusion(delta, pair, names, tentative=tentative)}."]
+    return [*said, *_against_the_risk(delta, pair, names)]
+
+
+def _against_the_risk(delta: DeltaNumbers, pair: PairedNumbers, names: tuple[str, str]) -> list[str]:
+    """An area rewards a good order as well as right answers: where the errors of all answers point the other way."""
+    said, (left, right) = which_is_better("augrc_at_c", delta, pair), (pair.left.mae, pair.right.mae)
+    if left is None or right is None or pair.left.cmax != pair.right.cmax:
+        return []
+    turned = (said == LEFT and left > right) or (said == RIGHT and right > left)
+    if not turned:
+        return []
+    other = names[1] if said == LEFT else names[0]
+    return [f"With everything answered {other} makes the fewer or smaller errors: what is better here is the order."]
 
 
 def _why_raw_errors_say_little(pair: PairedNumbers, names: tuple[str, str]) -> list[str]:
@@ -197,13 +227,14 @@ def _why_raw_errors_say_little(pair: PairedNumbers, names: tuple[str, str]) -> l
     ]
 
 
-def _conclusion(delta: DeltaNumbers, pair: PairedNumbers, names: tuple[str, str]) -> str:
+def _conclusion(delta: DeltaNumbers, pair: PairedNumbers, names: tuple[str, str], *, tentative: bool) -> str:
     said = which_is_better("augrc_at_c", delta, pair)
+    seems = "looks better" if tentative else "is better"
     return {
         "": "",
-        LEFT: f": {names[0]} is better there",
-        RIGHT: f": {names[1]} is better there",
-        UNDECIDED: "; the interval holds 0, so neither is shown to be better",
+        LEFT: f": {names[0]} {seems} there",
+        RIGHT: f": {names[1]} {seems} there",
+        UNDECIDED: "; the 95 % interval holds 0, so neither is shown to be better",
     }.get(said, f" ({said})")
 
 

@@ -175,7 +175,7 @@ def _differences(metrics: Metrics, name: str, pair: PairedNumbers) -> Iterator[t
             with_interval(value_of(one, key), ends_at(one, key), bound_of(one, key)) for one in (pair.left, pair.right)
         )
         said = which_is_better(key, delta, pair)
-        yield f"  {title(key, pair.left)}", left, right, with_interval(delta.delta, ends_of(delta)), said
+        yield f"  {title(key, pair.left)}", left, right, with_interval(delta.delta, ends_of(delta, pair)), said
     risks = deltas["mae_at_coverage"]
     assert isinstance(risks, Mapping)  # noqa: S101
     for coverage, delta in risks.items():
@@ -185,7 +185,7 @@ def _differences(metrics: Metrics, name: str, pair: PairedNumbers) -> Iterator[t
             for one, point in zip((pair.left, pair.right), points, strict=True)
         )
         said = which_is_better("mae_at_coverage", delta, pair, coverage) if delta.delta is not None else "beyond Cmax"
-        yield f"  risk at {coverage}", left, right, with_interval(delta.delta, ends_of(delta)), said
+        yield f"  risk at {coverage}", left, right, with_interval(delta.delta, ends_of(delta, pair)), said
 
 
 def warnings_text(warnings: Iterable[Caution]) -> Iterator[str]:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from demur.artifact import Metrics
+    from demur.artifact_numbers import Ends
 
 _ROW_MM, _MARGIN_MM = 4.2, 26.0
 
@@ -29,6 +30,7 @@ class Line:
 
     label: str
     delta: DeltaNumbers | None = None
+    ends: Ends | None = None
     fair: bool = True
 
 
@@ -45,7 +47,7 @@ def _lines(metrics: Metrics) -> Iterator[Line]:
         for key, at, label, delta in told:
             if isinstance(delta, DeltaNumbers) and delta.delta is not None:
                 fair = which_is_better(key, delta, pair, at) in ("", LEFT, RIGHT, UNDECIDED)
-                yield Line(f"   {text_of(label)}", delta, fair)
+                yield Line(f"   {text_of(label)}", delta, ends_of(delta, pair), fair)
 
 
 def forest(metrics: Metrics, width: float) -> Figure:
@@ -91,7 +93,7 @@ def _mark_style(*, fair: bool) -> dict[str, Any]:
 def _difference(panel: Axes, height: float, line: Line) -> None:
     if line.delta is None or line.delta.delta is None:
         return
-    style, ends = _mark_style(fair=line.fair), ends_of(line.delta)
-    if ends is not None:
-        panel.plot([ends.low, ends.high], [height, height], **(style | {"marker": ""}))
+    style = _mark_style(fair=line.fair)
+    if line.ends is not None:
+        panel.plot([line.ends.low, line.ends.high], [height, height], **(style | {"marker": ""}))
     panel.plot([line.delta.delta], [height], **style)

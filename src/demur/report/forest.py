@@ -91,11 +91,12 @@ def forests(metrics: Metrics) -> list[Forest] | None:
 def _rows(metrics: Metrics, variant: str, pair: PairedNumbers) -> Iterator[Difference]:
     deltas = differences_of(metrics, variant)
     for key, panel in (("augrc_at_c", "area"), ("aurc_at_c", "area")):
-        yield from _row(deltas.get(key), panel, title(key, pair.left), which(key, deltas.get(key), pair))
+        yield from _row(deltas.get(key), pair, panel, title(key, pair.left), which(key, deltas.get(key), pair))
     risks = deltas.get("mae_at_coverage")
     for coverage, delta in risks.items() if isinstance(risks, Mapping) else ():
-        yield from _row(delta, "risk", f"risk at {harmless(coverage)}", which("mae_at_coverage", delta, pair, coverage))
-    yield from _row(deltas.get("cmax"), "coverage", "Cmax", "")
+        said = which("mae_at_coverage", delta, pair, coverage)
+        yield from _row(delta, pair, "risk", f"risk at {harmless(coverage)}", said)
+    yield from _row(deltas.get("cmax"), pair, "coverage", "Cmax", "")
 
 
 def which(key: str, delta: object, pair: PairedNumbers, coverage: str | None = None) -> str:
@@ -105,10 +106,10 @@ def which(key: str, delta: object, pair: PairedNumbers, coverage: str | None = N
     return "beyond Cmax" if delta.delta is None else which_is_better(key, delta, pair, coverage)
 
 
-def _row(delta: object, panel: str, name: str, said: str) -> Iterator[Difference]:
+def _row(delta: object, pair: PairedNumbers, panel: str, name: str, said: str) -> Iterator[Difference]:
     if isinstance(delta, DeltaNumbers):
         favours = (delta.favours_left, delta.favours_right)
-        yield Difference(panel, name, delta.delta, ends_of(delta), said, favours, _BETTER.get(said, "neither"))
+        yield Difference(panel, name, delta.delta, ends_of(delta, pair), said, favours, _BETTER.get(said, "neither"))
 
 
 def forest_picture(rows: Sequence[Difference], panels: Mapping[str, Panel], words: str) -> str:

@@ -31,7 +31,10 @@ def title(key: str, one: VariantNumbers) -> str:
     spelled = "Cmax" if stem == "cmax" else stem.replace("aurc", "AURC").replace("augrc", "AUGRC")
     if area is None:
         return spelled
-    return f"{spelled} to C_common {area.used:.3g}" if area.requested is None else f"{spelled} to {area.requested:.3g}"
+    if area.requested is None:
+        return f"{spelled} to C_common {area.used:.3g}"
+    ends_before = "" if area.used == area.requested else f" (ends at {area.used:.3g})"
+    return f"{spelled} to {area.requested:.3g}{ends_before}"
 
 
 def value_of(one: VariantNumbers, key: str) -> float | None:

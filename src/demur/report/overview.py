@@ -85,7 +85,7 @@ def _cards(metrics: Metrics, variant: str, entry: VariantNumbers | PairedNumbers
     delta = differences_of(metrics, variant).get("augrc_at_c")
     if isinstance(delta, DeltaNumbers) and isinstance(entry, PairedNumbers):
         difference = UNDEFINED if delta.delta is None else f"{delta.delta:.4g}"
-        figure = Figure(None, difference, interval_text(ends_of(delta)))
+        figure = Figure(None, difference, interval_text(ends_of(delta, entry)))
         said = which("augrc_at_c", delta, entry)
         winner = {LEFT: sides[0], RIGHT: sides[-1]}.get(said)
         note = f"{winner.name} is better" if winner else said or "nothing was resampled"

@@ -31,8 +31,10 @@ def sides_of(metrics: Metrics) -> tuple[Side, ...]:
         return (Side("run", "left", isolated(one.mode or one.run_id or _file_name(one) or "The run")),)
     left, right = metrics.inputs
     choices = ((left.mode, right.mode), (left.run_id, right.run_id), (_file_name(left), _file_name(right)))
-    names = next(((a, b) for a, b in choices if a and b and shown(a) != shown(b)), ("left", "right"))
     words = ("left", "right")
+    # A run whose mode is called right may stand on the left: such a name would say the opposite of what is meant.
+    clear = (pair for pair in choices if not {*map(str, pair)} & {*words})
+    names = next(((a, b) for a, b in clear if a and b and shown(a) != shown(b)), words)
     return tuple(Side(word, word, isolated(name)) for word, name in zip(words, names, strict=True))
 
 

@@ -68,7 +68,7 @@ def _row(metrics: Metrics, name: str, runs: Sequence[VariantNumbers]) -> SignalR
     entry, delta = metrics.confidence_variants[name], differences_of(metrics, name).get("augrc_at_c")
     difference = said = ""
     if isinstance(entry, PairedNumbers) and isinstance(delta, DeltaNumbers):
-        difference, said = with_interval(delta.delta, ends_of(delta)), which("augrc_at_c", delta, entry)
+        difference, said = with_interval(delta.delta, ends_of(delta, entry)), which("augrc_at_c", delta, entry)
     return SignalRow(
         name=name,
         points=tuple(len(one.curve.coverage) for one in runs),

@@ -101,7 +101,7 @@ def _difference(metrics: Metrics, variant: str, key: str, coverage: str | None =
     said = which_is_better(key, delta, entry, coverage)
     if key in _EXCESSES and entry.left.cmax != entry.right.cmax:
         said = "not comparable: Cmax differs"
-    return [Cell(delta.delta, ends_of(delta), unfair="" if said in ("", LEFT, RIGHT, UNDECIDED) else said)]
+    return [Cell(delta.delta, ends_of(delta, entry), unfair="" if said in ("", LEFT, RIGHT, UNDECIDED) else said)]
 
 
 def _columns(metrics: Metrics) -> tuple[str, ...]:
