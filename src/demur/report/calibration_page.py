@@ -20,6 +20,7 @@ from demur.report.svg import Frame, element, line, marker, picture
 from demur.report.thinning import visible
 from demur.signals import SIGNALS
 from demur.targets import TARGETS
+from demur.variants import VARIANTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -84,7 +85,7 @@ def fitted(calibration: Calibration) -> Fitted:
         for name, count in training.nulls_filled.items()
         if count
     ]
-    said = f"{_METHODS[calibration.method]} makes {inputs_in_words(calibration)} {_GIVES[calibration.target]}."
+    said = f"{_METHODS[calibration.method]} maps {inputs_in_words(calibration)} to {_GIVES[calibration.target]}."
     return Fitted(f"{said[:1].upper()}{said[1:]}", tuple(sentences), tuple(_parameters(calibration)))
 
 
@@ -188,7 +189,7 @@ def _places(calibration: Calibration, name: str) -> Floats | None:
     model = calibration.model
     if isinstance(model, IsotonicCalibrator):
         return np.array(model.x) if math.isfinite(model.x[-1] - model.x[0]) else None
-    declared = SIGNALS.get(name)
+    declared = VARIANTS.get(name) or SIGNALS.get(name)
     low, high = (declared.low, declared.high) if declared else (-math.inf, math.inf)
     if isinstance(model, TemperatureScalingCalibrator):
         low, high = (low, high) if math.isfinite(high - low) else (0.0, 1.0)
