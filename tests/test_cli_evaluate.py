@@ -108,6 +108,21 @@ class TestFlags:
         left, right = (load(folder / name) for name in ("s.json", "d.json"))
         assert left.confidence_variants == right.confidence_variants
 
+    def test_a_table_of_ones_own_needs_no_other_names(self, tmp_path):
+        rows = ["who,q,gold,said,entropy", "a,x,1,1,0.1", "a,y,0,2,0.9", "b,x,2,2,0.2", "b,y,1,,", "c,x,0,3,0.8"]
+        (tmp_path / "own.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+        names = ("cluster=who", "item=q", "truth=gold", "prediction=said")
+        columns = [word for name in names for word in ("--column", name)]
+        common = ("evaluate", "--input", "own.csv", "--instrument", "none", "--loss", "abs", "--seed", "1", *columns)
+        refused = demur(tmp_path, *common)
+        assert refused.returncode == 2
+        assert "signals of its own, by name: entropy" in refused.stderr
+        found = demur(tmp_path, *common, "--confidence", "entropy", "--output", "m.json")
+        assert found.returncode == 0, found.stderr
+        assert "warning (worse_than_random): entropy: confidence: the AUGRC" in found.stdout
+        mistyped = demur(tmp_path, *common, "--column", "role")
+        assert mistyped.stderr == "demur: --column 'role', expected a name and a column with = between them\n"
+
     def test_schema_and_simulate_and_demo(self, tmp_path):
         for name in ("metrics", "run", "calibrator"):
             assert json.loads(demur(tmp_path, "schema", name).stdout)["$schema"].startswith("https://json-schema.org")

@@ -230,6 +230,11 @@ class TestSystems:
         expected = two.evidence.values - one.evidence.values
         np.testing.assert_array_equal(found.deltas["b"]["gate/augrc"].evidence.values, expected)
 
+    def test_ids_that_never_meet_are_told(self):
+        columns = {"gold": [["a;b"], ["c"]], "ranked": [["a", "b"], ["d"]]}
+        assert "no_hits" in [warning.code for warning in evaluated(columns).warnings]
+        assert "no_hits" not in [warning.code for warning in evaluated().warnings]
+
     def test_a_policy_that_needs_scores_is_left_out_of_a_system_without_and_that_is_told(self):
         columns = made()
         scored = columns | {"scores": [[*range(len(ranked), 0, -1)] for ranked in columns["ranked"]]}

@@ -251,7 +251,7 @@ class TestCommand:
                 ("m.json", "--format", "csv", "--output", "m.json"),
                 "m.json: is an input, and an output never replaces one",
             ),
-            (("run.json", "--format", "csv"), "run.json: not a metrics artifact"),
+            (("run.json", "--format", "csv"), "run.json: not an artifact of demur evaluate"),
         ],
     )
     def test_a_mistake_is_one_line_and_writes_nothing(self, tmp_path, arguments, message):

@@ -257,7 +257,9 @@ def load(path: str | Path) -> Metrics:
 def metrics_of(content: Any) -> Metrics:
     """An artifact from parsed JSON."""
     if not isinstance(content, dict) or "confidence_variants" not in content:
-        raise UserError("not a metrics artifact: expected an object with schema_version, confidence_variants …")
+        kind = content.get("kind") if isinstance(content, dict) else None
+        other = " (it is an artifact of demur retrieval)" if kind == "retrieval" else ""
+        raise UserError(f"not an artifact of demur evaluate: expected an object with confidence_variants …{other}")
     try:
         return Metrics.model_validate_json(json.dumps(content))
     except ValidationError as error:

@@ -70,6 +70,13 @@ def about_confidence(table: Table, where: str) -> Iterator[Caution]:
         yield Caution("tied_confidence", text, where)
 
 
+def about_order(area: float, random: float, where: str) -> Iterator[Caution]:
+    """Whether the confidence ranks the wrong way round."""
+    if area > (1 + OFTEN) * random:
+        text = f"the AUGRC {area:.4g} is above that of a random order, {random:.4g}: is a lower value surer here?"
+        yield Caution("worse_than_random", text, where)
+
+
 def about_a_target(name: str, drop_rate: float, other_threshold: float, plateau_share: float) -> Iterator[Caution]:
     """Whether the risk at a coverage is a number that jumps."""
     if drop_rate > OFTEN:

@@ -17,7 +17,7 @@ from demur.signals import SIGNALS
 from demur.variants import DECIMALS, NEED_CALIBRATION, VARIANTS, Confidence, placed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -135,8 +135,15 @@ def confidence(items: Items, name: str, calibration: Calibration | None = None) 
     problem = source.problem(items)
     if problem:
         there = [each for each, reason in served(items, calibration).items() if reason is None]
-        raise UserError(f"{shown(name)}: {problem}; this run can serve: {', '.join(there) or 'no variant'}")
+        raise UserError(f"{shown(name)}: {problem}; {can_serve(items, there)}")
     return _rounded(source, items)
+
+
+def can_serve(items: Items, variants: Sequence[str]) -> str:
+    """What a run can be ranked by, in words: variants, and signals of its own by their names."""
+    own = [shown(name) for name, column in items.signals.items() if name not in SIGNALS and column.usable().any()]
+    also = f"; signals of its own, by name: {', '.join(own)}" if own else ""
+    return f"this run can serve: {', '.join(variants) or 'no variant'}{also}"
 
 
 def _rounded(source: Source, items: Items) -> Confidence:

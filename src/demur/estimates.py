@@ -160,6 +160,8 @@ class System:
         found = {str(measure): self._estimate(measure, values, alone) for measure in self.measures}
         about = (f"{self.side} clusters".strip(), f"{self.side} confidence".strip())
         warned = [*cautions.about_clusters(self.table, about[0]), *cautions.about_confidence(self.table, about[1])]
+        area, random = (float(Measure.of(name)(self.curve)) for name in ("augrc", "augrc_random"))
+        warned += cautions.about_order(area, random, about[1])
         warned += cautions.about_calibration(self.made_of, self.source, about[1])
         for measure in self.measures:
             warned += self._cautions(measure, found[str(measure)])

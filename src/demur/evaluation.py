@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from demur.cautions import Caution, about_comparisons, about_resamples
 from demur.comparison import COMMON, COMMON_AREAS, Comparison, Pair, refuse_unpaired
-from demur.confidences import chosen
+from demur.confidences import can_serve, chosen
 from demur.coverage import Coverage
 from demur.errors import UserError, literal
 from demur.estimates import System
@@ -240,15 +240,15 @@ def _chosen(items: Items, names: str, calibration: Calibration | None) -> tuple[
     """The confidences of one run; what is wrong with them is said with the file they come from."""
     try:
         found, skipped = chosen(items, names, calibration)
-        _refuse_none(found, skipped)
+        _refuse_none(items, found, skipped)
     except UserError as error:
         raise (error.in_file(items.source.path) if items.source else error) from None
     return found, skipped
 
 
-def _refuse_none(found: Mapping[str, Confidence], skipped: Mapping[str, str]) -> None:
+def _refuse_none(items: Items, found: Mapping[str, Confidence], skipped: Mapping[str, str]) -> None:
     if not found:
-        raise UserError(f"no confidence variant can be served: {next(iter(skipped.values()))}")
+        raise UserError(f"no confidence variant can be served: {next(iter(skipped.values()))}; {can_serve(items, ())}")
 
 
 def _refuse_unused(calibration: Calibration | None, confidences: Mapping[str, Confidence]) -> None:

@@ -45,6 +45,9 @@ def about_lists(name: str, rankings: Rankings, settings: RetrievalSettings) -> I
     abstained = int((rankings.candidates == 0).sum())
     if abstained:
         yield Caution("abstained", f"{abstained} queries have an empty list: they count, as 0", name)
+    if not len(rankings.hit_rank) and rankings.has_gold.any():
+        text = "no id that is ranked is ever a gold id: are they the same ids, joined by | and by nothing else?"
+        yield Caution("no_hits", text, name)
     elsewhere = 0 if rankings.selected_elsewhere is None else int((rankings.selected_elsewhere > 0).sum())
     if elsewhere:
         text = f"{elsewhere} queries have selected ids that their lists do not hold: they count as shown"

@@ -72,8 +72,10 @@ def _which_run(metrics: Metrics, variant: str, pair: PairedNumbers, names: tuple
 
 def _where(pair: PairedNumbers) -> str:
     """How far the areas that are compared go: where asked, unless the runs end before, or as far as both go."""
-    area = pair.left.augrc_at_c
-    if area.requested is not None and area.used == area.requested:
+    area, other = pair.left.augrc_at_c, pair.right.augrc_at_c
+    if area.requested is not None and area.used != other.used:
+        return f"cut at a coverage of {area.requested:.1%}"
+    if area.used == area.requested:
         return f"up to a coverage of {area.used:.1%}"
     return f"up to the coverage both reach ({area.used:.1%})"
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from demur import __version__
-from demur.errors import UserError
+from demur.errors import UserError, literal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -31,6 +31,9 @@ app = typer.Typer(
 Mode = Annotated[str | None, typer.Option(help="Which experiment of a run file: its mode.")]
 Experiment = Annotated[int | None, typer.Option(help="Which experiment of a run file: its index, from 0.")]
 InstrumentName = Annotated[str, typer.Option(help="A name, or a .json or .toml file; none: a table's own items.")]
+ColumnNames = Annotated[
+    list[str] | None, typer.Option("--column", help="What a column of a table is called, ROLE=COLUMN; once for each.")
+]
 CalibrationFile = Annotated[Path | None, typer.Option(help="A file written by demur calibrate.")]
 ReportPage = Annotated[
     Path | None, typer.Option("--report", help="A page to write as well: the report of the artifact.")
@@ -59,6 +62,19 @@ def root(
 def command_line() -> str:
     """What was typed, for the record."""
     return shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]])
+
+
+def named(pairs: list[str] | None, option: str) -> dict[str, str]:
+    """What was given as NAME=VALUE, by name."""
+    found: dict[str, str] = {}
+    for pair in pairs or []:
+        name, equals, value = pair.partition("=")
+        if not (equals and name and value):
+            raise UserError(f"{option} {literal(pair)}, expected a name and a column with = between them")
+        if name in found:
+            raise UserError(f"{option} {literal(name)} is given twice")
+        found[name] = value
+    return found
 
 
 def under_outputs(name: str) -> Path:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from demur.cli.app import CalibrationFile, InstrumentName, app, progress_bar
-from demur.cli.retrieval import named
+from demur.cli.app import CalibrationFile, InstrumentName, app, named, progress_bar
 from demur.errors import UserError
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ import typer
 
 from demur.cli.app import (
     CalibrationFile,
+    ColumnNames,
     CreatedAt,
     Experiment,
     InstrumentName,
@@ -16,6 +17,7 @@ from demur.cli.app import (
     ReportPage,
     app,
     command_line,
+    named,
     under_outputs,
     write_with_report,
 )
@@ -27,6 +29,7 @@ def variants(
     mode: Mode = None,
     experiment: Experiment = None,
     instrument: InstrumentName = "PHQ-8",
+    column: ColumnNames = None,
     calibration: CalibrationFile = None,
 ) -> None:
     """List the confidence variants, which of them a run can serve, and why not the others.
@@ -38,7 +41,8 @@ def variants(
     from demur.read import read_items  # noqa: PLC0415
     from demur.report.console import variants_text  # noqa: PLC0415
 
-    items = read_items(run, mode=mode, experiment=experiment, instrument=instrument)
+    columns = named(column, "--column")
+    items = read_items(run, mode=mode, experiment=experiment, instrument=instrument, columns=columns)
     fitted = load_calibration(calibration) if calibration else None
     typer.echo(variants_text(items, served(items, fitted)))
 
@@ -50,6 +54,7 @@ def calibrate(  # noqa: PLR0913, PLR0917  (one parameter an option)
     mode: Mode = None,
     experiment: Experiment = None,
     instrument: InstrumentName = "PHQ-8",
+    column: ColumnNames = None,
     features: Annotated[str | None, typer.Option(help="Signals to fit on, by name, separated by commas.")] = None,
     variant: Annotated[str | None, typer.Option(help="A confidence variant to fit on, instead of features.")] = None,
     target: Annotated[
@@ -74,7 +79,7 @@ def calibrate(  # noqa: PLR0913, PLR0917  (one parameter an option)
     from demur.report.console import calibration_text  # noqa: PLC0415
 
     made = fit(
-        read_items(run, mode=mode, experiment=experiment, instrument=instrument),
+        read_items(run, mode=mode, experiment=experiment, instrument=instrument, columns=named(column, "--column")),
         method=method,
         features=None if features is None else [name.strip() for name in features.split(",")],
         variant=variant,

@@ -11,11 +11,13 @@ import typer
 
 from demur.cli.app import (
     CalibrationFile,
+    ColumnNames,
     CreatedAt,
     InstrumentName,
     ReportPage,
     app,
     command_line,
+    named,
     progress_bar,
     under_outputs,
     write_with_report,
@@ -39,6 +41,7 @@ def evaluate(  # noqa: PLR0913, PLR0917  (one parameter an option)
         list[int] | None, typer.Option(help="Index of the experiment, from 0: one for all, or one an input.")
     ] = None,
     instrument: InstrumentName = "PHQ-8",
+    column: ColumnNames = None,
     loss: Annotated[str, typer.Option(help="abs, abs_norm or zero_one.")] = "abs_norm",
     confidence: Annotated[
         str, typer.Option(help="default (llm,total_evidence), all, or names of variants separated by commas.")
@@ -99,7 +102,13 @@ def evaluate(  # noqa: PLR0913, PLR0917  (one parameter an option)
     checked_time(created_at)
     if as_json and quiet:
         raise UserError("--json prints and --quiet does not: give one of them")
-    runs = read_inputs(inputs, modes=mode or (), experiments=experiment or (), instrument=instrument)
+    runs = read_inputs(
+        inputs,
+        modes=mode or (),
+        experiments=experiment or (),
+        instrument=instrument,
+        columns=named(column, "--column"),
+    )
     with progress_bar("resamples") as advance:
         found = evaluated(
             *runs,

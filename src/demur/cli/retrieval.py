@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from demur.cli.app import CreatedAt, ReportPage, app, command_line, progress_bar, under_outputs, write_with_report
+from demur.cli.app import (
+    ColumnNames,
+    CreatedAt,
+    ReportPage,
+    app,
+    command_line,
+    named,
+    progress_bar,
+    under_outputs,
+    write_with_report,
+)
 from demur.errors import UserError, literal
 
 if TYPE_CHECKING:
@@ -29,9 +39,7 @@ def retrieval(  # noqa: PLR0913, PLR0917  (one parameter an option)
     system: Annotated[
         list[str] | None, typer.Option(help="A system of the per-query file, NAME=COLUMN; once for each.")
     ] = None,
-    column: Annotated[
-        list[str] | None, typer.Option(help="What a column is called, ROLE=COLUMN, such as post_id=id.")
-    ] = None,
+    column: ColumnNames = None,
     k: Annotated[str, typer.Option("--k", help="Depths to report, separated by commas.")] = "1,3,5,10",
     effective_k: Annotated[  # noqa: FBT002
         bool, typer.Option("--effective-k", help="Judge a list that is shorter than k by its own length.")
@@ -134,19 +142,6 @@ def _named_run(run: str) -> tuple[str | None, str]:
     """A file, or a name and a file; a file that is there may have a = in its name."""
     name, equals, path = run.partition("=")
     return (name, path) if equals and name and not Path(run).exists() else (None, run)
-
-
-def named(pairs: list[str] | None, option: str) -> dict[str, str]:
-    """What was given as NAME=VALUE, by name."""
-    found: dict[str, str] = {}
-    for pair in pairs or []:
-        name, equals, value = pair.partition("=")
-        if not (equals and name and value):
-            raise UserError(f"{option} {literal(pair)}, expected a name and a column with = between them")
-        if name in found:
-            raise UserError(f"{option} {literal(name)} is given twice")
-        found[name] = value
-    return found
 
 
 def _refuse_mixture(given: dict[str, object], instead: str) -> None:

@@ -10,7 +10,7 @@ from demur.read.rows import PARSERS, read_table
 from demur.read.run_json import RunFile
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from demur.instruments import Instrument
     from demur.items import Items
@@ -22,13 +22,14 @@ def read_items(
     mode: str | None = None,
     experiment: int | None = None,
     instrument: str | Path | Instrument = "PHQ-8",
+    columns: Mapping[str, str] | None = None,
 ) -> Items:
     """The facts of a run file or of a long table (.csv, .jsonl, .ndjson, .parquet).
 
     `mode` and `experiment` choose among the experiments of a run file; a table holds one. The instrument `none` leaves
-    the items and scores of a table free.
+    the items and scores of a table free; `columns` says what its columns are called, as in `read_table`.
     """
-    return read_inputs([path], modes=[mode], experiments=[experiment], instrument=instrument)[0]
+    return read_inputs([path], modes=[mode], experiments=[experiment], instrument=instrument, columns=columns)[0]
 
 
 def read_inputs(
@@ -37,6 +38,7 @@ def read_inputs(
     modes: Sequence[str | None] = (),
     experiments: Sequence[int | None] = (),
     instrument: str | Path | Instrument = "PHQ-8",
+    columns: Mapping[str, str] | None = None,
 ) -> list[Items]:
     """The facts of several files. One mode or experiment is meant for all, several for each in turn.
 
@@ -47,8 +49,12 @@ def read_inputs(
     for place, path in enumerate(paths):
         mode, experiment = _for_each(modes, place, paths, "mode"), _for_each(experiments, place, paths, "experiment")
         if Path(path).suffix.lower() in PARSERS:
-            found.append(_table(path, mode, experiment, instrument))
+            _refuse_choice(path, mode, experiment)
+            free = None if instrument == "none" else instrument
+            found.append(read_table(path, instrument=free, columns=columns))
             continue
+        if columns:
+            raise UserError(f"{path}: a run file has no columns to map: leave out columns (--column)")
         file = files.get(str(path)) or files.setdefault(str(path), RunFile.of(path))
         found.append(file.items(mode=mode, experiment=experiment, instrument=instrument))
     return found
@@ -63,7 +69,6 @@ def _for_each(given: Sequence[_T | None], place: int, paths: Sequence[object], w
     return given[min(place, len(given) - 1)] if given else None
 
 
-def _table(path: str | Path, mode: str | None, experiment: int | None, instrument: str | Path | Instrument) -> Items:
+def _refuse_choice(path: str | Path, mode: str | None, experiment: int | None) -> None:
     if mode is not None or experiment is not None:
         raise UserError(f"{path}: a table holds one experiment and no modes: leave out mode and experiment")
-    return read_table(path, instrument=None if instrument == "none" else instrument)

@@ -46,7 +46,8 @@ class Layout:
         for role in (*NEEDED, *columns):
             if named[role] not in header:
                 there = ", ".join(map(shown, header))
-                raise UserError(f"no column {shown(named[role])} for {role}; columns: {there}; map it to one of them")
+                way = f"map it, {role}=COLUMN (--column)"
+                raise UserError(f"no column {shown(named[role])} for {role}; columns: {there}; {way}")
         ranked = systems or _ranked_columns(header, named["ranked_ids"])
         for column in ranked.values():
             if column not in header:
@@ -116,7 +117,9 @@ def _ranked_columns(header: Sequence[str], own: str) -> dict[str, str]:
     if not found:
         there = ", ".join(map(shown, header))
         endings = " or ".join(RANKED_SUFFIXES)
-        raise UserError(f"no column ranked_ids, and none that ends in {endings}; columns: {there}; name NAME=COLUMN")
+        raise UserError(
+            f"no column ranked_ids, and none that ends in {endings}; columns: {there}; name NAME=COLUMN (--system)"
+        )
     return found
 
 

@@ -76,7 +76,7 @@ def _raw_units(table: Table, names: Mapping[str, str], instrument: Instrument | 
     for role in (*ROLES, *(["success"] if names["success"] != "success" else [])):
         if names[role] not in table:
             there = ", ".join(map(shown, table)) or "none"
-            way = f"map it, e.g. columns={{'{role}': 'your column'}}"
+            way = f"map it: columns={{'{role}': 'your column'}}, or --column {role}=COLUMN"
             raise UserError(f"no column {shown(names[role])} for {role}; columns: {there}; {way}")
     lengths = {name: len(values) for name, values in table.items()}
     if len(set(lengths.values())) > 1:
