@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from artifacts import GOLDEN, golden, large, renamed, two_variants
+from artifacts import GOLDEN, golden, large, renamed, silent, two_variants
 from commands import demur
 from demur import UserError, load
 from demur.artifact import metrics_of
@@ -308,6 +308,13 @@ class TestEdges:
         content = golden("one")
         content["confidence_variants"], content["cases"]["confident_errors"] = {}, {}
         assert "No confidence was evaluated: there is nothing to say." in Page(report_html(metrics_of(content))).text
+
+    def test_nothing_is_measured_at_a_common_coverage_of_0(self):
+        for speaks in ((True, False), (False, False)):
+            page = Page(report_html(silent(*speaks)))
+            before = page.text.partition("For a paper")[0]
+            assert "C_common 0" not in before
+            assert "No coverage is reached by both runs" in before
 
     def test_without_resamples_no_interval_is_made_up(self):
         content = golden("one")

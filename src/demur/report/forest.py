@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from demur.artifact_numbers import DeltaNumbers, Ends, PairedNumbers
 from demur.errors import harmless
-from demur.report.numbers import UNDEFINED, differences_of, interval_text, title
+from demur.report.numbers import UNDEFINED, differences_of, interval_text, nothing_common, title
 from demur.report.svg import Frame, element, label, number_text, picture, place, ticks
 from demur.verdict import LEFT, RIGHT, ends_of, which_is_better
 
@@ -90,7 +90,7 @@ def forests(metrics: Metrics) -> list[Forest] | None:
 
 def _rows(metrics: Metrics, variant: str, pair: PairedNumbers) -> Iterator[Difference]:
     deltas = differences_of(metrics, variant)
-    for key, panel in (("augrc_at_c", "area"), ("aurc_at_c", "area")):
+    for key, panel in () if nothing_common(pair.left) else (("augrc_at_c", "area"), ("aurc_at_c", "area")):
         yield from _row(deltas.get(key), panel, title(key, pair.left), which(key, deltas.get(key), pair))
     risks = deltas.get("mae_at_coverage")
     for coverage, delta in risks.items() if isinstance(risks, Mapping) else ():

@@ -40,6 +40,21 @@ def value_of(one: VariantNumbers, key: str) -> float | None:
     return value if value is None or isinstance(value, float) else value.value
 
 
+def measured(one: VariantNumbers, key: str) -> float | None:
+    """The number under a key, unless nothing stands behind it: the areas of no answers are 0 and measure nothing."""
+    return value_of(one, key) if key == "cmax" or (one.defined and not (is_cut(key) and nothing_common(one))) else None
+
+
+def is_cut(key: str) -> bool:
+    """Whether an area ends at a coverage that was chosen, or that both runs reach."""
+    return key in ("aurc_at_c", "augrc_at_c")
+
+
+def nothing_common(one: VariantNumbers) -> bool:
+    """Whether there is no coverage that both runs reach."""
+    return one.augrc_at_c.requested is None and one.augrc_at_c.used == 0
+
+
 def ends_at(one: VariantNumbers, key: str, coverage: str | None = None) -> Ends | None:
     """The interval that was asked for, or the recommended one."""
     if one.bootstrap is None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from demur.artifact_numbers import DeltaNumbers, PairedNumbers
 from demur.report.forest import which
-from demur.report.numbers import UNDEFINED, bound_of, differences_of, ends_at, runs_of, title
+from demur.report.numbers import UNDEFINED, bound_of, differences_of, ends_at, nothing_common, runs_of, title
 from demur.report.sides import sides_of
 from demur.report.svg import Frame, element, label, line, marker, picture
 from demur.verdict import ends_of, with_interval
@@ -58,7 +58,7 @@ def signals(metrics: Metrics) -> Signals:
     entries = {name: runs_of(entry) for name, entry in metrics.confidence_variants.items()}
     first = next(iter(entries.values()), None)
     return Signals(
-        area=title("augrc_at_c", first[0]) if first else "",
+        area="" if first is None or nothing_common(first[0]) else title("augrc_at_c", first[0]),
         rows=tuple(_row(metrics, name, runs) for name, runs in entries.items()),
         pictures=tuple(_pictures(runs, sides_of(metrics)) for runs in entries.values()),
     )
@@ -67,7 +67,7 @@ def signals(metrics: Metrics) -> Signals:
 def _row(metrics: Metrics, name: str, runs: Sequence[VariantNumbers]) -> SignalRow:
     entry, delta = metrics.confidence_variants[name], differences_of(metrics, name).get("augrc_at_c")
     difference = said = ""
-    if isinstance(entry, PairedNumbers) and isinstance(delta, DeltaNumbers):
+    if isinstance(entry, PairedNumbers) and isinstance(delta, DeltaNumbers) and not nothing_common(entry.left):
         difference, said = with_interval(delta.delta, ends_of(delta)), which("augrc_at_c", delta, entry)
     return SignalRow(
         name=name,
@@ -82,6 +82,8 @@ def _row(metrics: Metrics, name: str, runs: Sequence[VariantNumbers]) -> SignalR
 def _area(one: VariantNumbers) -> str:
     if not one.defined:
         return "nothing is answered"
+    if nothing_common(one):
+        return UNDEFINED
     return with_interval(one.augrc_at_c.value, ends_at(one, "augrc_at_c"), bound_of(one, "augrc_at_c"))
 
 
