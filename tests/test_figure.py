@@ -268,8 +268,3 @@ class TestCommand:
         content["confidence_variants"] = {f"v{number}": one for number in range(9)}
         with pytest.raises(UserError, match=r"mm tall, and a page is 247 mm: choose variants with --confidence"):
             figure_bytes(metrics_of(content), ".svg")
-
-    def test_an_artifact_of_nothing_has_no_figure(self):
-        content = json.loads((GOLDEN / "one.json").read_text(encoding="utf-8")) | {"confidence_variants": {}}
-        with pytest.raises(UserError, match="there is nothing to draw"):
-            figure_bytes(metrics_of(content), ".svg")

@@ -304,10 +304,9 @@ class TestCommand:
 
 
 class TestEdges:
-    def test_a_page_without_variants_says_that_there_is_nothing_to_say(self):
-        content = golden("one")
-        content["confidence_variants"], content["cases"]["confident_errors"] = {}, {}
-        assert "No confidence was evaluated: there is nothing to say." in Page(report_html(metrics_of(content))).text
+    def test_an_artifact_without_variants_is_refused(self):
+        with pytest.raises(UserError, match="confidence_variants: Dictionary should have at least 1 item"):
+            metrics_of(golden("one") | {"confidence_variants": {}})
 
     def test_nothing_is_measured_at_a_common_coverage_of_0(self):
         for speaks in ((True, False), (False, False)):
@@ -359,6 +358,14 @@ class TestEdges:
             (("bootstrap", "ci95_recommended", "cmax"), {}, "only mae_at_coverage holds an interval for each"),
             (("bootstrap", "ci"), {}, "ci.level: expected a number between 0 and 1, not null"),
             (("bootstrap", "ci"), {"level": 0.9, "cmax": {"low": 1.0}}, "ci.cmax"),
+            (("bootstrap", "ci"), {"level": 0.9, "cmax": {}}, "ci.cmax: only mae_at_coverage holds an interval"),
+            (("bootstrap", "ci"), {"level": 0.9, "mae_at_coverage": None}, "ci.mae_at_coverage: only"),
+            (
+                ("reference", "oracle"),
+                {"coverage": [], "selective_risk": [], "generalized_risk": []},
+                "the best order has a bend where the curve has a point",
+            ),
+            (("mae_at_coverage", "0.10", "requested"), 0.0, "requested: Input should be greater than 0"),
         ],
     )
     def test_a_corner_that_could_not_be_shown_is_refused_on_reading(self, place, value, told):

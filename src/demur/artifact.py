@@ -160,7 +160,7 @@ class Metrics(Part):
     population: Population
     loss: LossUsed
     convention: Convention
-    confidence_variants: Mapping[str, OneRunOrTwo]
+    confidence_variants: Annotated[Mapping[str, OneRunOrTwo], Field(min_length=1)]
     skipped_variants: Annotated[tuple[Skipped, ...], Field(strict=False)]
     comparison: Compared
     warnings: Annotated[tuple[Caution, ...], Field(strict=False)]

@@ -49,8 +49,6 @@ def figure_bytes(metrics: Metrics, suffix: str, *, kind: str = "risk-coverage", 
     """The content of a file of this suffix; the same artifact gives the same bytes."""
     if kind not in KINDS:
         raise unknown("kind of figure", kind, KINDS)
-    if not metrics.confidence_variants:
-        raise UserError("the artifact holds no confidence variant: there is nothing to draw")
     if suffix not in SUFFIXES:
         raise UserError(f"a figure ends in {', '.join(SUFFIXES)}, not in {literal(suffix)}")
     try:
