@@ -10,15 +10,17 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from artifacts import GOLDEN, golden, large, renamed, silent, two_variants
+from artifacts import GOLDEN, evaluated, golden, large, renamed, silent, two_variants
 from commands import demur
 from demur import UserError, load
 from demur.artifact import metrics_of
 from demur.report.curves import curves
 from demur.report.html import report_html
-from demur.report.operating import stops_of
+from demur.report.numbers import threshold_at
+from demur.report.operating import operating, stops_of
 from demur.report.thinning import visible
 from pages import Page
+from runs import participant
 
 HOSTILE = [
     "</script><script>alert(1)</script>",
@@ -189,7 +191,7 @@ class TestOperatingPoint:
     """The golden run: 24 items, working points of llm at 3, 7 and 11 of them, risks 0, 1/7 and 2/11 of abs_norm."""
 
     def stops(self, one, by):
-        found = stops_of([one.confidence_variants["llm"]], one.population.items_total)
+        found = stops_of([one.confidence_variants["llm"]], one.population.items_total, banded=True)
         return [(stop.asked, stop.points[0]) for stop in found[by]]
 
     def test_by_coverage_the_first_point_that_reaches_it(self, one):
@@ -203,15 +205,50 @@ class TestOperatingPoint:
     def test_by_threshold_what_is_at_least_as_sure(self, one):
         assert self.stops(one, "threshold") == [("1", 2), ("2", 1), ("3", 0)]
 
+    def test_a_threshold_as_printed_accepts_what_the_point_accepts(self):
+        close = [0.7123456789, 0.712345678, 2 / 3, 0.3, 0.1 + 0.2 - 1e-16, 1e-7, -2 / 3]
+        curve = SimpleNamespace(threshold=tuple(close))
+        for point, threshold in enumerate(close):
+            typed = float(threshold_at(SimpleNamespace(curve=curve), point))
+            assert [confidence >= typed for confidence in close] == [confidence >= threshold for confidence in close]
+
+    def test_the_stops_of_two_runs_accept_in_both_what_is_said(self):
+        left, right = (SimpleNamespace(curve=SimpleNamespace(threshold=(t,))) for t in (0.12345678, 0.12345671))
+        stops = [*stops_of([left, right], 24, banded=False)["threshold"]]
+        assert [stop.points for stop in stops] == [(0, 0), (0, None)]
+        assert 0.12345671 < float(stops[1].asked) <= 0.12345678
+
+    def test_the_intervals_are_of_one_level_that_the_column_names(self, one):
+        along = operating(one)
+        assert (along.interval, along.note) == ("95 % interval", "")
+        llm = one.confidence_variants["llm"]
+        stops = stops_of([llm], 24, banded=True)["coverage"]
+        band = {*zip(llm.bands.selective_risk.low, llm.bands.selective_risk.high, strict=True)}
+        assert {(stop.ends[0].low, stop.ends[0].high) for stop in stops if stop.ends[0]} <= band
+
+    def test_an_interval_of_another_level_is_not_mixed_in(self):
+        wrong = [[participant(n, {"Sleep": n % 3}) for n in range(25)]]
+        made = evaluated(*wrong, interval="percentile", level=0.9)
+        page = Page(report_html(made)).text
+        assert "95 % interval of the risk at that coverage" in page
+        assert "only the 95 % interval is stored; the 90 % interval is in the table below" in page
+
+    def test_where_nothing_is_answered_there_is_nothing_to_set(self):
+        for speaks, hidden in (((False,), True), ((False, False), True), ((True, False), False)):
+            text = report_html(silent(*speaks))
+            assert ("there is no threshold to set" in text) == hidden
+            assert ('id="slide"' not in text) == hidden
+            assert ("Copy as JSON" not in text) == hidden
+
     def test_intervals_are_those_stored_and_no_others(self, one):
         llm = one.confidence_variants["llm"].model_copy(update={"bands": None})
-        stops = {stop.asked: stop.ends[0] for stop in stops_of([llm], 24)["coverage"]}
+        stops = {stop.asked: stop.ends[0] for stop in stops_of([llm], 24, banded=False)["coverage"]}
         assert stops["10.0%"] == llm.bootstrap.ci95_recommended["mae_at_coverage"]["0.10"]
         assert stops["29.2%"] is None
 
     def test_a_run_that_does_not_reach_a_coverage_has_no_point_there(self, paired):
         pair = paired.confidence_variants["llm"]
-        stops = [*stops_of([pair.left, pair.right], paired.population.items_total)["coverage"]]
+        stops = [*stops_of([pair.left, pair.right], paired.population.items_total, banded=True)["coverage"]]
         assert stops[-1].points == (None, len(pair.right.curve.coverage) - 1)
 
 
@@ -250,8 +287,8 @@ class TestManyPoints:
             *(shown["runs"][0][n] for n in ("threshold", "selective", "generalized"))
         ):
             assert exact[threshold] == (selective, generalized)
-        for asked, places, _ in shown["stops"]["coverage"]:
-            needed = round(float(asked[:-1]) * 40)
+        for asked, places, _, needed in shown["stops"]["coverage"]:
+            assert round(float(asked[:-1]) * 40) == needed
             assert shown["runs"][0]["accepted"][places[0]] == needed
 
 
@@ -321,7 +358,7 @@ class TestEdges:
             numbers.update(dict.fromkeys({"bootstrap", "bands"} & set(numbers)))
         page = Page(report_html(metrics_of(content)))
         assert "none: there are no intervals" in page.text
-        assert all(ends == [""] for shown in page.data["variants"] for _, _, ends in shown["stops"]["coverage"])
+        assert all(ends == [""] for shown in page.data["variants"] for _, _, ends, _ in shown["stops"]["coverage"])
 
     def test_an_interval_that_was_asked_for_is_the_one_shown(self, tmp_path):
         asked = ("evaluate", "--input", GOLDEN / "run.json", "--mode", "few_shot", "--seed", "1", "--level", "0.5")
@@ -341,9 +378,11 @@ class TestEdges:
             "high_simultaneous": (0.3, 0.4),
         }
         edges = SimpleNamespace(**columns)
-        bands = SimpleNamespace(coverage=llm.curve.coverage[1:], selective_risk=edges, generalized_risk=edges)
+        bands = SimpleNamespace(
+            level=0.95, coverage=llm.curve.coverage[1:], selective_risk=edges, generalized_risk=edges
+        )
         banded = llm.model_copy(update={"bands": bands})
-        found = {stop.asked: stop.ends[0] for stop in stops_of([banded], 24)["threshold"]}
+        found = {stop.asked: stop.ends[0] for stop in stops_of([banded], 24, banded=True)["threshold"]}
         assert found["3"] is None
         assert (found["2"].low, found["2"].high) == (0.1, 0.2)
         [drawn] = curves(one.model_copy(update={"confidence_variants": {"llm": banded}}))

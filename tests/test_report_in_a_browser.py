@@ -98,7 +98,7 @@ def interval(one, point, key):
         return f"[{ends.low:.3g}, {ends.high:.3g}]"
     bands = getattr(one, "bands", None)
     if bands is None or one.curve.coverage[point] not in bands.coverage:
-        return "no interval stored here"
+        return "none stored here"
     place = bands.coverage.index(one.curve.coverage[point])
     return f"[{bands.selective_risk.low[place]:.3g}, {bands.selective_risk.high[place]:.3g}]"
 
@@ -158,7 +158,7 @@ class TestOperatingPoint:
         shown.page.focus("#slide")
         shown.page.keyboard.press("Home")
         for point in range(len(tricky)):
-            assert shown.cells(0) == row(one, point, len(tricky) * 16, 3, "no interval stored here")
+            assert shown.cells(0) == row(one, point, len(tricky) * 16, 3, "none stored here")
             shown.page.keyboard.press("ArrowRight")
 
     def test_the_copied_json_holds_the_numbers_of_the_artifact_unrounded(self, opened, demo):

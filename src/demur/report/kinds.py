@@ -13,7 +13,7 @@ from demur.report.calibration_page import calibration_side, drawn_map, fitted, f
 from demur.report.closer import by_item, cases
 from demur.report.curves import curves
 from demur.report.forest import forests
-from demur.report.operating import operating_data
+from demur.report.operating import operating, operating_data
 from demur.report.overview import counted, overview
 from demur.report.provenance import provenance
 from demur.report.rankings_compared import rankings_compared
@@ -68,7 +68,7 @@ EVALUATION = Kind(
         Section("verdict", "Verdict", overview),
         Section("counted", "Who was counted", counted),
         Section("curves", "Risk and coverage", curves),
-        Section("operating", "Operating point", lambda metrics: [*metrics.confidence_variants.values()]),
+        Section("operating", "Operating point", operating),
         Section("differences", "Paired differences", forests),
         Section("signals", "Which signal", signals),
         Section("items", "By item", by_item),
