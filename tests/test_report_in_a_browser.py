@@ -8,12 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from artifacts import golden, large, renamed, two_variants
-from demur import Coverage
+from artifacts import evaluated, golden, large, renamed, silent, two_variants
+from demur import PHQ8, Coverage
 from demur.artifact import metrics_of
 from demur.demo import demonstrate
 from demur.report.html import report_html
+from demur.report.numbers import threshold_at
 from kinds import calibration, renamed_kind, retrieval
+from runs import participant
 
 pytestmark = pytest.mark.browser
 
@@ -82,7 +84,7 @@ def row(one, point, items, multiplier, ends):
     """What the table must say of a working point."""
     curve = one.curve
     return [
-        f"{curve.threshold[point]:.6g}",
+        threshold_at(one, point),
         f"{curve.coverage[point]:.1%}",
         f"{curve.selective_risk[point]:.4g}",
         ends,
@@ -91,12 +93,9 @@ def row(one, point, items, multiplier, ends):
     ]
 
 
-def interval(one, point, key):
-    """What is stored: of a coverage that was asked for, or of this very point in a band; nothing in between."""
-    ends = one.bootstrap.ci95_recommended["mae_at_coverage"].get(key)
-    if ends is not None:
-        return f"[{ends.low:.3g}, {ends.high:.3g}]"
-    bands = getattr(one, "bands", None)
+def interval(one, point):
+    """What is stored of this very point in a band; nothing in between."""
+    bands = one.bands
     if bands is None or one.curve.coverage[point] not in bands.coverage:
         return "none stored here"
     place = bands.coverage.index(one.curve.coverage[point])
@@ -111,7 +110,6 @@ def by_coverage(one, asked):
 class TestOperatingPoint:
     def test_the_slider_goes_by_key_through_every_stop_and_shows_the_artifact(self, opened, demo):
         shown, pair = opened(demo), demo.confidence_variants["llm"]
-        keys = {f"{float(key):.1%}": key for key in pair.left.mae_at_coverage}
         shown.page.focus("#slide")
         shown.page.keyboard.press("Home")
         visited = []
@@ -123,9 +121,32 @@ class TestOperatingPoint:
                 if found is None:
                     assert shown.cells(side) == ["not reached", "–", "–", "–", "–", "–"]
                     continue
-                assert shown.cells(side) == row(one, found, 328, 1, interval(one, found, keys.get(asked)))
+                assert shown.cells(side) == row(one, found, 328, 1, interval(one, found))
             shown.page.keyboard.press("ArrowRight")
         assert len(visited) == len(set(visited)) > 9
+
+    def test_what_is_asked_for_stays_when_the_signal_or_the_kind_of_risk_is_switched(self, opened, demo):
+        shown = opened(demo)
+        shown.page.focus("#slide")
+        shown.page.keyboard.press("Home")
+        asked = shown.page.inner_text("#asked"), shown.page.inner_text("#asked-count")
+        shown.page.check("#kind-generalized", force=True)
+        assert (shown.page.inner_text("#asked"), shown.page.inner_text("#asked-count")) == asked
+        shown.page.check("#variant-1", force=True)
+        shown.page.check("#variant-0", force=True)
+        assert (shown.page.inner_text("#asked"), shown.page.inner_text("#asked-count")) == asked
+
+    def test_a_first_stop_at_one_half_is_where_it_starts(self, opened):
+        people = [participant(n) for n in range(25)]
+        for one in people:
+            one["item_signals"] = {item: {"llm_evidence_count": n % 2} for n, item in enumerate(PHQ8.items)}
+        shown = opened(evaluated(people, grid=("0.5",)))
+        assert (shown.page.inner_text("#asked"), shown.page.inner_text("#asked-count")) == ("50.0%", "100 of 200")
+
+    def test_a_page_of_nothing_has_nothing_to_move(self, opened):
+        shown = opened(silent(False, False))
+        assert shown.seen("#slide") == shown.seen(".operate") == 0
+        assert "there is no threshold to set" in shown.page.inner_text("#operating")
 
     @pytest.mark.parametrize("way", ["risk", "threshold"])
     def test_by_risk_and_by_threshold_each_run_takes_its_own_best_point(self, opened, demo, way):
