@@ -36,13 +36,16 @@ def two_variants(content: dict[str, Any]) -> dict[str, Any]:
     return content
 
 
-def evaluated(*people: list[dict[str, Any]], resamples: int = 100, **settings: Any) -> Metrics:
+def evaluated(
+    *people: list[dict[str, Any]], resamples: int = 100, intersection: bool = False, **settings: Any
+) -> Metrics:
     """The artifact of one run or two, each a list of participants."""
     with TemporaryDirectory() as folder:
         files = [written(Path(folder), run(experiment(*them)), f"{n}.json") for n, them in enumerate(people)]
         items = [read_run(file, mode="few_shot") for file in files]
     plan = Plan(resamples, seed=1 if resamples else None)
-    return metrics_artifact(evaluate(*items, settings=Settings(**({"confidence": "llm"} | settings)), plan=plan))
+    asked = Settings(**({"confidence": "llm"} | settings))
+    return metrics_artifact(evaluate(*items, settings=asked, plan=plan, intersection_only=intersection))
 
 
 @cache

@@ -15,12 +15,13 @@ from commands import demur
 from demur import UserError, load
 from demur.artifact import metrics_of
 from demur.report.curves import curves
+from demur.report.forest import forests
 from demur.report.html import report_html
 from demur.report.numbers import threshold_at
 from demur.report.operating import operating, stops_of
 from demur.report.thinning import visible
 from pages import Page
-from runs import participant
+from runs import failure, participant
 
 HOSTILE = [
     "</script><script>alert(1)</script>",
@@ -74,6 +75,10 @@ HOSTILE = [
     "__proto__",
     "",
 ]
+
+
+def hashed(path):
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 @pytest.fixture(scope="module")
@@ -168,6 +173,55 @@ class TestNumbers:
                 assert run["threshold"] == list(one.curve.threshold)
                 assert run["selective"] == list(one.curve.selective_risk)
                 assert run["generalized"] == list(one.curve.generalized_risk)
+
+    def test_the_methods_are_those_of_the_intervals_shown(self):
+        wrong = [[participant(n, {"Sleep": n % 3}) for n in range(25)]]
+        usual, asked = (
+            Page(report_html(evaluated(*wrong, **more))) for more in ({}, {"interval": "bca", "level": 0.9})
+        )
+        assert "The 95 % interval, by method:" in usual.text
+        assert "bca" not in usual.text.partition("Intervals")[2].partition("Of what")[0]
+        named = asked.text.partition("The 90 % interval, by method:")[2].partition("Of what")[0]
+        assert "bca: " in named
+        assert "expanded percentile" not in named
+
+    def test_failed_are_those_counted_and_whose_they_are(self):
+        both = [participant(n, {"Sleep": 0}) for n in range(25)]
+        made = evaluated([*both, failure(30), failure(31)], [*both, participant(30)], intersection=True)
+        assert (made.cases.failed, made.population.participants_failed) == ((30,), 1)
+        assert "0.json failed on 1, 1.json on 0." in Page(report_html(made)).text
+        outside = made.model_copy(update={"cases": made.cases.model_copy(update={"failed": (30, 31)})})
+        assert "1 more are in one run alone, and left out of the comparison" in Page(report_html(outside)).text
+
+    def test_a_list_that_was_cut_says_so(self):
+        for people, cut in ((19, False), (20, True), (25, True)):
+            text = Page(report_html(evaluated([participant(n, {"Sleep": 0}) for n in range(people)]))).text
+            assert ("the first 20; there may be more" in text) == cut
+
+    def test_a_margin_is_for_risks_of_both_runs_at_one_coverage(self):
+        wrong = [participant(n, {"Sleep": n % 3}) for n in range(25)]
+        few = [participant(n, {"Sleep": n % 2, "Tired": None, "Failure": None}) for n in range(25)]
+        for one in few:
+            one["item_signals"]["Moving"] = one["item_signals"]["Concentrating"]
+        made = evaluated(wrong, few)
+        [forest] = forests(made)
+        pair = made.confidence_variants["llm"]
+        same = [
+            key
+            for key, at in pair.left.mae_at_coverage.items()
+            if at and pair.right.mae_at_coverage[key] and at.achieved == pair.right.mae_at_coverage[key].achieved
+        ]
+        rows = {row.name: row for row in forest.rows}
+        assert {name for name, row in rows.items() if row.has_margin} == {f"risk at {key}" for key in same}
+        assert 0 < len(same) < 9
+        assert report_html(made).count("data-low=") == len(same)
+        assert any(row.said.startswith("not comparable: reached at") for row in forest.rows)
+
+    def test_the_hash_of_a_file_is_of_its_bytes(self, tmp_path):
+        (tmp_path / "m.json").write_text(json.dumps(golden("one"), indent=7), encoding="utf-8")
+        demur(tmp_path, "report", "m.json", "--output", "r.html")
+        assert f"sha256 {hashed(tmp_path / 'm.json')}" in (tmp_path / "r.html").read_text("utf-8")
+        assert "File this page was made from" not in report_html(load(tmp_path / "m.json"))
 
     def test_who_was_counted(self, paired):
         text = Page(report_html(paired)).text
@@ -297,7 +351,9 @@ class TestCommand:
         (tmp_path / "m.json").write_bytes((GOLDEN / "one.json").read_bytes())
         assert demur(tmp_path, "report", "m.json").stdout == "wrote m.html\n"
         assert demur(tmp_path, "report", "m.json", "--output", "r.html").stdout == "wrote r.html\n"
-        assert (tmp_path / "m.html").read_text("utf-8") == report_html(load(tmp_path / "m.json"))
+        assert (tmp_path / "m.html").read_text("utf-8") == report_html(
+            load(tmp_path / "m.json"), sha256=hashed(tmp_path / "m.json")
+        )
         assert (tmp_path / "m.html").read_bytes() == (tmp_path / "r.html").read_bytes()
 
     def test_an_artifact_that_does_not_hold_together_is_refused(self, tmp_path):
@@ -317,6 +373,15 @@ class TestCommand:
         assert found.stderr == (
             "demur: m.json: confidence_variants.llm.pair.left: the curve ends at 0.6875, not at cmax 0.5\n"
         )
+
+    @pytest.mark.parametrize("path", ["x" * 5000, "a\0b"])
+    def test_a_path_that_no_file_can_have_blocks_nothing(self, tmp_path, path):
+        content = golden("one")
+        content["inputs"][0]["path"] = path
+        (tmp_path / "m.json").write_text(json.dumps(content), encoding="utf-8")
+        for _ in range(2):
+            found = demur(tmp_path, "report", "m.json", "--output", "r.html")
+            assert (found.returncode, found.stdout) == (0, "wrote r.html\n")
 
     def test_it_never_replaces_what_it_was_made_from(self, tmp_path):
         (tmp_path / "m.json").write_bytes((GOLDEN / "one.json").read_bytes())

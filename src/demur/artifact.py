@@ -139,6 +139,9 @@ class Needless(Part):
     right: Declined
 
 
+MOST_CASES = 20
+
+
 class Cases(Part):
     """Whom to look at: failed participants, the surest answers that are wrong, and needless abstentions of two runs."""
 

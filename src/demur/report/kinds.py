@@ -126,9 +126,13 @@ def kind_of(artifact: Reportable) -> Kind:
     return _KINDS[type(artifact)]
 
 
-def load_reportable(path: str | Path) -> Reportable:
-    """Read an artifact of any kind; what does not hold together, or is none of them, is one line that says so."""
-    return strict_json.read_as(path, reportable_of)
+def read_reportable(path: str | Path) -> tuple[Reportable, str]:
+    """An artifact of any kind, and the SHA-256 of its bytes; what is none of them is one line that says so."""
+    data = strict_json.read_bytes(path)
+    try:
+        return reportable_of(strict_json.loads(strict_json.decode(data))), strict_json.fingerprint(data)
+    except UserError as error:
+        raise error.in_file(path) from None
 
 
 def reportable_of(content: Any) -> Reportable:

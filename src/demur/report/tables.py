@@ -124,7 +124,7 @@ def notes(metrics: Metrics) -> list[str]:
     if boot is None:
         found.append("No intervals: nothing was resampled.")
     else:
-        ways = ", ".join(dict.fromkeys(_methods(metrics))) or "none"
+        ways = ", ".join(methods_shown(metrics)) or "none"
         drawn = f"{boot.n_resamples} bootstrap resamples of participants, seed {boot.seed}"
         found.append(f"In brackets the {level_of(runs[0])} ({ways.replace('_', ' ')}); {drawn}.")
     conventions = (convention.ties, convention.denominator, convention.anchor_at_zero, convention.integration)
@@ -153,9 +153,15 @@ def _runs(metrics: Metrics) -> Iterator[str]:
         yield f"{side}: {said or 'not from a file'}."
 
 
-def _methods(metrics: Metrics) -> Iterator[str]:
+def methods_shown(metrics: Metrics) -> dict[str, list[str]]:
+    """The methods of the intervals that are shown, each with the numbers it is used for."""
+    found: dict[str, dict[str, None]] = {}
     for row in _all_rows(metrics):
-        yield from (cell.ends.method for cell in row.cells if cell.ends is not None)
+        number = "risk at a coverage" if row.name.startswith("mae@") else row.title
+        for cell in row.cells:
+            if cell.ends is not None:
+                found.setdefault(cell.ends.method, {})[number] = None
+    return {method: [*numbers] for method, numbers in found.items()}
 
 
 def _all_rows(metrics: Metrics) -> Iterator[Row]:

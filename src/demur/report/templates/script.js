@@ -145,7 +145,7 @@
       band.setAttribute("width", 2 * half);
     }
     const table = all(".differences").find((one) => one.getClientRects().length);
-    const rows = table ? all('tr[data-low]:not([data-panel="coverage"])', table) : [];
+    const rows = table ? all("tr[data-low]", table) : [];
     const inside = rows.filter((row) => Number(row.dataset.low) > -margin && Number(row.dataset.high) < margin);
     find("equal-said").textContent = margin ? `${inside.length} of ${rows.length} intervals lie wholly inside ±${margin}` : "";
   };
