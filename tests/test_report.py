@@ -12,13 +12,15 @@ import pytest
 
 from artifacts import GOLDEN, evaluated, golden, large, renamed, silent, two_variants
 from commands import demur
-from demur import UserError, load
+from demur import PHQ8, UserError, load
 from demur.artifact import metrics_of
+from demur.report.closer import by_item
 from demur.report.curves import curves
 from demur.report.forest import forests
 from demur.report.html import report_html
 from demur.report.numbers import threshold_at
 from demur.report.operating import operating, stops_of
+from demur.report.signals_compared import signals
 from demur.report.thinning import visible
 from pages import Page
 from runs import failure, participant
@@ -234,6 +236,32 @@ class TestNumbers:
         page = Page(report_html(one))
         assert "differences" not in page.values("id")
         assert "Of one run nobody knows whether an abstention was needless" in page.text
+
+    def test_a_bias_of_nothing_has_no_sign(self):
+        content = golden("one")
+        for one in content["confidence_variants"].values():
+            for item, bias in zip(one["by_item"].values(), (-0.0001, 0.0001, 0.0, 0.25)):
+                item["bias"] = bias
+        shown = [row.cells[0][2].shown for row in by_item(metrics_of(content))]
+        assert shown[:4] == ["0.000", "0.000", "0.000", "+0.250"]
+
+    def test_the_histograms_of_two_runs_have_one_scale(self):
+        declines = [participant(n, dict.fromkeys([*PHQ8.items][:6])) for n in range(25)]
+        [drawn] = signals(evaluated([participant(n) for n in range(25)], declines)).pictures
+        ticks = [re.findall(r'text-anchor="end"[^>]*>(\d+)<', svg) for _, svg, _ in drawn.histograms]
+        assert len(ticks) == 2
+        assert ticks[0] == ticks[1] != []
+
+    def test_a_calibration_error_is_told_with_its_side(self):
+        content = golden("paired")
+        name, pair = next((n, p) for n, p in content["confidence_variants"].items() if p["left"]["reliability"])
+        pair["left"]["reliability"] = None
+        rows = {row.name: row.ece for row in signals(metrics_of(content)).rows}
+        assert rows[name] == f"left –, right {pair['right']['reliability']['ece']:.3f}"
+
+    def test_without_resamples_no_level_is_named(self):
+        made = evaluated(*([participant(n, {"Sleep": 0}) for n in range(25)],) * 2, resamples=0)
+        assert "95 % interval" not in Page(report_html(made)).text.partition("For a paper")[0]
 
     def test_few_answers_are_greyed(self, one):
         assert max(item.answered for item in one.confidence_variants["llm"].by_item.values()) < 10

@@ -25,6 +25,10 @@ SWITCHES = (
 )
 SHOTS = Path(__file__).parents[1] / "build" / "screenshots"
 SERIOUS = ("serious", "critical")
+TOO_WIDE = """(width) => [...document.querySelectorAll("body *:not(svg *)")]
+  .filter((one) => one.getClientRects().length && !one.closest(".skip"))
+  .filter((one) => one.getBoundingClientRect().right > width + 0.5 || one.scrollWidth > width)
+  .map((one) => one.outerHTML.slice(0, 200))"""
 
 
 @pytest.fixture(scope="module")
@@ -280,6 +284,20 @@ class TestForEveryone:
         assert shown.seen(".curves") == 1
         assert shown.page.pdf(prefer_css_page_size=True).startswith(b"%PDF")
 
+    def test_nothing_printed_is_wider_than_the_paper(self, opened, demo):
+        for metrics in (demo, silent(True, False), metrics_of(golden("one"))):
+            shown = opened(metrics, width=688)
+            shown.page.emulate_media(media="print")
+            assert shown.page.evaluate(TOO_WIDE, 688) == []
+
+    def test_a_print_has_no_hatching_that_a_printer_makes_a_picture_of(self, opened):
+        shown = opened(metrics_of(golden("one")))
+        shown.page.emulate_media(media="print")
+        style = (
+            "[...document.querySelectorAll('.heat td, .swatch')].map((one) => getComputedStyle(one).backgroundImage)"
+        )
+        assert {*shown.page.evaluate(style)} == {"none"}
+
     def test_ten_thousand_points_of_thirteen_variants_open_without_a_wait(self, opened):
         text = report_html(large())
         start = time.monotonic()
@@ -316,7 +334,7 @@ class TestOtherKinds:
         shown = opened(artifact(), width=688)
         shown.page.emulate_media(media="print")
         assert [shown.seen(one) for one in ("nav", "button", ".choices")] == [0, 0, 0]
-        assert shown.page.evaluate("document.documentElement.scrollWidth") <= 688
+        assert shown.page.evaluate(TOO_WIDE, 688) == []
         assert shown.page.pdf(prefer_css_page_size=True).startswith(b"%PDF")
 
     def test_hostile_texts_make_no_element_and_no_sound(self, opened, artifact):

@@ -63,8 +63,14 @@ def _cells(item: ByItem | None, most_risk: float, most_bias: float) -> tuple[Cel
         risk = Cell(f"{item.risk:.3f}", shade("risk", item.risk / most_risk, few=few))
     if item.bias is not None:
         way = "above" if item.bias > 0 else "below"
-        bias = Cell(f"{item.bias:+.3f}", shade(way, abs(item.bias) / most_bias, few=few))
+        bias = Cell(_signed(item.bias), shade(way, abs(item.bias) / most_bias, few=few))
     return coverage, risk, bias, f"{item.answered} of {item.n}"
+
+
+def _signed(bias: float) -> str:
+    """A bias with its sign, unless it is nothing to the digits shown."""
+    shown = f"{bias:+.3f}"
+    return "0.000" if float(shown) == 0 else shown
 
 
 def shade(kind: str, share: float, *, few: bool) -> str:
