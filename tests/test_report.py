@@ -217,6 +217,8 @@ class TestNumbers:
         assert {name for name, row in rows.items() if row.has_margin} == {f"risk at {key}" for key in same}
         assert 0 < len(same) < 9
         assert report_html(made).count("data-low=") == len(same)
+        assert 'id="equal"' in report_html(made)
+        assert 'id="equal"' not in report_html(silent(True, False))
         assert any(row.said.startswith("not comparable: reached at") for row in forest.rows)
 
     def test_the_hash_of_a_file_is_of_its_bytes(self, tmp_path):

@@ -81,6 +81,11 @@ class Forest:
     svg: str
     rows: tuple[Difference, ...]
 
+    @property
+    def has_margin(self) -> bool:
+        """Whether a margin can be tried on one of them."""
+        return any(row.has_margin for row in self.rows)
+
 
 def forests(metrics: Metrics) -> list[Forest] | None:
     """The forest of every variant, or nothing where nothing is compared."""

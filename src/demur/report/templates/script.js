@@ -147,7 +147,8 @@
     const table = all(".differences").find((one) => one.getClientRects().length);
     const rows = table ? all("tr[data-low]", table) : [];
     const inside = rows.filter((row) => Number(row.dataset.low) > -margin && Number(row.dataset.high) < margin);
-    find("equal-said").textContent = margin ? `${inside.length} of ${rows.length} intervals lie wholly inside ±${margin}` : "";
+    const said = rows.length ? `${inside.length} of ${rows.length} intervals lie wholly inside ±${margin}` : "no risk here can be compared";
+    find("equal-said").textContent = margin ? said : "";
   };
   if (find("equal")) [find("equal"), ...all('input[name="variant"]')].forEach((one) => one.addEventListener("input", equate));
 })();
