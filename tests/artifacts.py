@@ -5,10 +5,17 @@ from __future__ import annotations
 import copy
 import json
 import math
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
+from demur import PHQ8, read_run
 from demur.artifact import Metrics, metrics_of
+from demur.evaluation import Settings, evaluate
+from demur.resample import Plan
+from demur.results import metrics_artifact
+from runs import experiment, participant, run, written
 
 GOLDEN = Path(__file__).parent / "golden"
 MAPS_BY_NAME = ("confidence_variants", "deltas", "by_item", "mae_at_coverage", "nulls_filled", "confident_errors")
@@ -27,6 +34,25 @@ def two_variants(content: dict[str, Any]) -> dict[str, Any]:
         content["comparison"]["deltas"] = {name: content["comparison"]["deltas"][name] for name in names}
     content["warnings"] = [*{one["code"]: one for one in content["warnings"]}.values()]
     return content
+
+
+def evaluated(
+    *people: list[dict[str, Any]], resamples: int = 100, intersection: bool = False, **settings: Any
+) -> Metrics:
+    """The artifact of one run or two, each a list of participants."""
+    with TemporaryDirectory() as folder:
+        files = [written(Path(folder), run(experiment(*them)), f"{n}.json") for n, them in enumerate(people)]
+        items = [read_run(file, mode="few_shot") for file in files]
+    plan = Plan(resamples, seed=1 if resamples else None)
+    asked = Settings(**({"confidence": "llm"} | settings))
+    return metrics_artifact(evaluate(*items, settings=asked, plan=plan, intersection_only=intersection))
+
+
+@cache
+def silent(*speaks: bool) -> Metrics:
+    """One run or two that answer everything, with errors, or nothing."""
+    wrong, nothing = {"Sleep": 0, "Tired": 0}, dict.fromkeys(PHQ8.items)
+    return evaluated(*([participant(n, wrong if one else nothing) for n in range(25)] for one in speaks))
 
 
 def large(variants: int = 13, points: int = 10_000) -> Metrics:

@@ -16,9 +16,10 @@ import pytest
 from commands import demur
 from demur import UserError, load
 from demur.artifact import metrics_of
+from demur.report.curves import curves
 from demur.report.figure import COLUMN_MM, KINDS, figure_bytes, width_mm
 from demur.report.figure_sheet import text_of
-from demur.report.numbers import narrowed
+from demur.report.numbers import band_is_stepped, narrowed
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -116,6 +117,30 @@ class TestRiskCoverage:
             corners = shade.get_paths()[0].vertices.tolist()
             assert [coverage[0], low[0]] in corners
             assert [coverage[0], low[1]] in corners, "an end holds up to its own coverage, and the next one from there"
+
+    def test_a_thinned_band_has_straight_edges_here_and_on_the_page(self):
+        """Of three working points the band holds the first and the last: nothing is known of the step between."""
+        content = json.loads((GOLDEN / "one.json").read_text(encoding="utf-8"))
+        content["confidence_variants"] = {"llm": content["confidence_variants"]["llm"]}
+        one = content["confidence_variants"]["llm"]
+        one["bands"]["coverage"].pop(1)
+        for risk in ("selective_risk", "generalized_risk"):
+            for column in one["bands"][risk].values():
+                column.pop(1)
+        (panel,) = panels(metrics_of(content), "risk-coverage")
+        shades = [each for each in panel.collections if each.get_alpha() is not None]
+        first, last, low = (
+            one["bands"]["coverage"][0],
+            one["bands"]["coverage"][-1],
+            one["bands"]["selective_risk"]["low"],
+        )
+        for shade in shades:
+            assert [first, low[-1]] not in shade.get_paths()[0].vertices.tolist()
+        assert [last, low[-1]] in shades[-1].get_paths()[0].vertices.tolist()
+        assert not band_is_stepped(metrics_of(content).confidence_variants["llm"])
+        [drawn] = curves(metrics_of(content))
+        band = re.search(r'd="([^"]*)" class="band pointwise left"', drawn.pictures[0].svg)[1]
+        assert len(re.findall("[Ml]", band)) == 6, "three spots an edge"
 
     def test_cmax_and_a_random_order_are_lines(self):
         (panel,) = panels(golden("one"), "risk-coverage")
@@ -267,9 +292,4 @@ class TestCommand:
         one = content["confidence_variants"]["llm"]
         content["confidence_variants"] = {f"v{number}": one for number in range(9)}
         with pytest.raises(UserError, match=r"mm tall, and a page is 247 mm: choose variants with --confidence"):
-            figure_bytes(metrics_of(content), ".svg")
-
-    def test_an_artifact_of_nothing_has_no_figure(self):
-        content = json.loads((GOLDEN / "one.json").read_text(encoding="utf-8")) | {"confidence_variants": {}}
-        with pytest.raises(UserError, match="there is nothing to draw"):
             figure_bytes(metrics_of(content), ".svg")

@@ -8,12 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from artifacts import golden, large, renamed, two_variants
-from demur import Coverage
+from artifacts import evaluated, golden, large, renamed, silent, two_variants
+from demur import PHQ8, Coverage
 from demur.artifact import metrics_of
 from demur.demo import demonstrate
 from demur.report.html import report_html
+from demur.report.numbers import threshold_at
 from kinds import calibration, renamed_kind, retrieval
+from runs import participant
 
 pytestmark = pytest.mark.browser
 
@@ -23,6 +25,10 @@ SWITCHES = (
 )
 SHOTS = Path(__file__).parents[1] / "build" / "screenshots"
 SERIOUS = ("serious", "critical")
+TOO_WIDE = """(width) => [...document.querySelectorAll("body *:not(svg *)")]
+  .filter((one) => one.getClientRects().length && !one.closest(".skip"))
+  .filter((one) => one.getBoundingClientRect().right > width + 0.5 || one.scrollWidth > width)
+  .map((one) => one.outerHTML.slice(0, 200))"""
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +88,7 @@ def row(one, point, items, multiplier, ends):
     """What the table must say of a working point."""
     curve = one.curve
     return [
-        f"{curve.threshold[point]:.6g}",
+        threshold_at(one, point),
         f"{curve.coverage[point]:.1%}",
         f"{curve.selective_risk[point]:.4g}",
         ends,
@@ -91,14 +97,11 @@ def row(one, point, items, multiplier, ends):
     ]
 
 
-def interval(one, point, key):
-    """What is stored: of a coverage that was asked for, or of this very point in a band; nothing in between."""
-    ends = one.bootstrap.ci95_recommended["mae_at_coverage"].get(key)
-    if ends is not None:
-        return f"[{ends.low:.3g}, {ends.high:.3g}]"
-    bands = getattr(one, "bands", None)
+def interval(one, point):
+    """What is stored of this very point in a band; nothing in between."""
+    bands = one.bands
     if bands is None or one.curve.coverage[point] not in bands.coverage:
-        return "no interval stored here"
+        return "none stored here"
     place = bands.coverage.index(one.curve.coverage[point])
     return f"[{bands.selective_risk.low[place]:.3g}, {bands.selective_risk.high[place]:.3g}]"
 
@@ -111,7 +114,6 @@ def by_coverage(one, asked):
 class TestOperatingPoint:
     def test_the_slider_goes_by_key_through_every_stop_and_shows_the_artifact(self, opened, demo):
         shown, pair = opened(demo), demo.confidence_variants["llm"]
-        keys = {f"{float(key):.1%}": key for key in pair.left.mae_at_coverage}
         shown.page.focus("#slide")
         shown.page.keyboard.press("Home")
         visited = []
@@ -123,9 +125,32 @@ class TestOperatingPoint:
                 if found is None:
                     assert shown.cells(side) == ["not reached", "–", "–", "–", "–", "–"]
                     continue
-                assert shown.cells(side) == row(one, found, 328, 1, interval(one, found, keys.get(asked)))
+                assert shown.cells(side) == row(one, found, 328, 1, interval(one, found))
             shown.page.keyboard.press("ArrowRight")
         assert len(visited) == len(set(visited)) > 9
+
+    def test_what_is_asked_for_stays_when_the_signal_or_the_kind_of_risk_is_switched(self, opened, demo):
+        shown = opened(demo)
+        shown.page.focus("#slide")
+        shown.page.keyboard.press("Home")
+        asked = shown.page.inner_text("#asked"), shown.page.inner_text("#asked-count")
+        shown.page.check("#kind-generalized", force=True)
+        assert (shown.page.inner_text("#asked"), shown.page.inner_text("#asked-count")) == asked
+        shown.page.check("#variant-1", force=True)
+        shown.page.check("#variant-0", force=True)
+        assert (shown.page.inner_text("#asked"), shown.page.inner_text("#asked-count")) == asked
+
+    def test_a_first_stop_at_one_half_is_where_it_starts(self, opened):
+        people = [participant(n) for n in range(25)]
+        for one in people:
+            one["item_signals"] = {item: {"llm_evidence_count": n % 2} for n, item in enumerate(PHQ8.items)}
+        shown = opened(evaluated(people, grid=("0.5",)))
+        assert (shown.page.inner_text("#asked"), shown.page.inner_text("#asked-count")) == ("50.0%", "100 of 200")
+
+    def test_a_page_of_nothing_has_nothing_to_move(self, opened):
+        shown = opened(silent(False, False))
+        assert shown.seen("#slide") == shown.seen(".operate") == 0
+        assert "there is no threshold to set" in shown.page.inner_text("#operating")
 
     @pytest.mark.parametrize("way", ["risk", "threshold"])
     def test_by_risk_and_by_threshold_each_run_takes_its_own_best_point(self, opened, demo, way):
@@ -158,7 +183,7 @@ class TestOperatingPoint:
         shown.page.focus("#slide")
         shown.page.keyboard.press("Home")
         for point in range(len(tricky)):
-            assert shown.cells(0) == row(one, point, len(tricky) * 16, 3, "no interval stored here")
+            assert shown.cells(0) == row(one, point, len(tricky) * 16, 3, "none stored here")
             shown.page.keyboard.press("ArrowRight")
 
     def test_the_copied_json_holds_the_numbers_of_the_artifact_unrounded(self, opened, demo):
@@ -218,11 +243,11 @@ class TestCurves:
             found = by_coverage(one, f"{float(asked[:-1]) / 100:.3f}")
             assert shown.cells(0)[:3] == row(one, found, 328, 1, "")[:3]
 
-    def test_a_band_of_equivalence_counts_the_intervals_inside_it(self, opened, demo):
-        shown = opened(demo)
+    def test_a_band_of_equivalence_counts_the_intervals_inside_it(self, opened):
+        """Two runs with the same working points: all nine risks can be compared, and the areas are no risks."""
+        people = [[participant(n, {"Sleep": n % 3, "Moving": n % wrong}) for n in range(25)] for wrong in (2, 4)]
+        shown, every = opened(evaluated(*people)), 9
         shown.page.fill("#equal", "10")
-        risks = [one for one in demo.comparison.deltas["llm"]["mae_at_coverage"].values() if one.ci95_recommended]
-        every = len(risks) + len(("AUGRC", "AURC"))
         assert shown.page.inner_text("#equal-said") == f"{every} of {every} intervals lie wholly inside ±10"
         shown.page.fill("#equal", "0.0001")
         shown.page.keyboard.press("Enter")
@@ -262,6 +287,20 @@ class TestForEveryone:
         assert shown.seen(".curves") == 1
         assert shown.page.pdf(prefer_css_page_size=True).startswith(b"%PDF")
 
+    def test_nothing_printed_is_wider_than_the_paper(self, opened, demo):
+        for metrics in (demo, silent(True, False), metrics_of(golden("one"))):
+            shown = opened(metrics, width=688)
+            shown.page.emulate_media(media="print")
+            assert shown.page.evaluate(TOO_WIDE, 688) == []
+
+    def test_a_print_has_no_hatching_that_a_printer_makes_a_picture_of(self, opened):
+        shown = opened(metrics_of(golden("one")))
+        shown.page.emulate_media(media="print")
+        style = (
+            "[...document.querySelectorAll('.heat td, .swatch')].map((one) => getComputedStyle(one).backgroundImage)"
+        )
+        assert {*shown.page.evaluate(style)} == {"none"}
+
     def test_ten_thousand_points_of_thirteen_variants_open_without_a_wait(self, opened):
         text = report_html(large())
         start = time.monotonic()
@@ -298,7 +337,7 @@ class TestOtherKinds:
         shown = opened(artifact(), width=688)
         shown.page.emulate_media(media="print")
         assert [shown.seen(one) for one in ("nav", "button", ".choices")] == [0, 0, 0]
-        assert shown.page.evaluate("document.documentElement.scrollWidth") <= 688
+        assert shown.page.evaluate(TOO_WIDE, 688) == []
         assert shown.page.pdf(prefer_css_page_size=True).startswith(b"%PDF")
 
     def test_hostile_texts_make_no_element_and_no_sound(self, opened, artifact):

@@ -9,10 +9,12 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from artifacts import silent
 from commands import demur
 from demur import UserError, load
 from demur.artifact import metrics_of
-from demur.report.tables import escaped_latex, escaped_markdown, table_text
+from demur.report.escaped import escaped_latex, escaped_markdown
+from demur.report.tables import table_text
 
 GOLDEN = Path(__file__).parent / "golden"
 HOSTILE = [
@@ -85,6 +87,17 @@ class TestCsv:
             }
         assert any(float(line["low"] or 0) < 0 for line in lines_of("paired")), "a negative number stays a number"
 
+    def test_no_cell_is_taken_for_a_formula_whatever_it_holds(self):
+        made = content()
+        one = made["confidence_variants"]["llm"]
+        one["mae_at_coverage"] = {"=1\u202e": one["mae_at_coverage"]["0.10"]}
+        one["bootstrap"]["ci95_recommended"]["cmax"]["method"] = "=cmd()\x07"
+        text = table_text(metrics_of(made), "csv")
+        assert "'=cmd()\\x07" in text
+        assert "\u202e" not in text
+        cells = [cell for line in csv.reader(io.StringIO(text)) for cell in line]
+        assert not [cell for cell in cells if cell.startswith(("=", "+", "@"))]
+
     def test_a_one_sided_bound_has_no_low_end(self):
         made = content()
         made["confidence_variants"]["llm"]["bootstrap"]["upper_bound95"] = {"aurc_full": 0.25}
@@ -95,6 +108,30 @@ class TestCsv:
         assert (line["low"], line["high"], line["method"]) == ("", "0.25", "one_sided_bound")
         assert "≤ 0.25" in table_text(metrics, "markdown")
         assert "no answer was wrong" in table_text(metrics, "markdown")
+
+
+class TestNothingAnswered:
+    @pytest.mark.parametrize("form", ["latex", "markdown"])
+    def test_no_area_is_printed_as_0(self, form):
+        dash = {"latex": "--", "markdown": "–"}[form]
+        for speaks in ((False,), (True, False), (False, False)):
+            text = table_text(silent(*speaks), form)
+            rows = [
+                line for line in text.splitlines() if (re.search("[aA]UG?RC", line) and "&" in line) or "| llm" in line
+            ]
+            areas = [row for row in rows if re.search("e?AUG?RC", row)]
+            assert len(areas) == 5
+            assert all(dash in row for row in areas)
+            assert "answers nothing has none" in text
+
+    def test_what_the_other_run_measures_stays(self):
+        lines = [*csv.DictReader(io.StringIO(table_text(silent(True, False), "csv")))]
+        found = {(line["metric"], line["side"]): line["value"] for line in lines}
+        left = silent(True, False).confidence_variants["llm"].left
+        assert float(found["augrc", "left"]) == left.augrc_full
+        assert [found["augrc", side] for side in ("right", "difference")] == ["", ""]
+        assert [found["augrc@C_common", side] for side in ("left", "right", "difference")] == ["", "", ""]
+        assert [float(found["cmax", side]) for side in ("left", "right", "difference")] == [1, 0, -1]
 
 
 class TestLatex:

@@ -139,6 +139,9 @@ class Needless(Part):
     right: Declined
 
 
+MOST_CASES = 20
+
+
 class Cases(Part):
     """Whom to look at: failed participants, the surest answers that are wrong, and needless abstentions of two runs."""
 
@@ -160,7 +163,7 @@ class Metrics(Part):
     population: Population
     loss: LossUsed
     convention: Convention
-    confidence_variants: Mapping[str, OneRunOrTwo]
+    confidence_variants: Annotated[Mapping[str, OneRunOrTwo], Field(min_length=1)]
     skipped_variants: Annotated[tuple[Skipped, ...], Field(strict=False)]
     comparison: Compared
     warnings: Annotated[tuple[Caution, ...], Field(strict=False)]

@@ -30,7 +30,7 @@ class AreaAt(Part):
 class RiskAt(Part):
     """The risk at the first working point that reaches a coverage."""
 
-    requested: Share
+    requested: Annotated[float, Field(gt=0, le=1)]
     achieved: Share
     value: float
 
@@ -93,9 +93,7 @@ class Bootstrap(Part):
     @model_validator(mode="after")
     def _nested_where_risks_are(self) -> Self:
         for name in ("ci95", "ci95_recommended"):
-            for key, value in getattr(self, name).items():
-                if isinstance(value, Mapping) != (key == "mae_at_coverage"):
-                    raise ValueError(f"{name}.{key}: only mae_at_coverage holds an interval for each coverage")
+            _only_risks_are_nested(name, getattr(self, name))
         return self
 
     @model_validator(mode="after")
@@ -110,7 +108,18 @@ class Bootstrap(Part):
             _ASKED.validate_python(asked)
         except ValidationError as error:
             raise ValueError(f"ci.{one_line(error)}") from None
+        _only_risks_are_nested("ci", {key: Ends(**ends) if _is_ends(ends) else ends for key, ends in asked.items()})
         return self
+
+
+def _is_ends(value: Any) -> bool:
+    return isinstance(value, Mapping) and set(value) == set(Ends.model_fields)
+
+
+def _only_risks_are_nested(name: str, found: Mapping[str, Any]) -> None:
+    for key, value in found.items():
+        if isinstance(value, Mapping) != (key == "mae_at_coverage"):
+            raise ValueError(f"{name}.{key}: only mae_at_coverage holds an interval for each coverage")
 
 
 class Points(Part):
@@ -271,6 +280,12 @@ class VariantNumbers(Part):
             raise ValueError(f"the curve ends at {reached}, not at cmax {self.cmax}")
         if self.defined != (self.cmax > 0):
             raise ValueError("defined and cmax do not agree")
+        return self
+
+    @model_validator(mode="after")
+    def _best_order_where_there_is_a_curve(self) -> Self:
+        if self.reference is not None and bool(self.reference.oracle.coverage) != bool(self.curve.coverage):
+            raise ValueError("the best order has a bend where the curve has a point, and none where it has none")
         return self
 
     @model_validator(mode="after")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from demur.artifact import MOST_CASES
 from demur.evaluation import Evaluated, EvaluatedPair
 from demur.items import sorted_ids
 
@@ -19,12 +20,11 @@ if TYPE_CHECKING:
 
     Json = dict[str, Any]
 
-_MOST_CASES = 20
-
 
 def cases(evaluation: Evaluation) -> Json:
     """Who failed, the surest answers that are wrong, and what one run declined and the other answered right."""
-    failed = sorted_ids(who for items in evaluation.given for who in items.failed)
+    everyone = set.intersection(*({*items.cluster_ids, *items.failed} for items in evaluation.given))
+    failed = sorted_ids({who for items in evaluation.given for who in items.failed} & everyone)
     errors = {
         (name if side is None else f"{name} {side}"): _confident_errors(one)
         for name, side, one in _sides(evaluation.variants)
@@ -47,7 +47,7 @@ def _confident_errors(one: Evaluated) -> list[Json]:
     assert items is not None  # noqa: S101  (evaluations are made of the items of a reader)
     units = np.flatnonzero(items.answered)
     wrong = np.flatnonzero(graded.loss != 0)
-    order = wrong[np.argsort(-graded.confidence[wrong], kind="stable")][:_MOST_CASES]
+    order = wrong[np.argsort(-graded.confidence[wrong], kind="stable")][:MOST_CASES]
     return _named(items, units[order])
 
 
@@ -61,7 +61,7 @@ def _needless(evaluation: Evaluation) -> Json | None:
 
 def _declined(items: Items, other: Items) -> Json:
     units = np.flatnonzero(~items.answered & other.answered & (other.answer == other.truth))
-    return {"count": len(units), "first": _named(items, units[:_MOST_CASES])}
+    return {"count": len(units), "first": _named(items, units[:MOST_CASES])}
 
 
 def _named(items: Items, units: NDArray[np.intp]) -> list[Json]:

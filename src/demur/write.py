@@ -83,7 +83,7 @@ def _told_in_one_line(path: str | Path) -> Iterator[None]:
 
 def _refuse_place(target: Path, path: str | Path, inputs: Iterable[str | Path]) -> None:
     for given in inputs:
-        if target.exists() and Path(given).exists() and target.samefile(given):
+        if target.exists() and _is_the_file(target, given):
             raise UserError(f"{path}: is an input, and an output never replaces one")
     if target.is_symlink():
         with contextlib.suppress(FileNotFoundError):  # a link to nothing yet is fine, links in a circle are not
@@ -94,6 +94,14 @@ def _refuse_place(target: Path, path: str | Path, inputs: Iterable[str | Path]) 
         raise UserError(f"{path}: is no regular file, and will not be replaced by one")
     if not target.parent.is_dir():
         raise UserError(f"{path}: the folder {target.parent} does not exist; make it first")
+
+
+def _is_the_file(target: Path, given: str | Path) -> bool:
+    """Whether an input is this file; one whose name no file can have is not."""
+    try:
+        return target.samefile(given)
+    except (OSError, ValueError):
+        return False
 
 
 def _write_through(path: Path, content: bytes) -> None:

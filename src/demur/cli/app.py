@@ -92,12 +92,14 @@ def write_with_report(artifact: Reportable, path: Path, report: Path | None, inp
     if report is None:
         return [artifact.save(path, inputs=inputs)]
     from demur.report.html import write_report  # noqa: PLC0415
-    from demur.write import refuse_place  # noqa: PLC0415
+    from demur.strict_json import fingerprint  # noqa: PLC0415
+    from demur.write import json_text, refuse_place  # noqa: PLC0415
 
     if report.resolve() == path.resolve():
         raise UserError(f"{report}: is the artifact's place; give the report another")
     refuse_place(path, inputs=inputs)
-    page = write_report(artifact, report, inputs=inputs)
+    sha256 = fingerprint(json_text(artifact.to_json()).encode())
+    page = write_report(artifact, report, inputs=inputs, sha256=sha256)
     return [artifact.save(path, inputs=inputs), page]
 
 

@@ -22,7 +22,8 @@ def report(
     Example: demur report metrics.json --output report.html
     """
     from demur.report.html import write_report  # noqa: PLC0415  (--help does not pay for it)
-    from demur.report.kinds import load_reportable  # noqa: PLC0415
+    from demur.report.kinds import read_reportable  # noqa: PLC0415
 
-    page = write_report(load_reportable(artifact), output or artifact.with_suffix(".html"), inputs=[artifact])
+    content, sha256 = read_reportable(artifact)
+    page = write_report(content, output or artifact.with_suffix(".html"), inputs=[artifact], sha256=sha256)
     typer.echo(f"wrote {page}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from demur.artifact import MOST_CASES
 from demur.report.numbers import UNDEFINED, runs_of
 from demur.report.sides import sides_of
 
@@ -62,8 +63,14 @@ def _cells(item: ByItem | None, most_risk: float, most_bias: float) -> tuple[Cel
         risk = Cell(f"{item.risk:.3f}", shade("risk", item.risk / most_risk, few=few))
     if item.bias is not None:
         way = "above" if item.bias > 0 else "below"
-        bias = Cell(f"{item.bias:+.3f}", shade(way, abs(item.bias) / most_bias, few=few))
+        bias = Cell(_signed(item.bias), shade(way, abs(item.bias) / most_bias, few=few))
     return coverage, risk, bias, f"{item.answered} of {item.n}"
+
+
+def _signed(bias: float) -> str:
+    """A bias with its sign, unless it is nothing to the digits shown."""
+    shown = f"{bias:+.3f}"
+    return "0.000" if float(shown) == 0 else shown
 
 
 def shade(kind: str, share: float, *, few: bool) -> str:
@@ -73,11 +80,12 @@ def shade(kind: str, share: float, *, few: bool) -> str:
 
 @dataclass(frozen=True, slots=True)
 class CaseList:
-    """Cases of one run, and how many more there are that are not listed."""
+    """Cases of one run, and how many more there are that are not listed; `cut` where only that is known."""
 
     side: Side
     cases: tuple[Case, ...]
     more: int = 0
+    cut: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +94,7 @@ class Cases:
 
     failed: tuple[int | str, ...]
     more_failed: int
+    failed_of: str
     confident_errors: tuple[tuple[CaseList, ...], ...]
     needless: tuple[CaseList, ...] | None
 
@@ -97,15 +106,28 @@ def cases(metrics: Metrics) -> Cases:
     return Cases(
         failed=found.failed[:_MOST_NAMES],
         more_failed=max(len(found.failed) - _MOST_NAMES, 0),
+        failed_of=_failed_of(metrics),
         confident_errors=tuple(_errors(metrics, name, sides) for name in metrics.confidence_variants),
         needless=tuple(map(_declined, sides, (needless.left, needless.right))) if needless else None,
     )
 
 
+def _failed_of(metrics: Metrics) -> str:
+    """Of two runs, how many failed on each side, and whether some of the names are in one run alone."""
+    compared = metrics.comparison
+    if not compared.enabled:
+        return ""
+    left, right = (side.name for side in sides_of(metrics))
+    said = f"{left} failed on {compared.participants_failed_left}, {right} on {compared.participants_failed_right}."
+    left_out = len(metrics.cases.failed) - metrics.population.participants_failed
+    return said if left_out <= 0 else f"{said} {left_out} more are in one run alone, and left out of the comparison."
+
+
 def _errors(metrics: Metrics, variant: str, sides: Sequence[Side]) -> tuple[CaseList, ...]:
     listed = metrics.cases.confident_errors
     keys = (variant if side.word == "run" else f"{variant} {side.word}" for side in sides)
-    return tuple(CaseList(side, listed.get(key, ())) for side, key in zip(sides, keys, strict=True))
+    found = [(side, listed.get(key, ())) for side, key in zip(sides, keys, strict=True)]
+    return tuple(CaseList(side, cases, cut=len(cases) == MOST_CASES) for side, cases in found)
 
 
 def _declined(side: Side, declined: Declined) -> CaseList:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from demur.report.numbers import runs_of
+from demur.report.numbers import Drawn, band_is_stepped, runs_of, threshold_at
 from demur.report.sides import sides_of
 from demur.report.svg import Frame, element, label, line, marker, picture, place, steps
 from demur.report.thinning import visible
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from demur.artifact import Metrics
-    from demur.artifact_numbers import Points, Reference, VariantNumbers
+    from demur.artifact_numbers import Reference, VariantNumbers
     from demur.report.sides import Side
 
     Kind = Literal["selective", "generalized"]
@@ -25,7 +25,7 @@ _MOST_MARKERS = 40
 _PIECES = 12
 
 
-class Drawable(Protocol):
+class Drawable(Drawn, Protocol):
     """What has a curve: one run under a variant, or a gate."""
 
     @property
@@ -39,10 +39,6 @@ class Drawable(Protocol):
     @property
     def mae(self) -> float | None:
         """The risk of all answers."""
-
-    @property
-    def curve(self) -> Points:
-        """The working points."""
 
     @property
     def reference(self) -> Reference | None:
@@ -82,7 +78,7 @@ def curves(metrics: Metrics) -> list[CurvesOfVariant]:
                 for side, one in zip(sides, runs, strict=True)
                 if 0 < len(one.curve.coverage) <= _MOST_MARKERS
             ),
-            has_bands=any(_bands(one) is not None for one in runs),
+            has_bands=any(one.bands is not None for one in runs),
             has_oracle=any(one.reference is not None for one in runs),
         )
         for runs in entries
@@ -91,14 +87,10 @@ def curves(metrics: Metrics) -> list[CurvesOfVariant]:
 
 def _rows(one: VariantNumbers, items: int) -> Iterator[tuple[str, ...]]:
     curve = one.curve
-    columns = (curve.threshold, curve.coverage, curve.selective_risk, curve.generalized_risk)
-    for threshold, coverage, selective, generalized in zip(*columns, strict=True):
+    columns = (curve.coverage, curve.selective_risk, curve.generalized_risk)
+    for point, (coverage, selective, generalized) in enumerate(zip(*columns, strict=True)):
         accepted = f"{round(coverage * items)}"
-        yield f"{threshold:.6g}", f"{coverage:.1%}", accepted, f"{selective:.4g}", f"{generalized:.4g}"
-
-
-def _bands(one: Drawable) -> Any:
-    return getattr(one, "bands", None)
+        yield threshold_at(one, point), f"{coverage:.1%}", accepted, f"{selective:.4g}", f"{generalized:.4g}"
 
 
 def _risk(curve: Any, kind: Kind) -> Any:
@@ -107,8 +99,7 @@ def _risk(curve: Any, kind: Kind) -> Any:
 
 def highest(one: Drawable, kind: Kind) -> float:
     """The highest point of a curve or of the band around it."""
-    bands = _bands(one)
-    highs = _risk(bands, kind).high if bands else ()
+    highs = _risk(one.bands, kind).high if one.bands else ()
     return max([*_risk(one.curve, kind), *highs], default=0.0)
 
 
@@ -119,14 +110,21 @@ def risk_picture(
     frame = Frame(_WIDTH, _HEIGHT, ys=(0.0, top * 1.04), top=40)
     floor = frame.up(0)
     parts = [*frame.axes(f"coverage (share of all {what})", f"{kind} risk", percent=True)]
-    for draw in (_band, _references, _cmax, _steps):
+    for draw in (_band, _references, _steps):
         for side, one in zip(sides, runs, strict=True):
-            inside = [*draw(frame, one, side, kind)]
-            parts += [element("g", *inside, class_=f"of-{side.style}")] if inside else []
+            parts += _of_side(side, draw(frame, one, side, kind))
+    for side, one in zip(sides, runs, strict=True):
+        parts += _of_side(side, _cmax(frame, one, side))
     parts += [_here(side) for side in sides]
     heights = {"data_floor": place(floor), "data_unit": repr((floor - frame.up(frame.ys[1])) / frame.ys[1])}
     across = {"data_left": place(frame.left), "data_right": place(frame.across(1))}
     return picture(_WIDTH, _HEIGHT, _in_words(runs, sides, kind), parts, class_="curves", **across, **heights)
+
+
+def _of_side(side: Side, parts: Iterator[str]) -> list[str]:
+    """What can be hidden together."""
+    inside = [*parts]
+    return [element("g", *inside, class_=f"of-{side.style}")] if inside else []
 
 
 def _in_words(runs: Sequence[Drawable], sides: Sequence[Side], kind: Kind) -> str:
@@ -156,16 +154,14 @@ def _steps(frame: Frame, one: Drawable, side: Side, kind: Kind) -> Iterator[str]
 
 def _band(frame: Frame, one: Drawable, side: Side, kind: Kind) -> Iterator[str]:
     """The band that holds at all coverages at once, and on it the intervals at each of them."""
-    bands = _bands(one)
-    if bands is None or not bands.coverage:
+    if one.bands is None:
         return
-    ends = _risk(bands, kind)
-    stepped = len(bands.coverage) == len(one.curve.coverage)  # of a thinned band only straight lines are fair
+    ends, stepped = _risk(one.bands, kind), band_is_stepped(one)
     for low, high, name in (
         (ends.low_simultaneous, ends.high_simultaneous, "simultaneous"),
         (ends.low, ends.high, "pointwise"),
     ):
-        there, back = (_edge(frame, bands.coverage, heights, stepped=stepped) for heights in (low, high))
+        there, back = (_edge(frame, one.bands.coverage, heights, stepped=stepped) for heights in (low, high))
         yield element("path", d=line([*there, *reversed(back)]) + "Z", class_=f"band {name} {side.style}")
 
 
@@ -210,7 +206,7 @@ def _best_order(one: Drawable, kind: Kind) -> Iterator[tuple[float, float]]:
         before = here
 
 
-def _cmax(frame: Frame, one: Drawable, side: Side, kind: Kind) -> Iterator[str]:  # noqa: ARG001  (drawn as the others are)
+def _cmax(frame: Frame, one: Drawable, side: Side) -> Iterator[str]:
     x, height = frame.across(one.cmax), 13 if side.style == "left" else 31
     yield element("path", d=f"M{place(x)} {place(height + 4)}V{place(frame.up(0))}", class_=f"cmax {side.style}")
     name = "Cmax" if side.word == "run" else f"Cmax {side.word}"

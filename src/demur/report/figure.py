@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import io
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from demur.errors import UserError, literal, unknown
 from demur.report.figure_forest import forest
 from demur.report.figure_sheet import FONT, GREY, LOOKS, PAGE_MM, STYLE, Look, panels, text_of
-from demur.report.numbers import runs_of
+from demur.report.numbers import band_is_stepped, runs_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -49,8 +49,6 @@ def figure_bytes(metrics: Metrics, suffix: str, *, kind: str = "risk-coverage", 
     """The content of a file of this suffix; the same artifact gives the same bytes."""
     if kind not in KINDS:
         raise unknown("kind of figure", kind, KINDS)
-    if not metrics.confidence_variants:
-        raise UserError("the artifact holds no confidence variant: there is nothing to draw")
     if suffix not in SUFFIXES:
         raise UserError(f"a figure ends in {', '.join(SUFFIXES)}, not in {literal(suffix)}")
     try:
@@ -106,7 +104,8 @@ def _bands(panel: Axes, one: VariantNumbers, look: Look) -> None:
     coverage = [0, *one.bands.coverage]
     for low, high, alpha in ((band.low_simultaneous, band.high_simultaneous, 0.1), (band.low, band.high, 0.2)):
         ends = [low[0], *low], [high[0], *high]
-        panel.fill_between(coverage, *ends, step="pre", color=look.colour, alpha=alpha, linewidth=0)
+        step: Literal["pre"] | None = "pre" if band_is_stepped(one) else None
+        panel.fill_between(coverage, *ends, step=step, color=look.colour, alpha=alpha, linewidth=0)
 
 
 def _key(metrics: Metrics) -> list[Any]:

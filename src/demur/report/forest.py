@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from demur.artifact_numbers import DeltaNumbers, Ends, PairedNumbers
 from demur.errors import harmless
-from demur.report.numbers import UNDEFINED, differences_of, interval_text, title
+from demur.report.numbers import UNDEFINED, differences_of, interval_text, nothing_common, title
 from demur.report.svg import Frame, element, label, number_text, picture, place, ticks
-from demur.verdict import LEFT, RIGHT, ends_of, which_is_better
+from demur.verdict import LEFT, REACHED_AT, RIGHT, UNDECIDED, ends_of, which_is_better
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -33,7 +33,7 @@ class Panel:
 
 _BETTER_WAYS = ("← right is better", "left is better →")
 _PANELS = {
-    "area": Panel("Areas up to a common coverage", _BETTER_WAYS, margin=True),
+    "area": Panel("Areas up to a common coverage", _BETTER_WAYS),
     "risk": Panel("Risk at a coverage", _BETTER_WAYS, margin=True),
     "coverage": Panel("Share of the items answered", ("← left answers more", "right answers more →")),
 }
@@ -51,6 +51,11 @@ class Difference:
     said: str
     favours: tuple[float | None, float | None]
     style: str = "neither"
+
+    @property
+    def has_margin(self) -> bool:
+        """Whether a margin can be tried: on a risk of both runs at the same coverage."""
+        return self.panel == "risk" and self.said in (LEFT, RIGHT, UNDECIDED)
 
     @property
     def interval(self) -> str:
@@ -76,6 +81,11 @@ class Forest:
     svg: str
     rows: tuple[Difference, ...]
 
+    @property
+    def has_margin(self) -> bool:
+        """Whether a margin can be tried on one of them."""
+        return any(row.has_margin for row in self.rows)
+
 
 def forests(metrics: Metrics) -> list[Forest] | None:
     """The forest of every variant, or nothing where nothing is compared."""
@@ -90,7 +100,7 @@ def forests(metrics: Metrics) -> list[Forest] | None:
 
 def _rows(metrics: Metrics, variant: str, pair: PairedNumbers) -> Iterator[Difference]:
     deltas = differences_of(metrics, variant)
-    for key, panel in (("augrc_at_c", "area"), ("aurc_at_c", "area")):
+    for key, panel in () if nothing_common(pair.left) else (("augrc_at_c", "area"), ("aurc_at_c", "area")):
         yield from _row(deltas.get(key), pair, panel, title(key, pair.left), which(key, deltas.get(key), pair))
     risks = deltas.get("mae_at_coverage")
     for coverage, delta in risks.items() if isinstance(risks, Mapping) else ():
@@ -103,7 +113,8 @@ def which(key: str, delta: object, pair: PairedNumbers, coverage: str | None = N
     """Which side a difference speaks for, in words."""
     if not isinstance(delta, DeltaNumbers):
         return ""
-    return "beyond Cmax" if delta.delta is None else which_is_better(key, delta, pair, coverage)
+    said = "beyond Cmax" if delta.delta is None else which_is_better(key, delta, pair, coverage)
+    return f"not comparable: {said}" if said.startswith(REACHED_AT) else said
 
 
 def _row(delta: object, pair: PairedNumbers, panel: str, name: str, said: str) -> Iterator[Difference]:

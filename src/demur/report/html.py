@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from demur.report.kinds import Reportable
 
 
-def report_html(artifact: Reportable) -> str:
-    """The whole page of an artifact: of an evaluation, of retrieval, or of a calibration."""
+def report_html(artifact: Reportable, *, sha256: str | None = None) -> str:
+    """The whole page of an artifact: of an evaluation, of retrieval, or of a calibration; `sha256` is of its file."""
     kind = kind_of(artifact)
     sections = [(section, content) for section in kind.sections if (content := section.content(artifact)) is not None]
     script = Markup("").join(map(_asset, kind.scripts))
@@ -40,6 +40,7 @@ def report_html(artifact: Reportable) -> str:
             variants=kind.switched(artifact),
             folder=kind.folder,
             sections=sections,
+            sha256=sha256,
             policy=_policy(script),
             style=_asset("style.css"),
             script=script,
@@ -48,10 +49,12 @@ def report_html(artifact: Reportable) -> str:
     )
 
 
-def write_report(artifact: Reportable, path: str | Path, *, inputs: Iterable[str | Path] = ()) -> Path:
+def write_report(
+    artifact: Reportable, path: str | Path, *, inputs: Iterable[str | Path] = (), sha256: str | None = None
+) -> Path:
     """Write the page, whole or not at all, and never over the artifact or a file it was made from."""
     sources = filter(None, kind_of(artifact).made_from(artifact))
-    return write_whole(path, report_html(artifact), inputs=[*sources, *inputs])
+    return write_whole(path, report_html(artifact, sha256=sha256), inputs=[*sources, *inputs])
 
 
 def _policy(script: str) -> str:

@@ -13,7 +13,7 @@ from demur.report.calibration_page import calibration_side, drawn_map, fitted, f
 from demur.report.closer import by_item, cases
 from demur.report.curves import curves
 from demur.report.forest import forests
-from demur.report.operating import operating_data
+from demur.report.operating import operating, operating_data
 from demur.report.overview import counted, overview
 from demur.report.provenance import provenance
 from demur.report.rankings_compared import rankings_compared
@@ -68,7 +68,7 @@ EVALUATION = Kind(
         Section("verdict", "Verdict", overview),
         Section("counted", "Who was counted", counted),
         Section("curves", "Risk and coverage", curves),
-        Section("operating", "Operating point", lambda metrics: [*metrics.confidence_variants.values()]),
+        Section("operating", "Operating point", operating),
         Section("differences", "Paired differences", forests),
         Section("signals", "Which signal", signals),
         Section("items", "By item", by_item),
@@ -126,9 +126,13 @@ def kind_of(artifact: Reportable) -> Kind:
     return _KINDS[type(artifact)]
 
 
-def load_reportable(path: str | Path) -> Reportable:
-    """Read an artifact of any kind; what does not hold together, or is none of them, is one line that says so."""
-    return strict_json.read_as(path, reportable_of)
+def read_reportable(path: str | Path) -> tuple[Reportable, str]:
+    """An artifact of any kind, and the SHA-256 of its bytes; what is none of them is one line that says so."""
+    data = strict_json.read_bytes(path)
+    try:
+        return reportable_of(strict_json.loads(strict_json.decode(data))), strict_json.fingerprint(data)
+    except UserError as error:
+        raise error.in_file(path) from None
 
 
 def reportable_of(content: Any) -> Reportable:

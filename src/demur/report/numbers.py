@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import math
+from decimal import ROUND_FLOOR, Context
+from typing import TYPE_CHECKING, Any, Protocol
 
 from demur.artifact_numbers import DeltaNumbers, Ends, PairedNumbers
 from demur.errors import unknown
@@ -13,10 +15,23 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from demur.artifact import Metrics
-    from demur.artifact_numbers import VariantNumbers
+    from demur.artifact_numbers import Bands, Points, VariantNumbers
 
 UNDEFINED = "–"
+_DIGITS, _MOST_DIGITS = 6, 17
 KEYS = ("cmax", "aurc_full", "augrc_full", "aurc_at_c", "augrc_at_c")
+
+
+class Drawn(Protocol):
+    """What has a curve, and perhaps a band around it."""
+
+    @property
+    def curve(self) -> Points:
+        """The working points."""
+
+    @property
+    def bands(self) -> Bands | None:
+        """How far the curve may be off, where that is stored."""
 
 
 def runs_of(entry: VariantNumbers | PairedNumbers) -> tuple[VariantNumbers, ...]:
@@ -43,6 +58,21 @@ def value_of(one: VariantNumbers, key: str) -> float | None:
     return value if value is None or isinstance(value, float) else value.value
 
 
+def measured(one: VariantNumbers, key: str) -> float | None:
+    """The number under a key, unless nothing stands behind it: the areas of no answers are 0 and measure nothing."""
+    return value_of(one, key) if key == "cmax" or (one.defined and not (is_cut(key) and nothing_common(one))) else None
+
+
+def is_cut(key: str) -> bool:
+    """Whether an area ends at a coverage that was chosen, or that both runs reach."""
+    return key in ("aurc_at_c", "augrc_at_c")
+
+
+def nothing_common(one: VariantNumbers) -> bool:
+    """Whether there is no coverage that both runs reach."""
+    return one.augrc_at_c.requested is None and one.augrc_at_c.used == 0
+
+
 def ends_at(one: VariantNumbers, key: str, coverage: str | None = None) -> Ends | None:
     """The interval that was asked for, or the recommended one."""
     if one.bootstrap is None:
@@ -61,6 +91,31 @@ def level_of(one: VariantNumbers) -> str:
     """The name of the intervals that are shown."""
     asked = one.bootstrap.ci if one.bootstrap else None
     return "95 % interval" if asked is None else f"{100 * asked['level']:.4g} % interval"
+
+
+def usable_threshold(threshold: float, next_lower: float) -> str:
+    """A threshold as somebody can type it: at most the true one, and above the confidence that is to be left out.
+
+    >>> usable_threshold(2 / 3, 0.5), usable_threshold(0.3, 0.0), usable_threshold(0.12345678, 0.12345671)
+    ('0.666666', '0.3', '0.12345678')
+    """
+    for digits in range(_DIGITS, _MOST_DIGITS):
+        below = Context(prec=digits, rounding=ROUND_FLOOR).create_decimal_from_float(threshold)
+        for text in (f"{threshold:.{digits}g}", f"{float(below):.{digits}g}"):
+            if next_lower < float(text) <= threshold:
+                return text
+    return repr(threshold)
+
+
+def threshold_at(one: VariantNumbers, point: int) -> str:
+    """The threshold of a working point: it accepts that point's answers and no more."""
+    threshold, *lower = one.curve.threshold[point : point + 2]
+    return usable_threshold(threshold, lower[0] if lower else -math.inf)
+
+
+def band_is_stepped(one: Drawn) -> bool:
+    """Whether a band holds every working point up to its end: of a thinned one only straight edges are fair."""
+    return one.bands is not None and one.bands.coverage == one.curve.coverage[: len(one.bands.coverage)]
 
 
 def interval_text(ends: Ends | None) -> str:

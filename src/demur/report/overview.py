@@ -15,9 +15,10 @@ from demur.report.numbers import (
     ends_at,
     interval_text,
     level_of,
+    measured,
+    nothing_common,
     runs_of,
     title,
-    value_of,
 )
 from demur.report.sides import sides_of
 from demur.verdict import LEFT, RIGHT, Verdict, ends_of, three, verdict
@@ -76,6 +77,8 @@ def _cards(metrics: Metrics, variant: str, entry: VariantNumbers | PairedNumbers
     unequal = len({one.cmax for one in runs}) > 1
     note = "about different items: not to be compared" if unequal else f"mean loss, {shown(metrics.loss.name)}"
     yield Card("Risk of all answers", errors, note)
+    if isinstance(entry, PairedNumbers) and nothing_common(entry.left):
+        return
     key = "augrc_at_c" if isinstance(entry, PairedNumbers) else "augrc_full"
     yield Card(
         title(key, runs[0]),
@@ -99,8 +102,8 @@ def _figures(runs: tuple[VariantNumbers, ...], sides: tuple[Side, ...], key: str
 
 
 def _figure(one: VariantNumbers, side: Side, key: str) -> Figure:
-    value, ends, bound = value_of(one, key), ends_at(one, key), bound_of(one, key)
-    if value is None or (key != "cmax" and not one.defined):
+    value, ends, bound = measured(one, key), ends_at(one, key), bound_of(one, key)
+    if value is None:
         return Figure(side, UNDEFINED, "nothing is answered")
     if key == "cmax":
         return Figure(side, f"{value:.1%}", "" if ends is None else f"[{ends.low:.1%}, {ends.high:.1%}]")

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from demur.metrics import METRICS
 from demur.report.carried import carried
-from demur.report.numbers import runs_of
-from demur.report.tables import table_text
+from demur.report.numbers import level_of, runs_of
+from demur.report.tables import methods_shown, table_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from demur.artifact import Metrics
     from demur.artifact_numbers import Bootstrap
@@ -37,6 +36,7 @@ class Provenance:
 
     definitions: tuple[Definition, ...]
     bootstrap: Bootstrap | None
+    level: str
     methods: Mapping[str, list[str]]
     latex: str
     carried: Carried
@@ -44,11 +44,12 @@ class Provenance:
 
 def provenance(metrics: Metrics) -> Provenance:
     """How the artifact came about."""
-    entry = next(iter(metrics.confidence_variants.values()), None)
+    one = runs_of(next(iter(metrics.confidence_variants.values())))[0]
     return Provenance(
         definitions=tuple(definition(name, METRICS[name].function) for name in _DEFINED),
-        bootstrap=runs_of(entry)[0].bootstrap if entry else None,
-        methods=_methods(metrics),
+        bootstrap=one.bootstrap,
+        level=level_of(one),
+        methods=methods_shown(metrics),
         latex=table_text(metrics, "latex"),
         carried=carried(metrics, "metrics"),
     )
@@ -58,16 +59,3 @@ def definition(name: str, function: Callable[..., Any]) -> Definition:
     """What a metric says of itself: the heading of its docstring and the paragraph below it."""
     heading, _, rest = inspect.cleandoc(function.__doc__ or "").partition("\n\n")
     return Definition(name, heading, rest.partition("\n\n")[0].replace("\n", " "))
-
-
-def _methods(metrics: Metrics) -> dict[str, list[str]]:
-    """Which interval methods were used, and for which numbers."""
-    found: dict[str, list[str]] = {}
-    for entry in metrics.confidence_variants.values():
-        for one in runs_of(entry):
-            for key, ends in (one.bootstrap.ci95_recommended if one.bootstrap else {}).items():
-                nested = ends.values() if isinstance(ends, Mapping) else [ends]
-                for method in dict.fromkeys(each.method for each in nested if each is not None):
-                    keys = found.setdefault(method, [])
-                    keys += [key] if key not in keys else []
-    return found

@@ -29,6 +29,7 @@ class GateCurve:
     mae: float | None
     curve: Points
     reference: Reference | None = None
+    bands: None = None
 
 
 @dataclass(frozen=True, slots=True)

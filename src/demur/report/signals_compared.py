@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from demur.artifact_numbers import DeltaNumbers, PairedNumbers
 from demur.report.forest import which
-from demur.report.numbers import UNDEFINED, bound_of, differences_of, ends_at, runs_of, title
+from demur.report.numbers import UNDEFINED, bound_of, differences_of, ends_at, nothing_common, runs_of, title
 from demur.report.sides import sides_of
 from demur.report.svg import Frame, element, label, line, marker, picture
 from demur.verdict import ends_of, with_interval
@@ -58,7 +58,7 @@ def signals(metrics: Metrics) -> Signals:
     entries = {name: runs_of(entry) for name, entry in metrics.confidence_variants.items()}
     first = next(iter(entries.values()), None)
     return Signals(
-        area=title("augrc_at_c", first[0]) if first else "",
+        area="" if first is None or nothing_common(first[0]) else title("augrc_at_c", first[0]),
         rows=tuple(_row(metrics, name, runs) for name, runs in entries.items()),
         pictures=tuple(_pictures(runs, sides_of(metrics)) for runs in entries.values()),
     )
@@ -67,30 +67,43 @@ def signals(metrics: Metrics) -> Signals:
 def _row(metrics: Metrics, name: str, runs: Sequence[VariantNumbers]) -> SignalRow:
     entry, delta = metrics.confidence_variants[name], differences_of(metrics, name).get("augrc_at_c")
     difference = said = ""
-    if isinstance(entry, PairedNumbers) and isinstance(delta, DeltaNumbers):
+    if isinstance(entry, PairedNumbers) and isinstance(delta, DeltaNumbers) and not nothing_common(entry.left):
         difference, said = with_interval(delta.delta, ends_of(delta, entry)), which("augrc_at_c", delta, entry)
     return SignalRow(
         name=name,
         points=tuple(len(one.curve.coverage) for one in runs),
         areas=tuple(_area(one) for one in runs),
-        ece=" and ".join(f"{one.reliability.ece:.3f}" for one in runs if one.reliability) or UNDEFINED,
+        ece=_ece(runs, sides_of(metrics)),
         difference=difference,
         said=said,
     )
 
 
+def _ece(runs: Sequence[VariantNumbers], sides: Sequence[Side]) -> str:
+    """The calibration error of each run whose confidence is a probability, with the side where there are two."""
+    if not any(one.reliability for one in runs):
+        return UNDEFINED
+    values = [f"{one.reliability.ece:.3f}" if one.reliability else UNDEFINED for one in runs]
+    if len(runs) == 1:
+        return values[0]
+    return ", ".join(f"{side.word} {value}" for side, value in zip(sides, values, strict=True))
+
+
 def _area(one: VariantNumbers) -> str:
     if not one.defined:
         return "nothing is answered"
+    if nothing_common(one):
+        return UNDEFINED
     return with_interval(one.augrc_at_c.value, ends_at(one, "augrc_at_c"), bound_of(one, "augrc_at_c"))
 
 
 def _pictures(runs: Sequence[VariantNumbers], sides: Sequence[Side]) -> SignalPictures:
     both = [*zip(sides, runs, strict=True)]
+    top = max((_tallest(one.histogram) for one in runs if one.histogram), default=0) or 1
     return SignalPictures(
         reliability=_reliability(both) if any(one.reliability for one in runs) else None,
         histograms=tuple(
-            (side, _histogram(one.histogram, side), one.histogram.abstained) for side, one in both if one.histogram
+            (side, _histogram(one.histogram, side, top), one.histogram.abstained) for side, one in both if one.histogram
         ),
     )
 
@@ -121,10 +134,14 @@ def _bins(frame: Frame, found: Reliable, side: Side) -> Iterator[str]:
         yield marker(x, y, side.style, 3 + 5 * (each.count / most) ** 0.5)
 
 
-def _histogram(found: Histogram, side: Side) -> str:
-    tallest = max([found.abstained, *(r + w for r, w in zip(found.right, found.wrong, strict=True))], default=0)
+def _tallest(found: Histogram) -> int:
+    return max(found.abstained, *(right + wrong for right, wrong in zip(found.right, found.wrong, strict=True)))
+
+
+def _histogram(found: Histogram, side: Side, top: int) -> str:
+    """Answers by confidence, on the scale of the other run's."""
     low, high = found.edges[0], found.edges[-1]
-    frame = Frame(_WIDTH, _HEIGHT, xs=(low, high), ys=(0.0, float(tallest or 1)), right=96)
+    frame = Frame(_WIDTH, _HEIGHT, xs=(low, high), ys=(0.0, float(top)), right=96)
     away = Frame(_WIDTH, _HEIGHT, ys=frame.ys, left=_WIDTH - 70, right=22)
     parts = [*frame.axes("confidence", "items"), *_bar(away, (0.0, 1.0), [(found.abstained, "abstained")])]
     parts.append(label(_WIDTH - 46, _HEIGHT - 27, "abstained"))

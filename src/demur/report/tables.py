@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from demur.artifact_numbers import DeltaNumbers, Ends, PairedNumbers
-from demur.errors import harmless, unknown
-from demur.report.numbers import UNDEFINED, bound_of, differences_of, ends_at, level_of, runs_of, title, value_of
+from demur.errors import unknown
+from demur.report.escaped import DAGGER, escaped_latex, escaped_markdown, latex_numbers, no_formula
+from demur.report.numbers import UNDEFINED, bound_of, differences_of, ends_at, level_of, measured, runs_of, title
 from demur.verdict import LEFT, REACHED_AT, RIGHT, UNDECIDED, ends_of, three, which_is_better
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ SHOWN = ("cmax", "aurc_full", "augrc_full", "aurc_at_c", "augrc_at_c", "eaugrc")
 LISTED = (*SHOWN[:3], "naurc", "naugrc", "eaurc", *SHOWN[3:])
 _EXCESSES = ("eaurc", "eaugrc")  # of full areas, and no fairer than those
 _NAMES = {"aurc_full": "aurc", "augrc_full": "augrc"}
-_DAGGER = "†"
 _SIDES = ("left", "right", "difference")
 
 
@@ -42,7 +41,7 @@ class Cell:
         """The number, and its interval, as they are printed."""
         if self.value is None:
             return UNDEFINED, ""
-        mark = _DAGGER if self.unfair else ""
+        mark = DAGGER if self.unfair else ""
         if self.ends is not None:
             return f"{self.value:.4g}", f"[{three(self.ends.low)}, {three(self.ends.high)}]{mark}"
         return f"{self.value:.4g}", (f"≤ {three(self.bound)}" if self.bound is not None else "") + mark
@@ -69,12 +68,17 @@ def rows_of(metrics: Metrics, variant: str, keys: Sequence[str]) -> Iterator[Row
     entry = metrics.confidence_variants[variant]
     runs = runs_of(entry)
     for key in keys:
-        cells = [Cell(value_of(one, key), ends_at(one, key), bound_of(one, key)) for one in runs]
+        cells = [_number(one, key) for one in runs]
         yield Row(_name(key, runs[0]), title(key, runs[0]), (*cells, *_difference(metrics, variant, key)))
     for coverage in runs[0].mae_at_coverage:
         cells = [_risk(one, coverage) for one in runs]
         delta = _difference(metrics, variant, "mae_at_coverage", coverage)
         yield Row(f"mae@{coverage}", f"risk at {coverage}", (*cells, *delta))
+
+
+def _number(one: VariantNumbers, key: str) -> Cell:
+    value = measured(one, key)
+    return Cell(None, None) if value is None else Cell(value, ends_at(one, key), bound_of(one, key))
 
 
 def _name(key: str, one: VariantNumbers) -> str:
@@ -96,7 +100,8 @@ def _difference(metrics: Metrics, variant: str, key: str, coverage: str | None =
         return []
     found = differences_of(metrics, variant).get(key)
     delta = found.get(coverage or "") if isinstance(found, Mapping) else found
-    if not isinstance(delta, DeltaNumbers):
+    silent = coverage is None and any(measured(one, key) is None for one in runs_of(entry))
+    if silent or not isinstance(delta, DeltaNumbers):
         return [Cell(None, None)]
     said = which_is_better(key, delta, entry, coverage)
     if key in _EXCESSES and entry.left.cmax != entry.right.cmax:
@@ -119,7 +124,7 @@ def notes(metrics: Metrics) -> list[str]:
     if boot is None:
         found.append("No intervals: nothing was resampled.")
     else:
-        ways = ", ".join(dict.fromkeys(_methods(metrics))) or "none"
+        ways = ", ".join(methods_shown(metrics)) or "none"
         drawn = f"{boot.n_resamples} bootstrap resamples of participants, seed {boot.seed}"
         found.append(f"In brackets the {level_of(runs[0])} ({ways.replace('_', ' ')}); {drawn}.")
     conventions = (convention.ties, convention.denominator, convention.anchor_at_zero, convention.integration)
@@ -127,9 +132,11 @@ def notes(metrics: Metrics) -> list[str]:
     cells = [cell for row in _all_rows(metrics) for cell in row.cells]
     if any(cell.ends is None and cell.bound is not None for cell in cells):
         found.append("≤ marks a one-sided bound at 95 %: no answer was wrong.")
+    if not all(one.defined for one in runs):
+        found.append(f"{UNDEFINED} under an area: a run that answers nothing has none, nor a difference to another.")
     reasons = dict.fromkeys(_in_general(cell.unfair) for cell in cells if cell.unfair)
     if reasons:
-        found.append(f"{_DAGGER} Nothing follows from this difference: {'; '.join(reasons)}.")
+        found.append(f"{DAGGER} Nothing follows from this difference: {'; '.join(reasons)}.")
     return [*found, f"demur {metrics.tool.version}."]
 
 
@@ -146,9 +153,15 @@ def _runs(metrics: Metrics) -> Iterator[str]:
         yield f"{side}: {said or 'not from a file'}."
 
 
-def _methods(metrics: Metrics) -> Iterator[str]:
+def methods_shown(metrics: Metrics) -> dict[str, list[str]]:
+    """The methods of the intervals that are shown, each with the numbers it is used for."""
+    found: dict[str, dict[str, None]] = {}
     for row in _all_rows(metrics):
-        yield from (cell.ends.method for cell in row.cells if cell.ends is not None)
+        number = "risk at a coverage" if row.name.startswith("mae@") else row.title
+        for cell in row.cells:
+            if cell.ends is not None:
+                found.setdefault(cell.ends.method, {})[number] = None
+    return {method: [*numbers] for method, numbers in found.items()}
 
 
 def _all_rows(metrics: Metrics) -> Iterator[Row]:
@@ -169,48 +182,6 @@ def markdown(metrics: Metrics) -> str:
 
 def _bars(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
-
-
-_MARKUP = re.compile(r"([\\`*_{}\[\]<>|~$&#@!^]|:(?=//)|(?<=[wW])\.)")
-
-
-def escaped_markdown(text: str) -> str:
-    r"""Text that Markdown shows as it is: addresses stay text as well.
-
-    >>> print(escaped_markdown("a|b <i> [x](y)"))
-    a\|b \<i\> \[x\](y)
-    """
-    return _MARKUP.sub(r"\\\1", harmless(text))
-
-
-_TEX = {
-    "\\": r"\textbackslash{}",
-    "^": r"\textasciicircum{}",
-    "~": r"\textasciitilde{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    '"': r"\symbol{34}",
-    "'": r"\symbol{39}",
-    "`": r"\symbol{96}",
-    "-": "-{}",
-    "[": "{[}",
-    "]": "{]}",
-    "−": "$-$",
-    "–": "--",
-    "≤": r"$\leq$",
-    _DAGGER: r"\textsuperscript{\dag}",
-    **{sign: f"\\{sign}" for sign in "{}$&#%_"},
-}
-
-
-def escaped_latex(text: str) -> str:
-    r"""Text that LaTeX prints as it is: no command, comment, formula, ligature or new line comes out of it.
-
-    >>> print(escaped_latex(r"50% \input{x_1}"))
-    50\% \textbackslash{}input\{x\_1\}
-    """
-    return "".join(_TEX.get(character, character) for character in harmless(text))
 
 
 def latex(metrics: Metrics) -> str:
@@ -241,21 +212,8 @@ def latex(metrics: Metrics) -> str:
 
 def _latex_row(row: Row) -> str:
     heading = escaped_latex(row.title).replace("Cmax", r"$C_{\max}$").replace(r"C\_common", r"$C_{\mathrm{common}}$")
-    cells = [_latex_numbers(text) for cell in row.cells for text in cell.texts()]
+    cells = [latex_numbers(text) for cell in row.cells for text in cell.texts()]
     return " & ".join([heading, *cells])
-
-
-def _latex_numbers(text: str) -> str:
-    """A number or an interval: minus signs and powers of ten as formulas."""
-    power = re.sub(r"(-?[0-9.]+)e([+-][0-9]+)", lambda found: _power(*found.groups()), text)
-    plain = re.sub(r"(?<![0-9{$])-([0-9.]+)", r"$-\1$", power)
-    for sign in ("≤", "–", _DAGGER):
-        plain = plain.replace(sign, _TEX[sign])
-    return plain.replace("[", "{[}", 1)
-
-
-def _power(mantissa: str, exponent: str) -> str:
-    return f"${mantissa}\\times10^{{{int(exponent)}}}$"
 
 
 def csv_text(metrics: Metrics) -> str:
@@ -268,13 +226,13 @@ def csv_text(metrics: Metrics) -> str:
         level = _level(runs_of(entry)[0])
         for row in rows_of(metrics, variant, LISTED):
             for side, cell in zip(sides, row.cells, strict=True):
-                write((_no_formula(variant), side, row.name, _full(cell.value), *_csv_ends(cell, level)))
+                write((no_formula(variant), side, no_formula(row.name), _full(cell.value), *_csv_ends(cell, level)))
     return lines.getvalue()
 
 
 def _csv_ends(cell: Cell, level: str) -> tuple[str, str, str, str]:
     if cell.ends is not None:
-        return _full(cell.ends.low), _full(cell.ends.high), level, cell.ends.method
+        return _full(cell.ends.low), _full(cell.ends.high), level, no_formula(cell.ends.method)
     if cell.bound is not None:
         return "", _full(cell.bound), "0.95", "one_sided_bound"
     return "", "", "", ""
@@ -287,11 +245,6 @@ def _level(one: VariantNumbers) -> str:
 
 def _full(value: float | None) -> str:
     return "" if value is None else repr(value)
-
-
-def _no_formula(text: str) -> str:
-    plain = harmless(text)
-    return f"'{plain}" if plain.startswith(("=", "+", "-", "@")) else plain
 
 
 FORMS: dict[str, Callable[[Metrics], str]] = {"latex": latex, "markdown": markdown, "csv": csv_text}

@@ -27,7 +27,7 @@
   const variant = () => data.variants[Number(chosen("variant", "0"))];
   const point = (side, i) => {
     const run = variant().runs[side];
-    return { threshold: run.threshold[i], coverage: run.accepted[i] / data.items, accepted: run.accepted[i],
+    return { threshold: run.threshold[i], typed: run.typed[i], coverage: run.accepted[i] / data.items, accepted: run.accepted[i],
       selective: run.selective[i], generalized: run.generalized[i] };
   };
 
@@ -46,7 +46,7 @@
   const read = (side, at, kind) => {
     const risk = `${kind} risk ${digits(at[kind], 4)}`;
     const who = data.sides.length > 1 ? `${data.sides[side]}: ` : "";
-    find("readout").textContent = `${who}threshold ${digits(at.threshold, 6)}, coverage ${percent(at.coverage)}, ` +
+    find("readout").textContent = `${who}threshold ${at.typed}, coverage ${percent(at.coverage)}, ` +
       `${risk}, ${at.accepted} of ${data.items} items accepted`;
   };
   const shown = (side) => find(["show-left", "show-right"][side])?.checked ?? true;
@@ -89,20 +89,22 @@
   const slide = find("slide"), names = { coverage: "coverage at least", risk: "risk at most", threshold: "threshold" };
   const absent = { coverage: "not reached", risk: "no point keeps to it", threshold: "accepts nothing" };
   const operate = () => {
+    if (!slide) return;
     const way = chosen("way", "coverage"), stops = variant().stops[way], stop = stops[Number(slide.value)];
     find("slide-name").textContent = names[way];
     if (!stop) return;
     find("asked").textContent = stop[0];
+    find("asked-count").textContent = way === "coverage" ? `${stop[3]} of ${data.items}` : "";
     slide.setAttribute("aria-valuetext", `${names[way]} ${stop[0]}`);
     const copied = { variant: variant().name, chosen_by: way, asked: stop[0] };
     const figure = plot();
     all("#operating-point tbody tr").forEach((row, side) => {
       const cell = (name) => row.querySelector(`[data-cell="${name}"]`);
       const place = stop[1][side], at = place < 0 ? null : point(side, place);
-      cell("threshold").textContent = at ? digits(at.threshold, 6) : absent[way];
+      cell("threshold").textContent = at ? at.typed : absent[way];
       cell("coverage").textContent = at ? percent(at.coverage) : "–";
       cell("risk").textContent = at ? digits(at.selective, 4) : "–";
-      cell("interval").textContent = at ? stop[2][side] || "no interval stored here" : "–";
+      if (cell("interval")) cell("interval").textContent = at ? stop[2][side] || "none stored here" : "–";
       cell("accepted").textContent = at ? `${at.accepted} of ${data.items}` : "–";
       cell("per-100").textContent = at ? digits(100 * data.multiplier * at.generalized, 4) : "–";
       copied[data.sides[side]] = at && { threshold: at.threshold, coverage: at.coverage, selective_risk: at.selective,
@@ -113,20 +115,26 @@
     const counts = variant().runs.map((run, side) => `${data.sides[side]} ${run.accepted.length} of ${run.all}`);
     find("stops").textContent = `This page carries these working points: ${counts.join(", ")}. None of them is rounded or moved.`;
   };
-  const restart = (value) => {
+  let wanted = null;
+  const show = () => {
     const stops = variant().stops[chosen("way", "coverage")];
+    const far = stops.map((stop) => Math.abs(stop[3] - wanted));
     slide.max = Math.max(stops.length - 1, 0);
-    slide.value = value ?? Math.floor(stops.length / 2);
+    slide.value = wanted === null ? Math.floor(stops.length / 2) : far.indexOf(Math.min(...far));
     operate();
   };
-  slide.addEventListener("input", operate);
-  all('input[name="way"]').forEach((one) => one.addEventListener("change", () => restart()));
-  all('input[name="variant"], input[name="kind"]').forEach((one) => one.addEventListener("change", () => {
-    here.place = -1;
-    restart();
-  }));
-  const half = data.variants[0]?.stops.coverage.findIndex((stop) => stop[0] === "50.0%");
-  if (data.variants.length) restart(half > 0 ? half : undefined);
+  const want = () => { wanted = variant().stops[chosen("way", "coverage")][Number(slide.value)]?.[3] ?? null; };
+  if (slide) {
+    slide.addEventListener("input", () => { want(); operate(); });
+    all('input[name="way"]').forEach((one) => one.addEventListener("change", () => { wanted = null; show(); want(); }));
+    all('input[name="variant"], input[name="kind"]').forEach((one) => one.addEventListener("change", () => {
+      here.place = -1;
+      show();
+    }));
+    wanted = data.variants[0].stops.coverage.find((stop) => stop[0] === "50.0%")?.[3] ?? null;
+    show();
+    want();
+  }
 
   // A band of practical equivalence around zero.
   const equate = () => {
@@ -137,9 +145,10 @@
       band.setAttribute("width", 2 * half);
     }
     const table = all(".differences").find((one) => one.getClientRects().length);
-    const rows = table ? all('tr[data-low]:not([data-panel="coverage"])', table) : [];
+    const rows = table ? all("tr[data-low]", table) : [];
     const inside = rows.filter((row) => Number(row.dataset.low) > -margin && Number(row.dataset.high) < margin);
-    find("equal-said").textContent = margin ? `${inside.length} of ${rows.length} intervals lie wholly inside ±${margin}` : "";
+    const said = rows.length ? `${inside.length} of ${rows.length} intervals lie wholly inside ±${margin}` : "no risk here can be compared";
+    find("equal-said").textContent = margin ? said : "";
   };
   if (find("equal")) [find("equal"), ...all('input[name="variant"]')].forEach((one) => one.addEventListener("input", equate));
 })();
