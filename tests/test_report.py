@@ -512,6 +512,14 @@ class TestEdges:
             metrics_of(content)
         assert str(refused.value).isprintable()
 
+    def test_a_coverage_that_is_no_number_of_items_is_refused(self):
+        content = golden("one")
+        llm = content["confidence_variants"]["llm"]
+        llm["curve"]["coverage"][0] += 1e-9
+        llm["bands"] = None
+        with pytest.raises(UserError, match="llm: a coverage of the curve is no number of the 24 items"):
+            metrics_of(content)
+
     def test_risks_of_left_and_right_at_different_coverages_are_refused(self):
         content = golden("paired")
         content["confidence_variants"]["llm"]["left"]["mae_at_coverage"].popitem()

@@ -140,6 +140,7 @@ class Needless(Part):
 
 
 MOST_CASES = 20
+_ROUNDING = 1e-12
 
 
 class Cases(Part):
@@ -185,6 +186,16 @@ class Metrics(Part):
         included = self.comparison.participants_overlap_included
         if included is not None and included != self.population.participants_included:
             raise ValueError("participants_overlap_included is not population.participants_included")
+        return self
+
+    @model_validator(mode="after")
+    def _coverages_are_of_the_items(self) -> Self:
+        items = self.population.items_total
+        for name, entry in self.confidence_variants.items():
+            for label, one in entry.sides(name):
+                accepted = (coverage * items for coverage in one.curve.coverage)
+                if any(abs(units - round(units)) > _ROUNDING * items for units in accepted):
+                    raise ValueError(f"{label}: a coverage of the curve is no number of the {items} items")
         return self
 
     @model_validator(mode="after")
