@@ -39,16 +39,14 @@ class Verdict:
 def verdict(metrics: Metrics, names: tuple[str, ...] = ()) -> Verdict:
     """What an artifact says under its first variant; the runs are called by the names given."""
     names = names or (("left", "right") if metrics.comparison.enabled else ("The run",))
-    variant, one = next(iter(metrics.confidence_variants.items()), ("", None))
+    variant, one = next(iter(metrics.confidence_variants.items()))
     headline, sentences = _said(metrics, variant, one, names)
     return Verdict(headline, sentences, (*_failed_often(metrics, names),), (*_cautions(metrics, variant, names),))
 
 
 def _said(
-    metrics: Metrics, variant: str, one: VariantNumbers | PairedNumbers | None, names: tuple[str, ...]
+    metrics: Metrics, variant: str, one: VariantNumbers | PairedNumbers, names: tuple[str, ...]
 ) -> tuple[str, tuple[str, ...]]:
-    if one is None:
-        return "No confidence was evaluated: there is nothing to say.", ()
     if isinstance(one, PairedNumbers):
         both = (names[0], names[-1])
         return _which_run(metrics, variant, one, both), (*comparison_sentences(metrics, variant, both),)
