@@ -80,11 +80,24 @@ def _long(template: dict[str, Any], points: int, units: int, turn: int) -> dict[
             "generalized_risk": [r * c for r, c in zip(risk, coverage, strict=True)],
             "threshold": [1 - math.sqrt(c) / 3 for c in coverage],
         }
-        one |= {"cmax": coverage[-1], "mae_at_coverage": dict.fromkeys(one["mae_at_coverage"]), "bands": None}
+        one |= {"cmax": coverage[-1], "mae_at_coverage": dict.fromkeys(one["mae_at_coverage"])}
         each = {"n": units // 8, "answered": points // 8, "coverage": 0.5, "risk": 0.25, "bias": 0.0}
         one["by_item"] = dict.fromkeys(one["by_item"], each)
-        one.pop("bands")
+        one["bands"] = _bands(one["curve"], points)
     return pair
+
+
+def _bands(curve: dict[str, list[float]], points: int) -> dict[str, Any]:
+    """As many as an artifact holds, around the curve."""
+    kept = [place * (points - 1) // 39 for place in range(40)]
+
+    def around(risks: list[float]) -> dict[str, list[float]]:
+        near, far = 0.08765432109876, 0.15678901234567
+        away = {"low": -near, "high": near, "low_simultaneous": -far, "high_simultaneous": far}
+        return {end: [risks[place] + distance for place in kept] for end, distance in away.items()}
+
+    risks = {name: around(curve[name]) for name in ("selective_risk", "generalized_risk")}
+    return {"level": 0.95, "coverage": [curve["coverage"][place] for place in kept], **risks}
 
 
 def renamed(content: dict[str, Any], name_of: Any) -> Metrics:
