@@ -219,3 +219,19 @@ def test_a_damaged_report_is_a_clean_error_or_a_list(folder):
         assert (found.stdout == "") == (found.returncode == 2)
         assert found.stderr.count("\n") == (found.returncode == 2)
     assert codes == {0, 2, 3}
+
+
+def test_the_mode_of_a_run_can_be_said_where_the_report_does_not(tmp_path):
+    demur(tmp_path, "simulate", "--output", "run.json", "--participants", "8", "--seed", "1")
+    arguments = ("--mode", "few_shot", "--bootstrap-resamples", "0", "--output", "m.json", "--quiet")
+    demur(tmp_path, "evaluate", "--input", "run.json", *arguments)
+    content = json.loads((tmp_path / "m.json").read_text(encoding="utf-8"))
+    content["inputs"] = []
+    (tmp_path / "bare.json").write_text(json.dumps(content), encoding="utf-8")
+    refused = demur(tmp_path, "audit", "--data", "run.json", "--reported", "bare.json")
+    assert refused.returncode == 2
+    assert "few_shot" in refused.stderr
+    found = demur(tmp_path, "audit", "--data", "run.json", "--reported", "bare.json", "--mode", "few_shot")
+    assert found.returncode == 0, found.stdout
+    other = demur(tmp_path, "audit", "--data", "run.json", "--reported", "bare.json", "--mode", "zero_shot")
+    assert other.returncode == 3

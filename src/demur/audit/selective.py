@@ -46,16 +46,21 @@ _SETTINGS = ("seed", "n_resamples", "level")
 _IN_COLUMNS = frozenset(("curve", "histogram", "oracle", "bands"))
 
 
-def runs_of(paths: Sequence[str | File], content: Any, instrument: str | File | Instrument = "PHQ-8") -> list[Items]:
-    """The runs an artifact was made from, in the modes it records; one file may hold both sides."""
+def runs_of(
+    paths: Sequence[str | File],
+    content: Any,
+    instrument: str | File | Instrument = "PHQ-8",
+    modes: Sequence[str] = (),
+) -> list[Items]:
+    """The runs an artifact was made from, in the modes given or else those it records; one file may hold both sides."""
     wanted = 2 if _is_paired(content) else 1
     if not 1 <= len(paths) <= wanted:
         raise UserError(f"{len(paths)} data files for an artifact of {wanted} runs: give one, or one for each")
     inputs = _member(content, "inputs")
     said = [_member(one, "mode") for one in inputs] if isinstance(inputs, list) else []
-    modes = [mode if isinstance(mode, str) else None for mode in said]
+    recorded = [mode if isinstance(mode, str) else None for mode in said]
     both = [*paths] * (wanted // len(paths))
-    return read_inputs(both, modes=modes if len(modes) == wanted else (), instrument=instrument)
+    return read_inputs(both, modes=modes or (recorded if len(recorded) == wanted else ()), instrument=instrument)
 
 
 def is_selective(content: Any) -> bool:

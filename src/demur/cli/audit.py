@@ -36,6 +36,9 @@ def audit(  # noqa: PLR0913, PLR0917  (one parameter an option)
     column: Annotated[
         list[str] | None, typer.Option(help="What another column is called in a per-query table, as ROLE=COLUMN.")
     ] = None,
+    mode: Annotated[
+        list[str] | None, typer.Option(help="Mode of a run, where the report does not record it: one, or one a side.")
+    ] = None,
     instrument: InstrumentName = "PHQ-8",
     calibration: CalibrationFile = None,
     resamples: Annotated[
@@ -67,9 +70,9 @@ def audit(  # noqa: PLR0913, PLR0917  (one parameter an option)
     content = _content(reported)
     if data[0].suffix.lower() == _RUN or is_selective(content):
         _refuse("a run", {"--system": system, "--column": column})
-        findings = _of_runs(data, (reported, content), (instrument, calibration), resamples)
+        findings = _of_runs(data, (reported, content), (instrument, mode, calibration), resamples)
     else:
-        _refuse("a per-query table", {"--calibration": calibration, "a second --data": data[1:]})
+        _refuse("a per-query table", {"--mode": mode, "--calibration": calibration, "a second --data": data[1:]})
         findings = _of_queries(data[0], (reported, content), (system, column), resamples)
     if as_json:
         text = json_text(_record(data, reported) | findings_json(findings, listed))
@@ -100,15 +103,14 @@ def _of_queries(
 
 
 def _of_runs(
-    data: Sequence[Path], what: tuple[Path, Any], how: tuple[str, Path | None], resamples: int | None
+    data: Sequence[Path], what: tuple[Path, Any], how: tuple[str, Names, Path | None], resamples: int | None
 ) -> list[Finding]:
     from demur.audit.plain_intervals import RESAMPLES  # noqa: PLC0415
     from demur.audit.selective import audited_selective, runs_of  # noqa: PLC0415
     from demur.strict_json import read_as  # noqa: PLC0415
 
-    (reported, content), (instrument, calibration) = what, how
-    with _told_of(reported):
-        runs = runs_of(data, content, instrument)
+    (reported, content), (instrument, modes, calibration) = what, how
+    runs = runs_of(data, content, instrument, modes or ())
     fitted = read_as(calibration, lambda parsed: parsed) if calibration else None
     with _told_of(reported):
         taken = RESAMPLES if resamples is None else resamples
