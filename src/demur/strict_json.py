@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 from demur.errors import UserError, literal, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator
 
 T = TypeVar("T")
 
@@ -79,6 +79,20 @@ def loads(text: str, number: Callable[[str], Any] | None = None) -> Any:
         raise
     except ValueError:  # the interpreter's limit on the digits of an integer
         raise UserError("not valid JSON: an integer of too many digits") from None
+
+
+def json_objects(lines: Iterable[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The objects of JSON Lines, each with its line; empty lines are passed over."""
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            row = loads(line)
+        except UserError as error:
+            raise UserError(f"line {number}: {error}") from None
+        if not isinstance(row, dict):
+            raise UserError(f"line {number}: expected an object")
+        yield f"line {number}", row
 
 
 def _whole(parsed: Any, text: str) -> Any:

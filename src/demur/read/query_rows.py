@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from demur.errors import UserError, shown
 from demur.frames import columns_of
 from demur.read.query_cells import Cells
-from demur.strict_json import loads
+from demur.strict_json import json_objects
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -86,24 +86,11 @@ def _legible(rows: Any) -> Iterator[list[str]]:
 
 def _json_lines(opened: Stream, _: str | Path) -> Rows:
     """The members of the first row are the columns."""
-    rows = _objects(opened)
+    rows = json_objects(opened.lines)
     first = next(rows, None)
     if first is None:
         raise UserError(_EMPTY)
     return Rows([*first[1]], Cells(joined_ids=False, written_numbers=False), lambda _: chain([first], rows))
-
-
-def _objects(opened: Stream) -> Placed:
-    for number, line in enumerate(opened.lines, 1):
-        if not line.strip():
-            continue
-        try:
-            row = loads(line)
-        except UserError as error:
-            raise UserError(f"line {number}: {error}") from None
-        if not isinstance(row, dict):
-            raise UserError(f"line {number}: expected an object")
-        yield f"line {number}", row
 
 
 def _parquet(_: Stream, path: str | Path) -> Rows:

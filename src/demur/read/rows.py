@@ -18,7 +18,7 @@ from demur.frames import columns_of
 from demur.instruments import PHQ8, Instrument
 from demur.instruments import instrument as instrument_of
 from demur.items import ClusterId, Items, RawUnits, Source, checked_ids
-from demur.strict_json import decode, fingerprint, loads, read_bytes, shown_path
+from demur.strict_json import decode, fingerprint, json_objects, read_bytes, shown_path
 
 Table = dict[str, list[Any]]
 ROLES = ("cluster", "item", "truth", "prediction")
@@ -157,17 +157,7 @@ def _from_parquet(data: bytes, names: Mapping[str, str]) -> Table:
 
 
 def _from_json_lines(data: bytes, _: Mapping[str, str]) -> Table:
-    rows = []
-    for number, line in enumerate(decode(data).split("\n"), 1):
-        if not line.strip():
-            continue
-        try:
-            row = loads(line)
-        except UserError as error:
-            raise UserError(f"line {number}: {error}") from None
-        if not isinstance(row, dict):
-            raise UserError(f"line {number}: expected an object")
-        rows.append(row)
+    rows = [row for _, row in json_objects(decode(data).split("\n"))]
     if not rows:
         raise UserError("the file is empty: there is nothing to evaluate")
     members = dict.fromkeys(chain.from_iterable(rows))
