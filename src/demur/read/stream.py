@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
 import zlib
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,12 +26,12 @@ _CHUNK = 1 << 20
 class _Watched(io.RawIOBase):
     """The bytes of a file, hashed and counted as they are read."""
 
-    def __init__(self, path: Path, progress: Progress | None) -> None:
+    def __init__(self, file: io.FileIO, progress: Progress | None) -> None:
         import hashlib  # noqa: PLC0415  (slow to import, and only files have a fingerprint)
 
-        self._file = path.open("rb", buffering=0)
+        self._file = file
         self._hash, self._read = hashlib.sha256(), 0
-        self._total, self._progress = path.stat().st_size, progress
+        self._total, self._progress = os.fstat(file.fileno()).st_size, progress
 
     def readable(self) -> bool:
         return True
@@ -59,7 +60,7 @@ class Stream:
 
     def __init__(self, path: str | Path, progress: Progress | None = None) -> None:
         self._path = path
-        self._raw = _Watched(Path(path), progress)
+        self._raw = _Watched(Path(path).open("rb", buffering=0), progress)
         buffered = io.BufferedReader(self._raw, _CHUNK)
         packed = buffered.peek(2)[:2] == _GZIP
         unpacked = io.BufferedReader(gzip.GzipFile(fileobj=buffered)) if packed else buffered
