@@ -6,7 +6,7 @@ import gzip
 import io
 import os
 import zlib
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -59,12 +59,17 @@ class Stream:
     """A text file being read: its lines, and afterwards its source."""
 
     def __init__(self, path: str | Path, progress: Progress | None = None) -> None:
-        self._path = path
-        self._raw = _Watched(Path(path).open("rb", buffering=0), progress)
+        self._path = Path(path)
+        self._raw = _Watched(io.FileIO(path), progress)
         buffered = io.BufferedReader(self._raw, _CHUNK)
         packed = buffered.peek(2)[:2] == _GZIP
         unpacked = io.BufferedReader(gzip.GzipFile(fileobj=buffered)) if packed else buffered
         self.lines = io.TextIOWrapper(unpacked, encoding="utf-8", newline="\n")
+
+    def close(self) -> None:
+        """Close the file; what unpacks it would leave it open."""
+        self.lines.close()
+        self._raw.close()
 
     def source(self) -> Source:
         """Where it is and what it holds."""
@@ -93,5 +98,5 @@ def _opened(path: str | Path, progress: Progress | None) -> Iterator[Stream]:
         made = Stream(path, progress)
     except (TypeError, ValueError) as error:  # no path at all, or a NUL in it
         raise UserError(f"cannot be read ({error})") from None
-    with made.lines:
+    with closing(made):
         yield made
