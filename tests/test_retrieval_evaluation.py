@@ -342,10 +342,9 @@ class TestGate:
         assert nothing.defined is False
         assert nothing.metrics["mae"].reason == "nothing is answered"
         right = evaluated(made(gold=[["s1"]] * 36, ranked=[["s1"]] * 36), Plan(30, seed=1))
-        assert set(retrieval_metrics_artifact(right, created_at=WHEN).systems["one"].gate.upper_bound95) == {
-            "aurc",
-            "augrc",
-        }
+        bound = retrieval_metrics_artifact(right, created_at=WHEN).systems["one"].gate.upper_bound95
+        assert set(bound) == {"aurc", "augrc"}
+        assert bound["augrc"] == pytest.approx(1 - 0.05 ** (1 / 12))  # largest loss 1, everything answered, 12 posts
 
     def test_conventions_and_another_k_are_not_held_against_the_reference_ranges(self):
         one_class = retrieval_metrics_artifact(evaluated(made(gold=[["s1"]] * 36)), created_at=WHEN)

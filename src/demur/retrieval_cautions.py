@@ -76,7 +76,8 @@ def about_detection(name: str, rankings: Rankings, one_class: tuple[str, ...]) -
         pairs = {*zip(rankings.fold.tolist(), rankings.has_gold.tolist(), strict=True)}
         alone = 2 * len(rankings.folds) - len(pairs)
         if alone:
-            text = f"{alone} of {len(rankings.folds)} folds hold one class only: their values are conventions, and are in the mean over folds"
+            held = f"{alone} of {len(rankings.folds)} folds hold one class only"
+            text = f"{held}: their values are conventions, and are in the mean over folds"
             yield Caution("single_class", text, f"{name} folds")
 
 
