@@ -4,7 +4,6 @@ import json
 import re
 from fractions import Fraction
 from importlib.resources import files
-from pathlib import Path
 
 import jsonschema
 import pytest
@@ -18,18 +17,7 @@ from demur.report.console import evaluation_text
 from demur.resample import Plan
 from demur.results import metrics_artifact
 from demur.simulate import simulated_run
-
-GOLDEN = Path(__file__).parent / "golden"
-RUN = GOLDEN / "run.json"
-PLAN = Plan(50, seed=1)
-
-
-def evaluated(*modes, **settings):
-    runs = [read_run(RUN, mode=mode) for mode in modes]
-    plan = settings.pop("plan", PLAN)
-    return metrics_artifact(
-        evaluate(*runs, settings=Settings(**settings), plan=plan), created_at="2026-01-31T12:00:00Z"
-    )
+from golden_runs import GOLDEN, RUN, evaluated
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,5 @@
 """Two runs on the same people: who is compared, and what may be said of it."""
 
-from pathlib import Path
-
 import pytest
 
 from demur import UserError, read_run
@@ -9,19 +7,8 @@ from demur.evaluation import Settings, evaluate
 from demur.report.console import evaluation_text
 from demur.resample import Plan
 from demur.results import metrics_artifact
+from golden_runs import evaluated
 from runs import experiment, failure, participant, run, written
-
-GOLDEN = Path(__file__).parent / "golden"
-RUN = GOLDEN / "run.json"
-PLAN = Plan(50, seed=1)
-
-
-def evaluated(*modes, **settings):
-    runs = [read_run(RUN, mode=mode) for mode in modes]
-    plan = settings.pop("plan", PLAN)
-    return metrics_artifact(
-        evaluate(*runs, settings=Settings(**settings), plan=plan), created_at="2026-01-31T12:00:00Z"
-    )
 
 
 @pytest.fixture(scope="module")
