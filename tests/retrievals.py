@@ -1,0 +1,40 @@
+"""Made-up queries for the tests of retrieval, and their evaluation."""
+
+import random
+
+from demur.ranking_columns import rankings_of
+from demur.resample import Plan
+from demur.retrieval_evaluation import evaluate_retrieval
+from demur.retrieval_numbers import RetrievalSettings
+
+WHEN = "2026-01-31T12:00:00Z"
+
+
+def made(seed=1, posts=12, criteria="ABC", **more):
+    rng = random.Random(seed)
+    columns = {name: [] for name in ("gold", "ranked", "posts", "criteria", "prob", "fold", "selected")}
+    for post in range(posts):
+        for criterion in criteria:
+            ids = [f"s{number}" for number in range(8)]
+            gold = rng.sample(ids, rng.choice([0, 1, 1, 2]))
+            ranked = rng.sample(ids, rng.choice([0, 6, 8]))
+            values = (
+                gold,
+                ranked,
+                post,
+                criterion,
+                rng.randint(0, 10) / 10,
+                str(post % 3),
+                ranked[: rng.randint(0, 4)],
+            )
+            for name, value in zip(columns, values):
+                columns[name].append(value)
+    return columns | more
+
+
+def evaluated(columns=None, plan=None, **settings):
+    return evaluate_retrieval(
+        {"one": rankings_of(**(columns or made()))},
+        settings=RetrievalSettings(**settings),
+        plan=plan or Plan(0, seed=None),
+    )
