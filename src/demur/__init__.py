@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from demur.instruments import GAD7, PHQ8, PHQ9, Instrument, instrument
     from demur.intervals import Interval
     from demur.items import Items
-    from demur.metrics import (
+    from demur.quantities import (
         CALIBRATION_METRICS,
         DETECTION_METRICS,
         METRICS,

@@ -27,7 +27,7 @@ _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Band:
+class BandColumns:
     """Low and high ends at each coverage: of an interval there, and of a band that holds at all of them at once."""
 
     low: Floats
@@ -37,12 +37,12 @@ class Band:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Bands:
-    """The bands of both risks over the same coverages, each that of a working point."""
+class BandEnds:
+    """The bands of both risks over the same coverages, each that of a operating point."""
 
     coverage: Floats
-    selective_risk: Band
-    generalized_risk: Band
+    selective_risk: BandColumns
+    generalized_risk: BandColumns
     level: float = LEVEL
 
     def to_json(self) -> dict[str, Any]:
@@ -56,7 +56,7 @@ class Bands:
 
 
 def points_kept(points: int) -> Places:
-    """Which working points get a band: all of them, or so many spread evenly, the first and the last among them.
+    """Which operating points get a band: all of them, or so many spread evenly, the first and the last among them.
 
     >>> points_kept(3).tolist(), points_kept(79)[[0, 1, 2, -1]].tolist()
     ([0, 1, 2], [0, 2, 4, 78])
@@ -69,7 +69,7 @@ def points_kept(points: int) -> Places:
 def drawn_risks(curve: Curve, sample: Replicates) -> dict[str, Floats]:
     """Both risks of every replicate (a row) at the coverages of the curve (a column each); nan where not reached.
 
-    The risk at a coverage is that of the first working point that reaches it, in a replicate as in the sample itself.
+    The risk at a coverage is that of the first operating point that reaches it, in a replicate as in the sample itself.
     """
     count = curve.points.count[points_kept(len(curve))]
     units = sample.units.astype(np.int64)[:, None]
@@ -82,7 +82,7 @@ def drawn_risks(curve: Curve, sample: Replicates) -> dict[str, Floats]:
     return {"selective": loss / (np.where(reached, accepted, 1) * divisor), "generalized": loss / (units * divisor)}
 
 
-def bands_of(curve: Curve, table: Table, drawn: Mapping[str, Floats]) -> Bands | None:
+def bands_of(curve: Curve, table: Table, drawn: Mapping[str, Floats]) -> BandEnds | None:
     """The bands from the risks of the replicates, at the coverages that at least half of them reach.
 
     None where there is no such coverage.
@@ -97,17 +97,17 @@ def bands_of(curve: Curve, table: Table, drawn: Mapping[str, Floats]) -> Bands |
         _band(risk[kept][there], drawn[name][:, there], table.clusters, floor)
         for name, risk in (("selective", curve.selective_risk), ("generalized", curve.generalized_risk))
     )
-    return Bands(curve.coverage[kept][there], selective, generalized)
+    return BandEnds(curve.coverage[kept][there], selective, generalized)
 
 
-def _band(risk: Floats, drawn: Floats, clusters: int, floor: float) -> Band:
+def _band(risk: Floats, drawn: Floats, clusters: int, floor: float) -> BandColumns:
     method = "percentile" if clusters >= MANY_CLUSTERS else "expanded_percentile"
     evidence = [Evidence(float(point), values, clusters) for point, values in zip(risk, drawn.T, strict=True)]
     ends = [interval(method, one, LEVEL) for one in evidence]
     spread = np.array([one.bootstrap_std_error for one in evidence])
     spread[spread <= _ROUNDING * np.abs(risk)] = 0
     reach = _critical(risk, drawn, spread) * spread
-    return Band(
+    return BandColumns(
         low=np.array([end.low for end in ends if end]),
         high=np.array([end.high for end in ends if end]),
         low_simultaneous=np.maximum(risk - reach, floor),

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from demur.cautions import Caution
     from demur.graded import Graded
     from demur.items import Items
-    from demur.metrics import Metric
+    from demur.quantities import Metric
     from demur.replicates import Replicates
 
     Floats = NDArray[np.float64]

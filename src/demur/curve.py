@@ -1,9 +1,9 @@
-"""The risk–coverage curve: working points, the areas under it, and its lower convex hull."""
+"""The risk–coverage curve: operating points, the areas under it, and its lower convex hull."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class WorkingPoint:
-    """The first working point that reaches a coverage; `value` is nan where none does."""
+class OperatingPoint:
+    """The first operating point that reaches a coverage; `value` is nan where none does."""
 
     requested: float
     achieved: float
@@ -84,7 +84,7 @@ class Points:
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """Working points of a system: one for each distinct confidence of an answered unit, surest first.
+    """Operating points of a system: one for each distinct confidence of an answered unit, most confident first.
 
     >>> from demur import risk_coverage
     >>> curve = risk_coverage([2, 2, 1, 0], loss=[0, 2, 0, None])
@@ -100,16 +100,19 @@ class Curve:
     divisor: int
     loss_levels: NDArray[Any]
     level_sizes: Counts
+    plateau: NDArray[np.intp]
     abstained_nan: int = 0
     loss_name: str = "as given"
 
     @classmethod
     def of(cls, graded: Graded) -> Curve:
         """Sort once; equal confidences make one point, so that order inside a tie cannot matter."""
-        order = _surest_first(graded)
+        order = _most_confident_first(graded)
         confidence = graded.confidence[order]
         last = np.append(confidence[1:] != confidence[:-1], True)[: len(order)]
         ends = np.flatnonzero(last)
+        plateau = np.empty(len(order), np.intp)
+        plateau[order] = np.cumsum(last) - last
         loss_sum = cumulative_sum(graded.loss[order])[ends]
         levels, sizes = _levels(graded.loss)
         return cls(
@@ -119,15 +122,29 @@ class Curve:
             divisor=graded.divisor,
             loss_levels=levels,
             level_sizes=sizes,
+            plateau=plateau,
             abstained_nan=graded.abstained_nan,
             loss_name=graded.loss_name,
+        )
+
+    @classmethod
+    def empty(cls, like: Curve) -> Curve:
+        """A curve of the same units, none of them answered."""
+        none = slice(0)
+        return replace(
+            like,
+            points=like.points.upto(0),
+            threshold=like.threshold[none],
+            loss_levels=like.loss_levels[none],
+            level_sizes=like.level_sizes[none],
+            plateau=like.plateau[none],
         )
 
     def __len__(self) -> int:
         return len(self.points)
 
     def __repr__(self) -> str:
-        return f"Curve({len(self)} working points, {self.units} units, {self.answered} answered, Cmax {self.cmax:.4g})"
+        return f"Curve({len(self)} operating points, {self.units} units, {self.answered} answered, Cmax {self.cmax:.4g})"
 
     def _repr_html_(self) -> str:
         return curve_html(self.coverage, self.selective_risk, self.threshold, repr(self))
@@ -177,19 +194,19 @@ class Curve:
         """Summed loss of the accepted units over all units, at each point."""
         return self.points.loss_sum / self._area_unit
 
-    def at(self, coverage: str | float | Fraction | Decimal | Coverage) -> WorkingPoint:
-        """The first working point that reaches a coverage.
+    def at(self, coverage: str | float | Fraction | Decimal | Coverage) -> OperatingPoint:
+        """The first operating point that reaches a coverage.
 
         >>> from demur import risk_coverage
         >>> risk_coverage([2, 2, 1, 0], loss=[0, 2, 0, None]).at("0.6")
-        WorkingPoint(requested=0.6, achieved=0.75, value=0.6666666666666666, threshold=1.0)
+        OperatingPoint(requested=0.6, achieved=0.75, value=0.6666666666666666, threshold=1.0)
         """
         target = Coverage.of(coverage)
         index = int(np.searchsorted(self.points.count, target.units_needed(self.units)))
         if index == len(self):
-            return WorkingPoint(float(target), np.nan, np.nan, np.nan)
+            return OperatingPoint(float(target), np.nan, np.nan, np.nan)
         count, loss_sum = self.points.count[index].item(), self.points.loss_sum[index].item()
-        return WorkingPoint(
+        return OperatingPoint(
             requested=float(target),
             achieved=count / self.units,
             value=loss_sum / (count * self.divisor),
@@ -208,12 +225,12 @@ class Curve:
 
     @cached_property
     def optimal_selective_area(self) -> Fraction:
-        """The area under the selective risk of the same losses in the best order."""
+        """The area under the selective risk of the same losses in the oracle order."""
         return self._oracle().selective_area() / self._area_unit
 
     @cached_property
     def optimal_generalized_area(self) -> Fraction:
-        """The area under the generalized risk of the same losses in the best order."""
+        """The area under the generalized risk of the same losses in the oracle order."""
         return self._oracle().generalized_area() / (self._area_unit * max(self.units, 1))
 
     @cached_property
@@ -225,7 +242,7 @@ class Curve:
 
     @cached_property
     def harmonic_area(self) -> Fraction:
-        """Σ_k (mean loss of the k surest), with the loss of a plateau spread evenly over it, per unit."""
+        """Σ_k (mean loss of the k most confident), with the loss of a plateau spread evenly over it, per unit."""
         if not self.defined:
             return Fraction(0)
         ranks = np.arange(1.0, self.answered + 1)
@@ -234,12 +251,12 @@ class Curve:
 
     @cached_property
     def pairwise_area(self) -> Fraction:
-        """Σ of each loss times the share of answered units that are no surer than it, per unit."""
+        """Σ of each loss times the share of answered units that are no more confident than it, per unit."""
         if not self.defined:
             return Fraction(0)
         plateau_loss = np.diff(self.points.loss_sum, prepend=0)
-        no_surer = self.answered - np.append(0, self.points.count[:-1])
-        return Fraction((plateau_loss * no_surer).sum().item()) / (self._area_unit * self.answered)
+        no_more_confident = self.answered - np.append(0, self.points.count[:-1])
+        return Fraction((plateau_loss * no_more_confident).sum().item()) / (self._area_unit * self.answered)
 
     @staticmethod
     def ratio(part: Fraction, whole: Fraction) -> Fraction | float:
@@ -247,7 +264,7 @@ class Curve:
         return part / whole if whole else math.nan
 
     def risk_at(self, coverage: Coverage) -> float:
-        """Selective risk of the first working point that reaches the coverage; nan where none does."""
+        """Selective risk of the first operating point that reaches the coverage; nan where none does."""
         return self.at(coverage).value
 
     def selective_area_upto(self, coverage: Coverage | None) -> Fraction:
@@ -287,8 +304,8 @@ class Curve:
         return (end - start) * (2 * left + share * (right - left)) / 2
 
     @property
-    def best_order(self) -> Points:
-        """The points of the best order where the loss of the next unit is larger, and the last."""
+    def oracle_order(self) -> Points:
+        """The points of the oracle order where the loss of the next unit is larger, and the last."""
         return Points(cumulative_sum(self.level_sizes), cumulative_sum(self.loss_levels * self.level_sizes))
 
     def _oracle(self) -> Points:
@@ -297,7 +314,7 @@ class Curve:
         return Points(np.arange(1, len(losses) + 1), cumulative_sum(losses))
 
 
-def _surest_first(graded: Graded) -> NDArray[np.intp]:
+def _most_confident_first(graded: Graded) -> NDArray[np.intp]:
     if graded.loss.dtype.kind == "i":
         return np.argsort(graded.confidence)[::-1]
     # Sums of doubles depend on their order: ties are put in the order of their losses, not of the rows.

@@ -70,15 +70,29 @@ class Evidence:
         return float(np.std(self.reached, ddof=1)) if len(self.reached) > 1 else math.nan
 
 
-Method = Callable[[Evidence, float], "tuple[float, float] | Interval | None"]
+Ends = Callable[[Evidence, float], "tuple[float, float] | Interval | None"]
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A way to make an interval, and what it needs besides bootstrap values.
+
+    `influence`: a standard error from an influence function; `errors`: one in every replicate. `left_out`: the values with one cluster left out.
+    """
+
+    name: str
+    function: Ends
+    needs: frozenset[str]
+
+
 METHODS: dict[str, Method] = {}
 
 
-def method(name: str) -> Callable[[Method], Method]:
+def method(name: str, *needs: str) -> Callable[[Ends], Ends]:
     """Register a way to make an interval at a level; it gives None where it cannot."""
 
-    def register(function: Method) -> Method:
-        METHODS[name] = function
+    def register(function: Ends) -> Ends:
+        METHODS[name] = Method(name, function, frozenset(needs))
         return function
 
     return register
@@ -97,7 +111,7 @@ def interval(name: str, evidence: Evidence, level: float = 0.95) -> Interval | N
         return None
     if evidence.clusters == 1:
         return Interval(name, evidence.point, evidence.point)
-    ends = METHODS[name](evidence, level)
+    ends = METHODS[name].function(evidence, level)
     return ends if ends is None or isinstance(ends, Interval) else Interval(name, *map(float, ends))
 
 
@@ -115,13 +129,13 @@ def expanded_percentile(evidence: Evidence, level: float) -> tuple[float, float]
     return _quantiles(evidence.reached, math.erfc(z / math.sqrt(2)) / 2)
 
 
-@method("bootstrap_t")
-def bootstrap_t(evidence: Evidence, level: float) -> tuple[float, float] | None:
+@method("t_interval")
+def t_interval(evidence: Evidence, level: float) -> tuple[float, float] | None:
     """The number ± t(P−1) bootstrap standard errors."""
     return _around(evidence, evidence.bootstrap_std_error, level)
 
 
-@method("studentised")
+@method("studentised", "influence", "errors")
 def studentised(evidence: Evidence, level: float) -> tuple[float, float] | Interval | None:
     """Quantiles of (replicate − number)/(its own analytic error); `analytic_log` where such an error is 0."""
     if evidence.std_error is None or evidence.replicate_std_error is None:
@@ -133,7 +147,7 @@ def studentised(evidence: Evidence, level: float) -> tuple[float, float] | Inter
     return evidence.point - ends[1] * evidence.std_error, evidence.point - ends[0] * evidence.std_error
 
 
-@method("analytic")
+@method("analytic", "influence")
 def analytic(evidence: Evidence, level: float) -> tuple[float, float] | None:
     """The number ± t(P−1) analytic standard errors."""
     if evidence.std_error is None:
@@ -141,7 +155,7 @@ def analytic(evidence: Evidence, level: float) -> tuple[float, float] | None:
     return _around(evidence, evidence.std_error, level)
 
 
-@method("analytic_log")
+@method("analytic_log", "influence")
 def analytic_log(evidence: Evidence, level: float) -> tuple[float, float] | None:
     """The analytic interval made on the log scale: for a number that cannot be negative. None at 0."""
     if evidence.std_error is None:
@@ -152,7 +166,7 @@ def analytic_log(evidence: Evidence, level: float) -> tuple[float, float] | None
     return evidence.point / factor, evidence.point * factor
 
 
-@method("jackknife")
+@method("jackknife", "left_out")
 def jackknife(evidence: Evidence, level: float) -> tuple[float, float] | None:
     """The number ± t(P−1) standard errors from leaving out one cluster at a time."""
     values = _left_out(evidence)
@@ -162,7 +176,7 @@ def jackknife(evidence: Evidence, level: float) -> tuple[float, float] | None:
     return _around(evidence, spread, level)
 
 
-@method("bca")
+@method("bca", "left_out")
 def bca(evidence: Evidence, level: float) -> tuple[float, float] | None:
     """The bias-corrected and accelerated percentile interval (Efron 1987)."""
     from statistics import NormalDist  # noqa: PLC0415  (slow to import, and only this method needs it)

@@ -1,13 +1,13 @@
-"""Resampling: draw once, in blocks, and take every number of every system from the same draws.
+"""Resampling: one pass over one set of draws. Each view is drawn once per block, and every number is taken from it.
 
-No metric is known here by name.
+No quantity is known here by name.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,23 +20,18 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
+    Columns = dict[str, Floats]
 
-
-class Drawable(Protocol):
-    """Anything whose clusters can be drawn again: what a statistic gets of it, given the weights of the clusters."""
-
-    @property
-    def ids(self) -> Sequence[int | str]: ...  # noqa: D102
-    @property
-    def clusters(self) -> int: ...  # noqa: D102
-    @property
-    def cells(self) -> int: ...  # noqa: D102
-    def drawn(self, weights: Floats) -> Any: ...  # noqa: D102
-
-
-Statistic = Callable[..., Mapping[str, Any]]
-Job = tuple[Statistic, Sequence["Table | Drawable"]]
 Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ask:
+    """Numbers wanted of a view: one number, or a row of numbers, per replicate under each name."""
+
+    view: Any
+    numbers: Callable[[Any], Mapping[str, Any]]
+
 
 _BLOCK_CELLS = 1 << 17  # a megabyte an array: a block of them stays near the processor
 
@@ -63,7 +58,7 @@ class Plan:
             object.__setattr__(self, "seed", checked_seed(self.seed))
 
 
-def bootstrap(statistic: Statistic, *tables: Table, plan: Plan) -> dict[str, Floats]:
+def bootstrap(statistic: Callable[..., Mapping[str, Any]], *tables: Table, plan: Plan) -> Columns:
     """The values of a statistic over bootstrap samples of the clusters the tables share.
 
     The statistic gets one `Replicates` per table, all drawn alike, and gives a number, or a row of numbers, per
@@ -75,61 +70,93 @@ def bootstrap(statistic: Statistic, *tables: Table, plan: Plan) -> dict[str, Flo
     >>> bootstrap(lambda sample: {"aurc": sample.selective_area}, table, plan=Plan(3, seed=1))["aurc"].round(3).tolist()
     [0.875, 1.75, 0.0]
     """
-    return bootstrap_each({"": (statistic, tables)}, plan=plan)[""]
+    if not tables or not all(isinstance(table, Table) for table in tables):
+        raise UserError("nothing to resample: give at least one table, made by Table.of")
+    return resampled([Ask(_Tables(tables), lambda samples: statistic(*samples))], plan)[0]
 
 
-def bootstrap_each(jobs: Mapping[str, Job], *, plan: Plan) -> dict[str, dict[str, Floats]]:
-    """The values of several statistics, each of tables of its own, over the same bootstrap samples of the clusters."""
+@dataclass(frozen=True, slots=True, eq=False)
+class _Tables:
+    """Tables as one view."""
+
+    tables: tuple[Table, ...]
+
+    @property
+    def ids(self) -> Sequence[int | str]:
+        if any(table.ids != self.tables[0].ids for table in self.tables):
+            raise UserError(_DIFFERENT)
+        return self.tables[0].ids
+
+    @property
+    def cells(self) -> int:
+        return max(table.cells for table in self.tables)
+
+    def drawn(self, weights: Floats) -> list[Replicates]:
+        return [Replicates.of(table, weights) for table in self.tables]
+
+
+_DIFFERENT = "the tables hold different clusters: they cannot be drawn alike"
+
+
+def resampled(asks: Sequence[Ask], plan: Plan) -> list[Columns]:
+    """What is asked, over bootstrap samples of the clusters: of every view, from the same draws."""
+    clusters = len(asks[0].view.ids) if asks else 0
 
     def drawn(replicates: NDArray[np.intp]) -> Floats:
         assert plan.seed is not None  # noqa: S101  (the plan has checked it)
-        return weights(plan.seed, replicates, _clusters(jobs))
+        return weights(plan.seed, replicates, clusters)
 
-    return _in_blocks(jobs, drawn, plan.n_resamples, plan)
-
-
-def leave_one_out(statistic: Statistic, *tables: Table, plan: Plan) -> dict[str, Floats]:
-    """The values of a statistic with each cluster left out in turn; none where that would leave nothing."""
-    if tables[0].clusters == 1:
-        return {}
-
-    def all_but(clusters: NDArray[np.intp]) -> Floats:
-        return np.asarray(1.0 - (clusters[:, None] == np.arange(tables[0].clusters)))
-
-    return _in_blocks({"": (statistic, tables)}, all_but, tables[0].clusters, replace(plan, progress=None))[""]
+    return _in_blocks(asks, drawn, plan.n_resamples, plan)
 
 
-def as_it_is(table: Table) -> Replicates:
-    """The sample itself, as a block of one."""
-    return Replicates.of(table, np.ones((1, table.clusters)))
+def left_out(asks: Sequence[Ask], plan: Plan) -> list[Columns]:
+    """What is asked, with each cluster left out in turn; nothing where that would leave nothing."""
+    clusters = len(asks[0].view.ids) if asks else 0
+    if clusters <= 1:
+        return [{} for _ in asks]
+
+    def all_but(chosen: NDArray[np.intp]) -> Floats:
+        return np.asarray(1.0 - (chosen[:, None] == np.arange(clusters)))
+
+    return _in_blocks(asks, all_but, clusters, replace(plan, progress=None))
 
 
 def _in_blocks(
-    jobs: Mapping[str, Job], weights_of: Callable[[NDArray[np.intp]], Floats], total: int, plan: Plan
-) -> dict[str, dict[str, Floats]]:
-    """The statistics of every block of samples, put together in order."""
-    tables = _refuse_tables(jobs)
+    asks: Sequence[Ask], weights_of: Callable[[NDArray[np.intp]], Floats], total: int, plan: Plan
+) -> list[Columns]:
+    """The answers of every block of samples, put together in order."""
+    if not asks or not total:
+        return [{} for _ in asks]
+    if any(ask.view.ids != asks[0].view.ids for ask in asks):
+        raise UserError(_DIFFERENT)
 
-    def work(start: int) -> dict[str, dict[str, Floats]]:
+    def work(start: int) -> list[Columns]:
         numbers = np.arange(start, min(start + size, total))
-        drawn = weights_of(numbers)
-        return {
-            name: _checked(statistic(*(_sample(table, drawn) for table in given)), len(numbers))
-            for name, (statistic, given) in jobs.items()
-        }
+        drawn, samples = weights_of(numbers), dict[int, Any]()
+        return [_checked(ask.numbers(_sample(ask.view, drawn, samples)), len(numbers)) for ask in asks]
 
-    size = plan.block or max(1, min(total, _BLOCK_CELLS // max(table.cells for table in tables)))
+    size = plan.block or max(1, min(total, _BLOCK_CELLS // max(ask.view.cells for ask in asks)))
     np.empty(_KEPT)  # freed at once: it teaches the C allocator to keep what blocks free, which saves a quarter
-    blocks: list[dict[str, dict[str, Floats]]] = []
+    blocks: list[list[Columns]] = []
     for block in _each(work, range(0, total, size), plan.threads):
         blocks.append(block)
         if plan.progress:
             plan.progress(min(len(blocks) * size, total), total)
-    return {job: _joined([block.pop(job) for block in blocks]) for job in jobs}
+    return [_joined([block[number] for block in blocks]) for number in range(len(asks))]
 
 
-def _joined(blocks: Sequence[dict[str, Floats]]) -> dict[str, Floats]:
-    return {name: np.concatenate([block[name] for block in blocks]) for name in (blocks[0] if blocks else ())}
+def _sample(view: Any, weights: Floats, samples: dict[int, Any]) -> Any:
+    """What a view draws, drawn once per block however many numbers are taken from it."""
+    if id(view) not in samples:
+        members = getattr(view, "members", None)
+        samples[id(view)] = (
+            view.drawn(weights) if members is None else view.joined([_sample(one, weights, samples) for one in members])
+        )
+    return samples[id(view)]
+
+
+def _joined(blocks: Sequence[Columns]) -> Columns:
+    return {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]}
 
 
 def _each(work: Callable[[int], Any], starts: range, threads: int) -> Iterator[Any]:
@@ -143,29 +170,11 @@ def _each(work: Callable[[int], Any], starts: range, threads: int) -> Iterator[A
         yield from pool.map(work, starts)
 
 
-def _clusters(jobs: Mapping[str, Job]) -> int:
-    return next(iter(jobs.values()))[1][0].clusters
-
-
-def _sample(table: Table | Drawable, weights: Floats) -> Any:
-    return Replicates.of(table, weights) if isinstance(table, Table) else table.drawn(weights)
-
-
-def _refuse_tables(jobs: Mapping[str, Job]) -> list[Table | Drawable]:
-    """All the tables there are, if they can be drawn alike."""
-    tables = [table for _, given in jobs.values() for table in given]
-    if not tables or not all(isinstance(table, Table) or hasattr(table, "drawn") for table in tables):
-        raise UserError("nothing to resample: give at least one table, made by Table.of")
-    if any(table.ids != tables[0].ids for table in tables[1:]):
-        raise UserError("the tables hold different clusters: they cannot be drawn alike")
-    return tables
-
-
-def _checked(found: Any, replicates: int) -> dict[str, Floats]:
+def _checked(given: Any, replicates: int) -> dict[str, Floats]:
     """What a statistic gave, if it gave one number, or one row of numbers, per replicate under each name."""
-    if not isinstance(found, Mapping):
-        raise UserError(f"a statistic gives a dict of arrays, not {literal(found)}")
-    values = {str(name): np.asarray(value, dtype=np.float64) for name, value in found.items()}
+    if not isinstance(given, Mapping):
+        raise UserError(f"a statistic gives a dict of arrays, not {literal(given)}")
+    values = {str(name): np.asarray(value, dtype=np.float64) for name, value in given.items()}
     for name, value in values.items():
         if value.ndim not in (1, 2) or len(value) != replicates:
             raise UserError(f"the statistic gives {name} the shape {value.shape}, expected ({replicates},)")

@@ -221,16 +221,3 @@ def shown_hits(rankings: Rankings, shown: Integers) -> Integers:
     """Of each query: how many of the first ids that are shown are gold."""
     within = rankings.hit_rank <= shown[rankings.hit_query]
     return np.bincount(rankings.hit_query[within], minlength=len(rankings))
-
-
-def evidence(gold: Integers, shown: Integers, hits: Integers) -> dict[str, Any]:
-    """Of each query: recall, precision and F1 of what is shown, and how much that is.
-
-    With nothing to find, showing nothing is right: 1 each. With something to find, showing nothing is 0 each.
-    """
-    nothing = (gold == 0) & (shown == 0)
-    recall = np.where(gold > 0, hits / np.maximum(gold, 1), nothing)
-    precision = np.where(shown > 0, hits / np.maximum(shown, 1), nothing)
-    both = gold + shown
-    f1 = np.where(both > 0, 2 * hits / np.maximum(both, 1), 1.0)
-    return {"evidence_recall": recall, "evidence_precision": precision, "evidence_f1": f1, "average_k": shown * 1.0}

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from demur.curve import Curve
 from demur.errors import UserError
 
 if TYPE_CHECKING:
@@ -137,8 +138,9 @@ class Table:
     largest_loss: int | None = None
 
     @classmethod
-    def of(cls, graded: Graded) -> Table:
-        """Aggregate graded units by cluster."""
+    def of(cls, graded: Graded, curve: Curve | None = None) -> Table:
+        """Aggregate graded units by cluster; their curve, if it is there, has sorted the confidences already."""
+        curve = Curve.of(graded) if curve is None else curve
         clusters = graded.clusters
         ids: Sequence[int | str] = range(graded.units)
         units, cluster = np.ones(graded.units), np.arange(graded.answered)
@@ -146,13 +148,12 @@ class Table:
             ids, units, cluster = clusters.ids, clusters.units.astype(np.float64), clusters.of_answer
         if not ids:
             raise UserError("there are no clusters: nothing can be resampled")
-        threshold, plateau = np.unique(-graded.confidence, return_inverse=True)
         level_loss, level = np.unique(graded.loss, return_inverse=True)
         return cls(
             ids=ids,
             cluster_units=units,
-            threshold=-threshold,
-            plateaus=Entries.of(plateau, cluster, graded.loss, len(ids)),
+            threshold=curve.threshold,
+            plateaus=Entries.of(curve.plateau, cluster, graded.loss, len(ids)),
             levels=Entries.of(level, cluster, graded.loss, len(ids)),
             level_loss=level_loss.astype(np.float64),
             divisor=graded.divisor,

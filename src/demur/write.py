@@ -29,6 +29,11 @@ def json_text(content: Any) -> str:
     return _indented(content, "\n") + "\n"
 
 
+def json_members(content: dict[str, Any]) -> dict[str, str]:
+    """The text of each member of an object, as `json_text` writes it."""
+    return {name: f"{_plain(name)}: {_indented(value, chr(10) + '  ')}" for name, value in content.items()}
+
+
 def _indented(content: Any, line: str) -> str:
     inner = line + "  "
     if isinstance(content, dict) and content:

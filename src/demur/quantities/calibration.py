@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from demur.errors import UserError, literal
-from demur.metrics.forecasts import BINS, Forecasts, calibration_metric, over
+from demur.quantities.forecasts import BINS, Forecasts, over
+from demur.quantities.registry import quantity
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 LEAST_LIKELY = 1e-6
 
 
-@calibration_metric("nll", undefined="the outcomes are not all 0 or 1")
+@quantity("nll", of="forecasts", title="NLL", undefined="the outcomes are not all 0 or 1", shown=("validation",))
 def nll(forecasts: Forecasts) -> Floats:
     """Negative log-likelihood, per forecast.
 
@@ -43,7 +44,7 @@ def nll(forecasts: Forecasts) -> Floats:
     return forecasts.mean(np.sum(happened * forecasts.outcome + not_so * misses, axis=0))
 
 
-@calibration_metric("brier")
+@quantity("brier", of="forecasts", title="Brier", shown=("validation",))
 def brier(forecasts: Forecasts) -> Floats:
     """Brier score: mean squared difference.
 
@@ -62,7 +63,7 @@ def brier(forecasts: Forecasts) -> Floats:
     return forecasts.mean(np.maximum(crossed + forecasts.squares, 0))  # rounding may leave a little less than nothing
 
 
-@calibration_metric("brier_reliability")
+@quantity("brier_reliability", of="forecasts", title="brier reliability", shown=())
 def brier_reliability(forecasts: Forecasts) -> Floats:
     """The part of the Brier score that recalibration could remove.
 
@@ -81,7 +82,7 @@ def brier_reliability(forecasts: Forecasts) -> Floats:
     return forecasts.mean(np.sum(over(came - given, count, 0.0) ** 2 * count, axis=0))
 
 
-@calibration_metric("brier_resolution", better="higher")
+@quantity("brier_resolution", of="forecasts", title="brier resolution", better="higher", shown=())
 def brier_resolution(forecasts: Forecasts) -> Floats:
     """How far the bins' outcomes are from the overall one.
 
@@ -101,7 +102,7 @@ def brier_resolution(forecasts: Forecasts) -> Floats:
     return forecasts.mean(np.sum((over(came, count, 0.0) - rate) ** 2 * count, axis=0))
 
 
-@calibration_metric("brier_uncertainty", better="neither")
+@quantity("brier_uncertainty", of="forecasts", title="brier uncertainty", better="neither", shown=())
 def brier_uncertainty(forecasts: Forecasts) -> Floats:
     """Variance of the outcomes.
 
@@ -120,7 +121,7 @@ def brier_uncertainty(forecasts: Forecasts) -> Floats:
     return np.maximum(variance, 0)
 
 
-@calibration_metric("brier_within_bins", better="neither")
+@quantity("brier_within_bins", of="forecasts", title="brier within bins", better="neither", shown=())
 def brier_within_bins(forecasts: Forecasts) -> Floats:
     """What binning leaves out of the decomposition.
 
@@ -140,7 +141,7 @@ def brier_within_bins(forecasts: Forecasts) -> Floats:
     return np.asarray(brier(forecasts) - binned)
 
 
-@calibration_metric("ece")
+@quantity("ece", of="forecasts", title="ECE", shown=("validation",))
 def ece(forecasts: Forecasts) -> Floats:
     """Expected calibration error over bins of equal width.
 
@@ -159,7 +160,7 @@ def ece(forecasts: Forecasts) -> Floats:
     return forecasts.mean(np.abs(forecasts.in_bins(forecasts.outcome - forecasts.given)).sum(axis=0))
 
 
-@calibration_metric("ece_open")
+@quantity("ece_open", of="forecasts", title="ece open", shown=())
 def ece_open(forecasts: Forecasts) -> Floats:
     """Expected calibration error with a last bin that does not include 1.
 
@@ -181,7 +182,7 @@ def ece_open(forecasts: Forecasts) -> Floats:
     return forecasts.mean(np.abs(forecasts.in_bins(gaps, bin_of)).sum(axis=0))
 
 
-@calibration_metric("ece_adaptive")
+@quantity("ece_adaptive", of="forecasts", title="ece adaptive", shown=())
 def ece_adaptive(forecasts: Forecasts) -> Floats:
     """Expected calibration error over bins of equal mass.
 
@@ -205,7 +206,15 @@ def ece_adaptive(forecasts: Forecasts) -> Floats:
     return forecasts.mean(np.abs(sums).sum(axis=0))
 
 
-@calibration_metric("auroc", better="higher", undefined="the outcomes are not all 0 or 1, or all the same")
+@quantity(
+    "auroc",
+    of="forecasts",
+    title="AUROC",
+    better="higher",
+    undefined="the outcomes are not all 0 or 1, or all the same",
+    convention=lambda _: 0.5,
+    shown=("validation", "detection"),
+)
 def auroc(forecasts: Forecasts) -> Floats:
     """Chance that something that came true was given the higher probability.
 

@@ -7,100 +7,38 @@ positive class is "has evidence".
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from demur.errors import UserError, literal, unknown
-from demur.metrics.calibration import auroc
-from demur.metrics.forecasts import Forecasts, over
+from demur.errors import UserError, literal
+from demur.quantities.forecasts import Forecasts, over
+from demur.quantities.registry import Parameter, default_measures, quantity
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
+
+    from demur.quantities.registry import Measure
 
     Floats = NDArray[np.float64]
 
-FALSE_POSITIVE_RATES = ("0.03", "0.05", "0.10")
 _ONE_CLASS = "all queries have evidence, or none has: one class"
 
 
-@dataclass(frozen=True, slots=True)
-class DetectionMetric:
-    """A registered function of forecasts; nan where there is one class only, and then `by_convention` stands in.
+def detection_measures() -> list[Measure]:
+    """Every quantity that tells queries with evidence from those without, at the rates that are usually reported."""
+    return [measure for measure in default_measures("forecasts") if "detection" in measure.quantity.shown]
+
+
+def by_convention(measure: Measure, forecasts: Forecasts) -> Floats:
+    """The number in every sample, by convention in those of one class; nan in those that hold nothing.
 
     The convention is part of the number: it stands in for samples of one class in the data and in every draw alike.
     """
-
-    name: str
-    function: Callable[..., Floats]
-    by_convention: Callable[[Forecasts], Floats | float]
-    better: str = "higher"
-    undefined: str = _ONE_CLASS
-
-    @property
-    def at_rate(self) -> bool:
-        """Whether the metric is taken at a false positive rate."""
-        return self.name.endswith("@fpr=F")
-
-
-DETECTION_METRICS: dict[str, DetectionMetric] = {}
-
-
-def detection_metric(
-    name: str, by_convention: Callable[[Forecasts], Floats | float]
-) -> Callable[[Callable[..., Floats]], Callable[..., Floats]]:
-    """Register a function of forecasts (and, for a name that ends in @fpr=F, of a rate) as a detection metric."""
-
-    def register(function: Callable[..., Floats]) -> Callable[..., Floats]:
-        if name in DETECTION_METRICS:
-            raise ValueError(f"the detection metric {name} is registered already")
-        DETECTION_METRICS[name] = DetectionMetric(name, function, by_convention)
-        return function
-
-    return register
-
-
-@dataclass(frozen=True, slots=True)
-class DetectionMeasure:
-    """A detection metric, at a rate where it has one.
-
-    >>> str(DetectionMeasure.of("tpr@fpr=0.05"))
-    'tpr@fpr=0.05'
-    """
-
-    metric: DetectionMetric
-    rate: float | None = None
-    text: str = ""
-
-    @classmethod
-    def of(cls, name: str) -> DetectionMeasure:
-        """Parse a name."""
-        stem, at, rate = name.partition("@fpr=")
-        known = f"{stem}@fpr=F" if at else stem
-        if known not in DETECTION_METRICS:
-            raise unknown("detection metric", name, DETECTION_METRICS)
-        return cls(DETECTION_METRICS[known], checked_rate(rate) if at else None, rate)
-
-    def __str__(self) -> str:
-        return self.metric.name if self.rate is None else f"{self.metric.name[:-1]}{self.text}"
-
-    def __call__(self, forecasts: Forecasts) -> Floats:
-        """The number in every sample, by convention in those of one class; nan in those that hold nothing."""
-        found = self.metric.function(forecasts, *(() if self.rate is None else (self.rate,)))
-        usual = np.where(np.isnan(found), self.metric.by_convention(forecasts), found)
-        return np.where(forecasts.total > 0, usual, np.nan)
-
-
-def detection_measures() -> list[DetectionMeasure]:
-    """Every detection metric once, at the rates that are usually reported."""
-    return [
-        DetectionMeasure.of(f"{metric.name[:-1]}{rate}" if metric.at_rate else metric.name)
-        for metric in DETECTION_METRICS.values()
-        for rate in (FALSE_POSITIVE_RATES if metric.at_rate else ("",))
-    ]
+    number, convention = measure(forecasts), measure.quantity.convention
+    assert convention is not None  # noqa: S101  (every quantity shown for detection declares one)
+    usual = np.where(np.isnan(number), convention(forecasts), number)
+    return np.where(forecasts.total > 0, usual, np.nan)
 
 
 def checked_rate(rate: Any) -> float:
@@ -119,10 +57,18 @@ def single_class(forecasts: Forecasts) -> bool:
     return bool(forecasts.came_true[0] in (0, forecasts.total[0]))
 
 
-detection_metric("auroc", lambda _: 0.5)(auroc)
+RATE = Parameter("fpr=F", checked_rate, "0.05")
 
 
-@detection_metric("auprc", lambda forecasts: forecasts.mean(forecasts.came_true))
+@quantity(
+    "auprc",
+    of="forecasts",
+    title="AUPRC",
+    better="higher",
+    undefined=_ONE_CLASS,
+    convention=lambda forecasts: forecasts.mean(forecasts.came_true),
+    shown=("detection",),
+)
 def auprc(forecasts: Forecasts) -> Floats:
     """Area under the precision–recall curve, as average precision.
 
@@ -144,7 +90,17 @@ def auprc(forecasts: Forecasts) -> Floats:
     return np.where(forecasts.came_true == forecasts.total, np.nan, found)
 
 
-@detection_metric("tpr@fpr=F", lambda _: 0.0)
+@quantity(
+    "tpr@fpr=F",
+    of="forecasts",
+    title="TPR@fpr=F",
+    parameter=RATE,
+    defaults=("0.03", "0.05", "0.10"),
+    better="higher",
+    undefined=_ONE_CLASS,
+    convention=lambda _: 0.0,
+    shown=("detection",),
+)
 def tpr_at_fpr(forecasts: Forecasts, rate: float) -> Floats:
     """Share of the queries with evidence that are caught while false alarms stay within a rate.
 

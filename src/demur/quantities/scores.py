@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from demur.metrics.registry import Measure, default_measures
+from demur.quantities.registry import Measure, default_measures
 from demur.notebook import html_table
 
 if TYPE_CHECKING:
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 
 class Scores(Mapping[str, float]):
-    """A mapping from metric name to number; nan where a metric is undefined, and `reasons` says why.
+    """A mapping from name to number; nan where one is undefined, and `reasons` says why.
 
     >>> from demur import measure
-    >>> measure([2, 2, 1, 0], loss=[0, 2, 0, None], metrics=["aurc", "mae@0.6", "mae@0.9", "aurc@0.9"])
+    >>> measure([2, 2, 1, 0], loss=[0, 2, 0, None], metrics=["aurc", "risk@0.6", "risk@0.9", "aurc@0.9"])
     4 units, 3 answered, 1 abstained (1 null, 0 NaN); loss: as given
     aurc      0.708333
-    mae@0.6   0.666667
-    mae@0.9   undefined: no working point reaches this coverage
+    risk@0.6   0.666667
+    risk@0.9   undefined: no operating point reaches this coverage
     aurc@0.9  0.708333 (up to Cmax 0.75, which is less)
     """
 
@@ -32,7 +32,7 @@ class Scores(Mapping[str, float]):
         chosen = list(default_measures() if names is None else map(Measure.of, names))
         self._values: dict[str, float] = {str(measure): measure(curve) for measure in chosen}
         self.reasons = {
-            str(measure): measure.metric.undefined for measure in chosen if math.isnan(self._values[str(measure)])
+            str(measure): measure.quantity.undefined for measure in chosen if math.isnan(self._values[str(measure)])
         }
         self.cmax, self.defined = curve.cmax, curve.defined
         self._beyond_cmax = {
@@ -69,7 +69,7 @@ class Scores(Mapping[str, float]):
         return "\n".join([self._summary, *(f"{name:<{width}}  {value}" for name, value in self._rows())])
 
     def _repr_html_(self) -> str:
-        return html_table(("metric", "value"), self._rows(), self._summary)
+        return html_table(("quantity", "value"), self._rows(), self._summary)
 
 
 def _summary(curve: Curve) -> str:

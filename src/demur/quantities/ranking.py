@@ -8,19 +8,22 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from demur.errors import UserError, literal, shown, unknown
-from demur.metrics.forecasts import over
+from demur.errors import UserError, literal
+from demur.quantities.forecasts import over
+from demur.quantities.registry import Parameter, quantity
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
+    from demur.quantities.registry import Measure
     from demur.rankings import Rankings
 
     Floats = NDArray[np.float64]
@@ -93,72 +96,25 @@ class Top:
         return np.array([1.0 / math.log2(rank + 1) for rank in range(1, last + 1)])
 
 
-Function = Callable[[Top], "Floats"]
+DEPTH = Parameter("K", lambda text: checked_depth(int(text) if re.fullmatch("[0-9]{1,9}", text) else text), "10")
 
 
-@dataclass(frozen=True, slots=True)
-class RankingMetric:
-    """A registered function of the top of every list; higher is better for all of them."""
-
-    name: str
-    title: str
-    function: Function
-    better: str = "higher"
-    undefined: str = ""
+def _ranking(name: str) -> Callable[[Callable[[Top], Floats]], Callable[[Top], Floats]]:
+    """Register a function of the top of every list; higher is better for all of them, and none is ever undefined."""
+    title = {"ndcg": "nDCG", "mrr": "MRR", "map": "MAP"}.get(name, name.capitalize())
+    facts: dict[str, Any] = {"title": f"{title}@K", "better": "higher", "shown": ("definitions",)}
+    if name == "map_trec":
+        facts["title"] = "MAP@K (÷ gold)"
+    return quantity(f"{name}@K", of="ranking", parameter=DEPTH, defaults=("1", "3", "5", "10"), **facts)
 
 
-RANKING_METRICS: dict[str, RankingMetric] = {}
-
-
-def ranking_metric(name: str, title: str) -> Callable[[Function], Function]:
-    """Register a function of the top of every list as a metric; its name ends in @K."""
-
-    def register(function: Function) -> Function:
-        if name in RANKING_METRICS:
-            raise ValueError(f"the ranking metric {name} is registered already")
-        RANKING_METRICS[name] = RankingMetric(name, title, function)
-        return function
-
-    return register
-
-
-@dataclass(frozen=True, slots=True)
-class RankingMeasure:
-    """A ranking metric at a depth.
-
-    >>> str(RankingMeasure.of("ndcg@10")), RankingMeasure.of("ndcg@10").title
-    ('ndcg@10', 'nDCG@10')
-    """
-
-    metric: RankingMetric
-    k: int
-
-    @classmethod
-    def of(cls, name: str) -> RankingMeasure:
-        """Parse a name."""
-        found = re.fullmatch(r"([a-z_]+)@([0-9]{1,9})", name) if isinstance(name, str) else None
-        if found is None:
-            raise UserError(f"ranking metric {shown(name)}, expected a name and a depth such as ndcg@10")
-        if f"{found[1]}@K" not in RANKING_METRICS:
-            raise unknown("ranking metric", f"{found[1]}@K", RANKING_METRICS)
-        return cls(RANKING_METRICS[f"{found[1]}@K"], checked_depth(int(found[2])))
-
-    def __str__(self) -> str:
-        return f"{self.metric.name[:-1]}{self.k}"
-
-    @property
-    def title(self) -> str:
-        """How a table calls it."""
-        return self.metric.title.replace("@K", f"@{self.k}")
-
-
-def per_query(rankings: Rankings, measures: list[RankingMeasure], *, effective: bool = False) -> dict[str, Floats]:
+def per_query(rankings: Rankings, measures: list[Measure], *, effective: bool = False) -> dict[Measure, Floats]:
     """Every measure of every query. Hits are looked up once for each depth."""
-    tops = {measure.k: Top(rankings, measure.k, effective) for measure in measures}
-    return {str(measure): measure.metric.function(tops[measure.k]) for measure in measures}
+    tops = {measure.value: Top(rankings, measure.value, effective) for measure in measures}
+    return {measure: measure.quantity.function(tops[measure.value]) for measure in measures}
 
 
-@ranking_metric("recall@K", "Recall@K")
+@_ranking("recall")
 def recall(top: Top) -> Floats:
     """Share of the gold ids that are among the first K.
 
@@ -177,7 +133,7 @@ def recall(top: Top) -> Floats:
     return over(top.hits, top.gold, 0.0)
 
 
-@ranking_metric("precision@K", "Precision@K")
+@_ranking("precision")
 def precision(top: Top) -> Floats:
     """Share of the first K places that hold a gold id.
 
@@ -197,7 +153,7 @@ def precision(top: Top) -> Floats:
     return over(top.hits, top.limit, 0.0)
 
 
-@ranking_metric("hit@K", "Hit@K")
+@_ranking("hit")
 def hit(top: Top) -> Floats:
     """Whether any gold id is among the first K; its mean is the hit rate.
 
@@ -216,7 +172,7 @@ def hit(top: Top) -> Floats:
     return (top.hits > 0).astype(np.float64)
 
 
-@ranking_metric("mrr@K", "MRR@K")
+@_ranking("mrr")
 def mrr(top: Top) -> Floats:
     """Reciprocal of the rank of the first gold id, if that is K at most.
 
@@ -238,7 +194,7 @@ def mrr(top: Top) -> Floats:
     return found
 
 
-@ranking_metric("map@K", "MAP@K")
+@_ranking("map")
 def average_precision(top: Top) -> Floats:
     """Average precision: the mean of the precisions at the hits, of as many as there could be; its mean is MAP.
 
@@ -258,7 +214,7 @@ def average_precision(top: Top) -> Floats:
     return over(top.total(top.number / top.rank), np.minimum(top.gold, top.limit), 0.0)
 
 
-@ranking_metric("map_trec@K", "MAP@K (÷ gold)")
+@_ranking("map_trec")
 def average_precision_trec(top: Top) -> Floats:
     """Average precision as trec_eval has it, divided by all there was to find.
 
@@ -277,7 +233,7 @@ def average_precision_trec(top: Top) -> Floats:
     return over(top.total(top.number / top.rank), top.gold, 0.0)
 
 
-@ranking_metric("ndcg@K", "nDCG@K")
+@_ranking("ndcg")
 def ndcg(top: Top) -> Floats:
     """Normalised discounted cumulative gain: hits count less the later they come, against the best order there is.
 

@@ -1,4 +1,4 @@
-"""How good the ranking is: areas against the best order, the best thresholds, chance and the population."""
+"""How good the ranking is: areas against the oracle order, the best thresholds, chance and the population."""
 
 from __future__ import annotations
 
@@ -7,21 +7,28 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from demur.errors import UserError, literal
-from demur.metrics.registry import metric
+from demur.quantities.registry import quantity
 
 if TYPE_CHECKING:
-    from demur.metrics.registry import RiskCoverage
+    from collections.abc import Callable
+
+    from demur.quantities.risk_coverage import RiskCoverage
 
 
-@metric("aurc_optimal", key="aurc_optimal")
+def _percentage(name: str, undefined: str, **declared: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    facts = {"under": "interpretation", "point_only": True, "undefined": undefined, "shown": ()}
+    return quantity(name, of="curve", title=name.replace("_", " "), **facts | declared)
+
+
+@quantity("aurc_optimal", of="curve", title="optimal AURC", point_only=True, shown=())
 def aurc_optimal(curve: RiskCoverage) -> Any:
-    """AURC of the best ranking.
+    """AURC of the oracle ranking.
 
     What AURC would be if confidence sorted these very losses. A floor for rankings without ties; lower means better
     answers, whatever the confidence.
 
     Formula: the AURC of the answered losses in ascending order, each with a confidence of its own.
-    Ties: broken, every unit is a working point. A curve with plateaus can therefore lie below it.
+    Ties: broken, every unit is a operating point. A curve with plateaus can therefore lie below it.
     Abstentions: in the denominator of every coverage, as in the AURC.
     Undefined: never; 0 when nothing is answered.
     Reference: Geifman, Uziel & El-Yaniv (2019), Bias-reduced uncertainty estimation for deep neural classifiers, ICLR.
@@ -33,14 +40,14 @@ def aurc_optimal(curve: RiskCoverage) -> Any:
     return curve.optimal_selective_area
 
 
-@metric("augrc_optimal", key="augrc_optimal")
+@quantity("augrc_optimal", of="curve", title="optimal AUGRC", point_only=True, shown=())
 def augrc_optimal(curve: RiskCoverage) -> Any:
-    """AUGRC of the best ranking.
+    """AUGRC of the oracle ranking.
 
     What AUGRC would be if confidence sorted these very losses: a floor for every ranking, with ties or without.
 
     Formula: the AUGRC of the answered losses in ascending order, each with a confidence of its own.
-    Ties: broken, every unit is a working point.
+    Ties: broken, every unit is a operating point.
     Abstentions: in the denominator of every coverage and risk, as in the AUGRC.
     Undefined: never; 0 when nothing is answered.
     Reference: Traub et al. (2024), arXiv:2407.01032.
@@ -52,14 +59,14 @@ def augrc_optimal(curve: RiskCoverage) -> Any:
     return curve.optimal_generalized_area
 
 
-@metric("eaurc", key="eaurc")
+@quantity("eaurc", of="curve", title="eAURC", comparable="cmax", shown=("csv", "definitions", "gate"))
 def eaurc(curve: RiskCoverage) -> Any:
     """Excess AURC.
 
     How much of the AURC the ranking costs, beside what the answers cost. Lower is better; 0 is a perfect ranking
     without ties.
 
-    Formula: eAURC = AURC − AURC of the best ranking.
+    Formula: eAURC = AURC − AURC of the oracle ranking.
     Ties: plateaus can make it slightly negative. It is never clamped.
     Abstentions: in the denominator of every coverage.
     Undefined: never; 0 when nothing is answered.
@@ -72,14 +79,14 @@ def eaurc(curve: RiskCoverage) -> Any:
     return curve.selective_area - curve.optimal_selective_area
 
 
-@metric("eaugrc", key="eaugrc")
+@quantity("eaugrc", of="curve", title="eAUGRC", comparable="cmax", shown=("table", "csv", "definitions", "gate"))
 def eaugrc(curve: RiskCoverage) -> Any:
     """Excess AUGRC.
 
     How much of the AUGRC the ranking costs. Lower is better; 0 is a perfect ranking. Never negative (for losses that
     are not whole: beyond rounding), and with repeated units better behaved than eAURC.
 
-    Formula: eAUGRC = AUGRC − AUGRC of the best ranking.
+    Formula: eAUGRC = AUGRC − AUGRC of the oracle ranking.
     Ties: count half, as in the AUGRC.
     Abstentions: in the denominator of every coverage and risk.
     Undefined: never; 0 when nothing is answered.
@@ -92,16 +99,16 @@ def eaugrc(curve: RiskCoverage) -> Any:
     return curve.generalized_area - curve.optimal_generalized_area
 
 
-@metric("aurc_achievable", key="aurc_achievable")
+@quantity("aurc_achievable", of="curve", title="achievable AURC", point_only=True, shown=())
 def aurc_achievable(curve: RiskCoverage) -> Any:
-    """AURC of the dominant working points.
+    """AURC of the dominant operating points.
 
     The AURC when only thresholds worth choosing are kept: the vertices of the lower convex hull. Lower is better;
     never above the AURC (for losses that are not whole: beyond rounding).
 
     Formula: the AURC of the vertices of the lower convex hull of (coverage_j, selective_risk_j), which include the
         first and the last point; the first risk repeated at coverage 0.
-    Ties: equal confidences are one working point. Which points are vertices is decided in integers.
+    Ties: equal confidences are one operating point. Which points are vertices is decided in integers.
     Abstentions: in the denominator of every coverage.
     Undefined: never; 0 when nothing is answered.
     Reference: Traub et al. (2024), arXiv:2407.01032, and their fd-shifts code, for the idea of dominant points.
@@ -113,7 +120,7 @@ def aurc_achievable(curve: RiskCoverage) -> Any:
     return curve.achievable_selective_area
 
 
-@metric("aurc_gap_pct", key="aurc_gap_pct", undefined="the optimal AURC is 0")
+@_percentage("aurc_gap_pct", "the optimal AURC is 0")
 def aurc_gap_pct(curve: RiskCoverage) -> Any:
     """Room for a better ranking, by AURC.
 
@@ -133,7 +140,7 @@ def aurc_gap_pct(curve: RiskCoverage) -> Any:
     return curve.ratio(100 * excess, curve.optimal_selective_area)
 
 
-@metric("augrc_gap_pct", key="augrc_gap_pct", undefined="the optimal AUGRC is 0")
+@_percentage("augrc_gap_pct", "the optimal AUGRC is 0")
 def augrc_gap_pct(curve: RiskCoverage) -> Any:
     """Room for a better ranking, by AUGRC.
 
@@ -153,7 +160,7 @@ def augrc_gap_pct(curve: RiskCoverage) -> Any:
     return curve.ratio(100 * excess, curve.optimal_generalized_area)
 
 
-@metric("achievable_gain_pct", key="achievable_gain_pct", better="neither", undefined="the AURC is 0")
+@_percentage("achievable_gain_pct", "the AURC is 0", better="neither")
 def achievable_gain_pct(curve: RiskCoverage) -> Any:
     """What choosing thresholds well would save.
 
@@ -161,7 +168,7 @@ def achievable_gain_pct(curve: RiskCoverage) -> Any:
     should not be used.
 
     Formula: 100 · (AURC − AURC_achievable) / AURC.
-    Ties: equal confidences are one working point.
+    Ties: equal confidences are one operating point.
     Abstentions: cancel, both areas have the same denominator.
     Undefined: when the AURC is 0.
     Reference: Traub et al. (2024), arXiv:2407.01032, for the idea of dominant points.
@@ -174,7 +181,7 @@ def achievable_gain_pct(curve: RiskCoverage) -> Any:
     return curve.ratio(100 * saved, curve.selective_area)
 
 
-@metric("aurc_random", key="aurc_random")
+@quantity("aurc_random", of="curve", title="AURC of a random order", point_only=True, shown=())
 def aurc_random(curve: RiskCoverage) -> Any:
     """AURC of a random ranking.
 
@@ -195,7 +202,7 @@ def aurc_random(curve: RiskCoverage) -> Any:
     return curve.generalized_risk_reached
 
 
-@metric("augrc_random", key="augrc_random")
+@quantity("augrc_random", of="curve", title="AUGRC of a random order", point_only=True, shown=())
 def augrc_random(curve: RiskCoverage) -> Any:
     """AUGRC of a random ranking.
 
@@ -214,14 +221,14 @@ def augrc_random(curve: RiskCoverage) -> Any:
     return curve.coverage_reached * curve.generalized_risk_reached / 2
 
 
-@metric("aurc_harmonic", key="aurc_harmonic")
+@quantity("aurc_harmonic", of="curve", title="harmonic AURC", point_only=True, reported=False, shown=())
 def aurc_harmonic(curve: RiskCoverage) -> Any:
     """Harmonic-weight estimate of the population AURC.
 
     A finite-sample estimator of the AURC of the population, by the weight each rank has on average. Lower is better.
     It is a mean over ranks where `aurc` is a trapezoidal area, so the two differ by little and are not to be mixed.
 
-    Formula: N⁻¹ Σ_i loss_(i) · (H_K − H_{i−1}), ranks i from the surest; H_n = 1 + 1/2 + … + 1/n.
+    Formula: N⁻¹ Σ_i loss_(i) · (H_K − H_{i−1}), ranks i from the most confident; H_n = 1 + 1/2 + … + 1/n.
     Ties: the mean over all orders inside a plateau.
     Abstentions: in the denominator; the estimate is over [0, Cmax], as the AURC is.
     Undefined: never; 0 when nothing is answered.
@@ -235,7 +242,7 @@ def aurc_harmonic(curve: RiskCoverage) -> Any:
     return curve.harmonic_area
 
 
-@metric("aurc_sele", key="aurc_sele")
+@quantity("aurc_sele", of="curve", title="SELE", point_only=True, reported=False, shown=())
 def aurc_sele(curve: RiskCoverage) -> Any:
     """SELE score.
 
@@ -260,7 +267,7 @@ _SMALL_RATE = 0.1
 
 
 def aurc_optimal_zero_one(error_rate: float) -> float:
-    """The AURC of the best ranking of infinitely many fully answered units with 0/1 loss.
+    """The AURC of the oracle ranking of infinitely many fully answered units with 0/1 loss.
 
     Formula: e + (1 − e)·ln(1 − e), and 1 when e = 1. An asymptotic check: at any finite size the optimum of the
     units themselves (`aurc_optimal`) differs from it.
@@ -275,7 +282,7 @@ def aurc_optimal_zero_one(error_rate: float) -> float:
 
 
 def augrc_optimal_zero_one(error_rate: float) -> float:
-    """The AUGRC of the best ranking of infinitely many fully answered units with 0/1 loss: e²/2.
+    """The AUGRC of the oracle ranking of infinitely many fully answered units with 0/1 loss: e²/2.
 
     >>> augrc_optimal_zero_one(0.5)
     0.125

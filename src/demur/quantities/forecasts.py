@@ -4,60 +4,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from demur.columns import Column, plain_values
-from demur.errors import UserError, and_more, literal, unknown
+from demur.errors import UserError, and_more, literal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from demur.replicates import Replicates
 
     Floats = NDArray[np.float64]
     Places = NDArray[np.intp]
-    CalibrationFunction = Callable[["Forecasts"], Floats]
 
 BINS = 10
 _MOST_BINS = 10_000
-
-
-@dataclass(frozen=True, slots=True)
-class CalibrationMetric:
-    """A registered function of forecasts; `undefined` says when it is nan, and is empty if it never is."""
-
-    name: str
-    better: Literal["lower", "higher", "neither"]
-    undefined: str
-    function: CalibrationFunction
-
-
-CALIBRATION_METRICS: dict[str, CalibrationMetric] = {}
-
-
-def calibration_metric(
-    name: str, *, better: Literal["lower", "higher", "neither"] = "lower", undefined: str = ""
-) -> Callable[[CalibrationFunction], CalibrationFunction]:
-    """Register a function of forecasts as a calibration metric."""
-
-    def register(function: CalibrationFunction) -> CalibrationFunction:
-        if name in CALIBRATION_METRICS:
-            raise ValueError(f"the calibration metric {name} is registered already")
-        CALIBRATION_METRICS[name] = CalibrationMetric(name, better, undefined, function)
-        return function
-
-    return register
-
-
-def calibration_metric_named(name: str) -> CalibrationMetric:
-    """The calibration metric of that name."""
-    if name not in CALIBRATION_METRICS:
-        raise unknown("calibration metric", name, CALIBRATION_METRICS)
-    return CALIBRATION_METRICS[name]
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,378 @@
+"""Estimates: numbers with their uncertainty, one row each, all from one pass over one set of draws."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+
+from demur.errors import UserError, unknown
+from demur.inference.key import KEY_COLUMNS, Key
+from demur.inference.rows import Contrast, Row, Rule, difference
+from demur.inference.views import SharedView
+from demur.intervals import MANY_CLUSTERS, METHODS, MOST_DROPPED, Evidence, Interval, interval
+from demur.resample import Ask, left_out, resampled
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from demur.inference.views import CurveView
+    from demur.resample import Plan
+
+    Floats = NDArray[np.float64]
+    Columns = Mapping[str, Floats]
+
+ROUNDING = 1e-12  # a replicate's difference that is no larger is 0: the two sides are tied in it
+_ERROR_FREE_BOUND = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One more interval of every number, beside the recommended one: by a method, at a level."""
+
+    method: str = "recommended"
+    level: float = 0.95
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """What the method needs besides bootstrap values."""
+        return METHODS[self.method].needs if self.method in METHODS else frozenset()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Estimate:
+    """A number with its identity, its standard error and its intervals.
+
+    `percentile` is the plain bootstrap interval at 95 %, `recommended` the one that was measured to cover, `requested` one
+    more that was asked for. All are None where the number is undefined, where more than half the replicates lack it, and
+    where no answer has a loss; there an `upper_bound` (95 %, one-sided) stands in for the areas. `at` is the coverage, or the
+    false positive rate, that is achieved, `threshold` the confidence it takes. `other_threshold_rate` is the share of
+    replicates that set another threshold, `short_domain_rate` of those that end before the coverage of a cut area. Of a
+    difference, `p_value` is two-sided, and `above` and `below` are the shares of replicates on either side of 0. `spread` is the
+    standard deviation over the levels a mean is over.
+    """
+
+    key: Key
+    value: float
+    std_error: float = math.nan
+    percentile: Interval | None = None
+    recommended: Interval | None = None
+    requested: Interval | None = None
+    drop_rate: float = math.nan
+    upper_bound: float | None = None
+    at: float | None = None
+    threshold: float | None = None
+    other_threshold_rate: float | None = None
+    short_domain_rate: float | None = None
+    p_value: float = math.nan
+    above: float = math.nan
+    below: float = math.nan
+    spread: float | None = None
+    by_convention: bool = False
+    undefined: str = ""
+    no_interval: str = ""
+    not_requested: str = ""
+    evidence: Evidence | None = None
+
+    def interval(self, method: str, level: float = 0.95) -> Interval | None:
+        """The interval by another method, or at another level; of a number that was just computed."""
+        if self.evidence is None:
+            raise UserError("a number read from a file has the intervals of the file, and no replicates to make others of")
+        return interval(method, self.evidence, level)
+
+    def __repr__(self) -> str:
+        ends = self.recommended
+        if ends is None:
+            bound = f", at most {self.upper_bound:.3g} (95 %, one-sided)" if self.upper_bound is not None else ""
+            return f"{self.value:.6g}, no interval{bound}"
+        return f"{self.value:.6g} [{ends.low:.3g}, {ends.high:.3g}] {ends.method}"
+
+
+class Estimates(Sequence[Estimate]):
+    """A table of estimates: one row per number, found by the columns of its key."""
+
+    def __init__(self, rows: Iterable[Estimate] = ()) -> None:
+        self._rows = tuple(rows)
+        self._by_key = {row.key: row for row in self._rows}
+
+    @overload
+    def __getitem__(self, index: int | str | Key) -> Estimate: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Estimate]: ...
+    def __getitem__(self, index: int | slice | str | Key) -> Estimate | Sequence[Estimate]:
+        """A row by its position, by its key, or, where that is enough, by the name of the quantity."""
+        if isinstance(index, Key):
+            return self._by_key[index]
+        return self.one(quantity=index) if isinstance(index, str) else self._rows[index]
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __iter__(self) -> Iterator[Estimate]:
+        return iter(self._rows)
+
+    def get(self, key: Key) -> Estimate | None:
+        """The number with this identity, if it is there."""
+        return self._by_key.get(key)
+
+    def where(self, **columns: Any) -> Estimates:
+        """The rows whose key has these columns: `where(system="a", minus=None)`."""
+        for name in columns:
+            if name not in KEY_COLUMNS:
+                raise unknown("column of a key", name, KEY_COLUMNS)
+        wanted = columns.items()
+        return Estimates(row for row in self if all(getattr(row.key, name) == value for name, value in wanted))
+
+    def one(self, **columns: Any) -> Estimate:
+        """The one row whose key has these columns; where there are several, the one that is no difference and of no group."""
+        rows = self.where(**columns)
+        if len(rows) > 1:
+            usual = {"group": None, "minus": None, "convention": "", "among": "all"}
+            rows = rows.where(**{name: value for name, value in usual.items() if name not in columns})
+        if len(rows) == 1:
+            return rows[0]
+        if not rows and "quantity" in columns:
+            known = list(dict.fromkeys(row.key.quantity for row in self))
+            if columns["quantity"] not in known:
+                raise unknown("quantity of these results", columns["quantity"], known)
+        raise UserError(f"{len(rows)} numbers have {_in_words(columns)}, expected one: name more columns of the key")
+
+    def to_columns(self) -> dict[str, list[Any]]:
+        """The table as columns: those of the key, then those of the estimate; null where there is nothing."""
+        names = [field.name for field in fields(Estimate) if field.name not in ("key", "evidence")]
+        keys = [row.key.to_json() for row in self]
+        table = {name: [key[name] for key in keys] for name in KEY_COLUMNS}
+        return table | {column: cells for name in names for column, cells in _cells(name, self._rows)}
+
+    def to_frame(self) -> Any:
+        """The table as a data frame: of polars, pandas or pyarrow, whichever is installed."""
+        from demur.frames import frame_of  # noqa: PLC0415  (frames are optional)
+
+        columns = self.to_columns()
+        columns["group"] = [None if group is None else f"{group[0]}={group[1]}" for group in columns["group"]]
+        columns["minus"] = [None if minus is None else str(next(iter(minus.values()))) for minus in columns["minus"]]
+        return frame_of(columns)
+
+    def __repr__(self) -> str:
+        names = [_label(row.key) for row in self]
+        width = max(map(len, names), default=0)
+        return "\n".join(f"{name:<{width}}  {row!r}" for name, row in zip(names, self, strict=True))
+
+    def _repr_html_(self) -> str:
+        from demur.notebook import html_table  # noqa: PLC0415
+
+        return html_table(("number", "value"), [(_label(row.key), repr(row)) for row in self], f"{len(self)} numbers")
+
+
+def _label(key: Key) -> str:
+    """A key as a line of text shows it."""
+    group = None if key.group is None else f"{key.group.name} {key.group.level or 'mean'}"
+    among = None if key.among == "all" else key.among
+    minus = None if key.minus is None else f"minus {key.minus.value}"
+    return ", ".join(filter(None, (key.system, key.quantity, key.confidence, among, group, minus)))
+
+
+def _in_words(columns: Mapping[str, Any]) -> str:
+    return " and ".join(f"{name} {value!r}" for name, value in columns.items()) or "any key"
+
+
+def _cells(name: str, rows: Sequence[Estimate]) -> Iterator[tuple[str, list[Any]]]:
+    """One field of every estimate as columns of plain values; an interval makes three."""
+    values = [getattr(row, name) for row in rows]
+    if name in ("percentile", "recommended", "requested"):
+        for part in ("low", "high", "method")[: 2 if name == "percentile" else 3]:
+            yield f"{name}_{part}", [None if value is None else getattr(value, part) for value in values]
+        return
+    yield name, [None if value is None or (isinstance(value, float) and math.isnan(value)) else value for value in values]
+
+
+def estimated(
+    rows: Sequence[Row],
+    contrasts: Sequence[Contrast] = (),
+    *,
+    plan: Plan,
+    request: Request | None = None,
+    asks: Sequence[Ask] = (),
+) -> tuple[list[Estimate], list[Columns]]:
+    """Every row and contrast with its uncertainty, and the answers to whatever else is asked of the same draws."""
+    drawn_rows = [row for row in rows if row.resampled]
+    needs = request.needs if request else frozenset()
+    pairs = [contrast for contrast in contrasts if "errors" in needs and contrast.has_slopes]
+    method = request.method if request else None
+    wanted = [_ask(row, method) for row in drawn_rows]
+    wanted += [_pair_ask(contrast) for contrast in pairs]
+    answers = resampled([*wanted, *asks], plan)
+    alone = left_out(wanted[: len(drawn_rows)], plan) if "left_out" in needs else [{} for _ in drawn_rows]
+    by_row = {id(row): (columns, left) for row, columns, left in zip(drawn_rows, answers, alone, strict=False)}
+    by_pair = dict(zip(map(id, pairs), answers[len(drawn_rows) : len(wanted)], strict=True))
+    singles = [_single(row, *by_row.get(id(row), ({}, {})), request) for row in rows]
+    differences = [_contrast(one, by_row, by_pair.get(id(one), {}), request) for one in contrasts]
+    return singles + differences, answers[len(wanted) :]
+
+
+def _ask(row: Row, method: str | None) -> Ask:
+    return Ask(row.view, lambda sample: row.columns(sample, method))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _PairView:
+    """Two views, for the error of a difference."""
+
+    members: tuple[CurveView, CurveView]
+
+    @property
+    def ids(self) -> Sequence[int | str]:
+        return self.members[0].ids
+
+    @property
+    def cells(self) -> int:
+        return max(member.cells for member in self.members)
+
+    def joined(self, samples: Sequence[Any]) -> Sequence[Any]:
+        return samples
+
+
+def _pair_ask(contrast: Contrast) -> Ask:
+    members = contrast.row.curve_view, contrast.subtracted.curve_view
+    assert members[0] is not None and members[1] is not None  # noqa: S101, PT018  (only curves have slopes)
+    return Ask(_PairView((members[0], members[1])), lambda samples: {"error": contrast.errors(*samples)})
+
+
+def _single(row: Row, drawn: Columns, alone: Columns, request: Request | None) -> Estimate:
+    evidence = Evidence(
+        point=row.point,
+        values=drawn.get("value", np.zeros(0)),
+        clusters=row.clusters,
+        std_error=row.std_error() if row.resampled else None,
+        replicate_std_error=drawn.get("error"),
+        left_out=alone.get("value"),
+        two_sided=row.two_sided and not row.by_convention,
+    )
+    rates = _threshold_rates(row, drawn)
+    return Estimate(
+        key=row.key,
+        **_uncertainty(evidence, row.rule, request),
+        **rates,
+        undefined=row.measure.quantity.undefined if math.isnan(row.point) else "",
+        upper_bound=_upper_bound(row),
+        by_convention=row.by_convention,
+        **_operating_point(row),
+    )
+
+
+def _uncertainty(evidence: Evidence, rule: Rule, request: Request | None) -> dict[str, Any]:
+    """What follows from the replicates of a number; many clusters need nothing but the percentile."""
+    if rule.must_vary and evidence.clusters > 1 and not _varies(evidence):
+        evidence = Evidence(evidence.point, evidence.values, evidence.clusters, two_sided=False)
+    recommended = interval("percentile" if evidence.clusters >= MANY_CLUSTERS else rule.method, evidence)
+    requested, problem = _requested(evidence, recommended, request)
+    return {
+        "value": evidence.point,
+        "std_error": evidence.bootstrap_std_error,
+        "percentile": interval("percentile", evidence),
+        "recommended": recommended,
+        "requested": requested,
+        "not_requested": problem,
+        "drop_rate": evidence.drop_rate,
+        "no_interval": "" if recommended else _why_no_interval(evidence),
+        "evidence": evidence,
+    }
+
+
+def _varies(evidence: Evidence) -> bool:
+    reached = evidence.reached
+    return bool(len(reached) and reached.max() - reached.min() > ROUNDING)
+
+
+def _requested(
+    evidence: Evidence, recommended: Interval | None, request: Request | None
+) -> tuple[Interval | None, str]:
+    if request is None:
+        return None, ""
+    method = request.method
+    if method == "recommended":
+        method = recommended.method if recommended else "percentile"
+    try:
+        return interval(method, evidence, request.level), ""
+    except UserError as error:
+        return None, str(error)
+
+
+def _why_no_interval(evidence: Evidence) -> str:
+    if not len(evidence.values):
+        return "no resamples"
+    if math.isnan(evidence.point):
+        return "there is no number"
+    if not evidence.drop_rate <= MOST_DROPPED:
+        return "too many draws have no such number"
+    return "it is the same in every draw, or given by convention"
+
+
+def _threshold_rates(row: Row, drawn: Columns) -> dict[str, float]:
+    """How often a replicate sets another threshold, or ends before the coverage of a cut area."""
+    rates: dict[str, float] = {}
+    view = row.curve_view
+    if view is not None and "operating_point" in drawn and row.measure.coverage is not None:
+        index = np.searchsorted(view.curve.points.count, row.measure.coverage.units_needed(view.curve.units))
+        points = drawn["operating_point"]
+        reached = points[points < len(view.curve)]
+        rates["other_threshold_rate"] = float(np.mean(reached != index)) if len(reached) else 0.0
+    if "ends_before" in drawn:
+        rates["short_domain_rate"] = float(np.mean(drawn["ends_before"]))
+    return rates
+
+
+def _upper_bound(row: Row) -> float | None:
+    """One-sided 95 %: with no error among P clusters, an error-prone one is rarer than 1 − 0.05^(1/P)."""
+    view, bound = row.curve_view, row.measure.quantity.bound
+    if view is None or bound is None or row.two_sided or not row.resampled:
+        return None
+    largest = view.table.largest_loss
+    if largest is None or not view.curve.defined:
+        return None
+    rare = 1 - _ERROR_FREE_BOUND ** (1 / row.clusters)
+    return float(bound(largest / view.table.divisor, rare, view.curve.cmax))
+
+
+def _operating_point(row: Row) -> dict[str, float]:
+    """The coverage a number is measured at, and the threshold there."""
+    if isinstance(row.view, SharedView):
+        return {"at": row.view.common_coverage}
+    view, coverage = row.curve_view, row.measure.coverage
+    if view is None or coverage is None:
+        return {}
+    if "operating_point" not in row.measure.quantity.watched:
+        return {"at": float(min(coverage.value, view.curve.coverage_reached))}
+    point = view.curve.at(coverage)
+    return {} if math.isnan(point.value) else {"at": point.achieved, "threshold": point.threshold}
+
+
+def _contrast(
+    contrast: Contrast, drawn: Mapping[int, tuple[Columns, Columns]], errors: Columns, request: Request | None
+) -> Estimate:
+    (values, alone), (other_values, other_alone) = (drawn[id(row)] for row in (contrast.row, contrast.subtracted))
+    evidence = Evidence(
+        point=contrast.point,
+        values=difference(values, other_values),
+        clusters=contrast.row.clusters,
+        std_error=contrast.std_error() if request and "influence" in request.needs else None,
+        replicate_std_error=errors.get("error"),
+        left_out=difference(alone, other_alone) if alone else None,
+    )
+    parts = _uncertainty(evidence, contrast.row.contrast_rule, request)
+    undefined = contrast.row.measure.quantity.undefined if math.isnan(contrast.point) else ""
+    above, below = (float(np.mean(sign * evidence.reached > ROUNDING)) if len(evidence.reached) else math.nan for sign in (1, -1))
+    tested = parts["percentile"] is not None and evidence.clusters > 1
+    p_value = _p_value(evidence.reached) if tested else math.nan
+    return Estimate(key=contrast.key, **parts, undefined=undefined, p_value=p_value, above=above, below=below)
+
+
+def _p_value(reached: Floats) -> float:
+    """Twice the smaller share of replicates on the far side of 0, the observed sample counted among them."""
+    tails = (np.count_nonzero(reached <= ROUNDING) + 1, np.count_nonzero(reached >= -ROUNDING) + 1)
+    return min(1.0, 2 * min(tails) / (len(reached) + 1))

@@ -1,0 +1,104 @@
+"""Keys: which number this is. Each column means the same in memory, in a file, on a page and in an audit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any, NamedTuple
+
+from demur.errors import UserError, literal
+
+_CONTRASTED = ("system", "confidence", "group")
+
+
+class Group(NamedTuple):
+    """A part of the units: those at one level of a named grouping, or, with no level, the mean over its levels."""
+
+    name: str
+    level: str | None = None
+
+
+class Minus(NamedTuple):
+    """What a difference subtracts: the same number of another system, under another confidence, or of another group."""
+
+    column: str
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """The identity of a number. Names are data: any text is a system, and nothing is ever split.
+
+    >>> Key("bge/large", "ndcg@10", among="with_gold", minus=Minus("system", "bge"))
+    Key('bge/large', 'ndcg@10', among='with_gold', minus=Minus(column='system', value='bge'))
+    """
+
+    system: str
+    quantity: str
+    confidence: str = ""
+    among: str = "all"
+    group: Group | None = None
+    minus: Minus | None = None
+    convention: str = ""
+
+    def __post_init__(self) -> None:
+        if self.minus is not None and self.minus.column not in _CONTRASTED:
+            raise UserError(f"a difference is between systems, confidences or groups, not {literal(self.minus.column)}")
+
+    def __repr__(self) -> str:
+        given = [(field.name, getattr(self, field.name), field.default) for field in fields(self)[2:]]
+        named = [f"{name}={value!r}" for name, value, default in given if value != default]
+        return f"Key({', '.join([repr(self.system), repr(self.quantity), *named])})"
+
+    def to_json(self) -> dict[str, Any]:
+        """The columns as JSON holds them: a group is a pair, and what is subtracted an object of one member."""
+        columns = {field.name: getattr(self, field.name) for field in fields(self)}
+        columns["group"] = None if self.group is None else list(self.group)
+        if self.minus is not None:
+            value = list(self.minus.value) if self.minus.column == "group" else self.minus.value
+            columns["minus"] = {self.minus.column: value}
+        return columns
+
+    @classmethod
+    def from_json(cls, columns: dict[str, Any]) -> Key:
+        """The key `to_json` made these columns of."""
+        return cls(**{name: _column(name, value) for name, value in columns.items()})
+
+
+KEY_COLUMNS = tuple(field.name for field in fields(Key))
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """Which numbers something is about: those whose key has these columns; None stands for any value."""
+
+    system: str | None = None
+    quantity: str | None = None
+    confidence: str | None = None
+    among: str | None = None
+    group: Group | None = None
+    minus: Minus | None = None
+
+    def matches(self, key: Key) -> bool:
+        """Whether a number is among them."""
+        wanted = ((field.name, getattr(self, field.name)) for field in fields(self))
+        return all(value is None or getattr(key, name) == value for name, value in wanted)
+
+    def to_json(self) -> dict[str, Any]:
+        """The columns that are fixed."""
+        given = {field.name: getattr(self, field.name) for field in fields(self)}
+        plain = Key("", "", group=self.group, minus=self.minus).to_json()
+        return {name: plain[name] if name in ("group", "minus") else value for name, value in given.items() if value is not None}
+
+    @classmethod
+    def from_json(cls, columns: dict[str, Any]) -> Pattern:
+        """The pattern `to_json` made these columns of."""
+        return cls(**{name: _column(name, value) for name, value in columns.items()})
+
+
+def _column(name: str, value: Any) -> Any:
+    if value is None or name not in ("group", "minus"):
+        return value
+    if name == "group":
+        return Group(*value)
+    ((column, subtracted),) = value.items()
+    return Minus(column, Group(*subtracted) if column == "group" else subtracted)

@@ -1,0 +1,227 @@
+"""Warnings: what a reader of a result must know about it, as data. They are worded where they are shown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from demur.errors import shown
+from demur.inference.key import Pattern
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from numpy.typing import NDArray
+
+    from demur.inference.estimates import Estimate
+    from demur.inference.views import CurveView
+    from demur.items import Source
+    from demur.table import Table
+    from demur.variants import Confidence, Training
+
+FEW_CLUSTERS = 40
+FEW_INFORMATIVE = 20
+FEW_RESAMPLES = 1000
+LARGE_CLUSTER = 0.2
+LARGE_PLATEAU = 0.5
+OFTEN = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of warning: what it is about (nothing: the number itself), and its sentence.
+
+    A `sample` warning is about the clusters themselves, whatever system or confidence is looked at.
+    """
+
+    subject: str
+    sentence: str
+    sample: bool = False
+
+
+_PEOPLE, _ORDER = "clusters", "confidence"
+KINDS = {
+    "one_cluster": Kind(
+        _PEOPLE, "one {noun} leaves nothing to resample: the intervals are the numbers", sample=True
+    ),
+    "few_clusters": Kind(
+        _PEOPLE, "{clusters} {noun}s: intervals from fewer than {limit} are rough", sample=True
+    ),
+    "unequal_clusters": Kind(
+        _PEOPLE, "one {noun} holds {share:.0%} of the units: the intervals lean on it", sample=True
+    ),
+    "no_errors": Kind(
+        _PEOPLE, "no answer has a loss: no two-sided interval, only an upper bound where the largest loss is known"
+    ),
+    "few_informative_clusters": Kind(
+        _PEOPLE, "{informative} {noun}s hold an answer with a loss: below {limit} intervals cover too little"
+    ),
+    "constant_confidence": Kind(_ORDER, "all answers are equally confident: nothing is ranked"),
+    "tied_confidence": Kind(_ORDER, "one confidence value holds {share:.0%} of the answers: the ranking is coarse"),
+    "worse_than_random": Kind(
+        _ORDER, "the AUGRC {augrc:.4g} is above that of a random order, {random:.4g}: does a lower value mean more confident?"
+    ),
+    "fitted_on_this_run": Kind(
+        _ORDER, "the calibration was fitted on this run: its numbers here are better than they would be on new people"
+    ),
+    "merged_plateaus": Kind(
+        _ORDER, "{inputs} different inputs become {outputs} different confidences: fewer operating points than before"
+    ),
+    "target_near_cmax": Kind("", "{drop_rate:.0%} of the replicates do not reach this coverage: it is near or beyond Cmax"),
+    "plateau_edge": Kind("", "{rate:.0%} of the replicates use another threshold, and this one accepts many at once"),
+    "short_domain": Kind("", "{rate:.0%} of the replicates end before this coverage: their area is over a shorter range"),
+    "few_resamples": Kind(
+        "resamples", "{resamples} resamples: the ends of intervals are rough below {limit}, and 10000 are usual", sample=True
+    ),
+    "many_comparisons": Kind(
+        "comparison",
+        "{differences} differences were tested: one in twenty excludes 0 by luck alone; decide on one beforehand",
+        sample=True,
+    ),
+    "criterion_without_gold": Kind(
+        "with gold", "no query with gold in {criteria}: the mean over criteria of the queries with gold is without them"
+    ),
+    "post_in_several_folds": Kind("folds", "{posts} posts are in more than one fold: the folds are not independent"),
+    "unjudged_topics": Kind("", "{topics} topics of the run are not judged, and not counted"),
+    "abstained": Kind("", "{queries} queries have an empty list: they count, as 0"),
+    "no_hits": Kind(
+        "", "no id that is ranked is ever a gold id: are they the same ids, joined by | and by nothing else?"
+    ),
+    "selected_not_ranked": Kind(
+        "", "{queries} queries have selected ids that their lists do not hold: they count as shown"
+    ),
+    "selection_bounds": Kind("", "{selections} selections break the bounds on how many ids may be shown"),
+    "no_scores": Kind("", "{policies} selection policies need scores, and it has none: they are left out"),
+    "single_class": Kind(
+        "detection", "all queries have evidence, or none has: AUROC, AUPRC and rates are given by convention"
+    ),
+    "single_class_criteria": Kind(
+        "detection", "one class only in {criteria}: their values are conventions, and are in the mean over criteria"
+    ),
+    "single_class_folds": Kind(
+        "folds", "{alone} of {folds} folds hold one class only: their values are conventions, and are in the mean over folds"
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ResultWarning:
+    """A warning: its code for machines, which numbers it is about, and what its sentence is made of.
+
+    One read from a file that words it already carries that `text`.
+    """
+
+    code: str
+    about: Pattern = Pattern()
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    text: str = ""
+
+    def message(self, noun: str = "cluster") -> str:
+        """The warning in words."""
+        if self.text or self.code not in KINDS:
+            return self.text.replace("cluster", noun)
+        plain = {name: ", ".join(map(shown, value)) if isinstance(value, (list, tuple)) else value for name, value in self.parameters.items()}
+        sentence = KINDS[self.code].sentence.format(noun=noun, **plain)
+        return sentence.replace(f"1 {noun}s hold ", f"1 {noun} holds ") if sentence.startswith("1 ") else sentence
+
+    @property
+    def subject(self) -> str:
+        """What it is about besides the columns of its pattern."""
+        return KINDS[self.code].subject if self.code in KINDS else ""
+
+    @property
+    def of_sample(self) -> bool:
+        """Whether it is about the clusters themselves."""
+        return self.code in KINDS and KINDS[self.code].sample
+
+
+def about_sample(units: NDArray[Any]) -> Iterator[ResultWarning]:
+    """Whether there is enough, and evenly enough, to resample: how many units each cluster has."""
+    clusters = len(units)
+    if clusters == 1:
+        yield ResultWarning("one_cluster")
+        return
+    if clusters < FEW_CLUSTERS:
+        yield ResultWarning("few_clusters", parameters={"clusters": clusters, "limit": FEW_CLUSTERS})
+    largest, total = units.max(), units.sum()
+    if largest > LARGE_CLUSTER * total and largest > 2 * units.mean():
+        yield ResultWarning("unequal_clusters", parameters={"share": float(largest / total)})
+
+
+def about_view(view: CurveView, about: Pattern, source: Source | None = None) -> Iterator[ResultWarning]:
+    """Whether what is resampled holds enough losses, and whether the confidence ranks at all, and the right way."""
+    yield from about_sample(view.table.cluster_units)
+    if len(view.ids) > 1 and view.curve.defined:
+        if not view.informative:
+            yield ResultWarning("no_errors", about)
+        elif view.informative < FEW_INFORMATIVE:
+            counts = {"informative": view.informative, "limit": FEW_INFORMATIVE}
+            yield ResultWarning("few_informative_clusters", about, counts)
+    yield from _about_plateaus(view.table, about)
+    area = float(view.curve.generalized_area)
+    random = float(view.curve.coverage_reached * view.curve.generalized_risk_reached / 2)
+    if area > (1 + OFTEN) * random:
+        yield ResultWarning("worse_than_random", about, {"augrc": area, "random": random})
+    yield from about_calibration(view.graded.made_of, source, about)
+
+
+def _about_plateaus(table: Table, about: Pattern) -> Iterator[ResultWarning]:
+    starts = np.append(0, table.plateaus.step_end[:-1] + 1)
+    answers = np.add.reduceat(table.plateaus.count, starts) if len(table.threshold) else np.zeros(0)
+    if len(answers) == 1 and answers[0] > 1:
+        yield ResultWarning("constant_confidence", about)
+    elif len(answers) > 1 and answers.max() > LARGE_PLATEAU * answers.sum():
+        yield ResultWarning("tied_confidence", about, {"share": float(answers.max() / answers.sum())})
+
+
+def about_estimate(estimate: Estimate, about: Pattern, plateau_share: float = 0.0) -> Iterator[ResultWarning]:
+    """Whether a risk at a coverage is a number that jumps, and whether a cut area is over the range it says."""
+    if estimate.other_threshold_rate is not None or (estimate.key.minus and estimate.drop_rate > OFTEN):
+        if estimate.drop_rate > OFTEN:
+            yield ResultWarning("target_near_cmax", about, {"drop_rate": estimate.drop_rate})
+        other = estimate.other_threshold_rate or 0.0
+        if other > OFTEN and plateau_share > OFTEN:
+            yield ResultWarning("plateau_edge", about, {"rate": other})
+    if estimate.short_domain_rate is not None and estimate.short_domain_rate > OFTEN:
+        yield ResultWarning("short_domain", about, {"rate": estimate.short_domain_rate})
+
+
+def about_resamples(number: int) -> Iterator[ResultWarning]:
+    """Whether there are enough replicates for the tails of an interval."""
+    if 0 < number < FEW_RESAMPLES:
+        yield ResultWarning("few_resamples", parameters={"resamples": number, "limit": FEW_RESAMPLES})
+
+
+def about_comparisons(number: int) -> Iterator[ResultWarning]:
+    """Whether one of many differences may look large by luck."""
+    if number > 1:
+        yield ResultWarning("many_comparisons", parameters={"differences": number})
+
+
+def distinct(columns: Iterable[NDArray[np.float64]]) -> int:
+    """How many different rows the columns hold: the operating points there can be."""
+    return len(np.unique(np.column_stack([*columns]), axis=0))
+
+
+def about_merging(before: int, after: int, about: Pattern) -> Iterator[ResultWarning]:
+    """A calibration that gives different inputs the same confidence leaves fewer thresholds to choose from."""
+    if after < before:
+        yield ResultWarning("merged_plateaus", about, {"inputs": before, "outputs": after})
+
+
+def about_calibration(confidence: Confidence | None, source: Source | None, about: Pattern) -> Iterator[ResultWarning]:
+    """A calibrated confidence looks too good on the run it was fitted on, and may have merged plateaus."""
+    if confidence is None or confidence.calibration is None:
+        return
+    if source is not None and _is_same_run(confidence.calibration.training, source):
+        yield ResultWarning("fitted_on_this_run", about)
+    if confidence.inputs:  # a part of a combination has none: its plateaus are not the calibration's doing
+        answered = confidence.values[~np.isnan(confidence.values)]
+        yield from about_merging(distinct(confidence.inputs.values()), distinct([answered]), about)
+
+
+def _is_same_run(training: Training, source: Source) -> bool:
+    same_bytes = training.sha256 is not None and training.sha256 == source.sha256
+    return same_bytes or (training.run_id is not None and training.run_id == source.run_id)

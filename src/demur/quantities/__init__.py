@@ -1,0 +1,33 @@
+"""Quantities: registered functions of a curve, of forecasts, of rankings and of what is shown.
+
+The order of these imports is the order quantities are listed in.
+"""
+
+# isort: off
+from demur.quantities import areas, excess, operating, calibration, detection, ranking, evidence
+from demur.quantities.registry import QUANTITIES, Measure, Quantity, default_measures, quantities, quantity
+
+# isort: on
+from demur.quantities.excess import augrc_optimal_zero_one, aurc_optimal_zero_one
+from demur.quantities.forecasts import Forecasts
+from demur.quantities.scores import Scores
+
+__all__ = [
+    "QUANTITIES",
+    "Forecasts",
+    "Measure",
+    "Quantity",
+    "Scores",
+    "areas",
+    "augrc_optimal_zero_one",
+    "aurc_optimal_zero_one",
+    "calibration",
+    "default_measures",
+    "detection",
+    "evidence",
+    "excess",
+    "operating",
+    "quantities",
+    "quantity",
+    "ranking",
+]

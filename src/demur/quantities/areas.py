@@ -1,0 +1,142 @@
+"""Areas: how much is answered, and the risk accumulated over every coverage."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from demur.quantities.registry import quantity
+from demur.quantities.slopes import coverage_slopes, generalized_area_slopes, selective_area_slopes
+
+if TYPE_CHECKING:
+    from demur.quantities.risk_coverage import RiskCoverage
+
+
+@quantity(
+    "cmax",
+    of="curve",
+    title="Cmax",
+    better="higher",
+    intervals=("t_interval", "t_interval"),
+    loss_free=True,
+    slopes=coverage_slopes,
+    shown=("console", "table", "csv", "definitions", "gate"),
+)
+def cmax(curve: RiskCoverage) -> Any:
+    """Largest coverage.
+
+    The share of all units that the system answers. Higher means fewer abstentions, not better answers.
+
+    Formula: Cmax = K / N, with K answered units among N units.
+    Ties: none, confidences are not looked at.
+    Abstentions: in the denominator.
+    Undefined: never; 0 when nothing is answered.
+    Reference: El-Yaniv & Wiener (2010), On the foundations of noise-free selective classification, JMLR 11.
+
+    >>> from demur import risk_coverage
+    >>> cmax(risk_coverage([2, 2, 1, 0], loss=[0, 2, 0, None]))
+    0.75
+    """
+    return curve.coverage_reached
+
+
+@quantity(
+    "aurc",
+    of="curve",
+    key="aurc_full",
+    title="AURC",
+    intervals=("studentised", "t_interval"),
+    comparable="cmax",
+    slopes=selective_area_slopes,
+    bound=lambda worst, rare, cmax: worst * (rare * (1 + math.log(cmax / rare)) if rare < cmax else cmax),
+    shown=("console", "table", "csv", "definitions", "gate"),
+)
+def aurc(curve: RiskCoverage) -> Any:
+    """Area under the risk–coverage curve.
+
+    The selective risk accumulated over every coverage the system reaches. Lower is better, at equal Cmax: a smaller
+    Cmax makes the area smaller too.
+
+    Formula: trapezoids through (coverage_j, selective_risk_j), with the first risk repeated at coverage 0.
+    Ties: equal confidences are one operating point.
+    Abstentions: in the denominator of every coverage; the area ends at Cmax.
+    Undefined: never; 0 by convention when nothing is answered, and such a system is not ranked.
+    Reference: Geifman, Uziel & El-Yaniv (2019), Bias-reduced uncertainty estimation for deep neural classifiers, ICLR.
+
+    >>> from demur import risk_coverage
+    >>> aurc(risk_coverage([2, 2, 1, 0], loss=[0, 2, 0, None])) == 17 / 24
+    True
+    """
+    return curve.selective_area
+
+
+@quantity(
+    "augrc",
+    of="curve",
+    key="augrc_full",
+    title="AUGRC",
+    intervals=("studentised", "t_interval"),
+    comparable="cmax",
+    slopes=generalized_area_slopes,
+    bound=lambda worst, rare, cmax: worst * rare * cmax,
+    shown=("console", "table", "csv", "definitions", "gate"),
+)
+def augrc(curve: RiskCoverage) -> Any:
+    """Area under the generalized risk–coverage curve.
+
+    The risk of an accepted error, accumulated over every coverage: the mean joint probability, or loss, of "accepted
+    and wrong". Lower is better, at equal Cmax.
+
+    Formula: trapezoids through (coverage_j, generalized_risk_j), from 0 at coverage 0;
+        equals N⁻² Σ loss_i · (#{j: c_j < c_i} + ½ #{j: c_j = c_i}) over the answered units.
+    Ties: equal confidences are one operating point.
+    Abstentions: in the denominator of every coverage and risk; the area ends at Cmax.
+    Undefined: never; 0 by convention when nothing is answered, and such a system is not ranked.
+    Reference: Traub et al. (2024), Overcoming common flaws in the evaluation of selective classification systems,
+        NeurIPS, arXiv:2407.01032.
+
+    >>> from demur import risk_coverage
+    >>> augrc(risk_coverage([2, 2, 1, 0], loss=[0, 2, 0, None]))
+    0.25
+    """
+    return curve.generalized_area
+
+
+@quantity("naurc", of="curve", title="nAURC", undefined="Cmax is 0", shown=("csv",))
+def naurc(curve: RiskCoverage) -> Any:
+    """Mean selective risk over the coverages reached.
+
+    The AURC per unit of coverage. Lower is better. Abstaining at random leaves it alone; abstaining on hard units
+    still lowers it.
+
+    Formula: nAURC = AURC / Cmax.
+    Ties: equal confidences are one operating point.
+    Abstentions: extra abstentions change neither the curve's shape nor this number.
+    Undefined: when Cmax is 0.
+    Reference: Geifman, Uziel & El-Yaniv (2019), for the AURC.
+
+    >>> from demur import risk_coverage
+    >>> naurc(risk_coverage([2, 2, 1, 0], loss=[0, 2, 0, None])) == 17 / 18
+    True
+    """
+    return curve.ratio(curve.selective_area, curve.coverage_reached)
+
+
+@quantity("naugrc", of="curve", title="nAUGRC", undefined="Cmax is 0", shown=("csv",))
+def naugrc(curve: RiskCoverage) -> Any:
+    """Mean generalized risk over the coverages reached.
+
+    The AUGRC per unit of coverage. Lower is better. Unlike nAURC it still shrinks when a system abstains more, even
+    at random; AUGRC / Cmax² would not.
+
+    Formula: nAUGRC = AUGRC / Cmax.
+    Ties: equal confidences are one operating point.
+    Abstentions: m extra ones among N multiply it by N / (N + m).
+    Undefined: when Cmax is 0.
+    Reference: Traub et al. (2024), arXiv:2407.01032, for the AUGRC.
+
+    >>> from demur import risk_coverage
+    >>> naugrc(risk_coverage([2, 2, 1, 0], loss=[0, 2, 0, None])) == 1 / 3
+    True
+    """
+    return curve.ratio(curve.generalized_area, curve.coverage_reached)

@@ -1,0 +1,210 @@
+"""Evidence shown: how much of it, how pure, and whether showing nothing was right. One number a query, or of all of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from demur.quantities.forecasts import over
+from demur.quantities.registry import Parameter, quantity
+from demur.selection import Policy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Integers = NDArray[np.int64]
+
+POLICY = Parameter("policy", Policy.of, "fixed:5", optional=True)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Selection:
+    """Of each query: how many ids there are to find, how many are shown, and how many of those are gold."""
+
+    gold: Integers
+    shown: Integers
+    hits: Integers
+
+    @property
+    def rightly_empty(self) -> NDArray[np.bool_]:
+        """Where there is nothing to find and nothing is shown."""
+        return (self.gold == 0) & (self.shown == 0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Decision:
+    """Of each sample: queries answered with nothing, those without gold, those that are both, and all of them."""
+
+    right: Floats
+    empty: Floats
+    without_gold: Floats
+    total: Floats
+
+
+def _outcome(name: str, title: str, **facts: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    usual: dict[str, Any] = {"title": title, "better": "higher", "shown": ("definitions",)}
+    return quantity(f"{name}@policy", of="selection", parameter=POLICY, key=name, **usual | facts)
+
+
+@_outcome("evidence_recall", "evidence recall")
+def evidence_recall(selection: Selection) -> Floats:
+    """Share of the gold ids that are shown.
+
+    How much of the evidence a reader gets to see, whatever the number of ids. Higher is better.
+
+    Formula: |shown ∩ gold| / |gold|; with nothing to find, 1 if nothing is shown and 0 otherwise.
+    Ties: none: what is shown is a set.
+    Abstentions: showing nothing is right where there is nothing to find, and finds nothing elsewhere.
+    Undefined: never.
+    Reference: Manning, Raghavan, Schütze (2008), Introduction to Information Retrieval, chapter 8; empty gold is ours.
+
+    >>> import numpy as np
+    >>> evidence_recall(Selection(np.array([2, 0]), np.array([3, 0]), np.array([1, 0]))).tolist()
+    [0.5, 1.0]
+    """
+    return np.where(selection.gold > 0, selection.hits / np.maximum(selection.gold, 1), selection.rightly_empty)
+
+
+@_outcome("evidence_precision", "evidence precision")
+def evidence_precision(selection: Selection) -> Floats:
+    """Share of the ids shown that are gold.
+
+    How much of what a reader is shown is evidence. Higher is better.
+
+    Formula: |shown ∩ gold| / |shown|; with nothing shown, 1 if there is nothing to find and 0 otherwise.
+    Ties: none: what is shown is a set.
+    Abstentions: showing nothing is right where there is nothing to find, and wrong elsewhere.
+    Undefined: never.
+    Reference: Manning, Raghavan, Schütze (2008), Introduction to Information Retrieval, chapter 8; empty sets are ours.
+
+    >>> import numpy as np
+    >>> evidence_precision(Selection(np.array([2, 0]), np.array([4, 0]), np.array([1, 0]))).tolist()
+    [0.25, 1.0]
+    """
+    return np.where(selection.shown > 0, selection.hits / np.maximum(selection.shown, 1), selection.rightly_empty)
+
+
+@_outcome("evidence_f1", "evidence F1")
+def evidence_f1(selection: Selection) -> Floats:
+    """Harmonic mean of evidence recall and precision, query by query.
+
+    One number for finding the evidence and showing little else. Higher is better; 1 for a perfect selection.
+
+    Formula: 2·|shown ∩ gold| / (|shown| + |gold|); 1 where both are empty.
+    Ties: none: what is shown is a set.
+    Abstentions: showing nothing is right where there is nothing to find.
+    Undefined: never.
+    Reference: van Rijsbergen (1979), Information Retrieval, chapter 7.
+
+    >>> import numpy as np
+    >>> evidence_f1(Selection(np.array([2, 0]), np.array([2, 0]), np.array([1, 0]))).tolist()
+    [0.5, 1.0]
+    """
+    both = selection.gold + selection.shown
+    return np.where(both > 0, 2 * selection.hits / np.maximum(both, 1), 1.0)
+
+
+@_outcome("average_k", "average K", better="neither")
+def average_k(selection: Selection) -> Floats:
+    """How many ids are shown.
+
+    The length of what a reader has to read. Neither way is better by itself.
+
+    Formula: |shown|, averaged over the queries.
+    Ties: none: what is shown is a set.
+    Abstentions: count as 0.
+    Undefined: never.
+    Reference: none; it is a mean.
+
+    >>> import numpy as np
+    >>> average_k(Selection(np.array([2, 0]), np.array([3, 0]), np.array([1, 0]))).tolist()
+    [3.0, 0.0]
+    """
+    return selection.shown * 1.0
+
+
+def _decision(name: str, title: str, undefined: str, **facts: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    usual: dict[str, Any] = {"title": title, "better": "higher", "shown": ("definitions",), "undefined": undefined}
+    return quantity(name, of="decision", **usual | facts)
+
+
+@_decision("empty_precision", "precision", "no query is answered with nothing")
+def empty_precision(decision: Decision) -> Floats:
+    """How often "no evidence here" is right.
+
+    Of the queries that are answered with nothing, the share that has nothing to find. Higher is better.
+
+    Formula: |answered with nothing and without gold| / |answered with nothing|.
+    Ties: none, rankings are not looked at.
+    Abstentions: are what is judged.
+    Undefined: when no query is answered with nothing.
+    Reference: Manning, Raghavan, Schütze (2008), Introduction to Information Retrieval, chapter 8.
+
+    >>> import numpy as np
+    >>> empty_precision(Decision(*map(np.array, ([1.0], [2.0], [3.0], [5.0])))).tolist()
+    [0.5]
+    """
+    return over(decision.right, decision.empty)
+
+
+@_decision("empty_recall", "recall", "every query has gold")
+def empty_recall(decision: Decision) -> Floats:
+    """How much of what has no evidence is answered with nothing.
+
+    Of the queries with nothing to find, the share that is answered with nothing. Higher is better.
+
+    Formula: |answered with nothing and without gold| / |without gold|.
+    Ties: none, rankings are not looked at.
+    Abstentions: are what is judged.
+    Undefined: when every query has gold.
+    Reference: Manning, Raghavan, Schütze (2008), Introduction to Information Retrieval, chapter 8.
+
+    >>> import numpy as np
+    >>> empty_recall(Decision(*map(np.array, ([1.0], [2.0], [4.0], [5.0])))).tolist()
+    [0.25]
+    """
+    return over(decision.right, decision.without_gold)
+
+
+@_decision("false_evidence_rate", "false evidence rate", "every query has gold", better="lower")
+def false_evidence_rate(decision: Decision) -> Floats:
+    """How often something is shown where there is nothing.
+
+    Of the queries with nothing to find, the share for which something is returned. Lower is better.
+
+    Formula: |without gold and answered with something| / |without gold|.
+    Ties: none, rankings are not looked at.
+    Abstentions: are what is judged.
+    Undefined: when every query has gold.
+    Reference: none; it is 1 − the recall of the empty decision.
+
+    >>> import numpy as np
+    >>> false_evidence_rate(Decision(*map(np.array, ([1.0], [2.0], [4.0], [5.0])))).tolist()
+    [0.75]
+    """
+    return over(decision.without_gold - decision.right, decision.without_gold)
+
+
+@_decision("empty_f1", "F1", "every query has gold, and none is answered with nothing")
+def empty_f1(decision: Decision) -> Floats:
+    """Harmonic mean of the precision and the recall of "no evidence here".
+
+    One number for abstaining where there is nothing, and only there. Higher is better.
+
+    Formula: 2·|answered with nothing and without gold| / (|answered with nothing| + |without gold|), as shares of all.
+    Ties: none, rankings are not looked at.
+    Abstentions: are what is judged.
+    Undefined: when every query has gold, and none is answered with nothing.
+    Reference: van Rijsbergen (1979), Information Retrieval, chapter 7.
+
+    >>> import numpy as np
+    >>> empty_f1(Decision(*map(np.array, ([1.0], [2.0], [2.0], [4.0])))).tolist()
+    [0.5]
+    """
+    right, empty, without = (over(part, decision.total) for part in (decision.right, decision.empty, decision.without_gold))
+    return over(2 * right, empty + without)

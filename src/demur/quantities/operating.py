@@ -1,0 +1,125 @@
+"""Risk at an operating point, and areas up to a coverage: what two systems can be compared by."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from demur.quantities.registry import COVERAGE, CUT, quantity
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from demur.coverage import Coverage
+    from demur.quantities.risk_coverage import RiskCoverage
+
+
+def _cut_area(stem: str, title: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    return quantity(
+        f"{stem}@C",
+        of="curve",
+        key=f"{stem}_at_c",
+        title=title,
+        parameter=CUT,
+        defaults=("0.5",),
+        comparable="range",
+        watched={"ends_before": lambda sample, coverage: sample.place_at(coverage) >= len(sample.count)},
+        shown=("console", "table", "csv", "definitions"),
+    )
+
+
+@quantity(
+    "risk",
+    of="curve",
+    key="mae",
+    title="risk",
+    aliases=("mae",),
+    undefined="no unit is answered",
+    point_only=True,
+    shown=("definitions", "gate"),
+)
+def risk(curve: RiskCoverage) -> Any:
+    """Risk of everything answered.
+
+    The mean loss over the answered units. Lower is better, but only between systems that answer the same units: a
+    system that abstains on hard ones lowers it.
+
+    Formula: (Σ loss of the answered) / K; with the absolute error as loss, the MAE.
+    Ties: none, confidences are not looked at.
+    Abstentions: left out, which is why two values at different Cmax cannot be compared.
+    Undefined: when no unit is answered.
+    Reference: Geifman & El-Yaniv (2017), Selective classification for deep neural networks, NeurIPS.
+
+    >>> from demur import risk_coverage
+    >>> risk(risk_coverage([2, 2, 1, 0], loss=[0, 2, 0, None]))
+    0.6666666666666666
+    """
+    return curve.overall_risk
+
+
+@_cut_area("aurc", "AURC")
+def aurc_at(curve: RiskCoverage, coverage: Coverage) -> Any:
+    """Area under the risk–coverage curve up to a coverage.
+
+    What two systems of different Cmax can be compared by, at a coverage both reach. Lower is better.
+
+    Formula: the AURC of the curve cut at C' = min(C, Cmax), the risk at C' interpolated linearly.
+    Ties: equal confidences are one operating point.
+    Abstentions: in the denominator of every coverage.
+    Undefined: never; it is C'·(first risk) below the first operating point, 0 when nothing is answered.
+    Reference: Geifman, Uziel & El-Yaniv (2019), for the area; the cut at a common coverage is ours.
+
+    >>> from demur import Coverage, risk_coverage
+    >>> aurc_at(risk_coverage([2, 2, 1, 0], loss=[0, 2, 0, None]), Coverage.of("0.6")) == 89 / 150
+    True
+    """
+    return curve.selective_area_upto(coverage)
+
+
+@_cut_area("augrc", "AUGRC")
+def augrc_at(curve: RiskCoverage, coverage: Coverage) -> Any:
+    """Area under the generalized risk–coverage curve up to a coverage.
+
+    What two systems of different Cmax can be compared by, at a coverage both reach. Lower is better.
+
+    Formula: the AUGRC of the curve cut at C' = min(C, Cmax), the risk at C' interpolated linearly.
+    Ties: equal confidences are one operating point.
+    Abstentions: in the denominator of every coverage and risk.
+    Undefined: never; 0 when nothing is answered.
+    Reference: Traub et al. (2024), arXiv:2407.01032, for the area; the cut at a common coverage is ours.
+
+    >>> from demur import Coverage, risk_coverage
+    >>> augrc_at(risk_coverage([2, 2, 1, 0], loss=[0, 2, 0, None]), Coverage.of("0.6")) == 7 / 40
+    True
+    """
+    return curve.generalized_area_upto(coverage)
+
+
+@quantity(
+    "risk@C",
+    of="curve",
+    key="mae_at_coverage",
+    title="risk",
+    parameter=COVERAGE,
+    defaults=tuple(f"0.{tenth}" for tenth in range(1, 10)),
+    undefined="no operating point reaches this coverage",
+    comparable="coverage",
+    watched={"operating_point": lambda sample, coverage: sample.place_at(coverage)},
+    shown=("definitions",),
+)
+def risk_at(curve: RiskCoverage, coverage: Coverage) -> Any:
+    """Risk at a coverage.
+
+    The mean loss of what is accepted when the threshold is set so that the coverage is reached. Lower is better, and
+    two systems may be compared by it, if both reach the coverage.
+
+    Formula: selective_risk_j of the first operating point with coverage_j ≥ C.
+    Ties: a plateau is accepted whole, so the coverage achieved may be larger than the one asked for.
+    Abstentions: in the denominator of the coverage, not of the risk.
+    Undefined: when C is larger than Cmax.
+    Reference: Geifman & El-Yaniv (2017), Selective classification for deep neural networks, NeurIPS.
+
+    >>> from demur import Coverage, risk_coverage
+    >>> risk_at(risk_coverage([2, 2, 1, 0], loss=[0, 2, 0, None]), Coverage.of("0.6"))
+    0.6666666666666666
+    """
+    return curve.risk_at(coverage)

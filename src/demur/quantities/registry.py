@@ -1,0 +1,220 @@
+"""Quantities by name. A name prints as it parses: `aurc`, `aurc@0.5`, `ndcg@10`, `tpr@fpr=0.05`, `evidence_f1@gap`.
+
+Whatever there is to know about a quantity is declared where its function is; there is no other list of names.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Literal
+
+from demur.coverage import Coverage
+from demur.errors import UserError, literal, shown, unknown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+Better = Literal["lower", "higher", "neither"]
+Family = Literal["curve", "forecasts", "ranking", "selection", "decision"]
+COMMON = "C_common"
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """What stands after the @ of a name: its symbol in the definition, and how its text is read."""
+
+    symbol: str
+    read: Callable[[str], Any]
+    example: str
+    optional: bool = False
+
+    @property
+    def prefix(self) -> str:
+        """What is written before the value: nothing, or a word such as `fpr=`."""
+        return self.symbol[: self.symbol.find("=") + 1]
+
+
+def _cut(text: str) -> Any:
+    return COMMON if text == COMMON else Coverage.of(text)
+
+
+COVERAGE = Parameter("C", Coverage.of, "0.3")
+CUT = Parameter("C", _cut, "0.5")
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A registered function, and what there is to know about it besides its docstring.
+
+    `of` says what it is a number of, `key` what a result file calls it (`under` a heading, if any). `undefined` says when
+    it is nan, and is empty if it never is. `intervals` are the recommended methods for the number and for a difference
+    of it; a `point_only` one is reported without. `comparable` says what must be equal before a difference of two systems favours one of
+    them: "cmax", "range" (of a cut area), "coverage" (of an operating point); nothing if it never does. `slopes` gives its
+    influence function, `bound` what it is at most where no answer is wrong, given the largest loss, how rare an error-prone
+    cluster is, and Cmax, and `watched` what else is recorded in every replicate. `convention` stands in where it is undefined, for
+    tasks that report it so. `shown` lists the places it is shown in.
+    """
+
+    name: str
+    of: Family
+    function: Callable[..., Any]
+    title: str
+    key: str
+    under: str = ""
+    parameter: Parameter | None = None
+    defaults: tuple[str, ...] = ()
+    better: Better = "lower"
+    undefined: str = ""
+    digits: int = 4
+    intervals: tuple[str, str] = ("expanded_percentile", "expanded_percentile")
+    point_only: bool = False
+    comparable: str = ""
+    loss_free: bool = False
+    reported: bool = True
+    shown: frozenset[str] = frozenset()
+    slopes: Callable[..., Any] | None = None
+    bound: Callable[[float, float, float], float] | None = None
+    watched: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+    convention: Callable[..., Any] | None = None
+
+    @property
+    def stem(self) -> str:
+        """The name without its parameter."""
+        return self.name.partition("@")[0]
+
+
+QUANTITIES: dict[str, Quantity] = {}
+_ALIASES: dict[str, str] = {}
+USUALLY_SHOWN = ("table", "csv", "definitions")
+
+
+def quantity(  # noqa: PLR0913  (each is a fact about the quantity, declared once)
+    name: str,
+    *,
+    of: Family,
+    parameter: Parameter | None = None,
+    key: str = "",
+    aliases: tuple[str, ...] = (),
+    shown: tuple[str, ...] = USUALLY_SHOWN,
+    **declared: Any,
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Register a function as a quantity; a name that takes a parameter ends in @ and its symbol.
+
+    The function is written once, for the data as they are and for a block of bootstrap replicates alike; a fraction it gives
+    is rounded here, once.
+    """
+
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        taken = {entry.key for entry in QUANTITIES.values() if entry.of == of}
+        if name in QUANTITIES or (key or name) in taken:
+            raise ValueError(f"the quantity {name} or its key {key or name} is registered already")
+
+        @wraps(function)
+        def rounded(sample: Any, *values: Any) -> Any:
+            value = function(sample, *values)
+            return float(value) if isinstance(value, Fraction) else value
+
+        facts = {"title": name, "shown": frozenset(shown), "parameter": parameter} | declared
+        QUANTITIES[name] = Quantity(name=name, of=of, function=rounded, key=key or name, **facts)
+        _ALIASES.update(dict.fromkeys(aliases, QUANTITIES[name].stem))
+        return rounded
+
+    return register
+
+
+def quantities(of: Family, shown: str = "") -> list[Quantity]:
+    """The quantities of one family, in the order of their definition; those shown in one place, if it is named."""
+    return [entry for entry in QUANTITIES.values() if entry.of == of and (not shown or shown in entry.shown)]
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A quantity ready to be taken: its parameter, where it has one, is fixed.
+
+    >>> str(Measure.of("aurc@0.5")), Measure.of("aurc@0.5").quantity.key, str(Measure.of("mae@0.3"))
+    ('aurc@0.5', 'aurc_at_c', 'risk@0.3')
+    """
+
+    quantity: Quantity
+    value: Any = None
+    text: str = ""
+
+    @classmethod
+    def of(cls, name: str | Measure, family: Family | None = None) -> Measure:
+        """Parse a name; with a family, only of that family."""
+        if isinstance(name, Measure):
+            return name
+        if not isinstance(name, str):
+            raise UserError(f"quantity {literal(name)}, expected a name such as aurc or risk@0.3")
+        stem, at, text = name.partition("@")
+        stem = _ALIASES.get(stem, stem)
+        known = [entry for entry in QUANTITIES.values() if family in (None, entry.of) and entry.stem == stem]
+        for entry in known:
+            if bool(at) == (entry.parameter is not None) or (entry.parameter and entry.parameter.optional):
+                return cls._with(entry, text, name)
+        raise _no_such(name, stem, known, family)
+
+    @classmethod
+    def _with(cls, entry: Quantity, text: str, name: str) -> Measure:
+        if not text or entry.parameter is None:
+            return cls(entry)
+        prefix = entry.parameter.prefix
+        if not text.startswith(prefix):
+            raise UserError(f"quantity {shown(name)}, expected {entry.stem}@{prefix}{entry.parameter.example}")
+        value = text.removeprefix(prefix)
+        return cls(entry, entry.parameter.read(value), value)
+
+    def __str__(self) -> str:
+        prefix = self.quantity.parameter.prefix if self.quantity.parameter else ""
+        return f"{self.quantity.stem}@{prefix}{self.text}" if self.text else self.quantity.stem
+
+    @property
+    def title(self) -> str:
+        """How a table calls it.
+
+        >>> Measure.of("ndcg@10").title, Measure.of("tpr@fpr=0.05").title
+        ('nDCG@10', 'TPR@5% FPR')
+        """
+        if not self.text or self.quantity.parameter is None:
+            return self.quantity.title
+        if self.quantity.parameter.prefix:
+            return self.quantity.title.replace(self.quantity.parameter.symbol, f"{float(self.text):.0%} FPR")
+        return re.sub(r"@\w+", f"@{self.text}", self.quantity.title, count=1)
+
+    @property
+    def coverage(self) -> Coverage | None:
+        """The coverage it is taken at, where that is one."""
+        return self.value if isinstance(self.value, Coverage) else None
+
+    def __call__(self, sample: Any) -> Any:
+        """The number, or an array of them for a block of replicates; nan where it is undefined."""
+        if self.value is None or self.quantity.of == "selection":
+            return self.quantity.function(sample)
+        if self.value == COMMON:
+            return self.quantity.function(sample.own, sample.common)
+        return self.quantity.function(sample, self.value)
+
+
+def _no_such(name: str, stem: str, known: list[Quantity], family: Family | None) -> UserError:
+    if known and known[0].parameter:
+        example = f"{stem}@{known[0].parameter.prefix}{known[0].parameter.example}"
+        return UserError(f"the quantity {stem} takes a parameter: write {example}, for example")
+    if known:
+        return UserError(f"the quantity {stem} takes no parameter, so {shown(name)} is not a quantity")
+    by_key = next((entry.name for entry in QUANTITIES.values() if entry.key == name), None)
+    if by_key:
+        return UserError(f"no quantity is called {shown(name)}: that is the artifact key of {by_key}")
+    names = [entry.name for entry in QUANTITIES.values() if family in (None, entry.of)]
+    return unknown("quantity", name, names)
+
+
+def default_measures(of: Family = "curve") -> Iterator[Measure]:
+    """Every quantity of a family once, or once for each of its default parameters."""
+    for entry in quantities(of):
+        if entry.parameter is None or entry.parameter.optional:
+            yield Measure(entry)
+        else:
+            yield from (Measure.of(f"{entry.stem}@{entry.parameter.prefix}{text}") for text in entry.defaults)

@@ -1,0 +1,93 @@
+"""Curves as results hold them: operating points, oracle order, bands, histogram and reliability."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from demur.reliabilities import Reliability
+from demur.results.parts import CurveRecord
+from demur.variants import VARIANTS
+
+if TYPE_CHECKING:
+    from demur.bands import BandEnds
+    from demur.curve import Curve
+    from demur.graded import Graded
+    from demur.inference.views import CurveView
+
+    Json = dict[str, Any]
+
+_BARS = 20
+
+
+def curve_record(view: CurveView, bands: BandEnds | None = None) -> CurveRecord:
+    """Everything a report draws of one system under one confidence."""
+    made_of, curve = view.graded.made_of, view.curve
+    return CurveRecord.model_validate(
+        {
+            "defined": curve.defined,
+            "nulls_filled": dict(made_of.nulls_filled) if made_of else {},
+            "curve": points(curve),
+            "reference": {"oracle": _oracle(curve)} if curve.defined else None,
+            "bands": bands.to_json() if bands else None,
+            "histogram": _histogram(view) if curve.defined else None,
+            "reliability": _reliability(view.graded) if curve.defined and _is_probability(view.graded) else None,
+        }
+    )
+
+
+def points(curve: Curve) -> Json:
+    """The operating points as columns."""
+    names = ("coverage", "selective_risk", "generalized_risk", "threshold")
+    return {name: getattr(curve, name).tolist() for name in names}
+
+
+def _oracle(curve: Curve) -> Json:
+    """The vertices of the curve of the oracle order. Between two of them the generalized risk is a straight line."""
+    vertices = curve.oracle_order
+    return {
+        "coverage": (vertices.count / curve.units).tolist(),
+        "selective_risk": (vertices.loss_sum / (vertices.count * curve.divisor)).tolist(),
+        "generalized_risk": (vertices.loss_sum / (curve.units * curve.divisor)).tolist(),
+    }
+
+
+def _histogram(view: CurveView) -> Json:
+    graded = view.graded
+    confidence, wrong = graded.confidence, graded.loss != 0
+    edges = np.linspace(confidence.min(), confidence.max(), min(_BARS, max(1, len(view.curve))) + 1)
+    if not (np.diff(edges) > 0).all():  # so close that there is no room for bars between them
+        edges = np.array([confidence.min() - 0.5, confidence.max() + 0.5])
+    return {
+        "edges": edges.tolist(),
+        "right": np.histogram(confidence[~wrong], edges)[0].tolist(),
+        "wrong": np.histogram(confidence[wrong], edges)[0].tolist(),
+        "abstained": graded.units - graded.answered,
+    }
+
+
+def _is_probability(graded: Graded) -> bool:
+    """Whether the confidence can be read as the chance of being right; one combined with a count, say, cannot."""
+    confidence = graded.made_of
+    if confidence is None:
+        return False
+    variant = VARIANTS.get(confidence.name)
+    calibrated = confidence.calibration is not None and bool(confidence.inputs)
+    return calibrated or (variant is not None and variant.is_probability)
+
+
+def _reliability(graded: Graded) -> Json:
+    table = Reliability.of(replace(graded, loss=(graded.loss == 0).astype(np.int64), divisor=1))
+    bins = [
+        {
+            "low": each.low,
+            "high": each.high,
+            "count": each.count,
+            "mean_predicted": min(each.mean_predicted, 1.0),
+            "fraction_correct": each.fraction_correct,
+        }
+        for each in table.bins
+    ]
+    return {name: table.scores[name] for name in ("ece", "brier", "nll")} | {"bins": bins}

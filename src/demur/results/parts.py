@@ -1,0 +1,244 @@
+"""Parts of a result besides its estimates: curves, bands, histograms and cases, checked on writing and on reading alike."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Literal, Self
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from demur.strict_model import Count, Part, Share
+
+Number = float | None
+Numbers = Annotated[tuple[float, ...], Field(strict=False)]
+Counts = Annotated[tuple[Count, ...], Field(strict=False)]
+Name = int | str
+
+
+class Points(Part):
+    """The operating points, the most confident first."""
+
+    coverage: Numbers
+    selective_risk: Numbers
+    generalized_risk: Numbers
+    threshold: Numbers
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        if len({len(self.coverage), len(self.selective_risk), len(self.generalized_risk), len(self.threshold)}) > 1:
+            raise ValueError("the columns of the curve have different lengths")
+        if (np.diff(self.coverage) <= 0).any():
+            raise ValueError("the coverages of the curve are not strictly increasing")
+        if (np.diff(self.threshold) >= 0).any():
+            raise ValueError("the thresholds of the curve are not strictly decreasing")
+        return self
+
+
+class Vertices(Part):
+    """The vertices of a curve: between two of them the generalized risk is a straight line."""
+
+    coverage: Numbers
+    selective_risk: Numbers
+    generalized_risk: Numbers
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        if len({len(self.coverage), len(self.selective_risk), len(self.generalized_risk)}) > 1:
+            raise ValueError("the columns of the oracle order have different lengths")
+        if (np.diff(self.coverage, prepend=0) <= 0).any():
+            raise ValueError("the coverages of the oracle order are not strictly increasing from 0")
+        return self
+
+
+class Reference(Part):
+    """What to hold a curve against: the same losses in the oracle order."""
+
+    oracle: Vertices
+
+
+class Band(Part):
+    """Ends of a risk at each coverage: of an interval there, and of a band that holds at all of them at once."""
+
+    low: Numbers
+    high: Numbers
+    low_simultaneous: Numbers
+    high_simultaneous: Numbers
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        columns = (self.low, self.high, self.low_simultaneous, self.high_simultaneous)
+        if len(set(map(len, columns))) > 1:
+            raise ValueError("the columns of a band have different lengths")
+        for low, high in (columns[:2], columns[2:]):
+            if np.greater(low, high).any():
+                raise ValueError("the low end of a band lies above its high end")
+        return self
+
+
+class Bands(Part):
+    """How far the curve may be off, at operating points of it: all of them, or some spread evenly."""
+
+    level: Share
+    coverage: Annotated[tuple[float, ...], Field(strict=False, min_length=1)]
+    selective_risk: Band
+    generalized_risk: Band
+
+    @model_validator(mode="after")
+    def _as_long(self) -> Self:
+        if any(len(band.low) != len(self.coverage) for band in (self.selective_risk, self.generalized_risk)):
+            raise ValueError("a band has not as many ends as there are coverages")
+        if (np.diff(self.coverage) <= 0).any():
+            raise ValueError("the coverages of the bands are not strictly increasing")
+        return self
+
+
+class Histogram(Part):
+    """Answers by confidence: how many right and wrong between each edge and the next; abstentions have none."""
+
+    edges: Numbers
+    right: Counts
+    wrong: Counts
+    abstained: Count
+
+    @model_validator(mode="after")
+    def _edges_around_bars(self) -> Self:
+        if not len(self.edges) - 1 == len(self.right) == len(self.wrong) > 0:
+            raise ValueError("a histogram has one edge more than bars, and a bar of right and of wrong answers each")
+        return self
+
+
+class ReliabilityBin(Part):
+    """Answers with a confidence from low up to high: their mean confidence, and the share that was right."""
+
+    low: Share
+    high: Share
+    count: Count
+    mean_predicted: Share
+    fraction_correct: Share
+
+    @model_validator(mode="before")
+    @classmethod
+    def _earlier_names(cls, content: object) -> object:
+        """Files of version 0.1 call the two otherwise."""
+        if isinstance(content, dict) and "said" in content:
+            earlier = {"said": "mean_predicted", "came_true": "fraction_correct"}
+            return {earlier.get(name, name): value for name, value in content.items()}
+        return content
+
+
+class ReliabilityTable(Part):
+    """How the confidence does as a probability of being exactly right."""
+
+    ece: Share
+    brier: Share
+    nll: Number
+    bins: Annotated[tuple[ReliabilityBin, ...], Field(strict=False)]
+
+
+class CurveRecord(Part):
+    """One system under one confidence: its curve, and what a report draws besides."""
+
+    defined: bool
+    nulls_filled: Mapping[str, Count] = Field(default_factory=dict)
+    curve: Points
+    reference: Reference | None = None
+    bands: Bands | None = None
+    histogram: Histogram | None = None
+    reliability: ReliabilityTable | None = None
+
+    @property
+    def cmax(self) -> float:
+        """The largest coverage."""
+        return self.curve.coverage[-1] if self.curve.coverage else 0.0
+
+    @model_validator(mode="after")
+    def _holds_together(self) -> Self:
+        if self.defined != bool(self.curve.coverage):
+            raise ValueError("defined and the curve do not agree")
+        if self.reference is not None and bool(self.reference.oracle.coverage) != self.defined:
+            raise ValueError("the oracle order has a vertex where the curve has a point, and none where it has none")
+        return self
+
+    @model_validator(mode="after")
+    def _bands_hold_the_curve(self) -> Self:
+        if self.bands is None:
+            return self
+        if not set(self.bands.coverage) <= set(self.curve.coverage):
+            raise ValueError("a coverage of the bands is none of the curve")
+        index = np.searchsorted(self.curve.coverage, self.bands.coverage)
+        for name in ("selective_risk", "generalized_risk"):
+            risk, band = np.array(getattr(self.curve, name))[index], getattr(self.bands, name)
+            if ((risk < band.low_simultaneous) | (risk > band.high_simultaneous)).any():
+                raise ValueError(f"the {name} of the curve leaves its simultaneous band")
+        return self
+
+
+class Case(Part):
+    """One unit, by its names alone."""
+
+    participant: Name
+    item: str
+
+
+CaseList = Annotated[tuple[Case, ...], Field(strict=False)]
+
+
+class Declined(Part):
+    """Units a system declined and another answered right: how many, and the first of them in order."""
+
+    count: Count
+    first: CaseList
+
+
+class Breach(Part):
+    """A query for which more or fewer ids are selected than the bounds allow."""
+
+    post: Name
+    criterion: str
+    selected: Count
+    candidates: Count
+    allowed: Annotated[tuple[int, int], Field(strict=False)]
+
+
+class Input(Part):
+    """A file that was read, and which run of it."""
+
+    path: str | None
+    run_id: str | None = None
+    git_commit: str | None = None
+    mode: str | None = None
+    sha256: str | None
+    label: str | None = None
+
+
+class Loss(Part):
+    """How wrong an answer is."""
+
+    name: str
+    definition: str
+    raw_multiplier: int
+
+
+class Bootstrap(Part):
+    """How clusters were resampled."""
+
+    seed: Count
+    n_resamples: Annotated[int, Field(ge=1)]
+    kind: Literal["multinomial"] = "multinomial"
+    engine: Literal["numpy"] = "numpy"
+
+
+class RequestedInterval(Part):
+    """One more interval that was asked for: at a level, by a method."""
+
+    level: Annotated[float, Field(gt=0, lt=1)]
+    interval: str
+
+
+class Skipped(Part):
+    """A confidence that was left out, why, and of which system where there are several."""
+
+    name: str
+    reason: str
+    system: str | None = None

@@ -1,0 +1,162 @@
+"""Studies: what was evaluated and how, besides the numbers. All of it goes into the file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from demur.results.parts import (
+    Bootstrap,
+    Breach,
+    CaseList,
+    Declined,
+    Input,
+    Loss,
+    Name,
+    RequestedInterval,
+    Skipped,
+)
+from demur.strict_model import Count, Part, Share, Time, Tool
+
+
+class Study(Part):
+    """What every task records."""
+
+    created_at: Time
+    tool: Tool
+    inputs: Annotated[tuple[Input, ...], Field(strict=False)]
+    baseline: str | None
+    bootstrap: Bootstrap | None
+    requested: RequestedInterval | None = None
+    convention: Mapping[str, str]
+
+
+class SelectiveSystem(Part):
+    """One system: how many units it answered, how many clusters it failed on, and how many it alone lacks or holds."""
+
+    name: str
+    answered: Count
+    failed: Count
+    not_in_all: Count = 0
+    needless_abstentions: Declined | None = None
+
+
+class ConfidentErrors(Part):
+    """The most confident answers of a system that are wrong."""
+
+    system: str
+    confidence: str
+    cases: CaseList
+
+
+class SelectiveStudy(Study):
+    """An evaluation of systems that may abstain."""
+
+    task: Literal["selective"] = "selective"
+    noun: str = "participant"
+    systems: Annotated[tuple[SelectiveSystem, ...], Field(strict=False, min_length=1)]
+    clusters_total: Count
+    clusters_included: Count
+    units: Count
+    intersection_only: bool
+    loss: Loss
+    confidences: Annotated[tuple[str, ...], Field(strict=False, min_length=1)]
+    skipped: Annotated[tuple[Skipped, ...], Field(strict=False)]
+    coverages: Annotated[tuple[str, ...], Field(strict=False)]
+    area_coverage: str | None
+    failed: Annotated[tuple[Name, ...], Field(strict=False)]
+    confident_errors: Annotated[tuple[ConfidentErrors, ...], Field(strict=False)]
+
+    @property
+    def clusters_failed(self) -> int:
+        """How many clusters failed in at least one system."""
+        return self.clusters_total - self.clusters_included
+
+    @model_validator(mode="after")
+    def _adds_up(self) -> Self:
+        if self.clusters_total < self.clusters_included:
+            raise ValueError("participants_total is not participants_included + participants_failed")
+        if any(system.answered > self.units for system in self.systems):
+            raise ValueError("more items are predicted than there are")
+        return self
+
+
+class CandidateCounts(Part):
+    """How many ids the lists hold."""
+
+    minimum: Count
+    p5: float
+    p25: float
+    p50: float
+    p75: float
+    p95: float
+    maximum: Count
+    mean: float
+
+
+class RetrievalSystem(Part):
+    """One system: what it returned, what decides that there is no evidence, and which selections break the bounds."""
+
+    name: str
+    abstained: Count
+    candidates: CandidateCounts
+    empty_decision_by: Literal["threshold", "selected_ids", "ranked_ids"]
+    empty_selections: Count | None
+    breaches: Annotated[tuple[Breach, ...], Field(strict=False)]
+
+
+class SettingsUsed(Part):
+    """What was asked for."""
+
+    k: Annotated[tuple[int, ...], Field(strict=False, min_length=1)]
+    effective_k: bool
+    k_min: int
+    hard_cap: int
+    k_max_ratio: float
+    gate_threshold: float | None
+    policies: Annotated[tuple[str, ...], Field(strict=False)]
+
+
+class CriterionCounts(Part):
+    """One criterion: how many queries, and how many of them have gold."""
+
+    name: str
+    queries: Count
+    with_gold: Count
+
+
+class PlacedFigure(Part):
+    """A result beside the reference ranges."""
+
+    system: str
+    metric: str
+    value: float
+    baseline: Annotated[tuple[float, float], Field(strict=False)]
+    good: Annotated[tuple[float, float], Field(strict=False)]
+    place: str
+
+
+class RetrievalStudy(Study):
+    """An evaluation of evidence retrieval."""
+
+    task: Literal["retrieval"] = "retrieval"
+    noun: str = "post"
+    systems: Annotated[tuple[RetrievalSystem, ...], Field(strict=False, min_length=1)]
+    settings: SettingsUsed
+    posts: Count
+    queries: Count
+    with_gold: Count
+    criteria: Annotated[tuple[CriterionCounts, ...], Field(strict=False)]
+    folds: Annotated[tuple[str, ...], Field(strict=False)]
+    has_evidence_rate: Share
+    reference_ranges: Annotated[tuple[PlacedFigure, ...], Field(strict=False)]
+
+    @model_validator(mode="after")
+    def _adds_up(self) -> Self:
+        if sum(criterion.queries for criterion in self.criteria) != self.queries:
+            raise ValueError("the queries of the criteria do not add up to queries")
+        if sum(criterion.with_gold for criterion in self.criteria) != self.with_gold:
+            raise ValueError("the queries with gold of the criteria do not add up to with_gold")
+        return self

@@ -1,0 +1,138 @@
+"""Results: the table of estimates, with the curves, the warnings and the study it is of."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+from demur.errors import UserError, shown, unknown
+from demur.inference.estimates import Estimates
+from demur.results.study import RetrievalStudy, SelectiveStudy
+from demur.strict_json import fingerprint
+from demur.write import json_members, write_whole
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from demur.inference.estimates import Estimate
+    from demur.inference.warnings import ResultWarning
+    from demur.results.parts import CurveRecord, Input
+
+_UNDATED = ("created_at", "tool")
+_PAIR = 2
+
+
+class Results(Estimates):
+    """Every number of every system, and everything shown beside them.
+
+    Two systems or one are written as SPEC's nested file, anything else as columns; `load` reads all of them.
+    """
+
+    def __init__(
+        self,
+        rows: Iterable[Estimate],
+        study: SelectiveStudy | RetrievalStudy,
+        curves: Mapping[tuple[str, str], CurveRecord],
+        warnings: Sequence[ResultWarning] = (),
+    ) -> None:
+        super().__init__(rows)
+        self.study, self.curves, self.warnings = study, dict(curves), tuple(warnings)
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """The names of the systems, in the order they were given."""
+        return tuple(system.name for system in self.study.systems)
+
+    @property
+    def selective(self) -> SelectiveStudy:
+        """The study, of an evaluation of answers."""
+        if not isinstance(self.study, SelectiveStudy):
+            raise UserError("these are results of retrieval, not of answers")
+        return self.study
+
+    @property
+    def retrieval(self) -> RetrievalStudy:
+        """The study, of an evaluation of retrieval."""
+        if not isinstance(self.study, RetrievalStudy):
+            raise UserError("these are results of answers, not of retrieval")
+        return self.study
+
+    @property
+    def nested(self) -> bool:
+        """Whether the nested file can hold them."""
+        return isinstance(self.study, SelectiveStudy) and len(self.study.systems) <= _PAIR
+
+    def narrowed(self, names: str | None) -> Results:
+        """The same with these confidences alone, in this order; names are separated by commas."""
+        if names is None:
+            return self
+        known, chosen = self.selective.confidences, [name.strip() for name in names.split(",")]
+        for name in chosen:
+            if name not in known:
+                raise unknown("confidence of these results", name, known)
+        rows = [row for row in self if row.key.confidence in ("", *chosen)]
+        curves = {key: curve for key, curve in self.curves.items() if key[1] in chosen}
+        return Results(rows, self.selective.model_copy(update={"confidences": tuple(chosen)}), curves, self.warnings)
+
+    def about(self, **columns: Any) -> Iterator[ResultWarning]:
+        """The warnings that bear on numbers with these columns: those about nothing else."""
+        for warning in self.warnings:
+            pattern = {name: getattr(warning.about, name) for name in columns}
+            if all(pattern[name] in (None, value) for name, value in columns.items()):
+                yield warning
+
+    @cached_property
+    def _members(self) -> dict[str, str]:
+        """The text of each member of the file: written once, whatever it is needed for."""
+        from demur.results import json_table, json_v1  # noqa: PLC0415  (both are made of results)
+
+        return json_members((json_v1 if self.nested else json_table).encoded(self))
+
+    def to_json(self) -> dict[str, Any]:
+        """The content of the file."""
+        from demur.strict_json import loads  # noqa: PLC0415
+
+        content: dict[str, Any] = loads(self.text)
+        return content
+
+    @property
+    def text(self) -> str:
+        """The file, as it is written."""
+        return joined(self._members.values())
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of the result, whenever and by whichever command it was made."""
+        return fingerprint(joined(text for name, text in self._members.items() if name not in _UNDATED).encode())
+
+    @property
+    def input_paths(self) -> list[str]:
+        """The files the results were made from."""
+        return [source.path for source in self.study.inputs if source.path]
+
+    def save(self, path: str | Path, *, inputs: Iterable[str | Path] = ()) -> Path:
+        """Write the file, whole or not at all, and never over a file it was made from or another input."""
+        return write_whole(path, self.text, inputs=[*self.input_paths, *inputs])
+
+    def __repr__(self) -> str:
+        names = ", ".join(map(shown, self.systems))
+        return f"Results({names}; {len(self)} numbers, {len(self.warnings)} warnings)"
+
+
+def joined(members: Iterable[str]) -> str:
+    """Members of an object as one text."""
+    return "{\n  " + ",\n  ".join(members) + "\n}\n"
+
+
+def system_names(inputs: Sequence[Input]) -> tuple[str, ...]:
+    """What systems are called: their labels, or the first thing their files say that tells all of them apart."""
+    files = [PurePath(source.path).name if source.path else None for source in inputs]
+    choices = [[source.label for source in inputs], [source.mode for source in inputs], [source.run_id for source in inputs], files]
+    words = ("left", "right") if len(inputs) == _PAIR else tuple(f"system {number + 1}" for number in range(len(inputs)))
+    if len(inputs) == 1:
+        return (next((names[0] for names in choices if names[0]), "The run"),)
+    # A run whose mode is called right may stand on the left: such a name would say the opposite of what is meant.
+    clear = (names for names in choices if not {*map(str, names)} & {"left", "right"})
+    return next((tuple(map(str, names)) for names in clear if all(names) and len({*map(shown, names)}) == len(names)), words)
