@@ -10,11 +10,12 @@ import numpy as np
 
 from demur import cautions
 from demur.coverage import Coverage
-from demur.errors import UserError, and_more, shown
+from demur.errors import UserError, shown
 from demur.estimates import NUMBERS, Estimate, Estimates, System, uncertainty
 from demur.influence import SLOPES, influences, standard_errors
 from demur.intervals import Evidence
 from demur.metrics import METRICS, Measure
+from demur.pairing import check_same_truth
 from demur.resample import Plan, as_it_is, bootstrap, leave_one_out
 
 if TYPE_CHECKING:
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
     from demur.cautions import Caution
     from demur.graded import Graded
-    from demur.items import Items
     from demur.metrics import Metric
     from demur.replicates import Replicates
 
@@ -101,18 +101,7 @@ def refuse_unpaired(left: Graded, right: Graded) -> None:
         sizes = f"{left.clusters.units[different[0]]} units and {right.clusters.units[different[0]]}"
         raise UserError(f"cluster {shown(left.clusters.ids[different[0]])} holds {sizes} on the two sides: not paired")
     if left.items is not None and right.items is not None:
-        refuse_other_truth(left.items, right.items)
-
-
-def refuse_other_truth(left: Items, right: Items) -> None:
-    """Both sides must be about the same items, and agree on what is true of each."""
-    if left.item_names != right.item_names or (left.item != right.item).any():
-        raise UserError("the two sides hold different items")
-    different = np.flatnonzero(left.truth != right.truth)
-    if different.size:
-        unit = int(different[0])
-        text = f"{left.place(unit)}: ground truth {left.truth[unit]} on the left, {right.truth[unit]} on the right"
-        raise UserError(and_more(text, different.size))
+        check_same_truth({"left": left.items, "right": right.items})
 
 
 @dataclass(frozen=True, slots=True, eq=False)

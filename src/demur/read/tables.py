@@ -134,9 +134,10 @@ def _in_memory(data: Any, nan_kept: Collection[str] | None) -> Table:
 
 def _sized(values: Any) -> Any:
     try:
-        return values if hasattr(values, "__len__") and len(values) >= 0 else [*values]
+        cells = iter(values)
     except TypeError:
         raise UserError(f"{literal(values)} is not a column: expected a list") from None
+    return values if hasattr(values, "__len__") else [*cells]
 
 
 def _is_nan(value: object) -> bool:
