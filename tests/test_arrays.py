@@ -76,7 +76,7 @@ WRONG = {
     ),
     "infinite loss": ({"loss": [math.inf, 1]}, "unit 0 .*: loss inf, expected a finite number"),
     "text loss": ({"loss": ["0", 1]}, "unit 0 .*: loss '0', expected a finite number, or None or NaN"),
-    "lengths": ({"loss": [1]}, "columns of different lengths: units 1, confidence 2"),
+    "lengths": ({"loss": [1]}, "the columns are of different lengths: units 1, confidence 2"),
     "a number": ({"loss": 3}, "3 is not a column"),
     "two dimensions": ({"loss": np.ones((2, 2))}, "unit 0 .*: loss"),
     "loss by name alone": ({"loss": "abs"}, "give a column of losses, or truth and prediction"),

@@ -131,7 +131,7 @@ def test_hostile_names_are_shown_harmlessly(folder, name):
     ("content", "message"),
     [
         ("{", "not valid JSON: Expecting property name enclosed in double quotes at line 1, column 2"),
-        ('{"a": 1, "a": 2}', "not valid JSON: the member a stands twice in one object"),
+        ('{"a": 1, "a": 2}', "not valid JSON: the member a appears twice in one object"),
         ('{"reranked": {"recall@1": NaN}}', "not valid JSON: NaN is not a JSON number"),
         ('{"reranked": {"recall@1": 1e999}}', "not valid JSON: the number '1e999' is out of range"),
         ("{}", "there are no figures in it"),

@@ -190,7 +190,7 @@ PITFALLS = {
         for value, shown in ((True, "True"), (1.5, "1.5"), (7, "7"), (-5, "-5"), ("2", "'2'"))
     },
     "predicted 1e999": (json.dumps(set_prediction(None)).replace("null", "1e999", 2), "predicted inf, expected"),
-    "twice": ('{"experiments": [], "experiments": []}', "the member experiments stands twice"),
+    "twice": ('{"experiments": [], "experiments": []}', "the member experiments appears twice"),
     "byte order mark": ("\ufeff{}", "byte order mark"),
     "nested": ("[" * 100_000, "nested too deeply"),
     "a ninth item": (

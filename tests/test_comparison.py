@@ -179,7 +179,7 @@ def test_two_truths_about_one_unit_are_refused(tmp_path):
     left, other = run(experiment(participant(1), participant(2))), run(experiment(participant(1), participant(2)))
     other["experiments"][0]["results"]["results"][1]["ground_truth_items"]["Tired"] = 0
     assert compare(of(left, "l.json"), of(left, "r.json"), ["cmax"], plan=PLAN).deltas["cmax"].point == 0
-    with pytest.raises(UserError, match="participant 2, Tired: ground truth 3 on the left, 0 on the right"):
+    with pytest.raises(UserError, match="participant 2, Tired: ground truth 3 in left, 0 in right"):
         compare(of(left, "l.json"), of(other, "r.json"), plan=PLAN)
 
 

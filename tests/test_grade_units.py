@@ -26,7 +26,7 @@ def test_without_clusters_every_unit_was_sampled_by_itself():
 
 
 def test_bad_clusters_are_one_line():
-    with pytest.raises(UserError, match="columns of different lengths: units 5, confidence 5, clusters 2"):
+    with pytest.raises(UserError, match="the columns are of different lengths: units 5, confidence 5, clusters 2"):
         grade_units(SURE, loss=LOSS, clusters=["a", "b"])
     with pytest.raises(UserError, match="cluster id null, expected an integer or non-empty text"):
         grade_units(SURE, loss=LOSS, clusters=[None] * 5)

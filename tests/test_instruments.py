@@ -34,7 +34,7 @@ def test_an_instrument_from_a_small_file(tmp_path, name, text):
 
 WRONG = {
     "not json": ("i.json", "{", "not valid JSON"),
-    "a member twice": ("i.json", JSON[:-1] + ', "max": 6}', "the member max stands twice"),
+    "a member twice": ("i.json", JSON[:-1] + ', "max": 6}', "the member max appears twice"),
     "not toml": ("i.toml", "name", "not valid TOML"),
     "no max": ("i.json", JSON.replace(', "max": 5', ""), "exactly these members: name, items"),
     "extra": ("i.toml", TOML + "maximum = 5\n", "exactly these members: name, items"),

@@ -27,8 +27,8 @@ class TestPairing:
         left = self.run_of(tmp_path, "l.json", participant(1), participant(2), participant(3))
         right = self.run_of(tmp_path, "r.json", participant(2), failure(4))
         message = (
-            r"the two inputs hold different participants: 2 only on the left \(1, …\) and 1 only on the right"
-            r" \(4, …\); --intersection-only compares the 1 they share"
+            r"the 2 inputs hold different participants; not in all of them: 2 of left \(1, …\), 1 of right \(4, …\);"
+            r" --intersection-only compares the 1 they share"
         )
         with pytest.raises(UserError, match=message):
             self.both(left, right)
@@ -48,9 +48,8 @@ class TestPairing:
     def test_nobody_in_common(self, tmp_path):
         left = self.run_of(tmp_path, "l.json", participant(1), failure(2))
         right = self.run_of(tmp_path, "r.json", failure(1), participant(2))
-        with pytest.raises(
-            UserError, match=r"nothing to compare: no participant succeeded on both sides \(2 are on both\)"
-        ):
+        message = r"nothing to compare: no participant succeeded in all systems \(2 are in all of them\)"
+        with pytest.raises(UserError, match=message):
             self.both(left, right)
 
     def test_another_ground_truth_is_refused(self, tmp_path):
@@ -58,7 +57,7 @@ class TestPairing:
         other = participant(2)
         other["ground_truth_items"]["Tired"] = 0
         right = self.run_of(tmp_path, "r.json", participant(1), other)
-        with pytest.raises(UserError, match="participant 2, Tired: ground truth 3 on the left, 0 on the right"):
+        with pytest.raises(UserError, match="participant 2, Tired: ground truth 3 in left, 0 in right"):
             self.both(left, right)
 
     def test_a_truth_that_differs_among_those_left_out_is_no_matter(self, tmp_path):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from demur.errors import UserError
 from demur.ranking_columns import rankings_from, rankings_of
-from demur.rankings import Query, refuse_other_queries
+from demur.rankings import Query, check_same_queries
 
 
 def test_queries_are_put_in_order_of_post_and_criterion():
@@ -143,11 +143,11 @@ def test_no_queries_are_an_error():
 
 def test_systems_are_compared_on_the_same_queries_with_the_same_gold_only():
     one = rankings_of([["a"], ["b"]], [["a"], ["b"]])
-    refuse_other_queries(one, rankings_of([{"a"}, {"b"}], [[], ["x"]]), ("left", "right"))
+    check_same_queries(one, rankings_of([{"a"}, {"b"}], [[], ["x"]]), ("left", "right"))
     with pytest.raises(UserError, match="post 1, criterion all: the gold of left is not that of right"):
-        refuse_other_queries(one, rankings_of([["a"], ["c"]], [[], []]), ("left", "right"))
+        check_same_queries(one, rankings_of([["a"], ["c"]], [[], []]), ("left", "right"))
     with pytest.raises(UserError, match="left and right answer different queries"):
-        refuse_other_queries(one, rankings_of([["a"]], [[]]), ("left", "right"))
+        check_same_queries(one, rankings_of([["a"]], [[]]), ("left", "right"))
 
 
 def test_it_says_what_it_holds():

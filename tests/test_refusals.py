@@ -89,7 +89,7 @@ class TestTables:
 
     def test_members_that_never_repeat_do_not_eat_the_memory(self, tmp_path):
         lines = "".join(f'{{"m{i}": 1}}\n' for i in range(1_100))
-        with pytest.raises(UserError, match="1100 different members, expected at most 1000"):
+        with pytest.raises(UserError, match="more than 1000 different members"):
             read_table(written(tmp_path, lines, "t.jsonl"))
 
     @pytest.mark.parametrize("column", ["ab", {1, 2}, 3, np.array(3)])

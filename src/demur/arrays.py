@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from demur.columns import Column, State, plain_values
+from demur.columns import Column, State, check_lengths, plain_values
 from demur.curve import Curve
 from demur.errors import UserError, literal, unknown
 from demur.frames import columns_of
@@ -58,7 +58,7 @@ def grade_units(  # noqa: PLR0913  (each is a column or says how to read one)
             raise UserError("items bring their own truth, predictions, clusters and instrument: leave those out")
         return grade(data, loss="abs" if loss is None else loss, confidence=confidence)
     column = _column_finder(data)
-    _refuse_other_index(confidence, loss, truth, prediction, clusters)
+    _check_same_index(confidence, loss, truth, prediction, clusters)
     owners = None if clusters is None else checked_ids(column(clusters), "cluster")
     if truth is None and prediction is None:
         if loss is None or (isinstance(loss, str) and data is None):
@@ -114,7 +114,7 @@ def _column_finder(data: Any) -> Callable[[Any], list[Any] | NDArray[Any]]:
     return find
 
 
-def _refuse_other_index(*columns: Any) -> None:
+def _check_same_index(*columns: Any) -> None:
     """Two pandas series in different orders would be matched by position, against everything pandas stands for."""
     indexes = [column.index for column in columns if hasattr(getattr(column, "index", None), "equals")]
     if any(not index.equals(indexes[0]) for index in indexes[1:]):
@@ -132,35 +132,29 @@ def _given_losses(values: list[Any] | NDArray[Any]) -> Column:
 
 def _unreadable(column: Column) -> NDArray[np.bool_]:
     """Neither a finite number nor an abstention."""
-    return ~(column.usable() | _abstained(column))
-
-
-def _abstained(column: Column) -> NDArray[np.bool_]:
-    return column.is_(State.NULL) | (column.is_(State.NUMBER) & np.isnan(column.values))
+    return ~(column.usable() | column.abstains())
 
 
 def _losses(
     truth: list[Any] | NDArray[Any], prediction: list[Any] | NDArray[Any], loss: Loss, bounds: Instrument | None
 ) -> Column:
     """Numerators of the loss where there is a prediction; null or NaN where there is none."""
-    _refuse_lengths(truth=len(truth), prediction=len(prediction))
+    check_lengths({"truth": truth, "prediction": prediction})
     right, said = Column.from_sequence(truth), Column.from_sequence(prediction)
     if loss.name == "zero_one" and bounds is None and (right.other or said.other):
         right, said = _label_numbers(list(truth), list(prediction))
     expected = bounds.score if bounds else "a finite number"
     right.refuse(~_within(right, bounds), "truth", expected, _unit)
-    wrong = ~(_within(said, bounds) | _abstained(said))
+    wrong = ~(_within(said, bounds) | said.abstains())
     said.refuse(wrong, "prediction", f"{expected}, or None or NaN for an abstention", _unit)
-    numerators = np.where(_abstained(said), np.nan, loss.numerators(right.values, said.values))
+    numerators = np.where(said.abstains(), np.nan, loss.numerators(right.values, said.values))
     return Column(numerators, said.state)
 
 
 def _within(column: Column, bounds: Instrument | None) -> NDArray[np.bool_]:
     if bounds is None:
         return column.usable()
-    values = column.values
-    in_range = (values >= bounds.minimum) & (values <= bounds.maximum)
-    return np.asarray(column.usable() & in_range & (values == np.round(values)))
+    return column.within(bounds.minimum, bounds.maximum, whole=True)
 
 
 def _label_numbers(truth: list[Any], prediction: list[Any]) -> tuple[Column, Column]:
@@ -194,12 +188,10 @@ _GIVEN = _LossFacts("as given", 1, None)
 def _graded(
     losses: Column, confidence: list[Any] | NDArray[Any], owners: list[int | str] | None, facts: _LossFacts
 ) -> Graded:
-    _refuse_lengths(
-        units=len(losses), confidence=len(confidence), clusters=len(losses) if owners is None else len(owners)
-    )
+    check_lengths({"units": losses, "confidence": confidence, "clusters": losses if owners is None else owners})
     if not len(losses):
         raise UserError("the columns are empty: there is nothing to evaluate")
-    abstained, sureness = _abstained(losses), Column.from_sequence(confidence)
+    abstained, sureness = losses.abstains(), Column.from_sequence(confidence)
     sureness.refuse(~(sureness.usable() | abstained), "confidence", "a finite number", _unit)
     return Graded(
         units=len(losses),
@@ -221,9 +213,3 @@ def _by_themselves(abstained: NDArray[np.bool_]) -> Clusters:
 
 def _unit(index: int) -> str:
     return f"unit {index} (from 0)"
-
-
-def _refuse_lengths(**lengths: int) -> None:
-    if len(set(lengths.values())) > 1:
-        shown_lengths = ", ".join(f"{name} {length}" for name, length in lengths.items())
-        raise UserError(f"columns of different lengths: {shown_lengths}")

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from demur.errors import UserError, and_more, literal
+from demur.errors import UserError, and_more, literal, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Sequence, Sized
 
     from numpy.typing import NDArray
 
@@ -105,6 +105,15 @@ class Column:
         """Where there is a finite number."""
         return np.asarray(self.is_(State.NUMBER) & np.isfinite(self.values))
 
+    def within(self, low: float, high: float, *, whole: bool = False) -> NDArray[np.bool_]:
+        """Where there is a finite number between two bounds, and, if asked for, an integer."""
+        good = self.usable() & (self.values >= low) & (self.values <= high)
+        return np.asarray(good & (self.values == np.round(self.values)) if whole else good)
+
+    def abstains(self) -> NDArray[np.bool_]:
+        """Where there is a null or a NaN."""
+        return np.asarray(self.is_(State.NULL) | (self.is_(State.NUMBER) & np.isnan(self.values)))
+
     def refuse(self, bad: NDArray[np.bool_], name: str, expected: str, place: Callable[[int], str]) -> None:
         """Raise an error that names the first bad cell, if there is one, and counts the others."""
         units = np.flatnonzero(bad)
@@ -119,6 +128,13 @@ class Column:
             return Column(self.values[order], self.state[order])
         other = {new: self.other[old] for new, old in enumerate(order.tolist()) if old in self.other}
         return Column(self.values[order], self.state[order], other)
+
+
+def check_lengths(columns: Mapping[str, Sized]) -> None:
+    """Columns of one table hold one value per unit each."""
+    if len({*map(len, columns.values())}) > 1:
+        listed = ", ".join(f"{shown(name)} {len(values)}" for name, values in columns.items())
+        raise UserError(f"the columns are of different lengths: {listed}")
 
 
 def _states(raw: Sequence[object]) -> NDArray[np.uint8]:

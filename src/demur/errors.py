@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections import Counter
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
+
+T = TypeVar("T")
 
 _LONGEST_SHOWN = 60
 
@@ -69,6 +72,15 @@ def literal(value: object) -> str:
 
 def _short(text: str) -> str:
     return text if len(text) <= _LONGEST_SHOWN else text[: _LONGEST_SHOWN - 1] + "…"
+
+
+def repeated(values: Iterable[T]) -> list[T]:
+    """The values that appear more than once, in the order of their first appearance.
+
+    >>> repeated("abcbca")
+    ['a', 'b', 'c']
+    """
+    return [value for value, times in Counter(values).items() if times > 1]
 
 
 def and_more(first: str, count: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ from demur.notebook import html_table
 from demur.signals import SIGNALS, Signal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -26,13 +27,17 @@ _LARGEST_ID = 2**63
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where facts came from, so that a result can be traced back to its bytes."""
+    """Where facts came from, so that a result can be traced back to its bytes.
+
+    `label` is the name a system is shown by, where the user gives one.
+    """
 
     path: str
     sha256: str
     run_id: str | None = None
     git_commit: str | None = None
     mode: str | None = None
+    label: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +56,26 @@ class RawUnits:
     instrument: Instrument | None = None
     noun: str = "cluster"
     no_answer: str = "null"
+
+    def take(self, order: NDArray[np.intp]) -> RawUnits:
+        """The same units in another order."""
+        return replace(
+            self,
+            clusters=[self.clusters[unit] for unit in order],
+            items=[self.items[unit] for unit in order],
+            truth=self.truth.take(order),
+            prediction=self.prediction.take(order),
+            signals={name: column.take(order) for name, column in self.signals.items()},
+        )
+
+    @property
+    def answered(self) -> NDArray[np.bool_]:
+        """Null and NaN abstain; anything else is an answer, be it a wrong one."""
+        return ~self.prediction.abstains()
+
+    def unit_name(self, unit: int) -> str:
+        """How a message calls a unit."""
+        return _unit_name(self.noun, self.clusters[unit], self.items[unit])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,31 +100,42 @@ class Items:
     noun: str
     source: Source | None = None
 
+    def __post_init__(self) -> None:
+        columns = [array for column in self.signals.values() for array in (column.values, column.state)]
+        for array in (*(getattr(self, name) for name in _PER_UNIT), *columns):
+            array.flags.writeable = False
+
     @classmethod
     def of(cls, raw: RawUnits, source: Source | None = None) -> Items:
         """Check every unit and put the units in order."""
-        units = _Ordered.of(raw)
-        units.refuse_what_is_wrong()
+        if not raw.clusters:
+            raise UserError(f"nothing to evaluate: no {raw.noun} succeeded ({len(raw.failed)} failed)")
+        cluster_ids = sorted_ids(raw.clusters)
+        item_names = raw.instrument.items if raw.instrument else tuple(dict.fromkeys(raw.items))
+        cluster, item = _indices(raw.clusters, cluster_ids), _indices(raw.items, item_names)
+        if raw.instrument and (item < 0).any():
+            name = raw.unit_name(int(np.argmax(item < 0)))
+            raise UserError(f"{name}: no such item, {raw.instrument.name} has {', '.join(item_names)}")
+        order = np.lexsort((item, cluster))
+        cluster, item, units = cluster[order], item[order], raw.take(order)
+        _check_complete(units, cluster, item)
+        _check_values(units)
         answered = units.answered
-        items = cls(
-            cluster_ids=units.cluster_ids,
+        return cls(
+            cluster_ids=cluster_ids,
             failed=sorted_ids(raw.failed),
-            item_names=units.item_names,
-            cluster=units.cluster,
-            item=units.item,
+            item_names=item_names,
+            cluster=cluster,
+            item=item,
             truth=units.truth.values.astype(np.int64),
             answer=np.where(answered, units.prediction.values, 0).astype(np.int64),
             answered=answered,
             nan_answer=~answered & units.prediction.is_(State.NUMBER),
-            signals=MappingProxyType(units.signals),
+            signals=MappingProxyType(dict(units.signals)),
             instrument=raw.instrument,
             noun=raw.noun,
             source=source,
         )
-        columns = [array for column in units.signals.values() for array in (column.values, column.state)]
-        for array in (items.cluster, items.item, items.truth, items.answer, items.answered, items.nan_answer, *columns):
-            array.flags.writeable = False
-        return items
 
     def __len__(self) -> int:
         return len(self.truth)
@@ -119,28 +155,26 @@ class Items:
         return int(self.nan_answer.sum())
 
     def place(self, unit: int) -> str:
-        """Which unit this is, in words."""
-        return _place(self.noun, self.cluster_ids[self.cluster[unit]], self.item_names[self.item[unit]])
+        """How a message calls a unit."""
+        return _unit_name(self.noun, self.cluster_ids[self.cluster[unit]], self.item_names[self.item[unit]])
 
     def only(self, clusters: Iterable[ClusterId]) -> Items:
         """The same facts of these clusters alone; nobody has failed among them."""
         wanted = set(clusters)
-        kept = [place for place, name in enumerate(self.cluster_ids) if name in wanted]
-        place_of = np.full(len(self.cluster_ids), -1)
-        place_of[kept] = np.arange(len(kept))
-        units = np.flatnonzero(place_of[self.cluster] >= 0)
+        kept = np.array([name in wanted for name in self.cluster_ids], dtype=bool)
+        units = np.flatnonzero(kept[self.cluster])
+        per_unit = {name: getattr(self, name)[units] for name in _PER_UNIT}
         return replace(
             self,
-            cluster_ids=tuple(self.cluster_ids[place] for place in kept),
+            cluster_ids=tuple(name for name in self.cluster_ids if name in wanted),
             failed=(),
-            cluster=place_of[self.cluster[units]],
-            item=self.item[units],
-            truth=self.truth[units],
-            answer=self.answer[units],
-            answered=self.answered[units],
-            nan_answer=self.nan_answer[units],
+            **per_unit | {"cluster": (np.cumsum(kept) - 1)[per_unit["cluster"]]},
             signals=MappingProxyType({name: column.take(units) for name, column in self.signals.items()}),
         )
+
+    def labelled(self, label: str | None) -> Items:
+        """The same facts under the name their system is shown by."""
+        return self if self.source is None else replace(self, source=replace(self.source, label=label))
 
     def _repr_html_(self) -> str:
         rows = [("signal", name) for name in self.signals]
@@ -148,104 +182,64 @@ class Items:
         return html_table(("", ""), [(f"{self.noun}s", str(len(self.cluster_ids))), *rows], repr(self))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Ordered:
-    """Units in order of cluster and item, with their columns still as a reader gave them."""
-
-    cluster_ids: tuple[ClusterId, ...]
-    item_names: tuple[str, ...]
-    cluster: NDArray[np.intp]
-    item: NDArray[np.intp]
-    truth: Column
-    prediction: Column
-    signals: dict[str, Column]
-    instrument: Instrument | None
-    noun: str
-    no_answer: str
-
-    @classmethod
-    def of(cls, raw: RawUnits) -> _Ordered:
-        if not raw.clusters:
-            raise UserError(f"nothing to evaluate: no {raw.noun} succeeded ({len(raw.failed)} failed)")
-        cluster_ids = sorted_ids(raw.clusters)
-        item_names = raw.instrument.items if raw.instrument else tuple(dict.fromkeys(raw.items))
-        cluster, item = _positions(raw.clusters, cluster_ids), _positions(raw.items, item_names)
-        if raw.instrument and (item < 0).any():
-            raise _unknown_item(raw, raw.instrument, int(np.argmax(item < 0)))
-        order = np.lexsort((item, cluster))
-        return cls(
-            cluster_ids=cluster_ids,
-            item_names=item_names,
-            cluster=cluster[order],
-            item=item[order],
-            truth=raw.truth.take(order),
-            prediction=raw.prediction.take(order),
-            signals={name: column.take(order) for name, column in raw.signals.items()},
-            instrument=raw.instrument,
-            noun=raw.noun,
-            no_answer=raw.no_answer,
-        )
-
-    @property
-    def answered(self) -> NDArray[np.bool_]:
-        """Null and NaN abstain; anything else is an answer, be it a wrong one."""
-        said = self.prediction
-        return ~(said.is_(State.NULL) | (said.is_(State.NUMBER) & np.isnan(said.values)))
-
-    def place(self, unit: int) -> str:
-        return _place(self.noun, self.cluster_ids[self.cluster[unit]], self.item_names[self.item[unit]])
-
-    def refuse_what_is_wrong(self) -> None:
-        self._refuse_repeated_units()
-        self._refuse_missing_items()
-        mistakes = self._score_mistakes()
-        for name, column in self.signals.items():
-            mistakes += _signal_mistakes(SIGNALS.get(name), name, column)
-        _refuse(mistakes, self.place)
-
-    def _refuse_repeated_units(self) -> None:
-        repeated = np.flatnonzero((np.diff(self.cluster) == 0) & (np.diff(self.item) == 0))
-        if repeated.size:
-            raise UserError(and_more(f"{self.place(int(repeated[0]))}: given more than once", repeated.size))
-
-    def _refuse_missing_items(self) -> None:
-        """Units are distinct by now, so a cluster is complete when it has as many units as there are items."""
-        if self.instrument is None:
-            return
-        expected = len(self.item_names)
-        short = np.flatnonzero(np.bincount(self.cluster) < expected)
-        if short.size:
-            there = set(self.item[self.cluster == short[0]].tolist())
-            missing = next(name for index, name in enumerate(self.item_names) if index not in there)
-            place = _place(self.noun, self.cluster_ids[short[0]], missing)
-            text = f"{place}: missing, expected all {expected} items of {self.instrument.name}"
-            raise UserError(and_more(text, short.size))
-
-    def _score_mistakes(self) -> list[Mistake]:
-        score = self.instrument.score if self.instrument else "an integer"
-        everyone = np.ones(len(self.truth), dtype=bool)
-        columns = (
-            ("ground truth", self.truth, everyone, score),
-            ("predicted", self.prediction, self.answered, f"{score} or {self.no_answer}"),
-        )
-        return [
-            Mistake(unit, name, column.cell(unit), expected)
-            for name, column, needed, expected in columns
-            for unit in np.flatnonzero(needed & ~_is_score(column, self.instrument)).tolist()
-        ]
+_PER_UNIT = ("cluster", "item", "truth", "answer", "answered", "nan_answer")
 
 
-@dataclass(frozen=True, slots=True)
-class Mistake:
-    """A value of one unit that breaks a rule."""
+def _unit_name(noun: str, cluster: ClusterId, item: str) -> str:
+    return f"{noun} {shown(cluster)}, {shown(item)}"
 
-    unit: int
-    field: str
-    value: object
-    expected: str
 
-    def __str__(self) -> str:
-        return f"{self.field} {literal(self.value)}, expected {self.expected}"
+def _check_complete(units: RawUnits, cluster: NDArray[np.intp], item: NDArray[np.intp]) -> None:
+    """No unit twice, and of an instrument every item for every cluster."""
+    twice = np.flatnonzero((np.diff(cluster) == 0) & (np.diff(item) == 0))
+    if twice.size:
+        raise UserError(and_more(f"{units.unit_name(int(twice[0]))}: given more than once", twice.size))
+    if units.instrument is None:
+        return
+    names = units.instrument.items
+    short = np.flatnonzero(np.bincount(cluster) < len(names))
+    if short.size:
+        first = np.flatnonzero(cluster == short[0])
+        missing = next(name for index, name in enumerate(names) if index not in item[first])
+        unit = _unit_name(units.noun, units.clusters[first[0]], missing)
+        text = f"{unit}: missing, expected all {len(names)} items of {units.instrument.name}"
+        raise UserError(and_more(text, short.size))
+
+
+def _check_values(units: RawUnits) -> None:
+    """Scores and declared signals; what else a run adds is kept as it is and checked by whoever uses it."""
+    score = units.instrument.score if units.instrument else "an integer"
+    wrong_truth = ~_is_score(units.truth, units.instrument)
+    wrong_answer = units.answered & ~_is_score(units.prediction, units.instrument)
+    checks = [
+        ("ground truth", units.truth, wrong_truth, score),
+        ("predicted", units.prediction, wrong_answer, f"{score} or {units.no_answer}"),
+    ]
+    for name, column in units.signals.items():
+        if signal := SIGNALS.get(name):
+            checks.append((name, column, _is_no_signal(signal, column), f"{signal.expected} or null"))
+    wrong = [(int(np.argmax(bad)), check) for check in checks if (bad := check[2]).any()]
+    if wrong:
+        unit, (name, column, _, expected) = min(wrong, key=lambda mistake: mistake[0])
+        text = f"{units.unit_name(unit)}: {name} {literal(column.cell(unit))}, expected {expected}"
+        raise UserError(and_more(text, sum(int(check[2].sum()) for check in checks)))
+
+
+_LARGEST_SCORE = 2.0**31
+
+
+def _is_score(column: Column, instrument: Instrument | None) -> NDArray[np.bool_]:
+    low, high = (instrument.minimum, instrument.maximum) if instrument else (-_LARGEST_SCORE, _LARGEST_SCORE)
+    return column.within(low, high, whole=True)
+
+
+def _is_no_signal(signal: Signal, column: Column) -> NDArray[np.bool_]:
+    if not signal.text:
+        good = column.within(signal.low, signal.high, whole=signal.whole)
+        return np.asarray((column.is_(State.OTHER) | column.is_(State.NUMBER)) & ~good)
+    bad = column.is_(State.NUMBER)
+    bad[[unit for unit, value in column.other.items() if not isinstance(value, str)]] = True
+    return bad
 
 
 def checked_ids(ids: Iterable[object], noun: str) -> list[ClusterId]:
@@ -272,49 +266,23 @@ def sorted_ids(ids: Iterable[ClusterId]) -> tuple[ClusterId, ...]:
     return tuple(sorted(dict.fromkeys(ids), key=lambda value: (isinstance(value, str), value)))
 
 
-def _positions(values: Sequence[Any], known: Sequence[Any]) -> NDArray[np.intp]:
-    """Where each value stands among the known ones; -1 where it does not."""
-    index = {value: position for position, value in enumerate(known)}
-    return np.fromiter((index.get(value, -1) for value in values), np.intp, len(values))
+def as_integers(texts: Iterable[object], most_digits: int) -> list[int] | None:
+    """Integers if every text is written as one, None otherwise: 7 and 007 are two texts.
+
+    >>> as_integers(["7", "-12"], 18), as_integers(["7", "007"], 18)
+    ([7, -12], None)
+    """
+    integers = []
+    for text in texts:
+        if not (isinstance(text, str) and re.fullmatch("-?[0-9]+", text) and len(text.lstrip("-")) <= most_digits):
+            return None
+        integers.append(int(text))
+        if str(integers[-1]) != text:
+            return None
+    return integers
 
 
-def _place(noun: str, cluster: ClusterId, item: str) -> str:
-    return f"{noun} {shown(cluster)}, {shown(item)}"
-
-
-def _unknown_item(raw: RawUnits, instrument: Instrument, unit: int) -> UserError:
-    place = _place(raw.noun, raw.clusters[unit], raw.items[unit])
-    return UserError(f"{place}: no such item, {instrument.name} has {', '.join(instrument.items)}")
-
-
-_LARGEST_SCORE = 2.0**31
-
-
-def _is_score(column: Column, instrument: Instrument | None) -> NDArray[np.bool_]:
-    low, high = (instrument.minimum, instrument.maximum) if instrument else (-_LARGEST_SCORE, _LARGEST_SCORE)
-    values = column.values
-    in_range = (values >= low) & (values <= high)
-    return np.asarray(column.is_(State.NUMBER) & in_range & (values == np.round(values)))
-
-
-def _signal_mistakes(signal: Signal | None, name: str, column: Column) -> list[Mistake]:
-    """Declared signals only: what else a run adds is kept as it is and checked by whoever uses it."""
-    if signal is None:
-        return []
-    if signal.text:
-        bad = column.is_(State.NUMBER)
-        bad[[unit for unit, value in column.other.items() if not isinstance(value, str)]] = True
-    else:
-        values = column.values
-        good = np.isfinite(values) & (values >= signal.low) & (values <= signal.high)
-        if signal.whole:
-            good &= values == np.round(values)
-        bad = column.is_(State.OTHER) | (column.is_(State.NUMBER) & ~good)
-    expected = f"{signal.expected} or null"
-    return [Mistake(unit, name, column.cell(unit), expected) for unit in np.flatnonzero(bad).tolist()]
-
-
-def _refuse(mistakes: list[Mistake], place: Callable[[int], str]) -> None:
-    if mistakes:
-        first = min(mistakes, key=lambda mistake: mistake.unit)
-        raise UserError(and_more(f"{place(first.unit)}: {first}", len(mistakes)))
+def _indices(values: Sequence[Any], known: Sequence[Any]) -> NDArray[np.intp]:
+    """The index of each value among the known ones; -1 for one that is not known."""
+    index_of = {value: index for index, value in enumerate(known)}
+    return np.fromiter((index_of.get(value, -1) for value in values), np.intp, len(values))

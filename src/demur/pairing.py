@@ -1,15 +1,99 @@
-"""Pairing: which clusters two runs can be compared on, and who was left out on either side."""
+"""Alignment: which clusters several systems can be compared on, and who was left out of each."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from demur.errors import UserError, shown
+import numpy as np
+
+from demur.errors import UserError, and_more, shown
 from demur.items import sorted_ids
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from demur.items import ClusterId, Items
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Alignment:
+    """Systems cut down to the clusters that succeeded in all of them, and how many clusters there were before.
+
+    `overlap` counts the clusters that all systems hold, failed or not, `failed` those of them that failed in each
+    system, `only` the clusters of each system that some other system lacks.
+    """
+
+    systems: Mapping[str, Items]
+    intersection_only: bool
+    overlap: int
+    only: Mapping[str, int]
+    failed: Mapping[str, int]
+
+    @property
+    def included(self) -> int:
+        """How many clusters are compared."""
+        return len(next(iter(self.systems.values())).cluster_ids)
+
+
+def aligned(systems: Mapping[str, Items], *, intersection_only: bool = False) -> Alignment:
+    """All systems on the clusters they share, in the order given; a system by itself stays as it is.
+
+    Different clusters are an error unless the intersection is asked for, and so is a unit whose ground truth differs.
+    """
+    if not systems:
+        raise UserError("there are no systems: nothing can be evaluated")
+    clusters = {name: {*items.cluster_ids, *items.failed} for name, items in systems.items()}
+    shared = set.intersection(*clusters.values())
+    if not intersection_only and any(own != shared for own in clusters.values()):
+        raise _different(systems, clusters, shared)
+    included = shared.difference(*(items.failed for items in systems.values()))
+    if not included:
+        noun = next(iter(systems.values())).noun
+        raise UserError(f"nothing to compare: no {noun} succeeded in all systems ({len(shared)} are in all of them)")
+    cut = {name: items.only(included) for name, items in systems.items()} if len(systems) > 1 else dict(systems)
+    check_same_truth(cut)
+    return Alignment(
+        systems=MappingProxyType(cut),
+        intersection_only=intersection_only,
+        overlap=len(shared),
+        only=MappingProxyType({name: len(own - shared) for name, own in clusters.items()}),
+        failed=MappingProxyType({name: len(shared.intersection(items.failed)) for name, items in systems.items()}),
+    )
+
+
+def _different(
+    systems: Mapping[str, Items], clusters: Mapping[str, set[ClusterId]], shared: set[ClusterId]
+) -> UserError:
+    counts = ", ".join(
+        f"{len(own - shared)} of {shown(name)}{f' ({shown(sorted_ids(own - shared)[0])}, …)' if own - shared else ''}"
+        for name, own in clusters.items()
+    )
+    noun = next(iter(systems.values())).noun
+    return UserError(
+        f"the {len(systems)} inputs hold different {noun}s; not in all of them: {counts}; "
+        f"--intersection-only compares the {len(shared)} they share"
+    )
+
+
+def check_same_truth(systems: Mapping[str, Items]) -> None:
+    """All systems must be about the same units, and agree on what is true of each."""
+    (first, left), *others = systems.items()
+    for name, right in others:
+        units = np.bincount(left.cluster), np.bincount(right.cluster)
+        if left.cluster_ids != right.cluster_ids:
+            raise UserError(f"{shown(first)} and {shown(name)} hold different {left.noun}s")
+        if (uneven := np.flatnonzero(units[0] != units[1])).size:
+            sizes = f"{units[0][uneven[0]]} units in {shown(first)} and {units[1][uneven[0]]} in {shown(name)}"
+            raise UserError(f"{left.noun} {shown(left.cluster_ids[uneven[0]])} holds {sizes}: not paired")
+        if left.item_names != right.item_names or (left.item != right.item).any():
+            raise UserError(f"{shown(first)} and {shown(name)} hold different items")
+        different = np.flatnonzero(left.truth != right.truth)
+        if different.size:
+            unit = int(different[0])
+            truths = f"{left.truth[unit]} in {shown(first)}, {right.truth[unit]} in {shown(name)}"
+            raise UserError(and_more(f"{left.place(unit)}: ground truth {truths}", different.size))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,37 +116,14 @@ class Pairing:
 
 
 def paired(left: Items, right: Items, *, intersection_only: bool = False) -> Pairing:
-    """Both runs on the clusters they share. Different sets are an error unless the intersection is asked for."""
-    ids_left, ids_right = _everyone(left), _everyone(right)
-    if ids_left != ids_right and not intersection_only:
-        raise _different(left, right)
-    shared = ids_left & ids_right
-    included = (shared - set(left.failed)) & (shared - set(right.failed))
-    if not included:
-        raise UserError(f"nothing to compare: no {left.noun} succeeded on both sides ({len(shared)} are on both)")
+    """Both runs on the clusters they share."""
+    both = aligned({"left": left, "right": right}, intersection_only=intersection_only)
     return Pairing(
-        left=left.only(included),
-        right=right.only(included),
+        **both.systems,
         intersection_only=intersection_only,
-        left_only=len(ids_left - ids_right),
-        right_only=len(ids_right - ids_left),
-        overlap=len(shared),
-        failed_left=len(shared & set(left.failed)),
-        failed_right=len(shared & set(right.failed)),
-    )
-
-
-def _everyone(items: Items) -> set[ClusterId]:
-    return {*items.cluster_ids, *items.failed}
-
-
-def _different(left: Items, right: Items) -> UserError:
-    ids_left, ids_right = _everyone(left), _everyone(right)
-    sides = " and ".join(
-        f"{len(only)} only on the {side}{f' ({shown(sorted_ids(only)[0])}, …)' if only else ''}"
-        for side, only in (("left", ids_left - ids_right), ("right", ids_right - ids_left))
-    )
-    shared = len(ids_left & ids_right)
-    return UserError(
-        f"the two inputs hold different {left.noun}s: {sides}; --intersection-only compares the {shared} they share"
+        left_only=both.only["left"],
+        right_only=both.only["right"],
+        overlap=both.overlap,
+        failed_left=both.failed["left"],
+        failed_right=both.failed["right"],
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from array import array
-from collections import Counter
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, count
@@ -14,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from demur.errors import UserError, literal, shown
-from demur.items import checked_ids, sorted_ids
+from demur.columns import check_lengths
+from demur.errors import UserError, literal, repeated, shown
+from demur.items import as_integers, checked_ids, sorted_ids
 from demur.rankings import Query, Rankings, query_name
 
 if TYPE_CHECKING:
@@ -55,10 +55,7 @@ def rankings_of(
     if unknown:
         raise UserError(f"rankings have no {min(unknown)}: give scores, prob, selected or fold")
     columns = {"gold": gold, "ranked": ranked, "posts": posts, "criteria": criteria, **optional}
-    lengths = {name: len(values) for name, values in columns.items() if values is not None}
-    if len(set(lengths.values())) > 1:
-        listed = ", ".join(f"{name} {length}" for name, length in lengths.items())
-        raise UserError(f"the columns are of different lengths: {listed}")
+    check_lengths({name: values for name, values in columns.items() if values is not None})
     gold, ranked = _as_lists(gold), _as_lists(ranked)
     optional = {name: _as_lists(values) for name, values in optional.items()}
     size = len(gold)
@@ -285,17 +282,12 @@ _FEW = 5
 
 
 def as_numbers(posts: Mapping[ClusterId, int]) -> dict[ClusterId, int]:
-    """Posts as integers if every one is written as one, as they are otherwise: 7 and 007 are then two texts."""
-    if all(isinstance(post, str) and _INTEGER.fullmatch(post) and str(int(post)) == post for post in posts):
-        return {int(post): code for post, code in posts.items()}
-    return dict(posts)
+    """Posts as integers if every one is written as one, as they are otherwise."""
+    integers = as_integers(posts, _MOST_DIGITS)
+    return dict(posts if integers is None else zip(integers, posts.values(), strict=True))
 
 
-_INTEGER = re.compile(r"-?[0-9]{1,18}")
-
-
-def _twice(ids: Iterable[Any]) -> Any:
-    return Counter(ids).most_common(1)[0][0]
+_MOST_DIGITS = 18
 
 
 def _renumbered(codes: Integers, found: Mapping[Any, int], names: Sequence[Any]) -> Integers:
@@ -329,7 +321,7 @@ def _distinct(ids: Collection[Any], what: str) -> frozenset[Any]:
         raise UserError(f"{what} ids {literal(ids)}, expected {expected} of ids")
     found = frozenset(ids)
     if len(found) < len(ids):
-        raise UserError(f"the {what} id {shown(_twice(ids))} is there twice")
+        raise UserError(f"the {what} id {shown(repeated(ids)[0])} is there twice")
     return found
 
 

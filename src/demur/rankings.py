@@ -123,7 +123,7 @@ class Rankings:
         return replace(self, sources=sources, unjudged=unjudged)
 
 
-def refuse_other_queries(left: Rankings, right: Rankings, names: tuple[str, str]) -> None:
+def check_same_queries(left: Rankings, right: Rankings, names: tuple[str, str]) -> None:
     """Two systems can be compared on the same queries with the same gold only."""
     if left.post_ids != right.post_ids or left.criteria != right.criteria or len(left) != len(right):
         raise UserError(f"{shown(names[0])} and {shown(names[1])} answer different queries: they cannot be paired")

@@ -17,7 +17,7 @@ from demur.estimates import Estimate, Estimates, System, uncertainty
 from demur.intervals import Evidence
 from demur.metrics.detection import detection_measures
 from demur.no_evidence import Detection, Threshold, forecasts_of, gate_of, thresholds
-from demur.rankings import refuse_other_queries
+from demur.rankings import check_same_queries
 from demur.resample import Plan, bootstrap_each
 from demur.retrieval_cautions import about_detection, about_gate, about_lists, about_queries
 from demur.retrieval_numbers import RetrievalSettings, decided_by, means, with_what_follows
@@ -102,7 +102,7 @@ def evaluate_retrieval(
     settings = settings or RetrievalSettings()
     first = _baseline(systems, settings.baseline)
     for name, rankings in systems.items():
-        refuse_other_queries(systems[first], rankings, (first, name))
+        check_same_queries(systems[first], rankings, (first, name))
     made = {name: _measured(name, rankings, settings) for name, rankings in systems.items()}
     _refuse_useless_policies(systems, settings)
     jobs = {f"{name}/{job}": work for name, one in made.items() for job, work in one.jobs.items()}

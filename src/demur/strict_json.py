@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
-from demur.errors import UserError, literal, shown
+from demur.errors import UserError, literal, repeated, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -62,7 +61,7 @@ def loads(text: str, number: Callable[[str], Any] | None = None) -> Any:
 
     >>> loads('{"a": 1, "a": 2}')
     Traceback (most recent call last):
-    demur.errors.UserError: not valid JSON: the member a stands twice in one object
+    demur.errors.UserError: not valid JSON: the member a appears twice in one object
     """
     if text.startswith("\ufeff"):
         raise UserError("not valid JSON: the text starts with a byte order mark; save it as UTF-8 without one")
@@ -97,27 +96,27 @@ def json_objects(lines: Iterable[str]) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def _whole(parsed: Any, text: str) -> Any:
     if _MAYBE_HALF.search(text):
-        _refuse_halves(parsed)
+        _check_halves(parsed)
     return parsed
 
 
-def _refuse_halves(value: Any) -> None:
+def _check_halves(value: Any) -> None:
     """Half of a character, written as an escape without its other half, could not be written to a file again."""
     if isinstance(value, str):
         if any("\ud800" <= character <= "\udfff" for character in value):
             raise UserError(f"not valid JSON: {literal(value)} holds half of a character")
     elif isinstance(value, (dict, list)):
         for part in value:
-            _refuse_halves(part)
+            _check_halves(part)
             if isinstance(value, dict):
-                _refuse_halves(value[part])
+                _check_halves(value[part])
 
 
 def _object(members: list[tuple[str, Any]]) -> dict[str, Any]:
     parsed = dict(members)
     if len(parsed) < len(members):
-        twice = Counter(name for name, _ in members).most_common(1)[0][0]
-        raise UserError(f"not valid JSON: the member {shown(twice)} stands twice in one object")
+        twice = repeated(name for name, _ in members)[0]
+        raise UserError(f"not valid JSON: the member {shown(twice)} appears twice in one object")
     return parsed
 
 

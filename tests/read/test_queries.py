@@ -129,7 +129,7 @@ HEAD = "post_id,criterion_id,gold_ids,ranked_ids"
         (f"{HEAD},scores\n1,A,a,b|c,1\n", "post 1, criterion A: 1 scores for 2 ranked ids"),
         (f"{HEAD},scores\n1,A,a,b|c,1|\n", "scores ['1', '']: one of them is missing"),
         ("post_id,criterion_id,gold_ids,list\n1,A,a,b\n", "no column ranked_ids, and none that ends in _topk"),
-        (f"{HEAD},ranked_ids\n1,A,a,b,b\n", "the column ranked_ids stands twice in the header"),
+        (f"{HEAD},ranked_ids\n1,A,a,b,b\n", "the column ranked_ids appears twice in the header"),
         ("post,criterion_id,gold_ids,ranked_ids\n1,A,a,b\n", "no column post_id for post_id; columns: post, "),
         ("post_id,criterion_id,gold_ids,a_topk,b_topk,scores\n1,A,a,b,b,1\n", "the column scores belongs to one of 2"),
         ("post_id,criterion_id,gold_ids,a_topk,a_ranked_ids\n1,A,a,b,b\n", "a_topk and a_ranked_ids are both of a"),
@@ -151,7 +151,7 @@ def test_a_bad_csv_is_one_line_that_names_the_file(tmp_path, text, message):
     [
         ("q.jsonl", b"", "the file is empty: there is nothing to evaluate"),
         ("q.jsonl", b"[1]\n", "line 1: expected an object"),
-        ("q.jsonl", b'{"a": 1, "a": 2}\n', "line 1: not valid JSON: the member a stands twice"),
+        ("q.jsonl", b'{"a": 1, "a": 2}\n', "line 1: not valid JSON: the member a appears twice"),
         ("q.jsonl", as_json_lines(ROWS[:1]).encode() + b"{}\n", "line 2: no member post_id, which the first row has"),
         ("q.jsonl", as_json_lines([ROWS[0] | {"gold_ids": "s1"}]).encode(), "gold_ids 's1', expected a list of ids"),
         ("q.jsonl", as_json_lines([ROWS[0] | {"gold_ids": 3}]).encode(), "gold_ids 3, expected a list of ids"),
@@ -177,9 +177,11 @@ def test_a_bad_csv_is_one_line_that_names_the_file(tmp_path, text, message):
         ),
         ("q.jsonl", "\ufeff{}".encode(), "byte order mark"),
         ("q.parquet", b"PAR1", "not valid Parquet"),
-        ("q.csv", b"\xff\xfe", "not UTF-8 text"),
+        ("q.csv", b"\xff\xfe", "not UTF-8 text: byte 0 is 0xff"),
+        ("q.csv", b"\xef\xbb\xbf" + b"a" * 20_000 + b"\xff", "not UTF-8 text: byte 20003 is 0xff"),
+        ("q.csv", gzip.compress(b"a" * 20_000 + b"\xe2\x82"), "not UTF-8 text: byte 20000 is 0xe2"),
         ("q.csv", b"\x1f\x8b\x08broken", "not valid gzip"),
-        ("q.txt", b"x", "per-query files end in .csv, .jsonl, .ndjson, .parquet"),
+        ("q.txt", b"x", "tables end in .csv, .jsonl, .ndjson, .parquet"),
     ],
 )
 def test_other_bad_files_are_one_line_too(tmp_path, name, data, message):
@@ -242,7 +244,7 @@ def test_a_mapping_wins_over_what_a_column_is_called():
     assert read_queries(row, columns={"prob": "mine"})["x"].prob.tolist() == [0.9]
     with pytest.raises(UserError, match="leave out the mapping of ranked_ids"):
         read_queries(row, columns={"ranked_ids": "x_topk"}, systems={"x": "x_topk"})
-    with pytest.raises(UserError, match="one of the columns is no list"):
+    with pytest.raises(UserError, match="1 is not a column"):
         read_queries({"post_id": 1})
 
 

@@ -125,7 +125,7 @@ def changed(**columns):
 
 
 WRONG = {
-    "no column": ({"item": []}, r"no column cluster for cluster; columns: item; map it"),
+    "no column": ({"item": ["q1"]}, r"no column cluster for cluster; columns: item; map it"),
     "lengths": (changed(truth=[1]), "the columns are of different lengths"),
     "unit twice": (changed(item=["q1", "q1", "q2", "q1"]), "cluster 2, q1: given more than once"),
     "item missing": (
@@ -149,7 +149,7 @@ WRONG = {
         changed(token_msp=[0.5, float("nan"), 1, 1]),
         "cluster 2, q2: token_msp nan, expected a number from 0",
     ),
-    "nothing": ({name: [] for name in COLUMNS}, r"nothing to evaluate: no cluster succeeded \(0 failed\)"),
+    "nothing": ({name: [] for name in COLUMNS}, "there are no rows: nothing can be evaluated"),
     "not a table": (3, "a table is a path, a data frame or a dict of lists, not int"),
 }
 
@@ -161,14 +161,15 @@ def test_a_wrong_table_is_one_line(table, message):
 
 
 WRONG_FILES = {
-    "no header": ("", "t.csv", "the file has no rows"),
-    "header only": ("cluster,item,truth,prediction\n", "t.csv", "the file has no rows"),
+    "no header": ("", "t.csv", "the file is empty"),
+    "empty line": ("\n" + CSV, "t.csv", "line 1 is empty, expected the names of the columns"),
+    "header only": ("cluster,item,truth,prediction\n", "t.csv", "there are no rows"),
     "ragged": (CSV + "3,q1\n", "t.csv", "line 6: 2 cells, expected 6 as in the header"),
-    "column twice": ("a,a\n1,2\n", "t.csv", "the column a stands twice in the header"),
+    "column twice": ("a,a\n1,2\n", "t.csv", "the column a appears twice in the header"),
     "bad quote": ('cluster,item\n"1"x,2\n', "t.csv", "line 2: not valid CSV"),
     "nul": ("cluster,item\n1,\0\n", "t.csv", "."),
     "decimal ids": (CSV.replace("\n2,", "\n2.0,"), "t.csv", r"cluster id '2\.0', expected an integer or text"),
-    "not utf-8": (b"cluster\n\xff\n", "t.csv", "not UTF-8 text"),
+    "not utf-8": (b"cluster\n\xff\n", "t.csv", "not UTF-8 text: byte 8 is 0xff"),
     "no lines": ("\n", "t.jsonl", "the file is empty"),
     "bad line": ('{"a": 1}\n{"a": NaN}\n', "t.jsonl", "line 2: not valid JSON: NaN"),
     "line is a list": ("[]\n", "t.jsonl", "line 1: expected an object"),

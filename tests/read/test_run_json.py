@@ -266,7 +266,7 @@ GOOD = json.dumps(run(experiment(participant(300))))
 WRONG_TEXT = {
     "a member twice": (
         GOOD.replace('"success": true', '"success": true, "success": false'),
-        "the member success stands twice",
+        "the member success appears twice",
     ),
     "NaN": (GOOD.replace('"Sleep": 2', '"Sleep": NaN'), "NaN is not a JSON number"),
     "Infinity": (GOOD.replace('"Sleep": 2', '"Sleep": -Infinity'), "-Infinity is not a JSON number"),

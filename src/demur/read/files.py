@@ -1,19 +1,23 @@
-"""A file of any format that holds units: run files by their structure, long tables by their suffix."""
+"""Files of any format that hold units: long tables by their suffix, run files otherwise."""
 
 from __future__ import annotations
 
+import os.path
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from demur.errors import UserError
-from demur.read.rows import PARSERS, read_table
+from demur.errors import UserError, literal, repeated, shown
+from demur.read.rows import read_table
 from demur.read.run_json import RunFile
+from demur.read.tables import format_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from demur.instruments import Instrument
     from demur.items import Items
+
+T = TypeVar("T")
 
 
 def read_items(
@@ -29,46 +33,53 @@ def read_items(
     `mode` and `experiment` choose among the experiments of a run file; a table holds one. The instrument `none` leaves
     the items and scores of a table free; `columns` says what its columns are called, as in `read_table`.
     """
-    return read_inputs([path], modes=[mode], experiments=[experiment], instrument=instrument, columns=columns)[0]
+    return read_inputs([Path(path)], modes=[mode], experiments=[experiment], instrument=instrument, columns=columns)[0]
 
 
 def read_inputs(
-    paths: Sequence[str | Path],
+    inputs: Sequence[str | Path],
     *,
     modes: Sequence[str | None] = (),
     experiments: Sequence[int | None] = (),
     instrument: str | Path | Instrument = "PHQ-8",
     columns: Mapping[str, str] | None = None,
 ) -> list[Items]:
-    """The facts of several files. One mode or experiment is meant for all, several for each in turn.
+    """The facts of several files, each a path, or a text `NAME=FILE` that labels its source.
 
-    A run file given twice, for two of its modes, is read once.
+    One mode or experiment is meant for all, several for each in turn. A run file given twice, for two of its modes, is
+    read once.
     """
+    named = [*map(_named, inputs)]
+    if twice := repeated(name for name, _ in named if name is not None):
+        raise UserError(f"two inputs are called {shown(twice[0])}: give each a name of its own, NAME=FILE")
+    chosen = zip(_for_each(modes, len(named), "mode"), _for_each(experiments, len(named), "experiment"), strict=True)
     files: dict[str, RunFile] = {}
-    found = []
-    for place, path in enumerate(paths):
-        mode, experiment = _for_each(modes, place, paths, "mode"), _for_each(experiments, place, paths, "experiment")
-        if Path(path).suffix.lower() in PARSERS:
-            _refuse_choice(path, mode, experiment)
-            free = None if instrument == "none" else instrument
-            found.append(read_table(path, instrument=free, columns=columns))
-            continue
-        if columns:
+    facts = []
+    for (name, path), (mode, experiment) in zip(named, chosen, strict=True):
+        if format_of(path):
+            if mode is not None or experiment is not None:
+                raise UserError(f"{path}: a table holds one experiment and no modes: leave out mode and experiment")
+            items = read_table(path, instrument=None if instrument == "none" else instrument, columns=columns)
+        elif columns:
             raise UserError(f"{path}: a run file has no columns to map: leave out columns (--column)")
-        file = files.get(str(path)) or files.setdefault(str(path), RunFile.of(path))
-        found.append(file.items(mode=mode, experiment=experiment, instrument=instrument))
-    return found
+        else:
+            file = files.get(str(path)) or files.setdefault(str(path), RunFile.of(path))
+            items = file.items(mode=mode, experiment=experiment, instrument=instrument)
+        facts.append(items.labelled(name))
+    return facts
 
 
-_T = TypeVar("_T")
+def _named(given: str | Path) -> tuple[str | None, str | Path]:
+    """A path with its name, if it has one. The name ends at the first `=`; a file that exists has no name before it."""
+    if not isinstance(given, str) or "=" not in given or os.path.exists(given):  # noqa: PTH110  (Path.exists may raise)
+        return None, given
+    name, _, path = given.partition("=")
+    if not (name.strip() and path):
+        raise UserError(f"{literal(given)}: expected FILE or NAME=FILE")
+    return name, path
 
 
-def _for_each(given: Sequence[_T | None], place: int, paths: Sequence[object], what: str) -> _T | None:
-    if len(given) > 1 and len(given) != len(paths):
-        raise UserError(f"{len(given)} {what}s for {len(paths)} inputs: give one for all of them, or one for each")
-    return given[min(place, len(given) - 1)] if given else None
-
-
-def _refuse_choice(path: str | Path, mode: str | None, experiment: int | None) -> None:
-    if mode is not None or experiment is not None:
-        raise UserError(f"{path}: a table holds one experiment and no modes: leave out mode and experiment")
+def _for_each(given: Sequence[T | None], count: int, what: str) -> list[T | None]:
+    if len(given) > 1 and len(given) != count:
+        raise UserError(f"{len(given)} {what}s for {count} inputs: give one for all of them, or one for each")
+    return [*given] if len(given) == count else [given[0] if given else None] * count

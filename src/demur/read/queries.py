@@ -7,22 +7,21 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from demur.errors import UserError, shown, unknown
 from demur.ranking_columns import RankingsBuilder
 from demur.rankings import Query, Rankings, query_name
-from demur.read.query_rows import FORMATS, Rows, rows_in_memory
-from demur.read.stream import stream
+from demur.read.query_cells import Cells
+from demur.read.tables import NO_ROWS, opened_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from demur.items import Source
-    from demur.read.query_cells import Cells
-    from demur.read.query_rows import Row
     from demur.read.stream import Progress
+    from demur.read.tables import Row, Table
 
 NEEDED = ("post_id", "criterion_id", "gold_ids")
 OPTIONAL = ("scores", "prob", "selected_ids", "fold")
@@ -41,13 +40,13 @@ class Layout:
     @classmethod
     def of(cls, header: Sequence[str], columns: Mapping[str, str], systems: Mapping[str, str]) -> Layout:
         """Find the columns: those that are mapped by their names, the others by what they are usually called."""
-        _refuse_mapping(columns, systems)
+        _check_mapping(columns, systems)
         named = {role: columns.get(role, role) for role in ROLES}
         for role in (*NEEDED, *columns):
             if named[role] not in header:
-                there = ", ".join(map(shown, header))
+                listed = ", ".join(map(shown, header))
                 way = f"map it, {role}=COLUMN (--column)"
-                raise UserError(f"no column {shown(named[role])} for {role}; columns: {there}; {way}")
+                raise UserError(f"no column {shown(named[role])} for {role}; columns: {listed}; {way}")
         ranked = systems or _ranked_columns(header, named["ranked_ids"])
         for column in ranked.values():
             if column not in header:
@@ -75,7 +74,7 @@ def _query(row: Row, roles: Mapping[str, str], cells: Cells) -> Query:
     lacks = next((column for column in roles.values() if column not in row), None)
     if lacks is not None:
         raise UserError(f"no member {shown(lacks)}, which the first row has")
-    post, criterion = (cells.one_id(row[roles[role]], role) for role in ("post_id", "criterion_id"))
+    post, criterion = (cells.single_id(row[roles[role]], role) for role in ("post_id", "criterion_id"))
     optional: dict[str, Callable[[Any, str], Any]] = {
         "scores": cells.numbers,
         "prob": cells.number,
@@ -94,7 +93,7 @@ def _query(row: Row, roles: Mapping[str, str], cells: Cells) -> Query:
         raise UserError(f"{query_name(post, criterion)}: {error}") from None
 
 
-def _refuse_mapping(columns: Mapping[str, str], systems: Mapping[str, str]) -> None:
+def _check_mapping(columns: Mapping[str, str], systems: Mapping[str, str]) -> None:
     for role in columns:
         if role not in ROLES:
             raise unknown("column role", role, ROLES)
@@ -103,24 +102,23 @@ def _refuse_mapping(columns: Mapping[str, str], systems: Mapping[str, str]) -> N
 
 
 def _ranked_columns(header: Sequence[str], own: str) -> dict[str, str]:
-    found = {OWN_SYSTEM: own} if own in header else {}
+    columns = {OWN_SYSTEM: own} if own in header else {}
     for column in header:
         suffix = next((suffix for suffix in RANKED_SUFFIXES if column.endswith(suffix)), None)
         name = column.removesuffix(suffix or "")
-        if suffix and name and column not in found.values():
-            if name in found:
+        if suffix and name and column not in columns.values():
+            if name in columns:
                 raise UserError(
-                    f"the columns {shown(found[name])} and {shown(column)} are both of a system {shown(name)}: "
+                    f"the columns {shown(columns[name])} and {shown(column)} are both of a system {shown(name)}: "
                     "name the one that is meant, NAME=COLUMN"
                 )
-            found[name] = column
-    if not found:
-        there = ", ".join(map(shown, header))
-        endings = " or ".join(RANKED_SUFFIXES)
+            columns[name] = column
+    if not columns:
+        listed, endings = ", ".join(map(shown, header)), " or ".join(RANKED_SUFFIXES)
         raise UserError(
-            f"no column ranked_ids, and none that ends in {endings}; columns: {there}; name NAME=COLUMN (--system)"
+            f"no column ranked_ids, and none that ends in {endings}; columns: {listed}; name NAME=COLUMN (--system)"
         )
-    return found
+    return columns
 
 
 def _own(system: str, header: Sequence[str], columns: Mapping[str, str], systems: int) -> dict[str, str]:
@@ -164,10 +162,10 @@ def read_queries(
             for system, query in queries.items():
                 (builders.get(system) or builders.setdefault(system, RankingsBuilder())).add(query)
         if not builders:
-            raise UserError("there are no rows: nothing can be evaluated")
-        made = {system: builder.done(text_ids=opened.text_ids) for system, builder in builders.items()}
-        sources = opened.sources()
-    return {system: found.with_sources(*sources) for system, found in made.items()}
+            raise UserError(NO_ROWS)
+        rankings = {system: builder.done(text_ids=opened.text_ids) for system, builder in builders.items()}
+        source = opened.source()
+    return {system: facts.with_sources(*([source] if source else [])) for system, facts in rankings.items()}
 
 
 def query_lists(
@@ -177,45 +175,36 @@ def query_lists(
     systems: Mapping[str, str] | None = None,
 ) -> dict[str, list[Query]]:
     """The rows of a per-query file as they stand, for each system: for those who want to count by themselves."""
-    found: dict[str, list[Query]] = {}
+    lists: dict[str, list[Query]] = {}
     with _opened(data, columns or {}, systems or {}, None) as opened:
         for queries in opened.queries:
             for system, query in queries.items():
-                found.setdefault(system, []).append(query)
-    return found
+                lists.setdefault(system, []).append(query)
+    return lists
 
 
 @dataclass(frozen=True, slots=True)
 class _Opened:
-    """Queries on their way in. In CSV posts come as texts, and are numbers if all of them read as such."""
+    """Queries on their way in. Posts that come as texts are numbers if all of them read as such."""
 
     queries: Iterator[dict[str, Query]]
     text_ids: bool
-    sources: Callable[[], list[Source]]
+    source: Callable[[], Source | None]
 
 
 @contextmanager
 def _opened(
     data: Any, columns: Mapping[str, str], systems: Mapping[str, str], progress: Progress | None
 ) -> Iterator[_Opened]:
-    if not isinstance(data, (str, Path)):
-        rows = rows_in_memory(data)
-        yield _Opened(_told(Layout.of(rows.header, columns, systems), rows), text_ids=False, sources=list)
-        return
-    kind = Path(data).with_suffix("").suffix if Path(data).suffix.lower() == ".gz" else Path(data).suffix
-    if kind.lower() not in FORMATS:
-        raise UserError(
-            f"{data}: per-query files end in {', '.join(FORMATS)}, or in .gz after that; this name does not"
-        )
-    with stream(data, progress) as file:
-        rows = FORMATS[kind.lower()](file, data)
-        layout = Layout.of(rows.header, columns, systems)
-        yield _Opened(_told(layout, rows), text_ids=kind.lower() == ".csv", sources=lambda: [file.source()])
+    with opened_table(data, progress) as (table, source):
+        layout = Layout.of(table.header, columns, systems)
+        yield _Opened(_queries(layout, table), table.text_only, source)
 
 
-def _told(layout: Layout, rows: Rows) -> Iterator[dict[str, Query]]:
-    for place, row in rows.of(layout.columns):
+def _queries(layout: Layout, table: Table) -> Iterator[dict[str, Query]]:
+    cells = Cells(table.joined_ids, table.text_only)
+    for position, row in table.rows(layout.columns):
         try:
-            yield layout.queries(row, rows.cells)
+            yield layout.queries(row, cells)
         except UserError as error:
-            raise UserError(f"{place}: {error}") from None
+            raise UserError(f"{position}: {error}") from None

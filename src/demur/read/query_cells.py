@@ -21,12 +21,12 @@ SEPARATOR = "|"
 
 @dataclass(frozen=True, slots=True)
 class Cells:
-    """How a format writes things: whether ids may come joined in one text, and numbers as text."""
+    """How a format writes cells: whether ids may come joined in one text, and whether every cell is a text."""
 
     joined_ids: bool
-    written_numbers: bool
+    text_only: bool
 
-    def one_id(self, cell: Any, role: str) -> ClusterId:
+    def single_id(self, cell: Any, role: str) -> ClusterId:
         """An id: a text, or an integer."""
         value = plain(cell)
         if type(value) is int or (isinstance(value, str) and value.strip() == value != ""):
@@ -42,27 +42,27 @@ class Cells:
         accepted = (Sequence, np.ndarray) if ordered else (Sequence, np.ndarray, AbstractSet)
         if not isinstance(cell, accepted) or isinstance(cell, (str, bytes, bytearray)):
             raise UserError(f"{shown(role)} {literal(cell)}, expected a list of ids")
-        return [str(self.one_id(one, role)) for one in cell]
+        return [str(self.single_id(value, role)) for value in cell]
 
     def numbers(self, cell: Any, role: str) -> list[float]:
         """A list of numbers; nothing is an empty one."""
         if _is_null(cell):
             return []
-        if isinstance(cell, str) and self.written_numbers:
+        if isinstance(cell, str) and self.text_only:
             cell = cell.split(SEPARATOR) if cell else []
         if not isinstance(cell, (Sequence, np.ndarray)) or isinstance(cell, (str, bytes, Mapping)):
             raise UserError(f"{shown(role)} {literal(cell)}, expected a list of numbers")
-        found = [self.number(one, role) for one in cell]
-        if any(one is None for one in found):
+        numbers = [number for value in cell if (number := self.number(value, role)) is not None]
+        if len(numbers) < len(cell):
             raise UserError(f"{shown(role)} {literal(cell)}: one of them is missing")
-        return [one for one in found if one is not None]
+        return numbers
 
     def number(self, cell: Any, role: str) -> float | None:
         """A number as it is given; nothing is filled in for one that is not there."""
         value = plain(cell)
-        if value is None or (value == "" and self.written_numbers):
+        if value is None or (value == "" and self.text_only):
             return None
-        written = isinstance(value, str) and self.written_numbers and value.isascii() and "_" not in value
+        written = isinstance(value, str) and self.text_only and value.isascii() and "_" not in value
         try:
             if written or (isinstance(value, (int, float)) and not isinstance(value, bool)):
                 return float(value)
@@ -72,7 +72,7 @@ class Cells:
 
     def fold(self, cell: Any, role: str) -> str | None:
         """The name of a fold."""
-        return None if _is_null(cell) or cell == "" else str(self.one_id(cell, role))
+        return None if _is_null(cell) or cell == "" else str(self.single_id(cell, role))
 
 
 def _is_null(cell: Any) -> bool:

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import math
 import re
-from collections import Counter
-from collections.abc import Callable, Mapping
-from itertools import chain
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from demur.columns import MISSING, Column, plain, plain_values
-from demur.errors import UserError, literal, shown, unknown
-from demur.frames import columns_of
+from demur.columns import Column
+from demur.errors import UserError, literal, repeated, shown, unknown
 from demur.instruments import PHQ8, Instrument
 from demur.instruments import instrument as instrument_of
-from demur.items import ClusterId, Items, RawUnits, Source, checked_ids
-from demur.strict_json import decode, fingerprint, json_objects, read_bytes, shown_path
+from demur.items import ClusterId, Items, RawUnits, as_integers, checked_ids
+from demur.read.tables import opened_table
 
-Table = dict[str, list[Any]]
-ROLES = ("cluster", "item", "truth", "prediction")
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from demur.read.tables import Columns
+
+ROLES = ("cluster", "item", "truth", "prediction", "success")
+_OPTIONAL = "success"
+_MOST_DIGITS = 300
 
 
 def read_table(
@@ -44,44 +43,27 @@ def read_table(
     """
     names = _role_names(columns or {})
     chosen = None if instrument is None else instrument_of(instrument)
-    if isinstance(table, (str, Path)):
-        data = read_bytes(table)
-        source = Source(shown_path(table), fingerprint(data))
-        try:
-            return Items.of(_raw_units(_parser(Path(table))(data, names), names, chosen), source)
-        except UserError as error:
-            raise error.in_file(table) from None
-    parsed = _from_mapping(table) if isinstance(table, Mapping) else _from_frame(table, names["prediction"])
-    return Items.of(_raw_units(parsed, names, chosen))
+    with opened_table(table, nan_kept=[names["prediction"]]) as (opened, source):
+        cells = opened.columns()
+        return Items.of(_raw_units(_typed(cells, names) if opened.text_only else cells, names, chosen), source())
 
 
 def _role_names(mapped: Mapping[str, str]) -> dict[str, str]:
     for role in mapped:
-        if role not in (*ROLES, "success"):
-            raise unknown("column role", role, (*ROLES, "success"))
-    names = {role: mapped.get(role, role) for role in (*ROLES, "success")}
-    for name, times in Counter(names.values()).items():
-        if times > 1:
-            raise UserError(f"the column {shown(name)} is mapped to more than one role")
+        if role not in ROLES:
+            raise unknown("column role", role, ROLES)
+    names = {role: mapped.get(role, role) for role in ROLES}
+    if twice := repeated(names.values()):
+        raise UserError(f"the column {shown(twice[0])} is mapped to more than one role")
     return names
 
 
-def _parser(path: Path) -> Callable[[bytes, Mapping[str, str]], Table]:
-    if path.suffix.lower() not in PARSERS:
-        raise UserError(f"tables end in {', '.join(PARSERS)}; this name does not")
-    return PARSERS[path.suffix.lower()]
-
-
-def _raw_units(table: Table, names: Mapping[str, str], instrument: Instrument | None) -> RawUnits:
-    for role in (*ROLES, *(["success"] if names["success"] != "success" else [])):
-        if names[role] not in table:
-            there = ", ".join(map(shown, table)) or "none"
+def _raw_units(table: Columns, names: Mapping[str, str], instrument: Instrument | None) -> RawUnits:
+    for role, name in names.items():
+        if name not in table and not (role == name == _OPTIONAL):
+            listed = ", ".join(map(shown, table)) or "none"
             way = f"map it: columns={{'{role}': 'your column'}}, or --column {role}=COLUMN"
-            raise UserError(f"no column {shown(names[role])} for {role}; columns: {there}; {way}")
-    lengths = {name: len(values) for name, values in table.items()}
-    if len(set(lengths.values())) > 1:
-        listed = ", ".join(f"{shown(name)} {length}" for name, length in lengths.items())
-        raise UserError(f"the columns are of different lengths: {listed}")
+            raise UserError(f"no column {shown(name)} for {role}; columns: {listed}; {way}")
     clusters = checked_ids(table[names["cluster"]], "cluster")
     table, clusters, failed = _without_failures(table, clusters, names["success"])
     return RawUnits(
@@ -97,8 +79,8 @@ def _raw_units(table: Table, names: Mapping[str, str], instrument: Instrument | 
 
 
 def _without_failures(
-    table: Table, clusters: list[ClusterId], success: str
-) -> tuple[Table, list[ClusterId], list[ClusterId]]:
+    table: Columns, clusters: list[ClusterId], success: str
+) -> tuple[Columns, list[ClusterId], list[ClusterId]]:
     """Rows of failed clusters leave the table; they count as failures and in nothing else."""
     if success not in table:
         return table, clusters, []
@@ -106,14 +88,14 @@ def _without_failures(
     for cluster, flag in zip(clusters, flags, strict=True):
         if type(flag) is not bool:
             raise UserError(f"cluster {shown(cluster)}: success {literal(flag)}, expected true or false")
-    failed = list(dict.fromkeys(c for c, flag in zip(clusters, flags, strict=True) if not flag))
     kept = [index for index, flag in enumerate(flags) if flag]
-    there = {clusters[index] for index in kept}
-    both = next((cluster for cluster in failed if cluster in there), None)
+    succeeded = {clusters[index] for index in kept}
+    failed = [*dict.fromkeys(cluster for cluster, flag in zip(clusters, flags, strict=True) if not flag)]
+    both = next((cluster for cluster in failed if cluster in succeeded), None)
     if both is not None:
         raise UserError(f"cluster {shown(both)} both succeeded and failed")
-    table = {name: [values[i] for i in kept] for name, values in table.items()}
-    return table, [clusters[i] for i in kept], failed
+    table = {name: [values[index] for index in kept] for name, values in table.items()}
+    return table, [clusters[index] for index in kept], failed
 
 
 def _item_names(items: list[Any], clusters: list[ClusterId], instrument: Instrument | None) -> list[str]:
@@ -125,89 +107,33 @@ def _item_names(items: list[Any], clusters: list[ClusterId], instrument: Instrum
     return [str(item) for item in items]
 
 
-def _from_mapping(table: Mapping[str, Any]) -> Table:
-    return {str(name): [plain(value) for value in plain_values(values)] for name, values in table.items()}
-
-
-def _from_frame(frame: Any, prediction: str) -> Table:
-    """What the frame's own library calls null is null; only a prediction's NaN is kept, to be counted as one."""
-    table: Table = {}
-    for name, series in columns_of(frame).items():
-        null = series.is_null().to_list()
-        table[name] = [
-            None if gone and not (name == prediction and _is_nan(value)) else value
-            for value, gone in zip(map(plain, series.to_list()), null, strict=True)
-        ]
-    return table
-
-
-def _is_nan(value: object) -> bool:
-    return isinstance(value, float) and math.isnan(value)
-
-
-def _from_parquet(data: bytes, names: Mapping[str, str]) -> Table:
-    try:
-        from pyarrow import ArrowException, parquet  # noqa: PLC0415  (an extra)
-    except ImportError:
-        raise UserError("reading Parquet needs pyarrow: pip install 'demur[parquet]'") from None
-    try:
-        return _from_frame(parquet.read_table(io.BytesIO(data)), names["prediction"])
-    except (ArrowException, OSError, UnicodeDecodeError) as error:
-        raise UserError(f"not valid Parquet: {error}") from None
-
-
-def _from_json_lines(data: bytes, _: Mapping[str, str]) -> Table:
-    rows = [row for _, row in json_objects(decode(data).split("\n"))]
-    if not rows:
-        raise UserError("the file is empty: there is nothing to evaluate")
-    members = dict.fromkeys(chain.from_iterable(rows))
-    if len(members) > _MOST_COLUMNS:
-        raise UserError(f"{len(members)} different members, expected at most {_MOST_COLUMNS}")
-    return {name: [row.get(name, MISSING) for row in rows] for name in members}
-
-
-_MOST_COLUMNS = 1000  # members that never repeat would take rows × rows of memory
-_INTEGER = re.compile(r"[+-]?[0-9]{1,300}")
+_INTEGER = re.compile(rf"[+-]?[0-9]{{1,{_MOST_DIGITS}}}")
 _DECIMAL_ID = re.compile(r"[+-]?[0-9]*\.[0-9]*")
 
 
-def _from_csv(data: bytes, names: Mapping[str, str]) -> Table:
-    """Cells are numbers where they read as numbers, null where they are empty, text otherwise."""
-    rows = csv.reader(io.StringIO(decode(data).removeprefix("\ufeff"), newline=""), strict=True)
-    try:
-        header, body = next(rows, []), []
-        for row in filter(None, rows):
-            if len(row) != len(header):
-                raise UserError(f"line {rows.line_num}: {len(row)} cells, expected {len(header)} as in the header")
-            body.append(row)
-    except csv.Error as error:
-        raise UserError(f"line {rows.line_num}: not valid CSV: {error}") from None
-    if not body:
-        raise UserError("the file has no rows: there is nothing to evaluate")
-    if len(set(header)) < len(header):
-        twice = next(name for name in header if header.count(name) > 1)
-        raise UserError(f"the column {shown(twice)} stands twice in the header")
-    table: Table = {}
-    for name, cells in zip(header, zip(*body, strict=True), strict=True):
-        if name == names["cluster"]:
-            table[name] = _csv_ids(cells)
-        elif name == names["success"]:
-            table[name] = [{"true": True, "false": False}.get(cell.lower(), cell) for cell in cells]
-        elif name == names["item"]:
-            table[name] = list(cells)
-        else:
-            table[name] = [_number_or_text(cell) for cell in cells]
-    return table
+def _typed(table: Columns, names: Mapping[str, str]) -> Columns:
+    """Texts as what they stand for: numbers where they read as numbers, null where they are empty."""
+    readers: dict[str, Callable[[list[str]], list[Any]]] = {
+        names["cluster"]: _ids,
+        names["success"]: lambda cells: [{"true": True, "false": False}.get(cell.lower(), cell) for cell in cells],
+        names["item"]: lambda cells: cells,
+    }
+    return {name: readers.get(name, _numbers_or_texts)(cells) for name, cells in table.items()}
 
 
-def _csv_ids(cells: tuple[str, ...]) -> list[Any]:
+def _ids(cells: Sequence[str]) -> list[Any]:
     """All integers, or all text: a column that mixed them would leave 300 and 0300 open to doubt."""
-    if all(_INTEGER.fullmatch(cell) and str(int(cell)) == cell for cell in cells):
-        return [int(cell) for cell in cells]
+    integers = as_integers(cells, _MOST_DIGITS)
+    if integers is not None:
+        return integers
     decimal = next((cell for cell in cells if _DECIMAL_ID.fullmatch(cell)), None)
     if decimal is not None:
         raise UserError(f"cluster id {literal(decimal)}, expected an integer or text")
-    return list(cells)
+    return [*cells]
+
+
+def _numbers_or_texts(cells: Sequence[str]) -> list[Any]:
+    return [*map(_number_or_text, cells)]
 
 
 def _number_or_text(cell: str) -> float | str | None:
@@ -219,11 +145,3 @@ def _number_or_text(cell: str) -> float | str | None:
         return float(cell) if cell.isascii() and "_" not in cell else cell
     except ValueError:
         return cell
-
-
-PARSERS: dict[str, Callable[[bytes, Mapping[str, str]], Table]] = {
-    ".csv": _from_csv,
-    ".jsonl": _from_json_lines,
-    ".ndjson": _from_json_lines,
-    ".parquet": _from_parquet,
-}

@@ -36,6 +36,9 @@ class _Watched(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
+    def tell(self) -> int:
+        return self._read
+
     def readinto(self, buffer: Any) -> int:
         size = self._file.readinto(buffer) or 0
         self._hash.update(memoryview(buffer)[:size])
@@ -71,6 +74,11 @@ class Stream:
         self.lines.close()
         self._raw.close()
 
+    def undecodable(self, error: UnicodeDecodeError) -> str:
+        """Which byte of the unpacked text is wrong: the decoder counts from the start of a chunk."""
+        position = self.lines.buffer.tell() - len(error.object) + error.start
+        return f"not UTF-8 text: byte {position} is 0x{error.object[error.start]:02x}"
+
     def source(self) -> Source:
         """Where it is and what it holds."""
         return Source(shown_path(self._path), self._raw.fingerprint())
@@ -80,23 +88,21 @@ class Stream:
 def stream(path: str | Path, progress: Progress | None = None) -> Iterator[Stream]:
     """Open a text file, gzipped or not; every way it can disappoint is one line that names it."""
     try:
-        with _opened(path, progress) as opened:
-            yield opened
+        with closing(_opened(path, progress)) as opened:
+            try:
+                yield opened
+            except UnicodeDecodeError as error:
+                raise UserError(opened.undecodable(error)) from None
     except UserError as error:
         raise error.in_file(path) from None
-    except UnicodeDecodeError as error:
-        raise UserError(f"{path}: not UTF-8 text: a byte is 0x{error.object[error.start]:02x}") from None
     except (EOFError, zlib.error, gzip.BadGzipFile):
         raise UserError(f"{path}: not valid gzip: it ends early or is damaged") from None
     except OSError as error:
         raise UserError(f"{path}: cannot be read ({error.strerror})") from None
 
 
-@contextmanager
-def _opened(path: str | Path, progress: Progress | None) -> Iterator[Stream]:
+def _opened(path: str | Path, progress: Progress | None) -> Stream:
     try:
-        made = Stream(path, progress)
+        return Stream(path, progress)
     except (TypeError, ValueError) as error:  # no path at all, or a NUL in it
         raise UserError(f"cannot be read ({error})") from None
-    with closing(made):
-        yield made

@@ -1,0 +1,207 @@
+"""Tables a row at a time: CSV, JSON Lines or Parquet, gzipped or not, a data frame of any library, a dict of lists.
+
+A format is one function under `table_format`; long tables and per-query tables are read by the same ones.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from demur.columns import MISSING, check_lengths, plain, plain_values
+from demur.errors import UserError, literal, repeated, shown
+from demur.frames import columns_of
+from demur.read.stream import Stream, stream
+from demur.strict_json import json_objects
+
+if TYPE_CHECKING:
+    from demur.items import Source
+    from demur.read.stream import Progress
+
+Row = Mapping[str, Any]
+Rows = Iterator[tuple[str, Row]]
+Columns = dict[str, list[Any]]
+
+NO_ROWS = "there are no rows: nothing can be evaluated"
+_EMPTY = "the file is empty: there is nothing to evaluate"
+_BATCH = 1000
+_LONGEST_CELL = 1 << 30
+_MOST_MEMBERS = 1000  # members that never repeat would take rows × rows of memory
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The column names, the rows, and how cells are written.
+
+    `rows` takes the names of the columns that are needed and gives each row with its position, such as "line 7".
+    With `text_only` every cell is a text, with `joined_ids` a list of ids may be one text with `|` between them.
+    `column` gives a whole column of a table that is in memory.
+    """
+
+    header: Sequence[str]
+    rows: Callable[[Sequence[str]], Rows]
+    text_only: bool = False
+    joined_ids: bool = True
+    column: Callable[[str], list[Any]] | None = None
+
+    def __post_init__(self) -> None:
+        if twice := repeated(self.header):
+            raise UserError(f"the column {shown(twice[0])} appears twice in the header")
+
+    def columns(self) -> Columns:
+        """All rows, by column; a member that a row lacks is MISSING."""
+        columns = {name: self.column(name) for name in self.header} if self.column else self._collected()
+        if not any(columns.values()):
+            raise UserError(NO_ROWS)
+        return columns
+
+    def _collected(self) -> Columns:
+        columns: Columns = {name: [] for name in self.header}
+        for count, (_, row) in enumerate(self.rows(self.header)):
+            if not row.keys() <= columns.keys():
+                columns |= {name: [MISSING] * count for name in row if name not in columns}
+                if len(columns) > _MOST_MEMBERS:
+                    raise UserError(f"more than {_MOST_MEMBERS} different members: give every row the same ones")
+            for name, values in columns.items():
+                values.append(row.get(name, MISSING))
+        return columns
+
+
+FORMATS: dict[str, Callable[[Stream, str | Path], Table]] = {}
+
+
+def table_format(*suffixes: str) -> Callable[[Callable[[Stream, str | Path], Table]], None]:
+    """Register the reader of the files that end so."""
+
+    def register(reader: Callable[[Stream, str | Path], Table]) -> None:
+        FORMATS.update(dict.fromkeys(suffixes, reader))
+
+    return register
+
+
+def format_of(path: str | Path) -> str | None:
+    """The suffix of a table, with a .gz after it set aside; None for any other file."""
+    path = Path(path)
+    suffix = (Path(path.stem) if path.suffix.lower() == ".gz" else path).suffix.lower()
+    return suffix if suffix in FORMATS else None
+
+
+@contextmanager
+def opened_table(
+    data: Any, progress: Progress | None = None, *, nan_kept: Collection[str] | None = None
+) -> Iterator[tuple[Table, Callable[[], Source | None]]]:
+    """A table of a path, a frame or a dict of lists, and what gives its source once it has been read.
+
+    A frame may call NaN null. In the columns `nan_kept`, in all of them if it is None, such a cell stays NaN.
+    """
+    if not isinstance(data, (str, Path)):
+        yield _in_memory(data, nan_kept), lambda: None
+        return
+    suffix = format_of(data)
+    if suffix is None:
+        raise UserError(f"{data}: tables end in {', '.join(FORMATS)}, or in .gz after that; this name does not")
+    with stream(data, progress) as file:
+        yield FORMATS[suffix](file, data), file.source
+
+
+def _in_memory(data: Any, nan_kept: Collection[str] | None) -> Table:
+    given = data if isinstance(data, Mapping) else columns_of(data)
+    columns = {str(name): _sized(values) for name, values in given.items()}
+    check_lengths(columns)
+
+    def values(name: str) -> list[Any]:
+        cells = [*map(plain, plain_values(columns[name]))]
+        if nan_kept is None or isinstance(data, Mapping):
+            return cells
+        nulls = columns[name].is_null().to_list()
+        return [
+            None if null and not (name in nan_kept and _is_nan(cell)) else cell
+            for cell, null in zip(cells, nulls, strict=True)
+        ]
+
+    def rows(names: Sequence[str]) -> Rows:
+        for number, row in enumerate(zip(*map(values, names), strict=True)):
+            yield f"row {number}", dict(zip(names, row, strict=True))
+
+    return Table([*columns], rows, column=values)
+
+
+def _sized(values: Any) -> Any:
+    try:
+        cells = iter(values)
+    except TypeError:
+        raise UserError(f"{literal(values)} is not a column: expected a list") from None
+    return values if hasattr(values, "__len__") else [*cells]
+
+
+def _is_nan(value: object) -> bool:
+    return isinstance(value, float) and math.isnan(value)
+
+
+@table_format(".csv")
+def _csv(file: Stream, _: str | Path) -> Table:
+    csv.field_size_limit(_LONGEST_CELL)  # a cell of ten thousand ids is long, and nothing is wrong with it
+    file.lines.reconfigure(encoding="utf-8-sig", newline="")
+    reader = csv.reader(file.lines, strict=True)
+    header = next(_legible(reader), None)
+    if header is None:
+        raise UserError(_EMPTY)
+    if not header:
+        raise UserError("line 1 is empty, expected the names of the columns")
+
+    def rows(_: Sequence[str]) -> Rows:
+        for row in filter(None, _legible(reader)):
+            if len(row) != len(header):
+                raise UserError(f"line {reader.line_num}: {len(row)} cells, expected {len(header)} as in the header")
+            yield f"line {reader.line_num}", dict(zip(header, row, strict=True))
+
+    return Table(header, rows, text_only=True)
+
+
+def _legible(reader: Any) -> Iterator[list[str]]:
+    try:
+        yield from reader
+    except csv.Error as error:
+        raise UserError(f"line {reader.line_num}: not valid CSV: {error}") from None
+
+
+@table_format(".jsonl", ".ndjson")
+def _json_lines(file: Stream, _: str | Path) -> Table:
+    """The members of the first row are the columns."""
+    rows = json_objects(file.lines)
+    first = next(rows, None)
+    if first is None:
+        raise UserError(_EMPTY)
+    if len(first[1]) > _MOST_MEMBERS:
+        raise UserError(f"{first[0]}: {len(first[1])} members, expected at most {_MOST_MEMBERS}")
+    return Table([*first[1]], lambda _: chain([first], rows), joined_ids=False)
+
+
+@table_format(".parquet")
+def _parquet(_: Stream, path: str | Path) -> Table:
+    try:
+        from pyarrow import ArrowException, parquet  # noqa: PLC0415  (an extra)
+    except ImportError:
+        raise UserError("reading Parquet needs pyarrow: pip install 'demur[parquet]'") from None
+    wrong = (ArrowException, OSError, ValueError)
+
+    def rows(columns: Sequence[str]) -> Rows:
+        batches = (batch.to_pylist() for batch in file.iter_batches(_BATCH, columns=[*columns]))
+        try:
+            for number, row in enumerate(chain.from_iterable(batches)):
+                yield f"row {number}", row
+        except wrong as error:
+            raise UserError(f"not valid Parquet: {error}") from None
+
+    try:
+        file = parquet.ParquetFile(path)
+        header = file.schema_arrow.names
+    except wrong as error:
+        raise UserError(f"not valid Parquet: {error}") from None
+    return Table(header, rows)
