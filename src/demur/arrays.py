@@ -19,7 +19,7 @@ from demur.instruments import instrument as instrument_of
 from demur.items import Items, checked_ids
 from demur.losses import Loss
 from demur.losses import loss as loss_named
-from demur.metrics import Measure, Scores
+from demur.quantities import Measure, Scores
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -16,9 +16,8 @@ from demur.calibrators import (
     LogisticCalibrator,
     TemperatureScalingCalibrator,
 )
-from demur.cautions import Caution  # noqa: TC001  (pydantic reads the annotations)
 from demur.errors import UserError, unknown
-from demur.strict_model import Count, Part, Share, Time, Tool, one_line, schema_of
+from demur.strict_model import Count, Part, Share, Time, Tool, one_line, schema_of, WordedWarning
 from demur.variants import spoken_share
 from demur.write import json_text, write_whole
 
@@ -99,7 +98,7 @@ class Calibration(Part):
     model: TemperatureScalingCalibrator | LogisticCalibrator | LinearCalibrator | IsotonicCalibrator
     training: Training
     validation: Validation
-    warnings: Annotated[tuple[Caution, ...], Field(strict=False)]
+    warnings: Annotated[tuple[WordedWarning, ...], Field(strict=False)]
 
     @model_validator(mode="after")
     def _parts_agree(self) -> Calibration:

@@ -20,8 +20,8 @@ from pydantic.dataclasses import dataclass
 from demur.design import columns_by_name, columns_named, in_one_order
 from demur.errors import UserError, and_more, literal, shown
 from demur.features import CalibratorFeatureExtractor
-from demur.metrics.calibration import LEAST_LIKELY, compute_binary_nll, compute_ece
-from demur.metrics.forecasts import checked_outcomes, checked_shares
+from demur.quantities.calibration import LEAST_LIKELY, compute_binary_nll, compute_ece
+from demur.quantities.forecasts import checked_outcomes, checked_shares
 from demur.strict_model import STRICT, one_line
 
 if TYPE_CHECKING:

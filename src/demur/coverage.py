@@ -16,6 +16,7 @@ from demur.errors import UserError, literal
 
 _WRITTEN = re.compile(r"[0-9]{1,30}(\.[0-9]{0,400})?|\.[0-9]{1,400}|[0-9]{1,30}/[1-9][0-9]{0,30}")
 _MOST_DIGITS = 400
+_KEY_DIGITS = 2
 _FLOAT_SLACK = Fraction(1, 10**12)
 
 
@@ -78,6 +79,28 @@ class Coverage:
         exact = self.value * units
         nearest = round(exact)
         return Fraction(nearest) if abs(exact - nearest) <= self.slack * exact else exact
+
+    @property
+    def key(self) -> str:
+        """The coverage as a key of a file: the decimal as typed, with at least two digits.
+
+        >>> [Coverage.of(text).key for text in ("0.1", "0.101", ".5", "1")]
+        ['0.10', '0.101', '0.50', '1.00']
+        """
+        whole, _, digits = self.text.removeprefix("~").partition(".")
+        return f"{whole or '0'}.{digits:0<2}"
+
+    @property
+    def plain(self) -> Coverage:
+        """The same coverage, as short as its key tells it from others: 0.10 is typed 0.1.
+
+        >>> [Coverage.of(text).plain.text for text in ("0.10", ".5", "1.0", "0.100", "1/3")]
+        ['0.1', '0.5', '1', '0.100', '1/3']
+        """
+        whole, _, digits = self.key.partition(".")
+        if "/" in self.text or self.text.startswith("~") or len(digits) != _KEY_DIGITS:
+            return self
+        return Coverage(f"{whole}.{digits}".rstrip("0").rstrip("."), self.value)
 
     def __hash__(self) -> int:
         return hash(self.text)

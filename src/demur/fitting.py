@@ -17,16 +17,16 @@ from demur.calibrators import (
     LogisticCalibrator,
     TemperatureScalingCalibrator,
 )
-from demur.cautions import Caution, about_merging, distinct
 from demur.confidences import confidence
 from demur.errors import UserError, and_more, literal, shown, unknown
 from demur.features import CalibratorFeatureExtractor
-from demur.metrics.calibration import rank_sums
-from demur.metrics.forecasts import CALIBRATION_METRICS, Forecasts
+from demur.quantities.calibration import rank_sums
+from demur.quantities import Measure, quantities
+from demur.quantities.forecasts import Forecasts
 from demur.signals import SIGNALS
-from demur.strict_model import now, one_line
+from demur.strict_model import WordedWarning, now, one_line
 from demur.targets import target as target_named
-from demur.variants import VARIANTS
+from demur.variants import MERGED, VARIANTS, distinct
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 FOLDS = 5
 ALIASES = {"temperature": "temperature_scaling"}
 _FEWEST_FOLDS = 2
-QUALITY = ("nll", "brier", "ece", "auroc")
+QUALITY = tuple(entry.name for entry in quantities("forecasts", "validation"))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -128,7 +128,7 @@ def calibrate(  # noqa: PLR0913  (each is a choice of the user)
         "model": calibrator,
         "training": _training(items, task, values),
         "validation": _validation(items, task, values, folds),
-        "warnings": tuple(_cautions(task, calibrator, values)),
+        "warnings": tuple(_warnings(task, calibrator, values)),
     }
     try:
         return Calibration.model_validate(content)
@@ -143,12 +143,12 @@ def quality(probability: Floats, outcome: Floats, fold: NDArray[np.intp] | None 
     were right most often says less of everybody: across folds, what came true would seem to be ranked last.
     """
     forecasts = Forecasts.of(probability, outcome)
-    found = {name: float(CALIBRATION_METRICS[name].function(forecasts)[0]) for name in QUALITY}
+    found = {name: float(Measure.of(name)(forecasts)[0]) for name in QUALITY}
     if fold is not None:
         parts = [Forecasts.of(probability[fold == one], outcome[fold == one]) for one in np.unique(fold)]
         ranked, pairs = (sum(float(part[place][0]) for part in map(rank_sums, parts)) for place in (0, 1))
         found["auroc"] = ranked / pairs if pairs and forecasts.binary else math.nan
-    undefined = {name: CALIBRATION_METRICS[name].undefined for name, value in found.items() if math.isnan(value)}
+    undefined = {name: Measure.of(name).quantity.undefined for name, value in found.items() if math.isnan(value)}
     return Quality(**{name: None if name in undefined else value for name, value in found.items()}, undefined=undefined)
 
 
@@ -247,18 +247,20 @@ def _out_of_fold(task: _Task, folds: int) -> tuple[Floats | None, NDArray[np.int
     return values, fold, None
 
 
-def _cautions(task: _Task, calibrator: Calibrator, values: Floats) -> Iterator[Caution]:
+def _warnings(task: _Task, calibrator: Calibrator, values: Floats) -> Iterator[WordedWarning]:
     where = task.only or "features"
     if isinstance(calibrator, TemperatureScalingCalibrator) and calibrator.at_bound:
         text = f"the best temperature, {calibrator.temperature:g}, lies at a bound: scaling does not fit these data"
-        yield Caution("at_bound", text, where)
+        yield WordedWarning(code="at_bound", message=text, where=where)
     if isinstance(calibrator, LogisticCalibrator) and quality(values, task.outcome).auroc == 1:
         text = "right and wrong are told apart completely: nothing but the penalty bounds the coefficients"
-        yield Caution("separated", text, where)
-    yield from about_merging(distinct(task.columns.values()), distinct([values]), where)
+        yield WordedWarning(code="separated", message=text, where=where)
+    inputs, outputs = distinct(task.columns.values()), distinct([values])
+    if outputs < inputs:
+        yield WordedWarning(code="merged_plateaus", message=MERGED.format(inputs=inputs, outputs=outputs), where=where)
     if task.only is not None:
         one = task.columns[task.only]
         change = values[one.argmax()] - values[one.argmin()]
         if change > 0 if task.falling else change < 0:
             text = "the fit goes against the input: what was said to be surer came true less often"
-            yield Caution("reversed_ranking", text, where)
+            yield WordedWarning(code="reversed_ranking", message=text, where=where)

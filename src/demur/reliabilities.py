@@ -9,27 +9,58 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from demur import cautions
 from demur.arrays import grade_units
 from demur.confidences import confidence as confidence_named
 from demur.errors import UserError
-from demur.estimates import Estimate, Estimates, uncertainty
 from demur.graded import Graded, grade
-from demur.intervals import Evidence
+from demur.inference.estimates import WarnedEstimates, estimated
+from demur.inference.key import Key, Pattern
+from demur.inference.rows import Row, Rule
+from demur.inference.warnings import about_calibration, about_sample
 from demur.items import Items
-from demur.metrics.forecasts import BINS, CALIBRATION_METRICS, Forecasts, calibration_metric_named, checked_shares
 from demur.notebook import html_table, reliability_svg
-from demur.resample import bootstrap
+from demur.quantities import Measure, default_measures
+from demur.quantities.forecasts import BINS, Forecasts, checked_shares
+from demur.replicates import Replicates
 from demur.table import Table
 from demur.targets import target as target_named
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from demur.cautions import Caution
-    from demur.replicates import Replicates
+    from numpy.typing import NDArray
+
+    from demur.inference.warnings import ResultWarning
     from demur.resample import Plan
     from demur.variants import Calibration
+
+    Floats = NDArray[np.float64]
+
+
+def _measures() -> Iterator[Measure]:
+    """Every quantity of forecasts that says whether a confidence is a probability."""
+    return (one for one in default_measures("forecasts") if "calibration" in one.quantity.shown)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _OutcomeView:
+    """Units whose confidence is a probability and whose loss is the outcome."""
+
+    reliability: Reliability
+
+    @property
+    def ids(self) -> Sequence[int | str]:
+        return self.reliability.table.ids
+
+    @property
+    def cells(self) -> int:
+        return self.reliability.table.cells
+
+    def exact(self) -> Forecasts:
+        return self.reliability.forecasts
+
+    def drawn(self, weights: Floats) -> Forecasts:
+        return Forecasts.drawn(Replicates.of(self.reliability.table, weights), self.reliability.forecasts.n_bins)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +70,13 @@ class Bin:
     low: float
     high: float
     count: int
-    said: float
-    came_true: float
+    mean_predicted: float
+    fraction_correct: float
 
     @property
     def gap(self) -> float:
-        """What came true, less what was said: negative where the system is overconfident."""
-        return self.came_true - self.said
+        """Fraction correct less mean predicted: negative where the system is overconfident."""
+        return self.fraction_correct - self.mean_predicted
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,15 +95,15 @@ class Reliability:
 
     forecasts: Forecasts
     table: Table
-    warnings: tuple[Caution, ...] = ()
+    warnings: tuple[ResultWarning, ...] = ()
 
     @classmethod
     def of(cls, graded: Graded, n_bins: int = BINS) -> Reliability:
         """Of units whose confidence is a probability and whose loss is the outcome."""
-        said, outcome = checked_shares("confidence", graded.confidence), graded.loss / graded.divisor
+        probability, outcome = checked_shares("confidence", graded.confidence), graded.loss / graded.divisor
         source = graded.items.source if graded.items else None
-        warned = cautions.about_calibration(graded.made_of, source, "confidence")
-        return cls(Forecasts.of(said, outcome, n_bins), Table.of(graded), tuple(warned))
+        warned = about_calibration(graded.made_of, source, Pattern())
+        return cls(Forecasts.of(probability, outcome, n_bins), Table.of(graded), tuple(warned))
 
     @cached_property
     def bins(self) -> tuple[Bin, ...]:
@@ -87,39 +118,31 @@ class Reliability:
 
     @cached_property
     def scores(self) -> dict[str, float]:
-        """Every calibration metric; nan where it is undefined."""
-        return {name: float(metric.function(self.forecasts)[0]) for name, metric in CALIBRATION_METRICS.items()}
+        """Every calibration quantity; nan where it is undefined."""
+        return {str(measure): float(measure(self.forecasts)[0]) for measure in _measures()}
 
     @property
     def reasons(self) -> dict[str, str]:
-        """Why a metric is undefined, for each that is."""
-        return {name: CALIBRATION_METRICS[name].undefined for name, v in self.scores.items() if math.isnan(v)}
+        """Why a number is undefined, for each that is."""
+        undefined = {str(measure): measure.quantity.undefined for measure in _measures()}
+        return {name: undefined[name] for name, value in self.scores.items() if math.isnan(value)}
 
-    def estimate(self, names: Iterable[str] | None = None, *, plan: Plan) -> Estimates:
-        """Calibration metrics with cluster-bootstrap intervals."""
-        chosen = {name: calibration_metric_named(name) for name in (CALIBRATION_METRICS if names is None else names)}
-
-        def numbers(sample: Replicates) -> dict[str, Any]:
-            drawn = Forecasts.drawn(sample, self.forecasts.n_bins)
-            return {name: metric.function(drawn) for name, metric in chosen.items()}
-
-        values = bootstrap(numbers, self.table, plan=plan)
-        found = {
-            name: Estimate(
-                **uncertainty(
-                    Evidence(self.scores[name], values.get(name, np.zeros(0)), self.table.clusters),
-                    "expanded_percentile",
-                )
-            )
-            for name in chosen
-        }
-        warned = (*cautions.about_sample(self.table.cluster_units, "clusters"), *self.warnings)
-        return Estimates(found, warned, self.table.clusters, plan)
+    def estimate(self, names: Iterable[str] | None = None, *, plan: Plan) -> WarnedEstimates:
+        """Calibration quantities with cluster-bootstrap intervals."""
+        chosen = [*_measures()] if names is None else [Measure.of(name, "forecasts") for name in names]
+        view = _OutcomeView(self)
+        rule = Rule("expanded_percentile")
+        rows = [
+            Row(Key("", str(measure)), view, measure, measure, float(measure(self.forecasts)[0]), rule, rule)
+            for measure in chosen
+        ]
+        warned = (*about_sample(self.table.cluster_units), *self.warnings)
+        return WarnedEstimates(estimated(rows, plan=plan)[0], warned)
 
     def __repr__(self) -> str:
         head = f"{'said':14}{'count':>7}{'mean said':>11}{'came true':>11}{'gap':>9}"
         lines = [f"{name:14}{count:>7}{said:>11}{came:>11}{gap:>9}" for name, count, said, came, gap in self._rows()]
-        warned = [f"warning ({w.code}, {w.where}): {w.message}" for w in self.warnings]
+        warned = [f"warning ({one.code}): {one.message()}" for one in self.warnings]
         return "\n".join([self._summary(), head, *lines, *warned])
 
     def _summary(self) -> str:
@@ -129,7 +152,7 @@ class Reliability:
 
     def _rows(self) -> list[tuple[str, str, str, str, str]]:
         return [
-            (_span(b), str(b.count), f"{b.said:.3f}", f"{b.came_true:.3f}", f"{b.gap:+z.3f}".replace("+0.000", "0.000"))
+            (_span(b), str(b.count), f"{b.mean_predicted:.3f}", f"{b.fraction_correct:.3f}", f"{b.gap:+z.3f}".replace("+0.000", "0.000"))
             for b in self.bins
         ]
 
@@ -140,7 +163,7 @@ class Reliability:
     @property
     def points(self) -> list[tuple[float, float, int]]:
         """What a diagram draws of each bin: mean said, share that came true, count."""
-        return [(b.said, b.came_true, b.count) for b in self.bins]
+        return [(b.mean_predicted, b.fraction_correct, b.count) for b in self.bins]
 
     def _repr_html_(self) -> str:
         numbers = ", ".join(f"{name} {v:.4g}" for name, v in self.scores.items() if not math.isnan(v))

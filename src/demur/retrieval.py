@@ -6,9 +6,9 @@ from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Any
 
 from demur.errors import UserError
-from demur.metrics.detection import checked_rate, detection_measures, single_class, threshold_at_fpr
-from demur.metrics.forecasts import Forecasts
-from demur.metrics.retrieval import RANKING_METRICS, Top, checked_depth
+from demur.quantities.detection import checked_rate, detection_measures, single_class, threshold_at_fpr
+from demur.quantities.forecasts import Forecasts
+from demur.quantities.retrieval import RANKING_METRICS, Top, checked_depth
 from demur.ranking_columns import rankings_of
 
 if TYPE_CHECKING:

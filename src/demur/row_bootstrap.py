@@ -17,7 +17,7 @@ from demur.draws import drawn_clusters
 from demur.errors import UserError, literal, shown
 from demur.intervals import MOST_DROPPED
 from demur.items import checked_ids, sorted_ids
-from demur.metrics import METRICS, Measure
+from demur.quantities import QUANTITIES, Measure
 from demur.resample import Plan, bootstrap
 from demur.row_metrics import ItemPrediction
 from demur.table import Table
@@ -42,7 +42,7 @@ _OURS: dict[Callable[..., Any], tuple[str, str | None]] = {
     row_metrics.compute_aurc_achievable: ("aurc_achievable", None),
     row_metrics.compute_aurc_at_coverage: ("aurc@C", "max_coverage"),
     row_metrics.compute_augrc_at_coverage: ("augrc@C", "max_coverage"),
-    row_metrics.compute_risk_at_coverage: ("mae@C", "target_coverage"),
+    row_metrics.compute_risk_at_coverage: ("risk@C", "target_coverage"),
 }
 
 
@@ -168,7 +168,7 @@ def _recognised(metric_fn: MetricFunction) -> tuple[Measure, dict[str, Any]] | N
     if name is None or (coverage_keyword and coverage_keyword not in keywords):
         return None
     coverage = Coverage.of(keywords.pop(coverage_keyword)) if coverage_keyword else None
-    return Measure(METRICS[name], coverage), {"loss": "abs"} | keywords
+    return Measure(QUANTITIES[name], coverage, coverage.text if coverage else ""), {"loss": "abs"} | keywords
 
 
 def _summary(

@@ -19,7 +19,7 @@ from demur.graded import Clusters, Graded
 from demur.instruments import PHQ8, Instrument
 from demur.instruments import instrument as instrument_of
 from demur.losses import loss as loss_named
-from demur.metrics import selective, selective_ranking
+from demur.quantities import areas, excess, operating
 
 LossName = Literal["abs", "abs_norm", "zero_one"]
 
@@ -37,7 +37,7 @@ class ItemPrediction:
 
 @dataclass(frozen=True, slots=True)
 class RiskCoverageCurve:
-    """Working points, surest first: coverage increases, thresholds decrease, the last coverage is cmax."""
+    """Operating points, most confident first: coverage increases, thresholds decrease, the last coverage is cmax."""
 
     coverage: list[float]
     selective_risk: list[float]
@@ -52,7 +52,7 @@ Rows = Sequence[ItemPrediction]
 def compute_risk_coverage_curve(
     items: Rows, *, loss: LossName, instrument: str | Instrument = PHQ8
 ) -> RiskCoverageCurve:
-    """The working points of the rows.
+    """The operating points of the rows.
 
     >>> rows = [ItemPrediction(1, 0, 2, 2, 2), ItemPrediction(1, 1, 3, 1, 2), ItemPrediction(1, 2, None, 0, 0)]
     >>> compute_risk_coverage_curve(rows, loss="abs").selective_risk
@@ -70,64 +70,64 @@ def compute_risk_coverage_curve(
 
 def compute_cmax(items: Rows, *, instrument: str | Instrument = PHQ8) -> float:
     """Share of the rows that are answered."""
-    return float(selective.cmax(_curve(items, "abs", instrument)))
+    return float(areas.cmax(_curve(items, "abs", instrument)))
 
 
 def compute_aurc(items: Rows, *, loss: LossName, instrument: str | Instrument = PHQ8) -> float:
     """Area under the selective risk over [0, Cmax]; 0.0 when nothing is answered."""
-    return float(selective.aurc(_curve(items, loss, instrument)))
+    return float(areas.aurc(_curve(items, loss, instrument)))
 
 
 def compute_augrc(items: Rows, *, loss: LossName, instrument: str | Instrument = PHQ8) -> float:
     """Area under the generalized risk over [0, Cmax]; 0.0 when nothing is answered."""
-    return float(selective.augrc(_curve(items, loss, instrument)))
+    return float(areas.augrc(_curve(items, loss, instrument)))
 
 
 def compute_aurc_at_coverage(
     items: Rows, *, max_coverage: float, loss: LossName, instrument: str | Instrument = PHQ8
 ) -> float:
     """Area under the selective risk over [0, min(max_coverage, Cmax)]."""
-    return float(selective.aurc_at(_curve(items, loss, instrument), Coverage.of(max_coverage)))
+    return float(operating.aurc_at(_curve(items, loss, instrument), Coverage.of(max_coverage)))
 
 
 def compute_augrc_at_coverage(
     items: Rows, *, max_coverage: float, loss: LossName, instrument: str | Instrument = PHQ8
 ) -> float:
     """Area under the generalized risk over [0, min(max_coverage, Cmax)]."""
-    return float(selective.augrc_at(_curve(items, loss, instrument), Coverage.of(max_coverage)))
+    return float(operating.augrc_at(_curve(items, loss, instrument), Coverage.of(max_coverage)))
 
 
 def compute_risk_at_coverage(
     items: Rows, *, target_coverage: float, loss: LossName, instrument: str | Instrument = PHQ8
 ) -> float | None:
-    """Selective risk of the first working point that reaches the coverage; None where none does."""
-    value = selective.mae_at(_curve(items, loss, instrument), Coverage.of(target_coverage))
+    """Selective risk of the first operating point that reaches the coverage; None where none does."""
+    value = operating.risk_at(_curve(items, loss, instrument), Coverage.of(target_coverage))
     return None if math.isnan(value) else value
 
 
 def compute_aurc_optimal(items: Rows, *, loss: LossName, instrument: str | Instrument = PHQ8) -> float:
-    """The AURC of the same losses in the best order."""
-    return float(selective_ranking.aurc_optimal(_curve(items, loss, instrument)))
+    """The AURC of the same losses in the oracle order."""
+    return float(excess.aurc_optimal(_curve(items, loss, instrument)))
 
 
 def compute_augrc_optimal(items: Rows, *, loss: LossName, instrument: str | Instrument = PHQ8) -> float:
-    """The AUGRC of the same losses in the best order."""
-    return float(selective_ranking.augrc_optimal(_curve(items, loss, instrument)))
+    """The AUGRC of the same losses in the oracle order."""
+    return float(excess.augrc_optimal(_curve(items, loss, instrument)))
 
 
 def compute_eaurc(items: Rows, *, loss: LossName, instrument: str | Instrument = PHQ8) -> float:
-    """AURC above that of the best order; slightly negative where plateaus make it so."""
-    return float(selective_ranking.eaurc(_curve(items, loss, instrument)))
+    """AURC above that of the oracle order; slightly negative where plateaus make it so."""
+    return float(excess.eaurc(_curve(items, loss, instrument)))
 
 
 def compute_eaugrc(items: Rows, *, loss: LossName, instrument: str | Instrument = PHQ8) -> float:
-    """AUGRC above that of the best order."""
-    return float(selective_ranking.eaugrc(_curve(items, loss, instrument)))
+    """AUGRC above that of the oracle order."""
+    return float(excess.eaugrc(_curve(items, loss, instrument)))
 
 
 def compute_aurc_achievable(items: Rows, *, loss: LossName, instrument: str | Instrument = PHQ8) -> float:
     """The AURC over the vertices of the curve's lower convex hull."""
-    return float(selective_ranking.aurc_achievable(_curve(items, loss, instrument)))
+    return float(excess.aurc_achievable(_curve(items, loss, instrument)))
 
 
 def _curve(items: Rows, loss: str, instrument: str | Instrument) -> Curve:

@@ -79,6 +79,14 @@ def one_line(error: ValidationError) -> str:
     return and_more(f"{where}: {said}{value}" if where else said, error.error_count())
 
 
+class WordedWarning(Part):
+    """A warning with a code for machines, a sentence for people, and what it is about."""
+
+    code: str
+    message: str
+    where: str
+
+
 class Tool(Part):
     """What made the file."""
 

@@ -17,7 +17,7 @@ from demur.draws import checked_seed
 from demur.errors import UserError, literal
 from demur.estimates import estimate
 from demur.instruments import PHQ8, Instrument
-from demur.metrics import Measure
+from demur.quantities import Measure
 from demur.resample import Plan
 from demur.simulate import FEW_SHOT, ZERO_SHOT, People, System, make_people, run_system
 

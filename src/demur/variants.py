@@ -13,7 +13,7 @@ from demur.errors import UserError, shown
 from demur.features import Need
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from numpy.typing import NDArray
 
@@ -37,6 +37,14 @@ class Confidence:
     nulls_filled: Mapping[str, int] = field(default_factory=dict)
     calibration: Calibration | None = None
     inputs: Mapping[str, Floats] = field(default_factory=dict)
+
+
+MERGED = "{inputs} different inputs become {outputs} different confidences: fewer operating points than before"
+
+
+def distinct(columns: Iterable[Floats]) -> int:
+    """How many different rows the columns hold: the operating points there can be."""
+    return len(np.unique(np.column_stack([*columns]), axis=0))
 
 
 class Training(Protocol):

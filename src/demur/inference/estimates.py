@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from demur.inference.views import CurveView
+    from demur.inference.warnings import ResultWarning
     from demur.resample import Plan
 
     Floats = NDArray[np.float64]
@@ -167,6 +168,17 @@ class Estimates(Sequence[Estimate]):
         from demur.notebook import html_table  # noqa: PLC0415
 
         return html_table(("number", "value"), [(_label(row.key), repr(row)) for row in self], f"{len(self)} numbers")
+
+
+class WarnedEstimates(Estimates):
+    """A table of estimates, and what to be careful about in it."""
+
+    def __init__(self, rows: Iterable[Estimate], warnings: Iterable[ResultWarning] = ()) -> None:
+        super().__init__(rows)
+        self.warnings = tuple(warnings)
+
+    def __repr__(self) -> str:
+        return "\n".join([super().__repr__(), *(f"warning ({one.code}): {one.message()}" for one in self.warnings)])
 
 
 def _label(key: Key) -> str:

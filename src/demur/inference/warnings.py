@@ -9,9 +9,10 @@ import numpy as np
 
 from demur.errors import shown
 from demur.inference.key import Pattern
+from demur.variants import MERGED, distinct
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -66,9 +67,7 @@ KINDS = {
     "fitted_on_this_run": Kind(
         _ORDER, "the calibration was fitted on this run: its numbers here are better than they would be on new people"
     ),
-    "merged_plateaus": Kind(
-        _ORDER, "{inputs} different inputs become {outputs} different confidences: fewer operating points than before"
-    ),
+    "merged_plateaus": Kind(_ORDER, MERGED),
     "target_near_cmax": Kind("", "{drop_rate:.0%} of the replicates do not reach this coverage: it is near or beyond Cmax"),
     "plateau_edge": Kind("", "{rate:.0%} of the replicates use another threshold, and this one accepts many at once"),
     "short_domain": Kind("", "{rate:.0%} of the replicates end before this coverage: their area is over a shorter range"),
@@ -200,17 +199,6 @@ def about_comparisons(number: int) -> Iterator[ResultWarning]:
         yield ResultWarning("many_comparisons", parameters={"differences": number})
 
 
-def distinct(columns: Iterable[NDArray[np.float64]]) -> int:
-    """How many different rows the columns hold: the operating points there can be."""
-    return len(np.unique(np.column_stack([*columns]), axis=0))
-
-
-def about_merging(before: int, after: int, about: Pattern) -> Iterator[ResultWarning]:
-    """A calibration that gives different inputs the same confidence leaves fewer thresholds to choose from."""
-    if after < before:
-        yield ResultWarning("merged_plateaus", about, {"inputs": before, "outputs": after})
-
-
 def about_calibration(confidence: Confidence | None, source: Source | None, about: Pattern) -> Iterator[ResultWarning]:
     """A calibrated confidence looks too good on the run it was fitted on, and may have merged plateaus."""
     if confidence is None or confidence.calibration is None:
@@ -219,7 +207,9 @@ def about_calibration(confidence: Confidence | None, source: Source | None, abou
         yield ResultWarning("fitted_on_this_run", about)
     if confidence.inputs:  # a part of a combination has none: its plateaus are not the calibration's doing
         answered = confidence.values[~np.isnan(confidence.values)]
-        yield from about_merging(distinct(confidence.inputs.values()), distinct([answered]), about)
+        counts = {"inputs": distinct(confidence.inputs.values()), "outputs": distinct([answered])}
+        if counts["outputs"] < counts["inputs"]:
+            yield ResultWarning("merged_plateaus", about, counts)
 
 
 def _is_same_run(training: Training, source: Source) -> bool:

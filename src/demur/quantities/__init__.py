@@ -4,7 +4,7 @@ The order of these imports is the order quantities are listed in.
 """
 
 # isort: off
-from demur.quantities import areas, excess, operating, calibration, detection, ranking, evidence
+from demur.quantities import areas, excess, operating, units, calibration, detection, ranking, evidence
 from demur.quantities.registry import QUANTITIES, Measure, Quantity, default_measures, quantities, quantity
 
 # isort: on
@@ -30,4 +30,5 @@ __all__ = [
     "quantities",
     "quantity",
     "ranking",
+    "units",
 ]

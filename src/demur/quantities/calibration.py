@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 LEAST_LIKELY = 1e-6
 
 
-@quantity("nll", of="forecasts", title="NLL", undefined="the outcomes are not all 0 or 1", shown=("validation",))
+@quantity("nll", of="forecasts", title="NLL", undefined="the outcomes are not all 0 or 1", shown=("calibration", "validation"))
 def nll(forecasts: Forecasts) -> Floats:
     """Negative log-likelihood, per forecast.
 
@@ -44,7 +44,7 @@ def nll(forecasts: Forecasts) -> Floats:
     return forecasts.mean(np.sum(happened * forecasts.outcome + not_so * misses, axis=0))
 
 
-@quantity("brier", of="forecasts", title="Brier", shown=("validation",))
+@quantity("brier", of="forecasts", title="Brier", shown=("calibration", "validation"))
 def brier(forecasts: Forecasts) -> Floats:
     """Brier score: mean squared difference.
 
@@ -63,7 +63,7 @@ def brier(forecasts: Forecasts) -> Floats:
     return forecasts.mean(np.maximum(crossed + forecasts.squares, 0))  # rounding may leave a little less than nothing
 
 
-@quantity("brier_reliability", of="forecasts", title="brier reliability", shown=())
+@quantity("brier_reliability", of="forecasts", title="brier reliability", shown=("calibration",))
 def brier_reliability(forecasts: Forecasts) -> Floats:
     """The part of the Brier score that recalibration could remove.
 
@@ -82,7 +82,7 @@ def brier_reliability(forecasts: Forecasts) -> Floats:
     return forecasts.mean(np.sum(over(came - given, count, 0.0) ** 2 * count, axis=0))
 
 
-@quantity("brier_resolution", of="forecasts", title="brier resolution", better="higher", shown=())
+@quantity("brier_resolution", of="forecasts", title="brier resolution", better="higher", shown=("calibration",))
 def brier_resolution(forecasts: Forecasts) -> Floats:
     """How far the bins' outcomes are from the overall one.
 
@@ -102,7 +102,7 @@ def brier_resolution(forecasts: Forecasts) -> Floats:
     return forecasts.mean(np.sum((over(came, count, 0.0) - rate) ** 2 * count, axis=0))
 
 
-@quantity("brier_uncertainty", of="forecasts", title="brier uncertainty", better="neither", shown=())
+@quantity("brier_uncertainty", of="forecasts", title="brier uncertainty", better="neither", shown=("calibration",))
 def brier_uncertainty(forecasts: Forecasts) -> Floats:
     """Variance of the outcomes.
 
@@ -121,7 +121,7 @@ def brier_uncertainty(forecasts: Forecasts) -> Floats:
     return np.maximum(variance, 0)
 
 
-@quantity("brier_within_bins", of="forecasts", title="brier within bins", better="neither", shown=())
+@quantity("brier_within_bins", of="forecasts", title="brier within bins", better="neither", shown=("calibration",))
 def brier_within_bins(forecasts: Forecasts) -> Floats:
     """What binning leaves out of the decomposition.
 
@@ -141,7 +141,7 @@ def brier_within_bins(forecasts: Forecasts) -> Floats:
     return np.asarray(brier(forecasts) - binned)
 
 
-@quantity("ece", of="forecasts", title="ECE", shown=("validation",))
+@quantity("ece", of="forecasts", title="ECE", shown=("calibration", "validation"))
 def ece(forecasts: Forecasts) -> Floats:
     """Expected calibration error over bins of equal width.
 
@@ -160,7 +160,7 @@ def ece(forecasts: Forecasts) -> Floats:
     return forecasts.mean(np.abs(forecasts.in_bins(forecasts.outcome - forecasts.given)).sum(axis=0))
 
 
-@quantity("ece_open", of="forecasts", title="ece open", shown=())
+@quantity("ece_open", of="forecasts", title="ece open", shown=("calibration",))
 def ece_open(forecasts: Forecasts) -> Floats:
     """Expected calibration error with a last bin that does not include 1.
 
@@ -182,7 +182,7 @@ def ece_open(forecasts: Forecasts) -> Floats:
     return forecasts.mean(np.abs(forecasts.in_bins(gaps, bin_of)).sum(axis=0))
 
 
-@quantity("ece_adaptive", of="forecasts", title="ece adaptive", shown=())
+@quantity("ece_adaptive", of="forecasts", title="ece adaptive", shown=("calibration",))
 def ece_adaptive(forecasts: Forecasts) -> Floats:
     """Expected calibration error over bins of equal mass.
 
@@ -213,7 +213,7 @@ def ece_adaptive(forecasts: Forecasts) -> Floats:
     better="higher",
     undefined="the outcomes are not all 0 or 1, or all the same",
     convention=lambda _: 0.5,
-    shown=("validation", "detection"),
+    shown=("calibration", "validation", "detection"),
 )
 def auroc(forecasts: Forecasts) -> Floats:
     """Chance that something that came true was given the higher probability.

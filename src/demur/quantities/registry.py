@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
 Better = Literal["lower", "higher", "neither"]
-Family = Literal["curve", "forecasts", "ranking", "selection", "decision"]
+Family = Literal["curve", "units", "forecasts", "ranking", "selection", "decision"]
 COMMON = "C_common"
 
 

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from demur.inference.estimates import Estimate
 from demur.inference.key import Group, Key
+from demur.quantities import QUANTITIES, quantities
+from demur.quantities.units import UnitSums
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from demur.graded import Graded
-
-ITEM_NUMBERS = ("units", "answered", "cmax", "risk", "bias")
-
 
 def by_item(system: str, graded: Graded) -> Iterator[Estimate]:
     """The numbers of every item; which confidence ranks the answers makes no difference to them."""
@@ -28,8 +28,10 @@ def by_item(system: str, graded: Graded) -> Iterator[Estimate]:
         here = items.item == index
         answered = here & items.answered
         n, k = int(here.sum()), int(answered.sum())
-        risk = float(loss[answered].sum() / (k * graded.divisor)) if k else np.nan
-        bias = float((items.answer - items.truth)[answered].sum() / k) if k else np.nan
-        for quantity, value in zip(ITEM_NUMBERS, (float(n), float(k), k / n if n else 0.0, risk, bias), strict=True):
-            undefined = "no unit is answered" if np.isnan(value) else ""
+        sums = UnitSums(n, k, int((items.answer - items.truth)[answered].sum()))
+        numbers = {entry.name: entry.function(sums) for entry in quantities("units")}
+        numbers["cmax"] = k / n if n else 0.0
+        numbers["risk"] = float(loss[answered].sum() / (k * graded.divisor)) if k else math.nan
+        for quantity, value in numbers.items():
+            undefined = QUANTITIES[quantity].undefined if math.isnan(value) else ""
             yield Estimate(Key(system, quantity, group=Group("item", name)), value, undefined=undefined)

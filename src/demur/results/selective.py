@@ -17,7 +17,7 @@ from demur.confidences import can_serve, chosen
 from demur.coverage import Coverage
 from demur.errors import UserError, literal, unknown
 from demur.graded import grade
-from demur.inference.estimates import Estimates, Request, estimated
+from demur.inference.estimates import Estimates, Request, WarnedEstimates, estimated
 from demur.inference.key import Key, Pattern
 from demur.inference.rows import Contrast, Row, contrasts_with
 from demur.inference.views import CurveView, SharedView
@@ -68,9 +68,9 @@ class Settings:
 
     def __post_init__(self) -> None:
         loss_named(self.loss)
-        object.__setattr__(self, "grid", tuple(map(Coverage.of, self.grid)))
+        object.__setattr__(self, "grid", tuple(Coverage.of(target).plain for target in self.grid))
         if self.area_coverage is not None:
-            object.__setattr__(self, "area_coverage", Coverage.of(self.area_coverage))
+            object.__setattr__(self, "area_coverage", Coverage.of(self.area_coverage).plain)
         values = [target.value for target in self.targets]
         if len(set(values)) < len(values):
             raise UserError("the coverage grid has a coverage twice")
@@ -297,7 +297,7 @@ def estimate(  # noqa: PLR0913
     interval: str | None = None,
     level: float = 0.95,
     system: str = "",
-) -> Estimates:
+) -> WarnedEstimates:
     """Every number of one system with its uncertainty, and by another method or at another level where asked.
 
     >>> from demur import Plan, grade_units
@@ -319,7 +319,7 @@ def compare(  # noqa: PLR0913
     baseline: str | None = None,
     interval: str | None = None,
     level: float = 0.95,
-) -> Estimates:
+) -> WarnedEstimates:
     """Several systems on the same clusters, and the difference of each from the baseline, the first if none is named.
 
     Areas cut at C_common, the smallest Cmax among them, are always there; C_common is found anew in every replicate.
@@ -336,23 +336,16 @@ def compare(  # noqa: PLR0913
     return _with_warnings(rows, contrasts, views, plan, request)
 
 
-class WarnedEstimates(Estimates):
-    """A table of estimates, and what to be careful about in it."""
-
-    warnings: tuple[ResultWarning, ...] = ()
-
-
 def _with_warnings(
     rows: list[Row], contrasts: list[Contrast], views: Mapping[str, CurveView], plan: Plan, request: Request | None
 ) -> WarnedEstimates:
-    found = WarnedEstimates(estimated(rows, contrasts, plan=plan, request=request)[0])
+    table = Estimates(estimated(rows, contrasts, plan=plan, request=request)[0])
     warned: list[ResultWarning] = []
     for system, view in views.items():
         warned += about_view(view, Pattern(system=system))
-        warned += warnings_of(found.where(system=system, minus=None), views)
-    warned += [one for row in found if row.key.minus for one in about_estimate(row, _about(row.key))]
-    found.warnings = (*warned, *about_comparisons(len(contrasts)))
-    return found
+        warned += warnings_of(table.where(system=system, minus=None), views)
+    warned += [one for row in table if row.key.minus for one in about_estimate(row, _about(row.key))]
+    return WarnedEstimates(table, (*warned, *about_comparisons(len(contrasts))))
 
 
 def _chosen_measures(measures: str | Iterable[str | Measure] | None, cut: str) -> list[Measure]:

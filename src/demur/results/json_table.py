@@ -1,0 +1,226 @@
+"""The columnar file, for everything the nested one cannot hold: estimates as columns, and beside them what they are of."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, model_validator
+
+from demur.errors import UserError
+from demur.inference.estimates import Estimate
+from demur.inference.key import KEY_COLUMNS, Key, Pattern
+from demur.inference.warnings import ResultWarning
+from demur.intervals import Interval
+from demur.quantities import Measure
+from demur.results.parts import CurveRecord
+from demur.results.study import RetrievalStudy, SelectiveStudy
+from demur.results.table import Results
+from demur.strict_model import STRICT, Part, Share, one_line, schema_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    Json = dict[str, Any]
+
+Texts = Annotated[list[str], Field(strict=False)]
+Floats = list[float | None]
+GroupPair = Annotated[tuple[str, str | None], Field(strict=False)]
+
+
+class EstimateColumns(Part):
+    """The table of estimates, column by column; a column that would hold nothing is left out."""
+
+    model_config = ConfigDict(**STRICT, frozen=True)
+
+    system: Texts
+    quantity: Texts
+    confidence: Texts | None = None
+    among: Texts | None = None
+    group: list[GroupPair | None] | None = None
+    minus: list[dict[Literal["system", "confidence", "group"], str | GroupPair] | None] | None = None
+    convention: Texts | None = None
+    value: Floats
+    std_error: Floats | None = None
+    ci95_low: Floats | None = None
+    ci95_high: Floats | None = None
+    low: Floats | None = None
+    high: Floats | None = None
+    method: list[str | None] | None = None
+    requested_low: Floats | None = None
+    requested_high: Floats | None = None
+    requested_method: list[str | None] | None = None
+    drop_rate: list[Share | None] | None = None
+    upper_bound95: Floats | None = None
+    at: Floats | None = None
+    threshold: Floats | None = None
+    other_threshold_rate: list[Share | None] | None = None
+    short_domain_rate: list[Share | None] | None = None
+    p_value: list[Share | None] | None = None
+    share_above: list[Share | None] | None = None
+    share_below: list[Share | None] | None = None
+    spread: Floats | None = None
+    by_convention: list[bool] | None = None
+    undefined: list[str] | None = None
+    no_interval: list[str] | None = None
+    not_requested: list[str] | None = None
+
+    @model_validator(mode="after")
+    def _holds_together(self) -> Self:
+        columns = {name: column for name, column in self if column is not None}
+        if len({len(column) for column in columns.values()}) > 1:
+            raise ValueError("the columns of the estimates have different lengths")
+        for low, high in (("ci95_low", "ci95_high"), ("low", "high"), ("requested_low", "requested_high")):
+            ends = zip(columns.get(low, ()), columns.get(high, ()), strict=True)
+            if any((a is None) != (b is None) or (a is not None and b is not None and a > b) for a, b in ends):
+                raise ValueError(f"an interval of {low} and {high} has one end, or its low end lies above the high end")
+        return self
+
+
+_RENAMED = {
+    "percentile_low": "ci95_low",
+    "percentile_high": "ci95_high",
+    "recommended_low": "low",
+    "recommended_high": "high",
+    "recommended_method": "method",
+    "upper_bound": "upper_bound95",
+    "above": "share_above",
+    "below": "share_below",
+}
+_USUAL = {"confidence": "", "among": "all", "convention": "", "by_convention": False}
+
+
+class NamedCurve(CurveRecord):
+    """The curve of one system under one confidence."""
+
+    system: str
+    confidence: str
+
+
+class PatternedWarning(Part):
+    """A warning: its code, which numbers it is about, what its sentence is made of, and the sentence."""
+
+    code: str
+    about: dict[str, Any]
+    parameters: dict[str, Any]
+    message: str
+
+
+class _TableParts(Part):
+    schema_version: Literal["2"] = "2"
+    estimates: EstimateColumns
+    curves: Annotated[tuple[NamedCurve, ...], Field(strict=False)]
+    warnings: Annotated[tuple[PatternedWarning, ...], Field(strict=False)]
+
+
+class SelectiveFile(_TableParts, SelectiveStudy):
+    """The results of any number of systems that may abstain."""
+
+
+class RetrievalFile(_TableParts, RetrievalStudy):
+    """The results of any number of retrieval systems."""
+
+
+_FILE: TypeAdapter[SelectiveFile | RetrievalFile] = TypeAdapter(
+    Annotated[SelectiveFile | RetrievalFile, Field(discriminator="task")]
+)
+FILES = {"selective": SelectiveFile, "retrieval": RetrievalFile}
+
+
+def schema() -> Json:
+    """The JSON Schema of the file."""
+    return schema_of(_FILE)
+
+
+def encoded(results: Results) -> Json:
+    """The content of the file, with every invariant checked."""
+    study = results.study
+    content = {
+        **dict(study),
+        "estimates": _columns(results),
+        "curves": [
+            {"system": system, "confidence": confidence, **dict(record)}
+            for (system, confidence), record in results.curves.items()
+        ],
+        "warnings": [_warning(one, study.noun) for one in results.warnings],
+    }
+    try:
+        checked = FILES[study.task].model_validate(content)
+    except ValidationError as error:
+        raise UserError(f"the result does not hold together: {one_line(error)}") from error
+    dumped: Json = checked.model_dump(mode="json")
+    dumped["estimates"] = {name: column for name, column in dumped["estimates"].items() if column is not None}
+    first = ("schema_version", "task", "created_at", "tool")
+    return {name: dumped[name] for name in first} | {name: value for name, value in dumped.items() if name not in first}
+
+
+def _columns(results: Results) -> Json:
+    columns = {_RENAMED.get(name, name): column for name, column in results.to_columns().items()}
+    kept = ("system", "quantity", "value")
+    return {
+        name: column
+        for name, column in columns.items()
+        if name in kept or any(cell != _USUAL.get(name) and cell not in (None, "") for cell in column)
+    }
+
+
+def _warning(warning: ResultWarning, noun: str) -> Json:
+    parameters = {name: list(value) if isinstance(value, tuple) else value for name, value in warning.parameters.items()}
+    return {
+        "code": warning.code,
+        "about": warning.about.to_json(),
+        "parameters": parameters,
+        "message": warning.message(noun),
+    }
+
+
+def decoded(content: Json) -> Results:
+    """Results from the content of a file."""
+    try:
+        file = _FILE.validate_python(content, strict=False)
+    except ValidationError as error:
+        raise UserError(one_line(error)) from None
+    base = SelectiveStudy if file.task == "selective" else RetrievalStudy
+    study = base(**{name: getattr(file, name) for name in base.model_fields})
+    curves = {
+        (one.system, one.confidence): CurveRecord(**{name: getattr(one, name) for name in CurveRecord.model_fields})
+        for one in file.curves
+    }
+    warnings = [
+        ResultWarning(one.code, Pattern.from_json(one.about), one.parameters, "" if one.parameters else one.message)
+        for one in file.warnings
+    ]
+    rows = [*_rows({name: column for name, column in file.estimates if column is not None})]
+    results = Results(rows, study, curves, warnings)
+    if len({row.key for row in rows}) < len(rows):
+        raise UserError("estimates: two rows have the same key")
+    stray = next((row.key.system for row in rows if row.key.system not in results.systems), None)
+    if stray is not None:
+        raise UserError(f"estimates: {stray!r} is none of the systems")
+    return results
+
+
+def _rows(columns: Json) -> Iterator[Estimate]:
+    names = {new: old for old, new in _RENAMED.items()}
+    for index in range(len(columns["value"])):
+        cells = {names.get(name, name): column[index] for name, column in columns.items()}
+        key = Key.from_json({name: cells.pop(name) for name in KEY_COLUMNS if name in cells})
+        Measure.of(key.quantity)
+        yield Estimate(key=key, **_intervals(cells), **{name: _number(name, cell) for name, cell in cells.items()})
+
+
+def _intervals(cells: Json) -> Json:
+    """The intervals of a row, taken out of its cells."""
+    found = {}
+    for name in ("percentile", "recommended", "requested"):
+        low, high, method = (cells.pop(f"{name}_{part}", None) for part in ("low", "high", "method"))
+        if low is not None:
+            found[name] = Interval(method or name, low, high)
+    return found
+
+
+_UNDEFINED = ("value", "std_error", "drop_rate", "p_value", "above", "below")
+
+
+def _number(name: str, cell: Any) -> Any:
+    return math.nan if cell is None and name in _UNDEFINED else cell

@@ -1,0 +1,323 @@
+"""The nested file as models: every invariant is checked before a byte is written, and on reading.
+
+The members that hold numbers are those the registry declares.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Discriminator, Field, Tag, create_model, model_validator
+
+from demur.errors import literal
+from demur.quantities import quantities
+from demur.quantities.registry import CUT
+from demur.results.parts import (
+    Bands,
+    CaseList,
+    CurveRecord,
+    Declined,
+    Histogram,
+    Input,
+    Loss,
+    Name,
+    Number,
+    Points,
+    Reference,
+    ReliabilityTable,
+)
+from demur.strict_model import Count, Part, Share, Time, Tool, WordedWarning
+
+_ROUNDING = 1e-12
+Pair = Annotated[tuple[float, float], Field(strict=False)]
+
+
+class AreaAt(Part):
+    """An area cut at a coverage; `requested` is null where the common coverage of two runs was the default."""
+
+    requested: Share | None
+    used: Share
+    value: float
+
+
+class RiskAt(Part):
+    """A number at the first operating point that reaches a coverage."""
+
+    requested: Annotated[float, Field(gt=0, le=1)]
+    achieved: Share
+    value: float
+
+
+class Ends(Part):
+    """An interval and its method."""
+
+    method: str
+    low: float
+    high: float
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        if self.low > self.high:
+            raise ValueError(f"the low end {self.low} lies above the high end {self.high}")
+        return self
+
+
+class RunBootstrap(Part):
+    """The uncertainty of one run's numbers, by their keys; those at a coverage stand under theirs."""
+
+    seed: Count
+    n_resamples: Annotated[int, Field(ge=1)]
+    kind: Literal["multinomial"] = "multinomial"
+    engine: Literal["numpy"] = "numpy"
+    ci95: Mapping[str, Pair | Mapping[str, Pair | None] | None]
+    ci95_recommended: Mapping[str, Ends | Mapping[str, Ends | None] | None]
+    std_error: Mapping[str, Number | Mapping[str, Number]]
+    upper_bound95: Mapping[str, float]
+    drop_rate: Mapping[str, Mapping[str, Share]]
+    short_domain_rate: Share
+    ci: Mapping[str, Any] | None
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        for name, value in self.ci95.items():
+            nested = value.values() if isinstance(value, Mapping) else [value]
+            if any(ends is not None and ends[0] > ends[1] for ends in nested):
+                raise ValueError(f"ci95.{name}: the low end lies above the high end")
+        return self
+
+    @model_validator(mode="after")
+    def _nested_where_risks_are(self) -> Self:
+        at_coverage = {entry.key for entry in quantities("curve") if entry.parameter not in (None, CUT)}
+        for name in ("ci95", "ci95_recommended"):
+            for key, value in getattr(self, name).items():
+                if isinstance(value, Mapping) != (key in at_coverage):
+                    raise ValueError(f"{name}.{key}: only {', '.join(at_coverage)} holds an interval for each coverage")
+        return self
+
+    @model_validator(mode="after")
+    def _level_is_one(self) -> Self:
+        level = (self.ci or {}).get("level")
+        if self.ci is not None and not (isinstance(level, float) and 0 < level < 1):
+            raise ValueError(f"ci.level: expected a number between 0 and 1, not {literal(level)}")
+        return self
+
+
+class ByItem(Part):
+    """One item over all participants: how often it is answered, how wrong the answers are, and which way."""
+
+    n: Count
+    answered: Count
+    coverage: Share
+    risk: Number
+    bias: Number
+
+
+class _RunNumbers(Part):
+    """Every number of one run under one confidence."""
+
+    @model_validator(mode="after")
+    def _is_one_curve(self) -> Self:
+        members: Any = self
+        record = {name: getattr(members, name) for name in CurveRecord.model_fields}
+        if CurveRecord(**record).cmax != members.cmax:
+            raise ValueError(f"the curve ends at {CurveRecord(**record).cmax}, not at cmax {members.cmax}")
+        return self
+
+
+class DeltaNumbers(Part):
+    """A paired difference, right − left."""
+
+    delta: Number
+    ci95: Pair | None
+    ci95_recommended: Ends | None
+    std_error: Number
+    ci: Ends | None
+    drop_rate: Share | None
+    p_value: Share | None
+    favours_left: Share | None
+    favours_right: Share | None
+
+
+class Sides(Part):
+    """A count of the left and of the right run."""
+
+    left: Count
+    right: Count
+
+
+class Population(Part):
+    """Who was counted. Of two runs: those who are in both."""
+
+    participants_total: Count
+    participants_included: Count
+    participants_failed: Count
+    items_total: Count
+    items_predicted: Count | Sides
+
+    @model_validator(mode="after")
+    def _adds_up(self) -> Self:
+        if self.participants_total != self.participants_included + self.participants_failed:
+            raise ValueError("participants_total is not participants_included + participants_failed")
+        answered = self.items_predicted
+        largest = answered if isinstance(answered, int) else max(answered.left, answered.right)
+        if largest > self.items_total:
+            raise ValueError("more items are predicted than there are")
+        return self
+
+
+class Convention(Part):
+    """What the numbers rest on, in words."""
+
+    ties: str
+    denominator: str
+    anchor_at_zero: str
+    integration: str
+
+
+class Compared(Part):
+    """Whether two runs are compared, on whom, and by how much they differ."""
+
+    enabled: bool
+    intersection_only: bool | None = None
+    participants_left_only: Count | None = None
+    participants_right_only: Count | None = None
+    participants_overlap_total: Count | None = None
+    participants_overlap_included: Count | None = None
+    participants_failed_left: Count | None = None
+    participants_failed_right: Count | None = None
+    deltas: Mapping[str, Mapping[str, DeltaNumbers | Mapping[str, DeltaNumbers]]] | None = None
+
+    @model_validator(mode="after")
+    def _all_or_none(self) -> Self:
+        others = [value for name, value in self if name != "enabled"]
+        if any((value is None) == self.enabled for value in others):
+            raise ValueError("a comparison has all of its members, and no comparison has none")
+        return self
+
+
+class SkippedVariant(Part):
+    """A confidence that was left out, and why."""
+
+    name: str
+    reason: str
+
+
+class Needless(Part):
+    """What each of two runs declined and the other answered right."""
+
+    left: Declined
+    right: Declined
+
+
+class Cases(Part):
+    """Failed participants, the most confident answers that are wrong, and needless abstentions of two runs."""
+
+    failed: Annotated[tuple[Name, ...], Field(strict=False)]
+    confident_errors: Mapping[str, CaseList]
+    needless_abstentions: Needless | None = None
+
+
+class _File(Part):
+    """The whole file."""
+
+    @model_validator(mode="after")
+    def _parts_agree(self) -> Self:
+        file: Any = self
+        enabled, items = file.comparison.enabled, file.population.items_total
+        if len(file.inputs) != (2 if enabled else 1):
+            raise ValueError(f"{len(file.inputs)} inputs do not go with comparison.enabled {enabled}")
+        for name, entry in file.confidence_variants.items():
+            if hasattr(entry, "left") != enabled:
+                raise ValueError("the variants of a comparison have a left and a right, and others have not")
+            for run in (entry.left, entry.right) if enabled else (entry,):
+                if sum(item.n for item in run.by_item.values()) != items:
+                    raise ValueError(f"items_total is not the number of items of {name}")
+                if any(abs(c * items - round(c * items)) > _ROUNDING * items for c in run.curve.coverage):
+                    raise ValueError(f"{name}: a coverage of the curve is not a number of the {items} items")
+        included = file.comparison.participants_overlap_included
+        if included is not None and included != file.population.participants_included:
+            raise ValueError("participants_overlap_included is not population.participants_included")
+        return self
+
+    @model_validator(mode="after")
+    def _differences_are_of_the_variants(self) -> Self:
+        file: Any = self
+        deltas = file.comparison.deltas
+        if deltas is not None and set(deltas) != set(file.confidence_variants):
+            raise ValueError("the differences are not of the variants")
+        compared = [entry for entry in quantities("curve") if "console" in entry.shown or entry.parameter]
+        for name, found in (deltas or {}).items():
+            pair = file.confidence_variants[name]
+            for entry in compared:
+                numbers, delta = getattr(pair.left, entry.key), found.get(entry.key)
+                if isinstance(numbers, Mapping) and set(numbers) != set(getattr(pair.right, entry.key)):
+                    raise ValueError("the risks of left and right are at different coverages")
+                if isinstance(numbers, Mapping) and (not isinstance(delta, Mapping) or set(delta) != set(numbers)):
+                    raise ValueError(f"the differences of {name} are not at the coverages of its risks")
+                if not isinstance(numbers, Mapping) and not isinstance(delta, DeltaNumbers):
+                    raise ValueError(f"the differences of {name} lack {entry.key}")
+        return self
+
+
+def metrics_model() -> type[Part]:
+    """The model of the file, with a member for every quantity that is registered now."""
+    return _model(tuple(entry.name for entry in quantities("curve") if entry.reported))
+
+
+@cache
+def _model(_registered: tuple[str, ...]) -> type[Part]:
+    run = create_model("RunNumbers", __base__=_RunNumbers, __doc__=_RunNumbers.__doc__, **_run_fields())
+    pair: Any = create_model(
+        "PairedNumbers", __base__=Part, __doc__="Both runs under one confidence.", left=(run, ...), right=(run, ...)
+    )
+    variant: Any = Annotated[Annotated[run, Tag("run")] | Annotated[pair, Tag("pair")], Discriminator(_one_or_two)]
+    fields: dict[str, Any] = {
+        "schema_version": (Literal["1"], "1"),
+        "created_at": (Time, ...),
+        "tool": (Tool, ...),
+        "inputs": (Annotated[tuple[Input, ...], Field(strict=False, min_length=1, max_length=2)], ...),
+        "population": (Population, ...),
+        "loss": (Loss, ...),
+        "convention": (Convention, ...),
+        "confidence_variants": (Annotated[Mapping[str, variant], Field(min_length=1)], ...),
+        "skipped_variants": (Annotated[tuple[SkippedVariant, ...], Field(strict=False)], ...),
+        "comparison": (Compared, ...),
+        "warnings": (Annotated[tuple[WordedWarning, ...], Field(strict=False)], ...),
+        "cases": (Cases, ...),
+    }
+    return create_model("Metrics", __base__=_File, __doc__=_File.__doc__, **fields)
+
+
+def _one_or_two(entry: Any) -> str:
+    """What an entry means to be, so that what is wrong with it is told of that and of nothing else."""
+    return "pair" if hasattr(entry, "left") or (isinstance(entry, dict) and "left" in entry) else "run"
+
+
+def _run_fields() -> dict[str, Any]:
+    """A member for each quantity, in the order of the registry; then what a report draws."""
+    reported = [entry for entry in quantities("curve") if entry.reported]
+    plain = [entry for entry in reported if entry.parameter is None]
+    fields: dict[str, Any] = {"defined": (bool, ...)}
+    for entry in plain:
+        if not entry.under:
+            fields[entry.key] = (Share if entry.key == "cmax" else Number if entry.undefined else float, ...)
+    for heading in dict.fromkeys(entry.under for entry in plain if entry.under):
+        members: Any = {entry.key: (Number, ...) for entry in plain if entry.under == heading}
+        fields[heading] = (create_model(heading.capitalize(), __base__=Part, __doc__="The excesses as percentages.", **members), ...)
+    for entry in reported:
+        if entry.parameter is CUT:
+            fields[entry.key] = (AreaAt, ...)
+        elif entry.parameter is not None:
+            fields[entry.key] = (Mapping[str, RiskAt | None], ...)
+    return fields | {
+        "bootstrap": (RunBootstrap | None, ...),
+        "nulls_filled": (Mapping[str, Count], ...),
+        "curve": (Points, ...),
+        "reference": (Reference | None, None),
+        "bands": (Bands | None, None),
+        "by_item": (Mapping[str, ByItem], ...),
+        "histogram": (Histogram | None, ...),
+        "reliability": (ReliabilityTable | None, ...),
+    }

@@ -1,0 +1,43 @@
+"""Loading: a result file of any kind, of this version or an earlier one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from demur import strict_json
+from demur.calibration import Calibration, calibration_of
+from demur.errors import UserError
+from demur.results import json_table, json_v1_read
+from demur.results.json_retrieval_v1 import decoded as earlier_retrieval
+from demur.results.table import Results
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def load(path: str | Path) -> Results:
+    """Read results back, of one system or of many, of answers or of retrieval; what is wrong with a file is one line."""
+    return strict_json.read_as(path, results_of)
+
+
+def results_of(content: Any) -> Results:
+    """Results from parsed JSON."""
+    members = content if isinstance(content, dict) else {}
+    if members.get("schema_version") == "2":
+        return json_table.decoded(members)
+    if "confidence_variants" in members:
+        return json_v1_read.decoded(members)
+    if members.get("kind") == "retrieval":
+        return earlier_retrieval(members)
+    raise UserError("not a result file: expected what demur evaluate or demur retrieval writes")
+
+
+def load_any(path: str | Path) -> tuple[Results | Calibration, str]:
+    """Results or a calibration, whichever the file holds, and the SHA-256 of its bytes."""
+    data = strict_json.read_bytes(path)
+    try:
+        content = strict_json.loads(strict_json.decode(data))
+        calibration = isinstance(content, dict) and {"method", "model"} <= content.keys()
+        return (calibration_of if calibration else results_of)(content), strict_json.fingerprint(data)
+    except UserError as error:
+        raise error.in_file(path) from None
