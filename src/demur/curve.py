@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from demur.coverage import Coverage
+from demur.drawing.html import both_ends, html_table
+from demur.drawing.risk_coverage import RiskCurve, risk_coverage
 from demur.exact import cumulative_sum, sum_of_quotients
 from demur.hull import lower_hull
-from demur.notebook import curve_html
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -130,7 +131,15 @@ class Curve:
         return f"Curve({len(self)} working points, {self.units} units, {self.answered} answered, Cmax {self.cmax:.4g})"
 
     def _repr_html_(self) -> str:
-        return curve_html(self.coverage, self.selective_risk, self.threshold, repr(self))
+        columns = (self.coverage, self.selective_risk, self.threshold)
+        rows = [(f"{c:.4g}", f"{r:.4g}", f"{t:.6g}") for c, r, t in zip(*columns, strict=True)]
+        table = html_table(("coverage", "selective risk", "threshold"), both_ends(rows), repr(self))
+        if not self.defined:
+            return f"<div>{table}</div>"
+        overall = float(self.overall_risk)
+        coverage, risk = self.coverage.tolist(), self.selective_risk.tolist()
+        drawn = RiskCurve("", "left", coverage, risk, self.cmax, (overall, overall))
+        return f"<div>{risk_coverage([drawn], 'selective', size=(480, 300)).standalone()}{table}</div>"
 
     @property
     def answered(self) -> int:

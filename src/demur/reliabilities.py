@@ -12,21 +12,24 @@ import numpy as np
 from demur import cautions
 from demur.arrays import grade_units
 from demur.confidences import confidence as confidence_named
+from demur.drawing.confidence import ReliabilityBins, reliability_diagram
+from demur.drawing.html import html_table
+from demur.drawing.looks import look_at
 from demur.errors import UserError
 from demur.estimates import Estimate, Estimates, uncertainty
 from demur.graded import Graded, grade
 from demur.intervals import Evidence
 from demur.items import Items
 from demur.metrics.forecasts import BINS, CALIBRATION_METRICS, Forecasts, calibration_metric_named, checked_shares
-from demur.notebook import html_table, reliability_svg
 from demur.resample import bootstrap
 from demur.table import Table
 from demur.targets import target as target_named
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from demur.cautions import Caution
+    from demur.drawing.picture import Picture
     from demur.replicates import Replicates
     from demur.resample import Plan
     from demur.variants import Calibration
@@ -135,17 +138,22 @@ class Reliability:
 
     def svg(self, label: str = "confidence") -> str:
         """The reliability diagram."""
-        return reliability_svg({label: self.points})
-
-    @property
-    def points(self) -> list[tuple[float, float, int]]:
-        """What a diagram draws of each bin: mean said, share that came true, count."""
-        return [(b.said, b.came_true, b.count) for b in self.bins]
+        return reliability_picture({label: self}).standalone()
 
     def _repr_html_(self) -> str:
         numbers = ", ".join(f"{name} {v:.4g}" for name, v in self.scores.items() if not math.isnan(v))
         header = ("said", "count", "mean said", "came true", "gap")
         return f"<div>{self.svg()}{html_table(header, self._rows(), f'{self._summary()}; {numbers}')}</div>"
+
+
+def reliability_picture(forecasts: Mapping[str, Reliability]) -> Picture:
+    """The reliability diagrams of some forecasts in one, by label."""
+    series = [
+        ReliabilityBins.of(label, look_at(index).style, ((b.said, b.came_true, b.count) for b in each.bins))
+        for index, (label, each) in enumerate(forecasts.items())
+    ]
+    words = "Share that came true against what was said."
+    return reliability_diagram(series, words, ("what was said", "share that came true"))
 
 
 def reliability(  # noqa: PLR0913  (each is a column, or says how to read one)

@@ -5,10 +5,13 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING, Any, Literal
 
+from demur.drawing.looks import look_at
+from demur.drawing.risk_coverage import MOST_MARKERS
 from demur.errors import UserError, literal, unknown
+from demur.picture_data import reliability_bins, risk_curve
 from demur.report.figure_forest import forest
-from demur.report.figure_sheet import FONT, GREY, LOOKS, PAGE_MM, STYLE, Look, panels, text_of
-from demur.report.numbers import band_is_stepped, runs_of
+from demur.report.figure_sheet import FONT, GREY, PAGE_MM, STYLE, line_style, panels, text_of
+from demur.report.numbers import runs_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -17,12 +20,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from demur.artifact import Metrics
-    from demur.artifact_numbers import Band, VariantNumbers
+    from demur.drawing.confidence import ReliabilityBins
+    from demur.drawing.looks import Look
+    from demur.drawing.risk_coverage import RiskBand, RiskCurve
 
 COLUMN_MM = {"single": 89.0, "double": 183.0}
 SUFFIXES = (".pdf", ".svg", ".png")
 _NARROWEST = 40.0
-_MOST_MARKS = 40
 _UNDATED: Mapping[str, Mapping[str, Any]] = {
     ".pdf": {"CreationDate": None},
     ".svg": {"Date": None},
@@ -74,10 +78,9 @@ def _risk_coverage(metrics: Metrics, width: float) -> Figure:
     """Selective risk against coverage, as the steps it is, with its bands, its end and a random order."""
     sheet, axes = panels([*metrics.confidence_variants], width, "coverage", shape=0.75)
     for panel, entry in zip(axes, metrics.confidence_variants.values(), strict=True):
-        for look, one in zip(LOOKS, runs_of(entry), strict=False):
+        for index, one in enumerate(runs_of(entry)):
             if one.defined:
-                _bands(panel, one, look)
-                _steps(panel, one, look)
+                _curve(panel, risk_curve(one, "selective", "", look_at(index).style), look_at(index))
         if not panel.lines:
             panel.text(0.5, 0.5, "nothing is answered", ha="center", transform=panel.transAxes)
     axes[0].set_ylim(bottom=0)
@@ -86,25 +89,23 @@ def _risk_coverage(metrics: Metrics, width: float) -> Figure:
     return sheet
 
 
-def _steps(panel: Axes, one: VariantNumbers, look: Look) -> None:
-    coverage, risk = one.curve.coverage, one.curve.selective_risk
-    style: dict[str, Any] = {"color": look.colour, "linestyle": look.dash, "zorder": 3}
-    panel.plot([0, *coverage], [risk[0], *risk], drawstyle="steps-pre", **style)
-    marks = coverage if len(coverage) <= _MOST_MARKS else coverage[-1:]
+def _curve(panel: Axes, curve: RiskCurve, look: Look) -> None:
+    if curve.band:
+        _shade(panel, curve.band, look)
+    coverage, risk = curve.coverage, curve.risk
+    panel.plot([0, *coverage], [risk[0], *risk], drawstyle="steps-pre", zorder=3, **line_style(look))
+    marks = coverage if len(coverage) <= MOST_MARKERS else coverage[-1:]
     panel.plot(marks, risk[-len(marks) :], color=look.colour, linestyle="none", marker=look.marker, zorder=4)
-    panel.vlines(one.cmax, 0, risk[-1], color=look.colour, linewidth=0.6, linestyle=":")
-    if one.mae is not None:
-        panel.hlines(one.mae, 0, one.cmax, color=look.colour, linewidth=0.6, linestyle="-.")
+    panel.vlines(curve.cmax, 0, risk[-1], color=look.colour, linewidth=0.6, linestyle=":")
+    if curve.random is not None:
+        panel.hlines(curve.random[1], 0, curve.cmax, color=look.colour, linewidth=0.6, linestyle="-.")
 
 
-def _bands(panel: Axes, one: VariantNumbers, look: Look) -> None:
-    if one.bands is None:
-        return
-    band: Band = one.bands.selective_risk
-    coverage = [0, *one.bands.coverage]
+def _shade(panel: Axes, band: RiskBand, look: Look) -> None:
+    coverage = [0, *band.coverage]
+    step: Literal["pre"] | None = "pre" if band.stepped else None
     for low, high, alpha in ((band.low_simultaneous, band.high_simultaneous, 0.1), (band.low, band.high, 0.2)):
         ends = [low[0], *low], [high[0], *high]
-        step: Literal["pre"] | None = "pre" if band_is_stepped(one) else None
         panel.fill_between(coverage, *ends, step=step, color=look.colour, alpha=alpha, linewidth=0)
 
 
@@ -114,8 +115,8 @@ def _key(metrics: Metrics) -> list[Any]:
     from matplotlib.patches import Patch  # noqa: PLC0415
 
     runs = [
-        Line2D([], [], color=look.colour, linestyle=look.dash, marker=look.marker, label=text_of(name))
-        for look, name in zip(LOOKS, _run_names(metrics), strict=False)
+        Line2D([], [], marker=look_at(index).marker, label=text_of(name), **line_style(look_at(index)))
+        for index, name in enumerate(_run_names(metrics))
     ]
     thin: dict[str, Any] = {"color": GREY, "linewidth": 0.6}
     lines = [Line2D([], [], linestyle="-.", label="random order", **thin)]
@@ -140,23 +141,20 @@ def _reliability(metrics: Metrics, width: float) -> Figure:
     sheet, axes = panels([*found], width, "confidence", shape=0.95)
     for panel, runs in zip(axes, found.values(), strict=True):
         panel.plot([0, 1], [0, 1], color=GREY, linewidth=0.6, linestyle=":")
-        for look, one in zip(LOOKS, runs, strict=False):
+        for index, one in enumerate(runs):
             if one.reliability is not None:
-                _bins(panel, one, look)
+                _points(panel, reliability_bins(one.reliability, "", look_at(index).style), look_at(index))
         panel.set(ylim=(0, 1), aspect="equal")
     sheet.supylabel("share of exactly right answers", fontsize=FONT)
     sheet.legend(handles=_key(metrics)[: len(metrics.inputs)], loc="outside lower center", ncols=2)
     return sheet
 
 
-def _bins(panel: Axes, one: VariantNumbers, look: Look) -> None:
-    assert one.reliability is not None  # noqa: S101
-    bins = one.reliability.bins
-    said, came = [each.said for each in bins], [each.came_true for each in bins]
-    most = max((each.count for each in bins), default=1) or 1
-    panel.plot(said, came, color=look.colour, linestyle=look.dash, linewidth=0.8)
-    sizes = [4 + 30 * each.count / most for each in bins]
-    panel.scatter(said, came, s=sizes, color=look.colour, marker=look.marker, linewidth=0, clip_on=False, zorder=3)
+def _points(panel: Axes, bins: ReliabilityBins, look: Look) -> None:
+    across, up = bins.mean_predicted, bins.fraction_correct
+    panel.plot(across, up, linewidth=0.8, **line_style(look))
+    sizes = [4 + 30 * weight for weight in bins.weight]
+    panel.scatter(across, up, s=sizes, color=look.colour, marker=look.marker, linewidth=0, clip_on=False, zorder=3)
 
 
 KINDS: dict[str, Callable[[Metrics, float], Figure]] = {

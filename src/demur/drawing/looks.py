@@ -1,0 +1,42 @@
+"""Looks: how systems are told apart in every picture, by colour (Okabe–Ito), marker and dash together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """The class of a system in a picture, its colour, its marker as matplotlib names it, its dash in line widths."""
+
+    style: str
+    colour: str
+    marker: str
+    dash: tuple[float, ...] = ()
+
+
+LOOKS = (
+    Look("left", "#0072b2", "o"),
+    Look("right", "#d55e00", "s", (4, 1.5)),
+    Look("third", "#009e73", "^", (1, 1)),
+    Look("fourth", "#cc79a7", "D", (6, 1.5, 1, 1.5)),
+    Look("fifth", "#e69f00", "v", (2, 1)),
+    Look("sixth", "#56b4e9", "P", (8, 2)),
+    Look("seventh", "#000000", "X", (3, 1, 1, 1, 1, 1)),
+    Look("eighth", "#f0e442", "*", (5, 1, 2, 1)),
+)
+_BY_STYLE = {look.style: look for look in LOOKS}
+
+
+def look_at(index: int) -> Look:
+    """The look of the system at an index; after the eighth they repeat.
+
+    >>> look_at(1).style, look_at(8).style
+    ('right', 'left')
+    """
+    return LOOKS[index % len(LOOKS)]
+
+
+def look_named(style: str) -> Look:
+    """The look of a class."""
+    return _BY_STYLE[style]

@@ -1,0 +1,86 @@
+"""Pictures: what every chart becomes, for a page that has styles or to be looked at on its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from demur.drawing.looks import LOOKS
+from demur.drawing.svg import coordinate, element, label, marker
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+_KEY_ROW = 20
+_LINE = 2.2
+_INK = "#000000"
+# Every rule is about what lies inside .demur: a style element in a notebook speaks to the whole notebook. The ink is
+# the colour of the text around the picture, light or dark, and so is the one black look.
+_RULES = (
+    "text{fill:currentColor;font:12.5px sans-serif}",
+    ".tick{opacity:.7}",
+    ".heading{font-weight:600}",
+    "path{fill:none;stroke:currentColor}",
+    ".grid{opacity:.15}",
+    ".axis{opacity:.6}",
+    ".zero{opacity:.6;stroke-dasharray:3 3}",
+    f".line{{stroke-width:{_LINE};stroke-linejoin:round}}",
+    ".dot,.demur .bar,.demur .band{fill:currentColor;stroke:none}",
+    ".band{opacity:.17}",
+    ".simultaneous{opacity:.08}",
+    ".bar.wrong{fill:none;stroke:currentColor}",
+    ".abstained,.demur .range{opacity:.3}",
+    ".range.good{fill:none;stroke:currentColor}",
+    ".reference{stroke-width:1.3}",
+    ".random{stroke-dasharray:1.5 4}",
+    ".oracle{stroke-dasharray:10 3 2 3;opacity:.75}",
+    ".cmax{stroke-dasharray:2 3}",
+    ".here,.demur .equal{display:none}",
+    ".interval{stroke-width:2}",
+    ".diamond{fill:currentColor}",
+    ".diamond.neither{fill:none}",
+    *(f".{look.style}{{color:{look.colour}}}" for look in LOOKS if look.colour != _INK),
+    *(
+        f".line.{look.style}{{stroke-dasharray:{' '.join(f'{_LINE * part:.3g}' for part in look.dash)}}}"
+        for look in LOOKS
+        if look.dash
+    ),
+)
+_STYLE = element("style", *(f".demur {rule}" for rule in _RULES))
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A drawn chart with its description, and the label of each system by its style."""
+
+    width: float
+    height: float
+    words: str
+    parts: Sequence[str]
+    kind: str
+    keys: Sequence[tuple[str, str]] = ()
+    data: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def svg(self) -> str:
+        """For the page, whose style sheet knows the classes, and which says itself which system is which."""
+        box = f"0 0 {coordinate(self.width)} {coordinate(self.height)}"
+        attributes = {"viewBox": box, "role": "img", "aria_label": self.words, "class_": self.kind}
+        return element("svg", *self.parts, **attributes, **self.data)
+
+    def standalone(self, *, paper: bool = False) -> str:
+        """For a notebook or a file, with its styles and a key; `paper` is white whatever lies around it."""
+        keys = [(style, name) for style, name in self.keys if name]
+        height = self.height + _KEY_ROW * len(keys)
+        box = f"0 0 {coordinate(self.width)} {coordinate(height)}"
+        attributes = {"viewBox": box, "width": coordinate(self.width), "role": "img", "aria_label": self.words}
+        ground = [element("rect", width=self.width, height=height, fill="white")] if paper else []
+        named = [part for row, key in enumerate(keys) for part in _key(self.height + _KEY_ROW * (row + 0.5), *key)]
+        parts = (_STYLE, *ground, *self.parts, *named)
+        return element("svg", *parts, xmlns="http://www.w3.org/2000/svg", **attributes, class_="demur")
+
+
+def _key(y: float, style: str, name: str) -> Iterator[str]:
+    yield element("path", d=f"M56 {coordinate(y)}h40", class_=f"line {style}")
+    yield marker(76, y, style)
+    yield label(104, y + 4, name, anchor="start", kind="name")
