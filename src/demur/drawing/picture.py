@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from demur.drawing.looks import LOOKS
@@ -12,41 +14,20 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 _KEY_ROW = 20
-_LINE = 2.2
 _INK = "#000000"
-# Every rule is about what lies inside .demur: a style element in a notebook speaks to the whole notebook. The ink is
-# the colour of the text around the picture, light or dark, and so is the one black look.
-_RULES = (
-    "text{fill:currentColor;font:12.5px sans-serif}",
-    ".tick{opacity:.7}",
-    ".heading{font-weight:600}",
-    "path{fill:none;stroke:currentColor}",
-    ".grid{opacity:.15}",
-    ".axis{opacity:.6}",
-    ".zero{opacity:.6;stroke-dasharray:3 3}",
-    f".line{{stroke-width:{_LINE};stroke-linejoin:round}}",
-    ".dot,.demur .bar,.demur .band{fill:currentColor;stroke:none}",
-    ".band{opacity:.17}",
-    ".simultaneous{opacity:.08}",
-    ".bar.wrong{fill:none;stroke:currentColor}",
-    ".abstained,.demur .range{opacity:.3}",
-    ".range.good{fill:none;stroke:currentColor}",
-    ".reference{stroke-width:1.3}",
-    ".random{stroke-dasharray:1.5 4}",
-    ".oracle{stroke-dasharray:10 3 2 3;opacity:.75}",
-    ".cmax{stroke-dasharray:2 3}",
-    ".here,.demur .equal{display:none}",
-    ".interval{stroke-width:2}",
-    ".diamond{fill:currentColor}",
-    ".diamond.neither{fill:none}",
-    *(f".{look.style}{{color:{look.colour}}}" for look in LOOKS if look.colour != _INK),
-    *(
-        f".line.{look.style}{{stroke-dasharray:{' '.join(f'{_LINE * part:.3g}' for part in look.dash)}}}"
-        for look in LOOKS
-        if look.dash
-    ),
-)
-_STYLE = element("style", *(f".demur {rule}" for rule in _RULES))
+_LINE = 2.2
+
+
+@cache
+def _style() -> str:
+    """The rules of a picture that stands alone; ink, and a black look, have the colour of the text around it."""
+    # Every rule is about what lies inside .demur: a style element in a notebook speaks to the whole notebook.
+    rules = [files("demur.drawing").joinpath("picture.css").read_text("utf-8")]
+    for look in LOOKS:
+        dash = " ".join(f"{_LINE * part:.3g}" for part in look.dash) or "none"
+        rules.append(f".demur .line.{look.style} {{ stroke-dasharray: {dash} }}\n")
+        rules.append(f".demur .{look.style} {{ color: {look.colour if look.colour != _INK else 'inherit'} }}\n")
+    return element("style", *rules)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +57,7 @@ class Picture:
         attributes = {"viewBox": box, "width": coordinate(self.width), "role": "img", "aria_label": self.words}
         ground = [element("rect", width=self.width, height=height, fill="white")] if paper else []
         named = [part for row, key in enumerate(keys) for part in _key(self.height + _KEY_ROW * (row + 0.5), *key)]
-        parts = (_STYLE, *ground, *self.parts, *named)
+        parts = (_style(), *ground, *self.parts, *named)
         return element("svg", *parts, xmlns="http://www.w3.org/2000/svg", **attributes, class_="demur")
 
 

@@ -7,22 +7,13 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING
 
-from demur.drawing.looks import look_named
+from demur.drawing.looks import LOOKS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _MOST_TICKS = 5
 _FINEST = 1e-300
-# How many corners a marker has, where the first is, and how far out every second one lies.
-_STARS = {
-    "^": (3, -90, 1),
-    "D": (4, -90, 1),
-    "v": (3, 90, 1),
-    "P": (8, -90, 0.45),
-    "X": (8, -45, 0.45),
-    "*": (10, -90, 0.45),
-}
 
 
 def coordinate(value: float) -> str:
@@ -120,16 +111,16 @@ def label(x: float, y: float, content: str, *, anchor: str = "middle", kind: str
 
 def marker(x: float, y: float, style: str, radius: float = 4) -> str:
     """A point of a system, in the shape of its look."""
-    shape = look_named(style).marker
-    if shape == "o":
+    look = next(look for look in LOOKS if look.style == style)
+    if look.marker == "o":
         return element("circle", cx=x, cy=y, r=radius, class_=f"dot {style}")
-    if shape == "s":
+    if look.marker == "s":
         return element("rect", x=x - radius, y=y - radius, width=2 * radius, height=2 * radius, class_=f"dot {style}")
-    corners, turn, inner = _STARS[shape]
+    corners, first, inner = look.corners
     spots = []
     for corner in range(corners):
-        angle, reach = math.radians(turn) + 2 * math.pi * corner / corners, 1.3 * radius
-        reach *= inner if corner % 2 else 1
+        angle = math.radians(first + 360 * corner / corners)
+        reach = 1.3 * radius * (inner if corner % 2 else 1)
         spots.append((x + reach * math.cos(angle), y + reach * math.sin(angle)))
     return element("path", d=f"{line(spots)}Z", class_=f"dot {style}")
 

@@ -51,7 +51,7 @@ def curves(metrics: Metrics) -> list[CurvesOfVariant]:
         ]
         for kind in KINDS
     }
-    tops = {kind: max((one.highest for of in drawn[kind] for one in of), default=0.0) for kind in KINDS}
+    tops = {kind: max((curve.highest for pair in drawn[kind] for curve in pair), default=0.0) for kind in KINDS}
     return [
         CurvesOfVariant(
             pictures=tuple(

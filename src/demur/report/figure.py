@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from demur.drawing.looks import look_at
+from demur.drawing.forest import IntervalRow
+from demur.drawing.looks import LOOKS, look_at
 from demur.drawing.risk_coverage import MOST_MARKERS
 from demur.errors import UserError, literal, unknown
 from demur.picture_data import reliability_bins, risk_curve
-from demur.report.figure_forest import forest
-from demur.report.figure_sheet import FONT, GREY, PAGE_MM, STYLE, line_style, panels, text_of
-from demur.report.numbers import runs_of
+from demur.report.figure_sheet import FONT, GREY, LETTER, PAGE_MM, STYLE, line_style, panels, sheet_of, text_of
+from demur.report.forest import differences
+from demur.report.numbers import level_of, runs_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 COLUMN_MM = {"single": 89.0, "double": 183.0}
 SUFFIXES = (".pdf", ".svg", ".png")
 _NARROWEST = 40.0
+_ROW_MM, _FOREST_MARGIN_MM = 4.2, 26.0
 _UNDATED: Mapping[str, Mapping[str, Any]] = {
     ".pdf": {"CreationDate": None},
     ".svg": {"Date": None},
@@ -125,11 +128,8 @@ def _key(metrics: Metrics) -> list[Any]:
         Patch(color=GREY, alpha=0.4, linewidth=0, label="95 % at each coverage"),
         Patch(color=GREY, alpha=0.15, linewidth=0, label="95 % over the whole curve"),
     ]
-    return [*runs, *lines, *(shades if _has_bands(metrics) else [])]
-
-
-def _has_bands(metrics: Metrics) -> bool:
-    return any(one.bands for entry in metrics.confidence_variants.values() for one in runs_of(entry))
+    has_bands = any(one.bands for entry in metrics.confidence_variants.values() for one in runs_of(entry))
+    return [*runs, *lines, *(shades if has_bands else [])]
 
 
 def _reliability(metrics: Metrics, width: float) -> Figure:
@@ -157,8 +157,58 @@ def _points(panel: Axes, bins: ReliabilityBins, look: Look) -> None:
     panel.scatter(across, up, s=sizes, color=look.colour, marker=look.marker, linewidth=0, clip_on=False, zorder=3)
 
 
+def _rows(metrics: Metrics) -> Iterator[IntervalRow]:
+    """The name of each variant, and below it its differences but the one in coverage, which is no risk."""
+    for variant in metrics.confidence_variants:
+        yield IntervalRow(text_of(variant), "neither", None)
+        for each in differences(metrics, variant):
+            if each.delta is not None and each.panel != "coverage":
+                yield replace(each.drawn, label=f"   {text_of(each.name)}")
+
+
+def _forest(metrics: Metrics, width: float) -> Figure:
+    """Differences with their intervals, and the line at which there is none."""
+    if not metrics.comparison.enabled:
+        raise UserError("a forest is of differences, and this artifact holds one run: ask for another kind of figure")
+    rows = [*_rows(metrics)]
+    labels = [row.label for row in rows]
+    sheet = sheet_of(width, len(rows) * _ROW_MM + _FOREST_MARGIN_MM, "choose variants with --confidence")
+    panel = sheet.subplots()
+    for index, row in enumerate(rows):
+        style = _mark_style(comparable=row.comparable)
+        if row.interval is not None:
+            panel.plot(row.interval, [-index, -index], **(style | {"marker": ""}))
+        if row.value is not None:
+            panel.plot([row.value], [-index], **style)
+    panel.axvline(0, color="black", linewidth=0.6)
+    panel.set_yticks([-index for index in range(len(rows))], labels)
+    panel.set_ylim(0.4 - len(rows), 0.6)
+    panel.tick_params(axis="y", length=0, pad=LETTER * FONT * max(map(len, labels)))
+    for label in panel.get_yticklabels():
+        label.set_horizontalalignment("left")
+    panel.spines["left"].set_visible(False)
+    first = runs_of(next(iter(metrics.confidence_variants.values())))[0]
+    resampled = f"with its {level_of(first)}" if first.bootstrap else "nothing resampled"
+    panel.set_xlabel(f"right − left, {resampled}\n← right is better      left is better →")
+    sheet.legend(handles=[_mark(comparable=True), _mark(comparable=False)], loc="outside lower left")
+    return sheet
+
+
+def _mark(*, comparable: bool) -> Any:
+    """A filled mark where a conclusion may be drawn, a hollow grey one where none may."""
+    from matplotlib.lines import Line2D  # noqa: PLC0415
+
+    label = "comparable" if comparable else "not comparable, or too little to decide on"
+    return Line2D([], [], label=label, **_mark_style(comparable=comparable))
+
+
+def _mark_style(*, comparable: bool) -> dict[str, Any]:
+    colour, face = (LOOKS[0].colour, LOOKS[0].colour) if comparable else (GREY, "white")
+    return {"marker": "o", "color": colour, "markerfacecolor": face, "linestyle": "-" if comparable else ":"}
+
+
 KINDS: dict[str, Callable[[Metrics, float], Figure]] = {
     "risk-coverage": _risk_coverage,
-    "forest": forest,
+    "forest": _forest,
     "reliability": _reliability,
 }

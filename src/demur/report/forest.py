@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from demur.artifact_numbers import DeltaNumbers, Ends, PairedNumbers
-from demur.drawing.forest import ForestPanel, ForestRow, forest
+from demur.drawing.forest import ForestPanel, IntervalRow, forest
 from demur.errors import harmless
 from demur.report.numbers import UNDEFINED, differences_of, interval_text, nothing_common, title
 from demur.verdict import LEFT, REACHED_AT, RIGHT, UNDECIDED, ends_of, which_is_better
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 _BETTER = {LEFT: "left", RIGHT: "right"}
 _COMPARABLE = ("", LEFT, RIGHT, UNDECIDED)
-
-
 _BETTER_WAYS = ("← right is better", "left is better →")
 _PANELS = {
     "area": ForestPanel("Areas up to a common coverage", _BETTER_WAYS),
@@ -43,12 +41,10 @@ class Difference:
     style: str = "neither"
 
     @property
-    def drawn(self) -> ForestRow | None:
-        """What a picture shows of it; nothing where there is no difference."""
-        if self.delta is None:
-            return None
+    def drawn(self) -> IntervalRow:
+        """What a picture shows of it."""
         interval = None if self.ends is None else (self.ends.low, self.ends.high)
-        return ForestRow(self.name, self.delta, interval, self.style, self.said in _COMPARABLE)
+        return IntervalRow(self.name, self.style, self.delta, interval, comparable=self.said in _COMPARABLE)
 
     @property
     def has_margin(self) -> bool:
@@ -125,8 +121,5 @@ def _row(delta: object, pair: PairedNumbers, panel: str, name: str, said: str) -
 
 def forest_picture(rows: Sequence[Difference], panels: Mapping[str, ForestPanel], words: str) -> str:
     """Differences around zero, panel by panel."""
-    filled = [
-        replace(panel, rows=[drawn for row in rows if row.panel == key and (drawn := row.drawn)])
-        for key, panel in panels.items()
-    ]
+    filled = [replace(panel, rows=[row.drawn for row in rows if row.panel == key]) for key, panel in panels.items()]
     return forest(filled, words).svg

@@ -5,18 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from demur.drawing.forest import Dot, DotGroup, dot_plot
+from demur.drawing.forest import DotGroup, IntervalRow, dot_plot
 from demur.report.retrieval_names import number_title
 from demur.report.systems import cell, depth_of, short, systems_of
 from demur.retrieval_verdict import primary
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from demur.report.sides import Side
     from demur.retrieval_artifact import Estimated, Placed, RetrievalMetrics
-
-    Row = tuple[Side, Estimated]
 
 _NAMES = {"positives_only": "with gold", "all_queries": "all"}
 
@@ -52,11 +50,12 @@ def _population(metrics: RetrievalMetrics, key: str) -> Population:
     depth = depth_of(primary(metrics))
     drawn = [name for name in found[0].micro if depth_of(name) == depth]
     sides = systems_of(metrics)
+    ranges = {one.metric: {"baseline": one.baseline, "good": one.good} for one in placed}
     groups = [
-        _group(
-            name,
-            zip(sides, (one.micro[name] for one in found), strict=True),
-            [one for one in placed if one.metric == name],
+        DotGroup(
+            number_title(name),
+            [_row(side, one.micro[name]) for side, one in zip(sides, found, strict=True)],
+            ranges.get(name, {}),
         )
         for name in drawn
     ]
@@ -91,12 +90,7 @@ def _range_in_words(one: Placed) -> str:
     return f"{number_title(one.metric)}: a baseline reaches {baseline}, a good system {good}"
 
 
-def _group(name: str, rows: Iterable[Row], placed: Sequence[Placed]) -> DotGroup:
-    ranges = {"baseline": placed[-1].baseline, "good": placed[-1].good} if placed else {}
-    return DotGroup(number_title(name), [_dot(side, one) for side, one in rows], ranges)
-
-
-def _dot(side: Side, one: Estimated) -> Dot:
+def _row(side: Side, one: Estimated) -> IntervalRow:
     ends = one.ci95_recommended
     interval = None if ends is None else (ends.low, ends.high)
-    return Dot(short(side.name), side.style, one.value, interval, one.reason or "")
+    return IntervalRow(short(side.name), side.style, one.value, interval, one.reason or "")
