@@ -75,6 +75,7 @@ class TestTheFile:
             "print('matplotlib.pyplot' in sys.modules)"
         )
         there = {"MATPLOTLIBRC": str(tmp_path), "PYTHONHASHSEED": "7", "MPLCONFIGDIR": mpl.get_configdir()}
+        there["PYTHONPATH"] = str(GOLDEN.parents[1] / "src")
         path = GOLDEN / "one.json"
         found = subprocess.run(
             [sys.executable, "-c", code, path], env=there, check=True, capture_output=True, text=True

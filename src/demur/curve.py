@@ -131,15 +131,15 @@ class Curve:
         return f"Curve({len(self)} working points, {self.units} units, {self.answered} answered, Cmax {self.cmax:.4g})"
 
     def _repr_html_(self) -> str:
-        columns = (self.coverage, self.selective_risk, self.threshold)
-        rows = [(f"{c:.4g}", f"{r:.4g}", f"{t:.6g}") for c, r, t in zip(*columns, strict=True)]
-        table = html_table(("coverage", "selective risk", "threshold"), both_ends(rows), repr(self))
+        coverage, risk = self.coverage.tolist(), self.selective_risk.tolist()
+        rows = both_ends(len(self), lambda i: (f"{coverage[i]:.4g}", f"{risk[i]:.4g}", f"{self.threshold[i]:.6g}"))
+        table = html_table(("coverage", "selective risk", "threshold"), rows, repr(self))
         if not self.defined:
             return f"<div>{table}</div>"
         overall = float(self.overall_risk)
-        coverage, risk = self.coverage.tolist(), self.selective_risk.tolist()
         drawn = RiskCurve("", "left", coverage, risk, self.cmax, (overall, overall))
-        return f"<div>{risk_coverage([drawn], 'selective', size=(480, 300)).standalone()}{table}</div>"
+        picture = risk_coverage([drawn], "selective", units="units that are answered", size=(480, 300))
+        return f"<div>{picture.standalone()}{table}</div>"
 
     @property
     def answered(self) -> int:

@@ -6,7 +6,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from demur.drawing.picture import Picture
 
@@ -25,14 +25,16 @@ def html_table(header: Sequence[str], rows: Iterable[Sequence[str]], caption: st
     return f"<table><caption>{escape(caption)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
-def both_ends(rows: Sequence[Sequence[str]]) -> list[Sequence[str]]:
+def both_ends(count: int, row: Callable[[int], Sequence[str]]) -> list[Sequence[str]]:
     """The first and the last rows of a long table; all of a short one.
 
-    >>> both_ends([["1"]]), len(both_ends([["1"]] * 100))
-    ([['1']], 13)
+    >>> both_ends(1, lambda index: [f"{index}"]), len(both_ends(100, lambda index: [f"{index}"]))
+    ([['0']], 13)
     """
-    half = _MOST_ROWS // 2
-    return [*rows] if len(rows) <= _MOST_ROWS else [*rows[:half], ["…"] * len(rows[0]), *rows[-half:]]
+    if count <= _MOST_ROWS:
+        return [row(index) for index in range(count)]
+    first, last = range(_MOST_ROWS // 2), range(count - _MOST_ROWS // 2, count)
+    return [*map(row, first), ["…"] * len(row(0)), *map(row, last)]
 
 
 def html_pictures(pictures: Mapping[str, Picture], table: str) -> str:

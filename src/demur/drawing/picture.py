@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cache
-from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from demur.drawing.looks import LOOKS
@@ -21,6 +20,8 @@ _LINE = 2.2
 @cache
 def _style() -> str:
     """The rules of a picture that stands alone; ink, and a black look, have the colour of the text around it."""
+    from importlib.resources import files  # noqa: PLC0415  (slow to import, for a picture that few ask for)
+
     # Every rule is about what lies inside .demur: a style element in a notebook speaks to the whole notebook.
     rules = [files("demur.drawing").joinpath("picture.css").read_text("utf-8")]
     for look in LOOKS:

@@ -97,9 +97,9 @@ def _area(one: VariantNumbers) -> str:
 def _pictures(runs: Sequence[VariantNumbers], sides: Sequence[Side]) -> SignalPictures:
     both = [*zip(sides, runs, strict=True)]
     bars = [
-        (side, ConfidenceBars(side.style, found.edges, found.right, found.wrong, found.abstained))
+        (side, ConfidenceBars(side.style, counts.edges, counts.right, counts.wrong, counts.abstained))
         for side, one in both
-        if (found := one.histogram)
+        if (counts := one.histogram)
     ]
     top = max((each.tallest for _, each in bars), default=0) or 1
     return SignalPictures(
@@ -109,7 +109,7 @@ def _pictures(runs: Sequence[VariantNumbers], sides: Sequence[Side]) -> SignalPi
 
 
 def _reliability(both: Sequence[tuple[Side, VariantNumbers]]) -> str:
-    found = [(side.word, side.style, one.reliability) for side, one in both if one.reliability]
-    errors = "; ".join(f"{word}: expected calibration error {each.ece:.3f}" for word, _, each in found)
+    drawn = [(side.word, side.style, one.reliability) for side, one in both if one.reliability]
+    errors = "; ".join(f"{word}: expected calibration error {each.ece:.3f}" for word, _, each in drawn)
     words = f"Reliability: share that was right against what the confidence says. {errors}."
-    return reliability_diagram([reliability_bins(each, word, style) for word, style, each in found], words).svg
+    return reliability_diagram([reliability_bins(each, word, style) for word, style, each in drawn], words).svg
