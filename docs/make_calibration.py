@@ -9,7 +9,7 @@ from pathlib import Path
 
 from demur import Curve, Items, Measure, calibrate, grade, reliability
 from demur.calibration import Calibration
-from demur.notebook import reliability_svg
+from demur.reliabilities import reliability_picture
 from demur.simulate import ZERO_SHOT, make_people, run_system
 
 PAGE = Path(__file__).with_name("calibration.md")
@@ -142,7 +142,7 @@ def figure(fitted_on: Items, tried_on: Items) -> str:
     calibration = calibrate(fitted_on, method="platt", variant="verbalized")
     after = reliability("calibrated:verbalized", data=tried_on, calibration=calibration)
     before = reliability("verbalized", data=tried_on)
-    return reliability_svg({"as given": before.points, "after Platt scaling": after.points}, paper=True)
+    return reliability_picture({"as given": before, "after Platt scaling": after}).standalone(paper=True)
 
 
 def page() -> tuple[str, str]:

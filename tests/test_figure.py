@@ -16,10 +16,11 @@ import pytest
 from commands import demur
 from demur import UserError, load
 from demur.artifact import metrics_of
+from demur.picture_data import risk_curve
 from demur.report.curves import curves
 from demur.report.figure import COLUMN_MM, KINDS, figure_bytes, width_mm
 from demur.report.figure_sheet import text_of
-from demur.report.numbers import band_is_stepped, narrowed
+from demur.report.numbers import narrowed
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -74,6 +75,7 @@ class TestTheFile:
             "print('matplotlib.pyplot' in sys.modules)"
         )
         there = {"MATPLOTLIBRC": str(tmp_path), "PYTHONHASHSEED": "7", "MPLCONFIGDIR": mpl.get_configdir()}
+        there["PYTHONPATH"] = str(GOLDEN.parents[1] / "src")
         path = GOLDEN / "one.json"
         found = subprocess.run(
             [sys.executable, "-c", code, path], env=there, check=True, capture_output=True, text=True
@@ -137,7 +139,7 @@ class TestRiskCoverage:
         for shade in shades:
             assert [first, low[-1]] not in shade.get_paths()[0].vertices.tolist()
         assert [last, low[-1]] in shades[-1].get_paths()[0].vertices.tolist()
-        assert not band_is_stepped(metrics_of(content).confidence_variants["llm"])
+        assert not risk_curve(metrics_of(content).confidence_variants["llm"], "selective", "", "left").band.stepped
         [drawn] = curves(metrics_of(content))
         band = re.search(r'd="([^"]*)" class="band pointwise left"', drawn.pictures[0].svg)[1]
         assert len(re.findall("[Ml]", band)) == 6, "three spots an edge"

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from artifacts import evaluated, large, silent
+from demur.drawing.thinning import visible
 from demur.report.html import report_html
 from demur.report.numbers import threshold_at
 from demur.report.operating import operating, stops_of
-from demur.report.thinning import visible
 from pages import Page
 from runs import participant
 

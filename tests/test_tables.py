@@ -4,9 +4,11 @@ import csv
 import io
 import json
 import re
+from itertools import accumulate
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
+import numpy as np
 import pytest
 
 from artifacts import silent
@@ -205,20 +207,22 @@ class TestNotebook:
         delta = metrics.comparison.deltas["llm"]["augrc_at_c"]
         assert found.count("<tr>") == 1 + 3 * 3
         assert found.count("<svg") == 3
-        assert found.count("<polyline") == 6
+        assert [found.count(f'class="line {side}"') for side in ("left", "right")] == [2 * 3, 2 * 3], "and in the key"
         ends = delta.ci95_recommended
         assert f"<td>{delta.delta:.4g} [{ends.low:.3g}, {ends.high:.3g}]</td>" in found
         row = next(row for row in found.split("<tr>") if row.startswith("<td>llm, right − left"))
         assert row.count("Cmax differs") == 3, "full areas over different coverages are not compared"
 
-    def test_the_curve_starts_at_coverage_0_and_ends_at_cmax(self):
+    def test_the_steps_start_at_coverage_0_and_end_at_cmax(self):
         one = load(GOLDEN / "one.json").confidence_variants["llm"]
-        path = re.search(r'<polyline points="([^"]+)"', load(GOLDEN / "one.json")._repr_html_())[1].split()
-        spots = [tuple(map(float, spot.split(","))) for spot in path]
-        across = [(x - 44) / (420 - 12 - 44) for x, _ in spots]
-        assert across == pytest.approx([0, *one.curve.coverage], abs=1e-3)
-        height = [(220 - 44 - y) / (220 - 44 - 12) * max(one.curve.selective_risk) for _, y in spots]
-        assert height == pytest.approx([one.curve.selective_risk[0], *one.curve.selective_risk], abs=1e-3)
+        path = re.search(r'd="([^"]+)" class="line left"', load(GOLDEN / "one.json")._repr_html_())[1]
+        start, *runs = map(float, re.findall(r"[Mh](-?[\d.]+)", path))
+        ends = [(x - start) / (480 - 24 - 56) for x in accumulate([start, *runs])]
+        assert ends == pytest.approx([0, *one.curve.coverage], abs=1e-3)
+        rises = [float(rise) for rise in re.findall(r"v(-?[\d.]+)", path)]
+        assert len(rises) == len(set(one.curve.selective_risk)) - 1
+        heights = np.diff(one.curve.selective_risk)
+        assert rises[1] / rises[0] == pytest.approx(heights[1] / heights[0], abs=0.01)
 
     @pytest.mark.parametrize("text", HOSTILE)
     def test_hostile_text_is_shown_and_not_obeyed(self, text):

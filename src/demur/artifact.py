@@ -11,8 +11,11 @@ from pydantic import Discriminator, Field, Tag, ValidationError, model_validator
 from demur import strict_json
 from demur.artifact_numbers import DeltaNumbers, Ends, PairedNumbers, VariantNumbers
 from demur.cautions import Caution  # noqa: TC001  (pydantic reads the annotations)
+from demur.drawing.html import html_pictures, html_table
+from demur.drawing.looks import look_at
+from demur.drawing.risk_coverage import risk_coverage
 from demur.errors import UserError, shown
-from demur.notebook import curves_html, html_table
+from demur.picture_data import risk_curve
 from demur.strict_model import Count, Part, Time, Tool, one_line, schema_of
 from demur.write import json_text, write_whole
 
@@ -20,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from demur.notebook import Points
+    from demur.drawing.picture import Picture
 
 
 _SHOWN = ("cmax", "aurc_full", "augrc_full", "aurc_at_c", "augrc_at_c", "eaugrc")
@@ -225,8 +228,8 @@ class Metrics(Part):
 
     def _repr_html_(self) -> str:
         rows = [row for name, entry in self.confidence_variants.items() for row in self._rows(name, entry)]
-        pictures = {shown(name): _curves(entry) for name, entry in self.confidence_variants.items()}
-        return curves_html(pictures, html_table(("variant", *_SHOWN), rows, repr(self)))
+        pictures = {shown(name): _picture(entry) for name, entry in self.confidence_variants.items()}
+        return html_pictures(pictures, html_table(("variant", *_SHOWN), rows, repr(self)))
 
     def _rows(self, name: str, entry: VariantNumbers | PairedNumbers) -> Iterator[tuple[str, ...]]:
         for label, one in entry.sides(name):
@@ -252,9 +255,12 @@ class Metrics(Part):
         return write_whole(path, json_text(self.to_json()), inputs=[*runs, *inputs])
 
 
-def _curves(entry: VariantNumbers | PairedNumbers) -> dict[str, Points]:
+def _picture(entry: VariantNumbers | PairedNumbers) -> Picture:
     runs = {"left": entry.left, "right": entry.right} if isinstance(entry, PairedNumbers) else {"": entry}
-    return {label: (one.curve.coverage, one.curve.selective_risk) for label, one in runs.items()}
+    curves = [
+        risk_curve(one, "selective", label, look_at(index).style) for index, (label, one) in enumerate(runs.items())
+    ]
+    return risk_coverage(curves, "selective", size=(480, 300))
 
 
 def _with_ends(value: float | None, ends: Ends | None) -> str:

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from demur.coverage import Coverage
+from demur.drawing.html import both_ends, html_table
+from demur.drawing.risk_coverage import RiskCurve, risk_coverage
 from demur.exact import cumulative_sum, sum_of_quotients
 from demur.hull import lower_hull
-from demur.notebook import curve_html
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -147,7 +148,15 @@ class Curve:
         return f"Curve({len(self)} operating points, {self.units} units, {self.answered} answered, Cmax {self.cmax:.4g})"
 
     def _repr_html_(self) -> str:
-        return curve_html(self.coverage, self.selective_risk, self.threshold, repr(self))
+        coverage, risk = self.coverage.tolist(), self.selective_risk.tolist()
+        rows = both_ends(len(self), lambda i: (f"{coverage[i]:.4g}", f"{risk[i]:.4g}", f"{self.threshold[i]:.6g}"))
+        table = html_table(("coverage", "selective risk", "threshold"), rows, repr(self))
+        if not self.defined:
+            return f"<div>{table}</div>"
+        overall = float(self.overall_risk)
+        drawn = RiskCurve("", "left", coverage, risk, self.cmax, (overall, overall))
+        picture = risk_coverage([drawn], "selective", units="units that are answered", size=(480, 300))
+        return f"<div>{picture.standalone()}{table}</div>"
 
     @property
     def answered(self) -> int:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from demur.columns import Column, State, plain
+from demur.drawing.html import html_table
 from demur.errors import UserError, and_more, literal, shown
-from demur.notebook import html_table
 from demur.signals import SIGNALS, Signal
 
 if TYPE_CHECKING:

@@ -11,6 +11,9 @@ import numpy as np
 
 from demur.arrays import grade_units
 from demur.confidences import confidence as confidence_named
+from demur.drawing.confidence import ReliabilityBins, reliability_diagram
+from demur.drawing.html import html_table
+from demur.drawing.looks import look_at
 from demur.errors import UserError
 from demur.graded import Graded, grade
 from demur.inference.estimates import WarnedEstimates, estimated
@@ -18,7 +21,6 @@ from demur.inference.key import Key, Pattern
 from demur.inference.rows import Row, Rule
 from demur.inference.warnings import about_calibration, about_sample
 from demur.items import Items
-from demur.notebook import html_table, reliability_svg
 from demur.quantities import Measure, default_measures
 from demur.quantities.forecasts import BINS, Forecasts, checked_shares
 from demur.replicates import Replicates
@@ -26,10 +28,11 @@ from demur.table import Table
 from demur.targets import target as target_named
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from demur.drawing.picture import Picture
     from demur.inference.warnings import ResultWarning
     from demur.resample import Plan
     from demur.variants import Calibration
@@ -158,17 +161,22 @@ class Reliability:
 
     def svg(self, label: str = "confidence") -> str:
         """The reliability diagram."""
-        return reliability_svg({label: self.points})
-
-    @property
-    def points(self) -> list[tuple[float, float, int]]:
-        """What a diagram draws of each bin: mean said, share that came true, count."""
-        return [(b.mean_predicted, b.fraction_correct, b.count) for b in self.bins]
+        return reliability_picture({label: self}).standalone()
 
     def _repr_html_(self) -> str:
         numbers = ", ".join(f"{name} {v:.4g}" for name, v in self.scores.items() if not math.isnan(v))
         header = ("said", "count", "mean said", "came true", "gap")
         return f"<div>{self.svg()}{html_table(header, self._rows(), f'{self._summary()}; {numbers}')}</div>"
+
+
+def reliability_picture(forecasts: Mapping[str, Reliability]) -> Picture:
+    """The reliability diagrams of some forecasts in one, by label."""
+    series = [
+        ReliabilityBins.of(label, look_at(index).style, ((b.said, b.came_true, b.count) for b in each.bins))
+        for index, (label, each) in enumerate(forecasts.items())
+    ]
+    words = "Share that came true against what was said."
+    return reliability_diagram(series, words, ("what was said", "share that came true"))
 
 
 def reliability(  # noqa: PLR0913  (each is a column, or says how to read one)

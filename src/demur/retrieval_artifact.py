@@ -11,9 +11,9 @@ from pydantic import Field, ValidationError, model_validator
 from demur import strict_json
 from demur.artifact_numbers import Ends, Number, Pair, Points  # noqa: TC001
 from demur.cautions import Caution  # noqa: TC001
+from demur.drawing.html import html_table
 from demur.errors import UserError, shown
 from demur.metrics.retrieval import RankingMeasure
-from demur.notebook import html_table
 from demur.strict_model import Count, Part, Share, Time, Tool, one_line, schema_of
 from demur.write import json_text, write_whole
 

@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from demur.drawing.html import html_table
 from demur.quantities.registry import Measure, default_measures
-from demur.notebook import html_table
 
 if TYPE_CHECKING:
     from demur.curve import Curve

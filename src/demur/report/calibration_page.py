@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from demur.calibrators import IsotonicCalibrator, LinearCalibrator, LogisticCalibrator, TemperatureScalingCalibrator
+from demur.drawing.confidence import calibration_map
+from demur.drawing.risk_coverage import MOST_MARKERS
 from demur.errors import UserError
 from demur.fitting import QUALITY
 from demur.metrics.forecasts import CALIBRATION_METRICS
@@ -16,8 +18,6 @@ from demur.report.carried import carried
 from demur.report.numbers import UNDEFINED
 from demur.report.provenance import definition
 from demur.report.sides import Side, isolated
-from demur.report.svg import Frame, element, line, marker, picture
-from demur.report.thinning import visible
 from demur.signals import SIGNALS
 from demur.targets import TARGETS
 from demur.variants import VARIANTS
@@ -45,10 +45,8 @@ _GIVES = {
     "near_correct": "the chance of being right to within a point",
     "loss": "an expected closeness, 1 where nothing is wrong",
 }
-_WIDTH, _HEIGHT = 760, 360
 _PLACES = 121
 _SPREADS = 3
-_MOST_MARKERS = 40
 
 
 def inputs_in_words(calibration: Calibration) -> str:
@@ -178,10 +176,11 @@ def drawn_map(calibration: Calibration) -> DrawnMap | None:
     except UserError:
         return None
     knots = isinstance(calibration.model, IsotonicCalibrator)
-    rows = [*zip(across.tolist(), up.tolist(), strict=True)]
+    inputs, outputs = across.tolist(), up.tolist()
+    rows = [*zip(inputs, outputs, strict=True)]
     listed = rows if knots else rows[:: (_PLACES - 1) // 10]
-    shown = tuple((f"{x:.6g}", f"{y:.4g}") for x, y in listed) if len(listed) <= _MOST_MARKERS else ()
-    return DrawnMap(_picture(across, up, isolated(name), knots=knots), isolated(name), shown)
+    shown = tuple((f"{x:.6g}", f"{y:.4g}") for x, y in listed) if len(listed) <= MOST_MARKERS else ()
+    return DrawnMap(calibration_map(inputs, outputs, isolated(name), knots=knots).svg, isolated(name), shown)
 
 
 def _places(calibration: Calibration, name: str) -> Floats | None:
@@ -197,20 +196,6 @@ def _places(calibration: Calibration, name: str) -> Floats | None:
         mean, reach = model.mean[0], _SPREADS * model.scale[0]
         low, high = max(low, mean - reach), min(high, mean + reach)
     return np.linspace(low, high, _PLACES) if low < high and math.isfinite(high - low) else None
-
-
-def _picture(across: Floats, up: Floats, name: str, *, knots: bool) -> str:
-    low, high = float(across[0]), float(across[-1])
-    margin = 0.0 if high > low else 0.5
-    frame = Frame(_WIDTH, _HEIGHT, xs=(low - margin, high + margin))
-    kept = visible(((across - low) / ((high - low) or 1)).tolist(), up.tolist()).tolist()
-    spots = [(frame.across(across[i]), frame.up(up[i])) for i in kept]
-    ends = [(frame.across(low - margin), spots[0][1]), *spots, (frame.across(high + margin), spots[-1][1])]
-    parts = [*frame.axes(name, "calibrated confidence"), element("path", d=line(ends), class_="line left")]
-    if knots and len(spots) <= _MOST_MARKERS:
-        parts += [marker(x, y, "left") for x, y in spots]
-    values = f"{up[0]:.4g} at {low:.4g}, {up[-1]:.4g} at {high:.4g}"
-    return picture(_WIDTH, _HEIGHT, f"Calibrated confidence against what goes in: {values}.", parts, class_="curves")
 
 
 @dataclass(frozen=True, slots=True)

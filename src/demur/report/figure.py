@@ -3,26 +3,33 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from demur.drawing.forest import IntervalRow
+from demur.drawing.looks import LOOKS, look_at
+from demur.drawing.risk_coverage import MOST_MARKERS
 from demur.errors import UserError, literal, unknown
-from demur.report.figure_forest import forest
-from demur.report.figure_sheet import FONT, GREY, LOOKS, PAGE_MM, STYLE, Look, panels, text_of
-from demur.report.numbers import band_is_stepped, runs_of
+from demur.picture_data import reliability_bins, risk_curve
+from demur.report.figure_sheet import FONT, GREY, LETTER, PAGE_MM, STYLE, line_style, panels, sheet_of, text_of
+from demur.report.forest import differences
+from demur.report.numbers import level_of, runs_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from demur.artifact import Metrics
-    from demur.artifact_numbers import Band, VariantNumbers
+    from demur.drawing.confidence import ReliabilityBins
+    from demur.drawing.looks import Look
+    from demur.drawing.risk_coverage import RiskBand, RiskCurve
 
 COLUMN_MM = {"single": 89.0, "double": 183.0}
 SUFFIXES = (".pdf", ".svg", ".png")
 _NARROWEST = 40.0
-_MOST_MARKS = 40
+_ROW_MM, _FOREST_MARGIN_MM = 4.2, 26.0
 _UNDATED: Mapping[str, Mapping[str, Any]] = {
     ".pdf": {"CreationDate": None},
     ".svg": {"Date": None},
@@ -74,10 +81,9 @@ def _risk_coverage(metrics: Metrics, width: float) -> Figure:
     """Selective risk against coverage, as the steps it is, with its bands, its end and a random order."""
     sheet, axes = panels([*metrics.confidence_variants], width, "coverage", shape=0.75)
     for panel, entry in zip(axes, metrics.confidence_variants.values(), strict=True):
-        for look, one in zip(LOOKS, runs_of(entry), strict=False):
+        for index, one in enumerate(runs_of(entry)):
             if one.defined:
-                _bands(panel, one, look)
-                _steps(panel, one, look)
+                _curve(panel, risk_curve(one, "selective", "", look_at(index).style), look_at(index))
         if not panel.lines:
             panel.text(0.5, 0.5, "nothing is answered", ha="center", transform=panel.transAxes)
     axes[0].set_ylim(bottom=0)
@@ -86,25 +92,23 @@ def _risk_coverage(metrics: Metrics, width: float) -> Figure:
     return sheet
 
 
-def _steps(panel: Axes, one: VariantNumbers, look: Look) -> None:
-    coverage, risk = one.curve.coverage, one.curve.selective_risk
-    style: dict[str, Any] = {"color": look.colour, "linestyle": look.dash, "zorder": 3}
-    panel.plot([0, *coverage], [risk[0], *risk], drawstyle="steps-pre", **style)
-    marks = coverage if len(coverage) <= _MOST_MARKS else coverage[-1:]
+def _curve(panel: Axes, curve: RiskCurve, look: Look) -> None:
+    if curve.band:
+        _shade(panel, curve.band, look)
+    coverage, risk = curve.coverage, curve.risk
+    panel.plot([0, *coverage], [risk[0], *risk], drawstyle="steps-pre", zorder=3, **line_style(look))
+    marks = coverage if len(coverage) <= MOST_MARKERS else coverage[-1:]
     panel.plot(marks, risk[-len(marks) :], color=look.colour, linestyle="none", marker=look.marker, zorder=4)
-    panel.vlines(one.cmax, 0, risk[-1], color=look.colour, linewidth=0.6, linestyle=":")
-    if one.mae is not None:
-        panel.hlines(one.mae, 0, one.cmax, color=look.colour, linewidth=0.6, linestyle="-.")
+    panel.vlines(curve.cmax, 0, risk[-1], color=look.colour, linewidth=0.6, linestyle=":")
+    if curve.random is not None:
+        panel.hlines(curve.random[1], 0, curve.cmax, color=look.colour, linewidth=0.6, linestyle="-.")
 
 
-def _bands(panel: Axes, one: VariantNumbers, look: Look) -> None:
-    if one.bands is None:
-        return
-    band: Band = one.bands.selective_risk
-    coverage = [0, *one.bands.coverage]
+def _shade(panel: Axes, band: RiskBand, look: Look) -> None:
+    coverage = [0, *band.coverage]
+    step: Literal["pre"] | None = "pre" if band.stepped else None
     for low, high, alpha in ((band.low_simultaneous, band.high_simultaneous, 0.1), (band.low, band.high, 0.2)):
         ends = [low[0], *low], [high[0], *high]
-        step: Literal["pre"] | None = "pre" if band_is_stepped(one) else None
         panel.fill_between(coverage, *ends, step=step, color=look.colour, alpha=alpha, linewidth=0)
 
 
@@ -114,8 +118,8 @@ def _key(metrics: Metrics) -> list[Any]:
     from matplotlib.patches import Patch  # noqa: PLC0415
 
     runs = [
-        Line2D([], [], color=look.colour, linestyle=look.dash, marker=look.marker, label=text_of(name))
-        for look, name in zip(LOOKS, _run_names(metrics), strict=False)
+        Line2D([], [], marker=look_at(index).marker, label=text_of(name), **line_style(look_at(index)))
+        for index, name in enumerate(_run_names(metrics))
     ]
     thin: dict[str, Any] = {"color": GREY, "linewidth": 0.6}
     lines = [Line2D([], [], linestyle="-.", label="random order", **thin)]
@@ -124,11 +128,8 @@ def _key(metrics: Metrics) -> list[Any]:
         Patch(color=GREY, alpha=0.4, linewidth=0, label="95 % at each coverage"),
         Patch(color=GREY, alpha=0.15, linewidth=0, label="95 % over the whole curve"),
     ]
-    return [*runs, *lines, *(shades if _has_bands(metrics) else [])]
-
-
-def _has_bands(metrics: Metrics) -> bool:
-    return any(one.bands for entry in metrics.confidence_variants.values() for one in runs_of(entry))
+    has_bands = any(one.bands for entry in metrics.confidence_variants.values() for one in runs_of(entry))
+    return [*runs, *lines, *(shades if has_bands else [])]
 
 
 def _reliability(metrics: Metrics, width: float) -> Figure:
@@ -140,27 +141,74 @@ def _reliability(metrics: Metrics, width: float) -> Figure:
     sheet, axes = panels([*found], width, "confidence", shape=0.95)
     for panel, runs in zip(axes, found.values(), strict=True):
         panel.plot([0, 1], [0, 1], color=GREY, linewidth=0.6, linestyle=":")
-        for look, one in zip(LOOKS, runs, strict=False):
+        for index, one in enumerate(runs):
             if one.reliability is not None:
-                _bins(panel, one, look)
+                _points(panel, reliability_bins(one.reliability, "", look_at(index).style), look_at(index))
         panel.set(ylim=(0, 1), aspect="equal")
     sheet.supylabel("share of exactly right answers", fontsize=FONT)
     sheet.legend(handles=_key(metrics)[: len(metrics.inputs)], loc="outside lower center", ncols=2)
     return sheet
 
 
-def _bins(panel: Axes, one: VariantNumbers, look: Look) -> None:
-    assert one.reliability is not None  # noqa: S101
-    bins = one.reliability.bins
-    said, came = [each.said for each in bins], [each.came_true for each in bins]
-    most = max((each.count for each in bins), default=1) or 1
-    panel.plot(said, came, color=look.colour, linestyle=look.dash, linewidth=0.8)
-    sizes = [4 + 30 * each.count / most for each in bins]
-    panel.scatter(said, came, s=sizes, color=look.colour, marker=look.marker, linewidth=0, clip_on=False, zorder=3)
+def _points(panel: Axes, bins: ReliabilityBins, look: Look) -> None:
+    across, up = bins.mean_predicted, bins.fraction_correct
+    panel.plot(across, up, linewidth=0.8, **line_style(look))
+    sizes = [4 + 30 * weight for weight in bins.weight]
+    panel.scatter(across, up, s=sizes, color=look.colour, marker=look.marker, linewidth=0, clip_on=False, zorder=3)
+
+
+def _rows(metrics: Metrics) -> Iterator[IntervalRow]:
+    """The name of each variant, and below it its differences but the one in coverage, which is no risk."""
+    for variant in metrics.confidence_variants:
+        yield IntervalRow(text_of(variant), "neither", None)
+        for each in differences(metrics, variant):
+            if each.delta is not None and each.panel != "coverage":
+                yield replace(each.drawn, label=f"   {text_of(each.name)}")
+
+
+def _forest(metrics: Metrics, width: float) -> Figure:
+    """Differences with their intervals, and the line at which there is none."""
+    if not metrics.comparison.enabled:
+        raise UserError("a forest is of differences, and this artifact holds one run: ask for another kind of figure")
+    rows = [*_rows(metrics)]
+    labels = [row.label for row in rows]
+    sheet = sheet_of(width, len(rows) * _ROW_MM + _FOREST_MARGIN_MM, "choose variants with --confidence")
+    panel = sheet.subplots()
+    for index, row in enumerate(rows):
+        style = _mark_style(comparable=row.comparable)
+        if row.interval is not None:
+            panel.plot(row.interval, [-index, -index], **(style | {"marker": ""}))
+        if row.value is not None:
+            panel.plot([row.value], [-index], **style)
+    panel.axvline(0, color="black", linewidth=0.6)
+    panel.set_yticks([-index for index in range(len(rows))], labels)
+    panel.set_ylim(0.4 - len(rows), 0.6)
+    panel.tick_params(axis="y", length=0, pad=LETTER * FONT * max(map(len, labels)))
+    for label in panel.get_yticklabels():
+        label.set_horizontalalignment("left")
+    panel.spines["left"].set_visible(False)
+    first = runs_of(next(iter(metrics.confidence_variants.values())))[0]
+    resampled = f"with its {level_of(first)}" if first.bootstrap else "nothing resampled"
+    panel.set_xlabel(f"right − left, {resampled}\n← right is better      left is better →")
+    sheet.legend(handles=[_mark(comparable=True), _mark(comparable=False)], loc="outside lower left")
+    return sheet
+
+
+def _mark(*, comparable: bool) -> Any:
+    """A filled mark where a conclusion may be drawn, a hollow grey one where none may."""
+    from matplotlib.lines import Line2D  # noqa: PLC0415
+
+    label = "comparable" if comparable else "not comparable, or too little to decide on"
+    return Line2D([], [], label=label, **_mark_style(comparable=comparable))
+
+
+def _mark_style(*, comparable: bool) -> dict[str, Any]:
+    colour, face = (LOOKS[0].colour, LOOKS[0].colour) if comparable else (GREY, "white")
+    return {"marker": "o", "color": colour, "markerfacecolor": face, "linestyle": "-" if comparable else ":"}
 
 
 KINDS: dict[str, Callable[[Metrics, float], Figure]] = {
     "risk-coverage": _risk_coverage,
-    "forest": forest,
+    "forest": _forest,
     "reliability": _reliability,
 }

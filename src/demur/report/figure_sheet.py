@@ -1,8 +1,7 @@
-"""Sheets: the paper a figure is drawn on, its panels, its letters, and how the runs are told apart."""
+"""Sheets: the paper a figure is drawn on, its panels, its letters and its lines."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from demur.errors import UserError, shown
@@ -12,6 +11,8 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from demur.drawing.looks import Look
 
 PAGE_MM = 247.0
 GREY = "#777777"
@@ -36,16 +37,9 @@ STYLE: dict[Any, Any] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
-    """How a run is drawn: colours that colour-blind readers tell apart (Okabe–Ito), and never colour alone."""
-
-    colour: str
-    dash: Any
-    marker: str
-
-
-LOOKS = (Look("#0072b2", "-", "o"), Look("#d55e00", (0, (4, 1.5)), "s"))
+def line_style(look: Look) -> dict[str, Any]:
+    """The colour and the dash of a system's line."""
+    return {"color": look.colour, "linestyle": (0, look.dash) if look.dash else "-"}
 
 
 def text_of(name: str) -> str:
@@ -79,10 +73,10 @@ def panels(names: Sequence[str], width: float, across: str, *, shape: float) -> 
     axes = [*sheet.subplots(rows, columns, sharey=True, squeeze=False).flat]
     for unused in axes[len(names) :]:
         unused.remove()
-    for place, (panel, name) in enumerate(zip(axes, map(text_of, names), strict=False)):
+    for index, (panel, name) in enumerate(zip(axes, map(text_of, names), strict=False)):
         fitting = panel_mm / _INCH * 72 / (LETTER * max(len(name), 1))
         panel.set_title(name, loc="left", fontsize=min(FONT, fitting))
         panel.set_xlim(0, 1)
-        if place + columns >= len(names):
+        if index + columns >= len(names):
             panel.set_xlabel(across)
     return sheet, axes[: len(names)]

@@ -1,15 +1,15 @@
-"""Forest: paired differences with their intervals around zero, each kind of number on a scale of its own."""
+"""Forest: paired differences with their intervals, listed and drawn, each kind of number on a scale of its own."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from demur.artifact_numbers import DeltaNumbers, Ends, PairedNumbers
+from demur.drawing.forest import ForestPanel, IntervalRow, forest
 from demur.errors import harmless
 from demur.report.numbers import UNDEFINED, differences_of, interval_text, nothing_common, title
-from demur.report.svg import Frame, element, label, number_text, picture, place, ticks
 from demur.verdict import LEFT, REACHED_AT, RIGHT, UNDECIDED, ends_of, which_is_better
 
 if TYPE_CHECKING:
@@ -17,25 +17,13 @@ if TYPE_CHECKING:
 
     from demur.artifact import Metrics
 
-_WIDTH, _ROW = 760, 30
-_FURTHEST = 1e300
 _BETTER = {LEFT: "left", RIGHT: "right"}
-
-
-@dataclass(frozen=True, slots=True)
-class Panel:
-    """Differences on one scale: what they are of, what either side of zero means, whether a margin can be tried."""
-
-    heading: str
-    ways: tuple[str, str]
-    margin: bool = False
-
-
+_COMPARABLE = ("", LEFT, RIGHT, UNDECIDED)
 _BETTER_WAYS = ("← right is better", "left is better →")
 _PANELS = {
-    "area": Panel("Areas up to a common coverage", _BETTER_WAYS),
-    "risk": Panel("Risk at a coverage", _BETTER_WAYS, margin=True),
-    "coverage": Panel("Share of the items answered", ("← left answers more", "right answers more →")),
+    "area": ForestPanel("Areas up to a common coverage", _BETTER_WAYS),
+    "risk": ForestPanel("Risk at a coverage", _BETTER_WAYS, margin=True),
+    "coverage": ForestPanel("Share of the items answered", ("← left answers more", "right answers more →")),
 }
 _IN_WORDS = "Paired differences, right minus left, with intervals; the table beneath holds the same numbers."
 
@@ -51,6 +39,12 @@ class Difference:
     said: str
     favours: tuple[float | None, float | None]
     style: str = "neither"
+
+    @property
+    def drawn(self) -> IntervalRow:
+        """What a picture shows of it."""
+        interval = None if self.ends is None else (self.ends.low, self.ends.high)
+        return IntervalRow(self.name, self.style, self.delta, interval, comparable=self.said in _COMPARABLE)
 
     @property
     def has_margin(self) -> bool:
@@ -91,15 +85,17 @@ def forests(metrics: Metrics) -> list[Forest] | None:
     """The forest of every variant, or nothing where nothing is compared."""
     if not metrics.comparison.enabled:
         return None
-    found = []
-    for name, pair in metrics.confidence_variants.items():
-        rows = (*_rows(metrics, name, pair),) if isinstance(pair, PairedNumbers) else ()
-        found.append(Forest(forest_picture(rows, _PANELS, _IN_WORDS), rows))
-    return found
+    rows_by_variant = [differences(metrics, variant) for variant in metrics.confidence_variants]
+    return [Forest(forest_picture(rows, _PANELS, _IN_WORDS), rows) for rows in rows_by_variant]
 
 
-def _rows(metrics: Metrics, variant: str, pair: PairedNumbers) -> Iterator[Difference]:
-    deltas = differences_of(metrics, variant)
+def differences(metrics: Metrics, variant: str) -> tuple[Difference, ...]:
+    """The paired differences under a variant, as they are listed and drawn."""
+    pair = metrics.confidence_variants[variant]
+    return (*_rows(differences_of(metrics, variant), pair),) if isinstance(pair, PairedNumbers) else ()
+
+
+def _rows(deltas: Mapping[str, Any], pair: PairedNumbers) -> Iterator[Difference]:
     for key, panel in () if nothing_common(pair.left) else (("augrc_at_c", "area"), ("aurc_at_c", "area")):
         yield from _row(deltas.get(key), pair, panel, title(key, pair.left), which(key, deltas.get(key), pair))
     risks = deltas.get("mae_at_coverage")
@@ -123,46 +119,7 @@ def _row(delta: object, pair: PairedNumbers, panel: str, name: str, said: str) -
         yield Difference(panel, name, delta.delta, ends_of(delta, pair), said, favours, _BETTER.get(said, "neither"))
 
 
-def forest_picture(rows: Sequence[Difference], panels: Mapping[str, Panel], words: str) -> str:
+def forest_picture(rows: Sequence[Difference], panels: Mapping[str, ForestPanel], words: str) -> str:
     """Differences around zero, panel by panel."""
-    parts, height = [], 0.0
-    for key, panel in panels.items():
-        mine = [row for row in rows if row.panel == key and row.delta is not None]
-        if mine:
-            parts += [element("g", *_panel(panel, mine), transform=f"translate(0 {place(height)})")]
-            height += 66 + _ROW * len(mine)
-    return picture(_WIDTH, max(height, 1), words, parts, class_="forest")
-
-
-def _panel(panel: Panel, rows: Sequence[Difference]) -> Iterator[str]:
-    numbers = [number for row in rows for number in (row.delta, *_both(row.ends)) if number is not None]
-    reach = min(max((abs(number) for number in numbers), default=0.0) * 1.06, _FURTHEST) or 1.0
-    frame = Frame(_WIDTH, 40 + _ROW * len(rows), xs=(-reach, reach), left=190, right=20, bottom=0)
-    floor, zero = 34 + _ROW * len(rows), frame.across(0)
-    yield label(0, 16, panel.heading, anchor="start", kind="heading")
-    yield label(zero - 10, 16, panel.ways[0], anchor="end")
-    yield label(zero + 10, 16, panel.ways[1], anchor="start")
-    if panel.margin:
-        unit = {"data_zero": place(zero), "data_reach": place(frame.across(reach) - zero), "data_unit": repr(1 / reach)}
-        yield element("rect", x=zero, y=24, width=0, height=floor - 24, class_="equal", **unit)
-    yield element("path", d=f"M{place(zero)} 24V{floor}", class_="zero")
-    for line, row in enumerate(rows):
-        yield from _drawn(frame, row, 42 + _ROW * line)
-    yield element("path", d=f"M{place(frame.left)} {floor}H{place(_WIDTH - frame.right)}", class_="axis")
-    for number in ticks(-reach, reach):
-        yield label(frame.across(number), floor + 17, number_text(number))
-
-
-def _both(ends: Ends | None) -> tuple[float, ...]:
-    return () if ends is None else (ends.low, ends.high)
-
-
-def _drawn(frame: Frame, row: Difference, y: float) -> Iterator[str]:
-    assert row.delta is not None  # noqa: S101  (what has no difference is not drawn)
-    yield label(0, y + 4, row.name, anchor="start", kind="row")
-    if row.ends is not None:
-        low, high = frame.across(row.ends.low), frame.across(row.ends.high)
-        path = f"M{place(low)} {place(y - 5)}v10m0 -5H{place(high)}m0 -5v10"
-        yield element("path", d=path, class_=f"interval {row.style}")
-    x = frame.across(row.delta)
-    yield element("path", d=f"M{place(x)} {place(y - 6)}l6 6l-6 6l-6 -6Z", class_=f"diamond {row.style}")
+    filled = [replace(panel, rows=[row.drawn for row in rows if row.panel == key]) for key, panel in panels.items()]
+    return forest(filled, words).svg

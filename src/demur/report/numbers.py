@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from decimal import ROUND_FLOOR, Context
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from demur.artifact_numbers import DeltaNumbers, Ends, PairedNumbers
 from demur.errors import unknown
@@ -15,23 +15,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from demur.artifact import Metrics
-    from demur.artifact_numbers import Bands, Points, VariantNumbers
+    from demur.artifact_numbers import VariantNumbers
 
 UNDEFINED = "–"
 _DIGITS, _MOST_DIGITS = 6, 17
 KEYS = ("cmax", "aurc_full", "augrc_full", "aurc_at_c", "augrc_at_c")
-
-
-class Drawn(Protocol):
-    """What has a curve, and perhaps a band around it."""
-
-    @property
-    def curve(self) -> Points:
-        """The working points."""
-
-    @property
-    def bands(self) -> Bands | None:
-        """How far the curve may be off, where that is stored."""
 
 
 def runs_of(entry: VariantNumbers | PairedNumbers) -> tuple[VariantNumbers, ...]:
@@ -111,11 +99,6 @@ def threshold_at(one: VariantNumbers, point: int) -> str:
     """The threshold of a working point: it accepts that point's answers and no more."""
     threshold, *lower = one.curve.threshold[point : point + 2]
     return usable_threshold(threshold, lower[0] if lower else -math.inf)
-
-
-def band_is_stepped(one: Drawn) -> bool:
-    """Whether a band holds every working point up to its end: of a thinned one only straight edges are fair."""
-    return one.bands is not None and one.bands.coverage == one.curve.coverage[: len(one.bands.coverage)]
 
 
 def interval_text(ends: Ends | None) -> str:

@@ -14,9 +14,9 @@ import numpy as np
 
 from demur.artifact_numbers import Ends
 from demur.coverage import Coverage
+from demur.drawing.thinning import spread
 from demur.report.numbers import ends_at, level_of, runs_of, threshold_at, usable_threshold
 from demur.report.sides import sides_of
-from demur.report.thinning import spread
 from demur.verdict import three
 
 if TYPE_CHECKING:

@@ -5,31 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from demur.report.curves import highest, risk_picture
+from demur.drawing.risk_coverage import RiskCurve, risk_coverage
 from demur.report.retrieval_names import number_title, rate_text
-from demur.report.sides import Side, isolated
+from demur.report.sides import isolated
 from demur.report.systems import cell, systems_of
 from demur.verdict import three
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from demur.artifact_numbers import Points, Reference
+    from demur.report.sides import Side
     from demur.retrieval_artifact import DetectionNumbers, GateNumbers, RetrievalMetrics, SystemNumbers
 
 _RULES = {"threshold": "the gate’s threshold", "selected_ids": "the selection", "ranked_ids": "the list"}
-
-
-@dataclass(frozen=True, slots=True)
-class GateCurve:
-    """A gate as the drawing of curves sees it."""
-
-    defined: bool
-    cmax: float
-    mae: float | None
-    curve: Points
-    reference: Reference | None = None
-    bands: None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +108,6 @@ def _thresholds(told: DetectionNumbers) -> Iterator[tuple[str, str, str, str]]:
 def _curve(gate: GateNumbers) -> str:
     curve, mae = gate.curve, gate.metrics.get("mae")
     cmax = curve.coverage[-1] if curve.coverage else 0.0
-    one = GateCurve(gate.defined and bool(curve.coverage), cmax, mae.value if mae else None, curve)
-    top = highest(one, "selective") or 1.0
-    return risk_picture([one], [Side("run", "left", "gate")], "selective", top, "queries that are let through")
+    random = None if mae is None or mae.value is None else (mae.value, mae.value)
+    drawn = RiskCurve("run", "left", curve.coverage, curve.selective_risk, cmax, random)
+    return risk_coverage([drawn], "selective", units="queries that are let through").svg

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from demur.report.forest import Difference, Panel, forest_picture
+from demur.drawing.forest import ForestPanel
+from demur.report.forest import Difference, forest_picture
 from demur.report.retrieval_names import better, number_title, place_title
 from demur.report.sides import isolated
 from demur.report.systems import depth_of, short
@@ -45,7 +46,7 @@ def system_differences(metrics: RetrievalMetrics) -> list[Against] | None:
 
 def _against(metrics: RetrievalMetrics, name: str) -> Against:
     base, system = isolated(metrics.settings.baseline or ""), isolated(name)
-    panels: dict[str, Panel] = {}
+    panels: dict[str, ForestPanel] = {}
     drawn, others = [], []
     for place, direction, number, delta in _listed(metrics, name):
         heading = place_title(place)
@@ -56,7 +57,7 @@ def _against(metrics: RetrievalMetrics, name: str) -> Against:
         drawn.append((heading, row))
         winners = (base, system) if direction == "higher" else (system, base)
         ways = (f"← {short(winners[0])} is better", f"{short(winners[1])} is better →")
-        panels.setdefault(row.panel, Panel(short(heading), ways))
+        panels.setdefault(row.panel, ForestPanel(short(heading), ways))
     svg = forest_picture([row for _, row in drawn], panels, _IN_WORDS)
     listed = others if len(metrics.deltas) <= _MOST_IN_FULL else []
     return Against(system, base, svg, tuple(drawn), tuple(listed), len(others) - len(listed))

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from demur.artifact_numbers import DeltaNumbers, PairedNumbers
+from demur.drawing.confidence import ConfidenceBars, histogram, reliability_diagram
+from demur.picture_data import reliability_bins
 from demur.report.forest import which
 from demur.report.numbers import UNDEFINED, bound_of, differences_of, ends_at, nothing_common, runs_of, title
 from demur.report.sides import sides_of
-from demur.report.svg import Frame, element, label, line, marker, picture
 from demur.verdict import ends_of, with_interval
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from demur.artifact import Metrics
-    from demur.artifact_numbers import Histogram, Reliable, VariantNumbers
+    from demur.artifact_numbers import VariantNumbers
     from demur.report.sides import Side
-
-_SQUARE = 340
-_WIDTH, _HEIGHT = 480, 250
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,64 +96,20 @@ def _area(one: VariantNumbers) -> str:
 
 def _pictures(runs: Sequence[VariantNumbers], sides: Sequence[Side]) -> SignalPictures:
     both = [*zip(sides, runs, strict=True)]
-    top = max((_tallest(one.histogram) for one in runs if one.histogram), default=0) or 1
+    bars = [
+        (side, ConfidenceBars(side.style, counts.edges, counts.right, counts.wrong, counts.abstained))
+        for side, one in both
+        if (counts := one.histogram)
+    ]
+    top = max((each.tallest for _, each in bars), default=0) or 1
     return SignalPictures(
         reliability=_reliability(both) if any(one.reliability for one in runs) else None,
-        histograms=tuple(
-            (side, _histogram(one.histogram, side, top), one.histogram.abstained) for side, one in both if one.histogram
-        ),
+        histograms=tuple((side, histogram(each, top).svg, each.abstained) for side, each in bars),
     )
 
 
 def _reliability(both: Sequence[tuple[Side, VariantNumbers]]) -> str:
-    frame = Frame(_SQUARE, _SQUARE)
-    diagonal = line([(frame.across(0), frame.up(0)), (frame.across(1), frame.up(1))])
-    parts = [
-        *frame.axes("what the confidence says", "share that was right"),
-        element("path", d=diagonal, class_="zero"),
-    ]
-    said = []
-    for side, one in both:
-        if one.reliability:
-            parts += [*_bins(frame, one.reliability, side)]
-            said.append(f"{side.word}: expected calibration error {one.reliability.ece:.3f}")
-    words = f"Reliability: share that was right against what the confidence says. {'; '.join(said)}."
-    return picture(_SQUARE, _SQUARE, words, parts, class_="square")
-
-
-def _bins(frame: Frame, found: Reliable, side: Side) -> Iterator[str]:
-    """The bins that hold answers, larger where they hold more."""
-    bins = [each for each in found.bins if each.count]
-    spots = [(frame.across(each.said), frame.up(each.came_true)) for each in bins]
-    yield element("path", d=line(spots), class_=f"line {side.style}")
-    most = max((each.count for each in bins), default=1)
-    for (x, y), each in zip(spots, bins, strict=True):
-        yield marker(x, y, side.style, 3 + 5 * (each.count / most) ** 0.5)
-
-
-def _tallest(found: Histogram) -> int:
-    return max(found.abstained, *(right + wrong for right, wrong in zip(found.right, found.wrong, strict=True)))
-
-
-def _histogram(found: Histogram, side: Side, top: int) -> str:
-    """Answers by confidence, on the scale of the other run's."""
-    low, high = found.edges[0], found.edges[-1]
-    frame = Frame(_WIDTH, _HEIGHT, xs=(low, high), ys=(0.0, float(top)), right=96)
-    away = Frame(_WIDTH, _HEIGHT, ys=frame.ys, left=_WIDTH - 70, right=22)
-    parts = [*frame.axes("confidence", "items"), *_bar(away, (0.0, 1.0), [(found.abstained, "abstained")])]
-    parts.append(label(_WIDTH - 46, _HEIGHT - 27, "abstained"))
-    for edges, right, wrong in zip(pairwise(found.edges), found.right, found.wrong, strict=True):
-        parts += [*_bar(frame, edges, [(right, side.style), (wrong, "wrong")])]
-    words = f"Answers by confidence: {sum(found.right)} right, {sum(found.wrong)} wrong, {found.abstained} abstained."
-    return picture(_WIDTH, _HEIGHT, words, parts, class_="histogram")
-
-
-def _bar(frame: Frame, edges: tuple[float, float], stack: Sequence[tuple[int, str]]) -> Iterator[str]:
-    x, end = frame.across(edges[0]), frame.across(edges[1])
-    base = 0
-    for count, kind in stack:
-        if count:
-            top = frame.up(base + count)
-            box = {"x": x + 0.5, "y": top, "width": max(end - x - 1, 1), "height": frame.up(base) - top}
-            yield element("rect", class_=f"bar {kind}", **box)
-        base += count
+    drawn = [(side.word, side.style, one.reliability) for side, one in both if one.reliability]
+    errors = "; ".join(f"{word}: expected calibration error {each.ece:.3f}" for word, _, each in drawn)
+    words = f"Reliability: share that was right against what the confidence says. {errors}."
+    return reliability_diagram([reliability_bins(each, word, style) for word, style, each in drawn], words).svg

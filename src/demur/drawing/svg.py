@@ -1,4 +1,4 @@
-"""SVG: elements as text with every attribute escaped, and a frame that turns numbers into places."""
+"""SVG: elements as text with every attribute escaped, and a frame that turns numbers into coordinates."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING
 
+from demur.drawing.looks import LOOKS
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -14,10 +16,10 @@ _MOST_TICKS = 5
 _FINEST = 1e-300
 
 
-def place(value: float) -> str:
+def coordinate(value: float) -> str:
     """A coordinate to a tenth.
 
-    >>> place(12.04), place(3.25), place(-0.01)
+    >>> coordinate(12.04), coordinate(3.25), coordinate(-0.01)
     ('12', '3.2', '0')
     """
     return f"{round(value, 1) + 0.0:.1f}".removesuffix(".0")
@@ -26,25 +28,14 @@ def place(value: float) -> str:
 def element(name: str, *inside: str, **attributes: float | str) -> str:
     """One element; `class_` is class, and an underscore inside a name is a hyphen.
 
-    >>> element("text", text("<"), x=1.25, text_anchor="end", class_="tick")
+    >>> element("text", escape("<"), x=1.25, text_anchor="end", class_="tick")
     '<text x="1.2" text-anchor="end" class="tick">&lt;</text>'
     """
     written = "".join(
-        f' {key.rstrip("_").replace("_", "-")}="{escape(value) if isinstance(value, str) else place(value)}"'
+        f' {key.rstrip("_").replace("_", "-")}="{escape(value) if isinstance(value, str) else coordinate(value)}"'
         for key, value in attributes.items()
     )
     return f"<{name}{written}>{''.join(inside)}</{name}>" if inside else f"<{name}{written}/>"
-
-
-def text(content: str) -> str:
-    """Words inside an element."""
-    return escape(content)
-
-
-def picture(width: float, height: float, label: str, parts: Iterable[str], **attributes: float | str) -> str:
-    """A whole picture with its description."""
-    box = f"0 0 {place(width)} {place(height)}"
-    return element("svg", *parts, viewBox=box, role="img", aria_label=label, **attributes)
 
 
 def ticks(low: float, high: float) -> list[float]:
@@ -91,17 +82,17 @@ class Frame:
         floor, end = self.height - self.bottom, self.width - self.right
         for number in ticks(*self.ys):
             y = self.up(number)
-            yield element("path", d=f"M{place(self.left)} {place(y)}H{place(end)}", class_="grid")
+            yield element("path", d=f"M{coordinate(self.left)} {coordinate(y)}H{coordinate(end)}", class_="grid")
             yield label(self.left - 8, y + 4, number_text(number), anchor="end")
         for number in ticks(*self.xs):
             x = self.across(number)
-            yield element("path", d=f"M{place(x)} {place(floor)}v5", class_="axis")
+            yield element("path", d=f"M{coordinate(x)} {coordinate(floor)}v5", class_="axis")
             yield label(x, floor + 19, f"{number:.0%}" if percent else number_text(number))
-        yield element("path", d=f"M{place(self.left)} {place(floor)}H{place(end)}", class_="axis")
+        yield element("path", d=f"M{coordinate(self.left)} {coordinate(floor)}H{coordinate(end)}", class_="axis")
         yield label((self.left + end) / 2, self.height - 6, across, kind="name")
         middle = (self.top + floor) / 2
-        turned = f"rotate(-90 13 {place(middle)})"
-        yield element("text", text(up), x=13, y=middle, text_anchor="middle", transform=turned, class_="name")
+        turned = f"rotate(-90 13 {coordinate(middle)})"
+        yield element("text", escape(up), x=13, y=middle, text_anchor="middle", transform=turned, class_="name")
 
 
 def number_text(number: float) -> str:
@@ -115,14 +106,23 @@ def number_text(number: float) -> str:
 
 def label(x: float, y: float, content: str, *, anchor: str = "middle", kind: str = "tick") -> str:
     """A word in its place."""
-    return element("text", text(content), x=x, y=y, text_anchor=anchor, class_=kind)
+    return element("text", escape(content), x=x, y=y, text_anchor=anchor, class_=kind)
 
 
-def marker(x: float, y: float, side: str, radius: float = 4) -> str:
-    """A point of a run: round on the left, square on the right, so that colour is not all that tells them apart."""
-    if side == "right":
-        return element("rect", x=x - radius, y=y - radius, width=2 * radius, height=2 * radius, class_="dot right")
-    return element("circle", cx=x, cy=y, r=radius, class_=f"dot {side}")
+def marker(x: float, y: float, style: str, radius: float = 4) -> str:
+    """A point of a system, in the shape of its look."""
+    look = next(look for look in LOOKS if look.style == style)
+    if look.marker == "o":
+        return element("circle", cx=x, cy=y, r=radius, class_=f"dot {style}")
+    if look.marker == "s":
+        return element("rect", x=x - radius, y=y - radius, width=2 * radius, height=2 * radius, class_=f"dot {style}")
+    corners, first, inner = look.corners
+    spots = []
+    for corner in range(corners):
+        angle = math.radians(first + 360 * corner / corners)
+        reach = 1.3 * radius * (inner if corner % 2 else 1)
+        spots.append((x + reach * math.cos(angle), y + reach * math.sin(angle)))
+    return element("path", d=f"{line(spots)}Z", class_=f"dot {style}")
 
 
 def steps(spots: Iterable[tuple[float, float]], start: float) -> str:

@@ -1,0 +1,48 @@
+"""HTML of results in a notebook: tables and rows of pictures, with every text escaped."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from demur.drawing.picture import Picture
+
+_MOST_ROWS = 12
+_MOST_PICTURES = 4
+
+
+def html_table(header: Sequence[str], rows: Iterable[Sequence[str]], caption: str) -> str:
+    """A plain table. The cells are text: whatever markup they hold is shown, not obeyed.
+
+    >>> html_table(["<b>"], [["1"]], "x")
+    '<table><caption>x</caption><thead><tr><th>&lt;b&gt;</th></tr></thead><tbody><tr><td>1</td></tr></tbody></table>'
+    """
+    head = "".join(f"<th>{escape(cell)}</th>" for cell in header)
+    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+    return f"<table><caption>{escape(caption)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def both_ends(count: int, row: Callable[[int], Sequence[str]]) -> list[Sequence[str]]:
+    """The first and the last rows of a long table; all of a short one.
+
+    >>> both_ends(1, lambda index: [f"{index}"]), len(both_ends(100, lambda index: [f"{index}"]))
+    ([['0']], 13)
+    """
+    if count <= _MOST_ROWS:
+        return [row(index) for index in range(count)]
+    first, last = range(_MOST_ROWS // 2), range(count - _MOST_ROWS // 2, count)
+    return [*map(row, first), ["…"] * len(row(0)), *map(row, last)]
+
+
+def html_pictures(pictures: Mapping[str, Picture], table: str) -> str:
+    """The first few pictures, each under its name, and a table below."""
+    figures = [
+        f'<figure style="margin:0 1em 0 0"><figcaption>{escape(name)}</figcaption>{picture.standalone()}</figure>'
+        for name, picture in [*pictures.items()][:_MOST_PICTURES]
+    ]
+    more = len(pictures) - len(figures)
+    note = f"<p>… and {more} more, which <code>demur figure</code> draws</p>" if more else ""
+    return f'<div><div style="display:flex;flex-wrap:wrap">{"".join(figures)}</div>{note}{table}</div>'

@@ -1,0 +1,41 @@
+"""Looks: how systems are told apart in every picture, by colour (Okabe–Ito), marker and dash together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """The class of a system in a picture, its colour, its marker as matplotlib names it, its dash in line widths.
+
+    A marker other than a circle or a square has `corners`: how many, where the first is in degrees, and how far out
+    every second one lies.
+    """
+
+    style: str
+    colour: str
+    marker: str
+    dash: tuple[float, ...] = ()
+    corners: tuple[int, float, float] = (0, 0, 0)
+
+
+LOOKS = (
+    Look("left", "#0072b2", "o"),
+    Look("right", "#d55e00", "s", (4, 1.5)),
+    Look("third", "#009e73", "^", (1, 1), (3, -90, 1)),
+    Look("fourth", "#cc79a7", "D", (6, 1.5, 1, 1.5), (4, -90, 1)),
+    Look("fifth", "#e69f00", "v", (2, 1), (3, 90, 1)),
+    Look("sixth", "#56b4e9", "P", (8, 2), (8, -90, 0.45)),
+    Look("seventh", "#000000", "X", (3, 1, 1, 1, 1, 1), (8, -45, 0.45)),
+    Look("eighth", "#f0e442", "*", (5, 1, 2, 1), (10, -90, 0.45)),
+)
+
+
+def look_at(index: int) -> Look:
+    """The look of the system at an index; after the eighth they repeat.
+
+    >>> look_at(1).style, look_at(8).style
+    ('right', 'left')
+    """
+    return LOOKS[index % len(LOOKS)]

@@ -1,0 +1,153 @@
+"""Risk–coverage charts: curves as steps, with their bands, their ends and the orders they are held against."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from demur.drawing.picture import Picture
+from demur.drawing.svg import Frame, coordinate, element, label, line, marker, steps
+from demur.drawing.thinning import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    Kind = Literal["selective", "generalized"]
+    Spots = list[tuple[float, float]]
+
+MOST_MARKERS = 40
+_NEAR_THE_END = 0.85
+_CMAX_ROW = 18
+
+
+@dataclass(frozen=True, slots=True)
+class RiskBand:
+    """Intervals at each coverage and a band over all of them; stepped where it holds every operating point."""
+
+    coverage: Sequence[float]
+    low: Sequence[float]
+    high: Sequence[float]
+    low_simultaneous: Sequence[float]
+    high_simultaneous: Sequence[float]
+    stepped: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RiskCurve:
+    """One system's risk at each coverage; `random` is the risk of a random order at coverage 0 and at Cmax."""
+
+    label: str
+    style: str
+    coverage: Sequence[float]
+    risk: Sequence[float]
+    cmax: float
+    random: tuple[float, float] | None = None
+    oracle: Sequence[tuple[float, float]] = ()
+    band: RiskBand | None = None
+
+    @property
+    def highest(self) -> float:
+        """The highest point of the curve or of the intervals around it."""
+        return max([*self.risk, *(self.band.high if self.band else ())], default=0.0)
+
+
+def risk_coverage(
+    curves: Sequence[RiskCurve],
+    kind: Kind,
+    *,
+    top: float | None = None,
+    units: str = "items that are answered",
+    size: tuple[float, float] = (760, 400),
+) -> Picture:
+    """Curves of one kind of risk in one frame that reaches up to `top`, or to the highest of them."""
+    high = max((curve.highest for curve in curves), default=0.0) if top is None else top
+    low = min((float(min(curve.risk)) for curve in curves if len(curve.risk)), default=0.0)
+    margin = _CMAX_ROW * max(len(curves), 2) + 4
+    frame = Frame(*size, ys=(min(low, 0.0), (high if high > 0 else 1.0) * 1.04), top=margin)
+    parts = [*frame.axes(f"coverage (share of all {units})", f"{kind} risk", percent=True)]
+    for draw in (_band, _references, _steps):
+        parts += [part for curve in curves for part in _group(frame, curve, draw)]
+    names = ["Cmax"] if len(curves) == 1 else [f"Cmax {curve.label}" for curve in curves]
+    for row, (name, curve) in enumerate(zip(names, curves, strict=True)):
+        parts.append(element("g", *_cmax(frame, curve, name, 13 + _CMAX_ROW * row), class_=f"of-{curve.style}"))
+    parts += [element("circle", r=8, class_=f"here {curve.style}", visibility="hidden") for curve in curves]
+    floor = frame.up(0)
+    data = {
+        "data_left": coordinate(frame.left),
+        "data_right": coordinate(frame.across(1)),
+        "data_floor": coordinate(floor),
+        "data_unit": repr((floor - frame.up(frame.ys[1])) / frame.ys[1]),
+    }
+    keys = [(curve.style, curve.label) for curve in curves]
+    return Picture(*size, _in_words(curves, kind), parts, "curves", keys, data)
+
+
+def _group(frame: Frame, curve: RiskCurve, draw: Callable[[Frame, RiskCurve], Iterator[str]]) -> list[str]:
+    """What can be hidden together."""
+    inside = [*draw(frame, curve)]
+    return [element("g", *inside, class_=f"of-{curve.style}")] if inside else []
+
+
+def _in_words(curves: Sequence[RiskCurve], kind: Kind) -> str:
+    ends = [
+        f"{curve.label or 'run'}: {curve.risk[0]:.4g} at a coverage of {curve.coverage[0]:.1%}, "
+        f"{curve.risk[-1]:.4g} at {curve.cmax:.1%}"
+        if len(curve.coverage)
+        else f"{curve.label or 'run'}: nothing is answered"
+        for curve in curves
+    ]
+    return f"{kind.capitalize()} risk against coverage, as steps. {'; '.join(ends)}."
+
+
+def _steps(frame: Frame, curve: RiskCurve) -> Iterator[str]:
+    """Steps where each can be told from the next; of very many points a line, through those that can be told apart."""
+    kept = visible(curve.coverage, curve.risk).tolist()
+    if not kept:
+        return
+    spots = [(frame.across(curve.coverage[i]), frame.up(curve.risk[i])) for i in kept]
+    start = frame.across(0)
+    path = steps(spots, start) if len(kept) == len(curve.risk) else line([(start, spots[0][1]), *spots])
+    yield element("path", d=path, class_=f"line {curve.style}")
+    if len(spots) <= MOST_MARKERS:
+        yield from (marker(x, y, curve.style) for x, y in spots)
+
+
+def _band(frame: Frame, curve: RiskCurve) -> Iterator[str]:
+    """The band that holds at all coverages at once, and on it the intervals at each of them."""
+    band = curve.band
+    if band is None:
+        return
+    for low, high, name in (
+        (band.low_simultaneous, band.high_simultaneous, "simultaneous"),
+        (band.low, band.high, "pointwise"),
+    ):
+        outline = [*_edge(frame, band, low), *reversed(_edge(frame, band, high))]
+        yield element("path", d=line(outline) + "Z", class_=f"band {name} {curve.style}")
+
+
+def _edge(frame: Frame, band: RiskBand, heights: Sequence[float]) -> Spots:
+    """One edge of a band, from coverage 0 on; what lies above the frame ends at it."""
+    ups = [frame.up(min(height, frame.ys[1])) for height in heights]
+    spots = [(frame.across(0), ups[0])]
+    for coverage, up in zip(band.coverage, ups, strict=True):
+        if band.stepped:
+            spots.append((spots[-1][0], up))
+        spots.append((frame.across(coverage), up))
+    return spots
+
+
+def _references(frame: Frame, curve: RiskCurve) -> Iterator[str]:
+    orders: dict[str, Sequence[tuple[float, float]]] = {"oracle": curve.oracle} if curve.oracle else {}
+    if curve.random is not None:
+        orders = {"random": [(0.0, curve.random[0]), (curve.cmax, curve.random[1])], **orders}
+    for name, points in orders.items():
+        path = line((frame.across(x), frame.up(y)) for x, y in points)
+        yield element("path", d=path, class_=f"reference {name} {curve.style}")
+
+
+def _cmax(frame: Frame, curve: RiskCurve, name: str, height: float) -> Iterator[str]:
+    x = frame.across(curve.cmax)
+    path = f"M{coordinate(x)} {coordinate(height + 4)}V{coordinate(frame.up(0))}"
+    yield element("path", d=path, class_=f"cmax {curve.style}")
+    anchor = "end" if curve.cmax > _NEAR_THE_END else "middle"
+    yield label(x, height, f"{name} {curve.cmax:.1%}", anchor=anchor, kind="name")

@@ -1,0 +1,108 @@
+"""The drawing room: any number of systems told apart without colour, and pictures that need no page around them."""
+
+import re
+from itertools import pairwise
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from demur.drawing.confidence import ConfidenceBars, ReliabilityBins, calibration_map, histogram, reliability_diagram
+from demur.drawing.forest import DotGroup, ForestPanel, IntervalRow, dot_plot, forest
+from demur.drawing.looks import LOOKS, look_at
+from demur.drawing.risk_coverage import RiskBand, RiskCurve, risk_coverage
+from demur.drawing.svg import marker
+
+HOSTILE = "</text><script>alert(1)</script>\"'&"
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def systems(count):
+    return [
+        RiskCurve(f"system {n}", look_at(n).style, [0.2, 0.5], [0.1 + n / 20, 0.2 + n / 20], 0.5, (0.2, 0.2))
+        for n in range(count)
+    ]
+
+
+def every_chart(name):
+    row = IntervalRow(name, "left", 0.5, (0.25, 0.75))
+    return [
+        risk_coverage([RiskCurve(name, "left", [0.5], [0.25], 0.5)], "selective", units=name),
+        forest([ForestPanel(name, (name, name), margin=True, rows=[row])], name),
+        dot_plot([DotGroup(name, [row, IntervalRow(name, "right", None, reason=name)], {"good": (0.5, 1.0)})], name),
+        reliability_diagram([ReliabilityBins(name, "left", [0.5], [0.5], [3])], name, (name, name)),
+        histogram(ConfidenceBars("left", [0.0, 0.5, 1.0], [1, 2], [0, 1], 3), 3),
+        calibration_map([0.0, 1.0], [0.25, 0.75], name, knots=True),
+    ]
+
+
+class TestLooks:
+    def test_no_two_share_a_colour_a_marker_or_a_dash(self):
+        for property_ in ("style", "colour", "marker", "dash"):
+            assert len({getattr(look, property_) for look in LOOKS}) == len(LOOKS) == 8
+
+    def test_no_two_markers_have_one_shape(self):
+        assert len({re.sub('class="[^"]*"', "", marker(50, 50, look.style)) for look in LOOKS}) == len(LOOKS)
+
+    def test_eight_systems_in_one_picture_have_a_line_an_end_and_a_key_each(self):
+        tree = ET.fromstring(risk_coverage(systems(8), "selective").standalone())  # noqa: S314  (our own)
+        texts = ["".join(node.itertext()) for node in tree.iter(f"{SVG}text")]
+        for number, look in enumerate(LOOKS):
+            lines = [node for node in tree.iter(f"{SVG}path") if node.get("class") == f"line {look.style}"]
+            assert len(lines) == 2, "the curve and the key"
+            assert texts.count(f"system {number}") == 1
+            assert f"Cmax system {number} 50.0%" in texts
+
+    def test_the_names_of_many_ends_do_not_lie_on_each_other_or_on_the_curves(self):
+        tree = ET.fromstring(risk_coverage(systems(8), "selective").standalone())  # noqa: S314  (our own)
+        heights = [float(n.get("y")) for n in tree.iter(f"{SVG}text") if "".join(n.itertext()).startswith("Cmax")]
+        assert min(b - a for a, b in pairwise(heights)) >= 13
+        curves = [n.get("d") for n in tree.iter(f"{SVG}path") if n.get("class", "").startswith("line ")]
+        assert max(heights) < min(float(re.match(r"M\S+ ([\d.]+)", path)[1]) for path in curves)
+
+
+class TestStandalone:
+    @pytest.mark.parametrize("index", range(6))
+    def test_text_is_shown_and_not_obeyed_on_the_page_and_alone(self, index):
+        plain, hostile = every_chart("name")[index], every_chart(HOSTILE)[index]
+        for draw in (lambda picture: picture.svg, lambda picture: picture.standalone()):
+            tags = [[node.tag for node in ET.fromstring(draw(each)).iter()] for each in (plain, hostile)]  # noqa: S314
+            assert tags[0] == tags[1]
+
+    @pytest.mark.parametrize("index", range(6))
+    def test_it_draws_what_the_page_draws(self, index):
+        picture = every_chart("name")[index]
+        inside = picture.svg[picture.svg.index(">") + 1 : -len("</svg>")]
+        assert inside in picture.standalone()
+
+    def test_its_rules_leave_the_notebook_around_it_alone(self):
+        style = re.search("<style>(.*?)</style>", every_chart("x")[0].standalone(), re.DOTALL)[1]
+        selectors = [each for group in re.findall(r"([^{}]+)\{", style) for each in group.split(",")]
+        assert len(selectors) > 20
+        assert all(selector.strip().startswith(".demur ") for selector in selectors)
+
+    def test_every_class_that_is_drawn_has_a_rule_or_is_plain_text(self):
+        band = RiskBand([0.5], [0.1], [0.3], [0.0], [0.4], stepped=True)
+        full = RiskCurve("x", "left", [0.5], [0.2], 0.5, (0.2, 0.2), [(0.0, 0.1), (0.5, 0.2)], band)
+        drawn = "".join(each.standalone() for each in (*every_chart("x"), risk_coverage([full], "generalized")))
+        style = re.search("<style>(.*?)</style>", drawn, re.DOTALL)[1]
+        names = {name for names in re.findall('class="([^"]*)"', drawn) for name in names.split()}
+        assert {name for name in names if f".{name}" not in style} == {"name", "row", "of-left", "pointwise"}
+
+    def test_paper_is_white(self):
+        white = '<rect width="760" height="420" fill="white"/>'
+        assert white in every_chart("x")[0].standalone(paper=True)
+        assert white not in every_chart("x")[0].standalone()
+
+
+def test_risks_below_nothing_are_inside_the_frame():
+    """A loss of one's own may be negative."""
+    picture = risk_coverage([RiskCurve("", "left", [0.5, 1.0], [-2.0, -1.0], 1.0)], "selective")
+    heights = [float(y) for y in re.findall(r'cy="([\d.]+)"', picture.svg)]
+    assert len(heights) == 2
+    assert all(40 <= height <= 400 - 46 for height in heights)
+
+
+def test_empty_bins_are_not_drawn():
+    bins = ReliabilityBins.of("", "left", [(0.1, 0.2, 5), (0.5, 0.0, 0), (0.9, 0.8, 20)])
+    assert (bins.mean_predicted, bins.fraction_correct, bins.count) == ([0.1, 0.9], [0.2, 0.8], [5, 20])
+    assert bins.weight == [0.25, 1.0]
