@@ -211,8 +211,8 @@ PITFALLS = {
         "participant 300: success is missing, expected true or false",
     ),
     "success text": (changed(lambda one: one.update(success="false")), "success is 'false', expected true or false"),
-    "same twice": (run(experiment(person(), person())), "participant 300 stands more than once"),
-    "failed and not": (run(experiment(person(), failure(300))), "participant 300 stands more than once"),
+    "same twice": (run(experiment(person(), person())), "participant 300 appears more than once"),
+    "failed and not": (run(experiment(person(), failure(300))), "participant 300 appears more than once"),
     "two of a mode": (run(experiment(person()), experiment(person())), "2 experiments and no mode was asked for"),
     "contradiction": (
         run({"provenance": {"mode": "a"}, "results": {"mode": "b", "results": [person()]}}),

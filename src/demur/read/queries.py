@@ -9,11 +9,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from demur.errors import UserError, shown, unknown
+from demur.errors import UserError, located, shown, unknown
 from demur.ranking_columns import RankingsBuilder
 from demur.rankings import Query, Rankings, query_name
 from demur.read.query_cells import Cells
-from demur.read.tables import NO_ROWS, opened_table
+from demur.read.tables import NO_ROWS, missing_column, opened_table, role_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -40,13 +40,12 @@ class Layout:
     @classmethod
     def of(cls, header: Sequence[str], columns: Mapping[str, str], systems: Mapping[str, str]) -> Layout:
         """Find the columns: those that are mapped by their names, the others by what they are usually called."""
-        _check_mapping(columns, systems)
-        named = {role: columns.get(role, role) for role in ROLES}
+        named = role_names(columns, ROLES)
+        if systems and "ranked_ids" in columns:
+            raise UserError("the ranked columns are named as systems: leave out the mapping of ranked_ids")
         for role in (*NEEDED, *columns):
             if named[role] not in header:
-                listed = ", ".join(map(shown, header))
-                way = f"map it, {role}=COLUMN (--column)"
-                raise UserError(f"no column {shown(named[role])} for {role}; columns: {listed}; {way}")
+                raise missing_column(named[role], role, header)
         ranked = systems or _ranked_columns(header, named["ranked_ids"])
         for column in ranked.values():
             if column not in header:
@@ -91,14 +90,6 @@ def _query(row: Row, roles: Mapping[str, str], cells: Cells) -> Query:
         )
     except UserError as error:
         raise UserError(f"{query_name(post, criterion)}: {error}") from None
-
-
-def _check_mapping(columns: Mapping[str, str], systems: Mapping[str, str]) -> None:
-    for role in columns:
-        if role not in ROLES:
-            raise unknown("column role", role, ROLES)
-    if systems and "ranked_ids" in columns:
-        raise UserError("the ranked columns are named as systems: leave out the mapping of ranked_ids")
 
 
 def _ranked_columns(header: Sequence[str], own: str) -> dict[str, str]:
@@ -204,7 +195,6 @@ def _opened(
 def _queries(layout: Layout, table: Table) -> Iterator[dict[str, Query]]:
     cells = Cells(table.joined_ids, table.text_only)
     for position, row in table.rows(layout.columns):
-        try:
-            yield layout.queries(row, cells)
-        except UserError as error:
-            raise UserError(f"{position}: {error}") from None
+        with located(position):
+            queries = layout.queries(row, cells)
+        yield queries

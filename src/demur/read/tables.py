@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from demur.columns import MISSING, check_lengths, plain, plain_values
-from demur.errors import UserError, literal, repeated, shown
+from demur.errors import UserError, literal, repeated, shown, unknown
 from demur.frames import columns_of
 from demur.read.stream import Stream, stream
 from demur.strict_json import json_objects
@@ -71,6 +71,20 @@ class Table:
             for name, values in columns.items():
                 values.append(row.get(name, MISSING))
         return columns
+
+
+def role_names(mapped: Mapping[str, str], roles: Collection[str]) -> dict[str, str]:
+    """What the column of each role is called: as mapped, or by the role itself."""
+    for role in mapped:
+        if role not in roles:
+            raise unknown("column role", role, roles)
+    return {role: mapped.get(role, role) for role in roles}
+
+
+def missing_column(name: str, role: str, header: Iterable[str]) -> UserError:
+    """The error for a role that no column plays."""
+    listed = ", ".join(map(shown, header)) or "none"
+    return UserError(f"no column {shown(name)} for {role}; columns: {listed}; map it, {role}=COLUMN (--column)")
 
 
 FORMATS: dict[str, Callable[[Stream, str | Path], Table]] = {}
