@@ -13,6 +13,7 @@ import pytest
 
 from commands import demur, real_demur, script
 from demur import load
+from demur.read import run_json
 from demur.simulate import simulated_run
 from runs import experiment, failure, participant, run, written
 
@@ -56,8 +57,8 @@ class TestFlags:
 
     def test_two_modes_of_one_file_which_is_read_once(self, folder, monkeypatch):
         read = []
-        plain = Path.read_bytes
-        monkeypatch.setattr(Path, "read_bytes", lambda path: read.append(path.name) or plain(path))
+        plain = run_json.stream
+        monkeypatch.setattr(run_json, "stream", lambda path: read.append(Path(path).name) or plain(path))
         found = evaluate(folder, *BOTH, "--output", "two.json")
         assert found.returncode == 0
         assert read.count("run.json") == 1

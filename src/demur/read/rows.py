@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from demur.columns import Column
+from demur.columns import Column, written_number
 from demur.errors import UserError, literal, repeated, shown
 from demur.instruments import PHQ8, Instrument
 from demur.instruments import instrument as instrument_of
@@ -98,7 +98,7 @@ def _item_names(items: list[Any], clusters: list[ClusterId], instrument: Instrum
 
 
 _INTEGER = re.compile(rf"[+-]?[0-9]{{1,{_MOST_DIGITS}}}")
-_DECIMAL_ID = re.compile(r"[+-]?[0-9]*\.[0-9]*")
+_DECIMAL_ID = re.compile(r"[+-]?([0-9]+\.[0-9]*|\.[0-9]+)")
 
 
 def _typed(table: Columns, names: Mapping[str, str]) -> Columns:
@@ -108,7 +108,10 @@ def _typed(table: Columns, names: Mapping[str, str]) -> Columns:
         names["success"]: lambda cells: [{"true": True, "false": False}.get(cell.lower(), cell) for cell in cells],
         names["item"]: lambda cells: cells,
     }
-    return {name: readers.get(name, _numbers_or_texts)(cells) for name, cells in table.items()}
+    return {
+        name: readers[name](cells) if name in readers else [*map(_number_or_text, cells)]
+        for name, cells in table.items()
+    }
 
 
 def _ids(cells: Sequence[str]) -> list[Any]:
@@ -122,16 +125,10 @@ def _ids(cells: Sequence[str]) -> list[Any]:
     return [*cells]
 
 
-def _numbers_or_texts(cells: Sequence[str]) -> list[Any]:
-    return [*map(_number_or_text, cells)]
-
-
 def _number_or_text(cell: str) -> float | str | None:
     if not cell:
         return None
     if _INTEGER.fullmatch(cell):
         return int(cell)
-    try:
-        return float(cell) if cell.isascii() and "_" not in cell else cell
-    except ValueError:
-        return cell
+    number = written_number(cell)
+    return cell if number is None else number

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,8 @@ from demur.errors import UserError, and_more, literal, located, repeated, shown
 from demur.instruments import PHQ8, Instrument
 from demur.instruments import instrument as instrument_of
 from demur.items import ClusterId, Items, RawUnits, Source, checked_ids
-from demur.strict_json import decode, fingerprint, loads, read_bytes, shown_path
+from demur.read.stream import stream
+from demur.strict_json import loads
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -38,16 +39,14 @@ def read_run(
 class RunFile:
     """A run file, read and parsed once; any of its experiments can be asked for."""
 
-    path: str
-    sha256: str
+    source: Source
     content: Any
 
     @classmethod
     def of(cls, path: str | Path) -> RunFile:
         """Read and parse."""
-        data = read_bytes(path)
-        with located(path):
-            return cls(shown_path(path), fingerprint(data), loads(decode(data)))
+        with stream(path) as file:
+            return cls(content=loads(file.lines.read()), source=file.source())
 
     def items(
         self,
@@ -58,14 +57,14 @@ class RunFile:
     ) -> Items:
         """The facts of one experiment."""
         scale = instrument_of(instrument)
-        with located(self.path):
+        with located(self.source.path):
             index, chosen_mode = _choose(_experiments(self.content), mode, experiment)
             raw = _raw_units(self.content["experiments"][index], scale, f"experiments[{index}]")
             metadata = _member(self.content, "run_metadata", dict, "the run", default={})
             traces = {
                 name: _member(metadata, name, str, "run_metadata", default=None) for name in ("run_id", "git_commit")
             }
-            return Items.of(raw, Source(path=self.path, sha256=self.sha256, mode=chosen_mode, **traces))
+            return Items.of(raw, replace(self.source, mode=chosen_mode, **traces))
 
 
 _REQUIRED = object()

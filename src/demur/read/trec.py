@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from demur.columns import written_number
 from demur.errors import UserError, literal, located, shown
 from demur.ranking_columns import RankingsBuilder
 from demur.rankings import Query, Rankings
@@ -118,12 +119,9 @@ def _is_relevant(cells: list[str]) -> bool:
 
 
 def _score(cells: list[str]) -> float:
-    text = cells[_SCORE]
-    try:
-        with np.errstate(over="ignore"):  # too large for 32 bits is not finite, and told below
-            score = float(np.float32(float(text))) if text.isascii() and "_" not in text else math.nan
-    except ValueError:
-        score = math.nan
+    number = written_number(cells[_SCORE])
+    with np.errstate(over="ignore"):  # too large for 32 bits is not finite
+        score = math.nan if number is None else float(np.float32(number))
     if not math.isfinite(score):
-        raise UserError(f"score {literal(text)}, expected a finite number")
+        raise UserError(f"score {literal(cells[_SCORE])}, expected a finite number")
     return score
