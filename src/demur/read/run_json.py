@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from demur.columns import MISSING, Column
@@ -12,6 +11,7 @@ from demur.instruments import PHQ8, Instrument
 from demur.instruments import instrument as instrument_of
 from demur.items import ClusterId, Items, RawUnits, Source, checked_ids
 from demur.read.stream import stream
+from demur.read.tables import by_column
 from demur.strict_json import loads
 
 if TYPE_CHECKING:
@@ -199,9 +199,6 @@ def _wrong_items(values: Json, where: str, name: str, instrument: Instrument) ->
     return UserError(and_more(text, len(missing)))
 
 
-_MOST_SIGNALS = 1000  # a column each: members that never repeat would take units × units of memory
-
-
 def _signal_columns(signals: list[Any], ids: Sequence[ClusterId], instrument: Instrument) -> dict[str, Column]:
     for unit, entry in enumerate(signals):
         if type(entry) is not dict:
@@ -210,7 +207,4 @@ def _signal_columns(signals: list[Any], ids: Sequence[ClusterId], instrument: In
                 f"participant {shown(ids[person])}, {instrument.items[item]}: item_signals is "
                 f"{_kind_shown(entry)}, expected an object"
             )
-    names = dict.fromkeys(chain.from_iterable(signals))
-    if len(names) > _MOST_SIGNALS:
-        raise UserError(f"{len(names)} different signals, expected at most {_MOST_SIGNALS}")
-    return {name: Column.of([entry.get(name, MISSING) for entry in signals]) for name in names}
+    return {name: Column.of(values) for name, values in by_column(signals, noun="signals").items()}
