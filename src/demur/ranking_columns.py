@@ -216,17 +216,13 @@ def _sets(given: Columns, name: str) -> list[frozenset[Any]]:
 
 def _each(given: Columns, check: Callable[..., Any], *names: str) -> list[Any]:
     """What a check makes of every query; its complaint is told with the query it is about."""
-    columns = [given[name] for name in names]
+    checked: list[Any] = []
     try:
-        return [*map(check, *columns)]
-    except UserError:
-        pass
-    for query, values in enumerate(zip(*columns, strict=True)):  # only a mistake pays for finding it
-        try:
-            check(*values)
-        except UserError as error:
-            raise UserError(f"{_query_name(given, query)}: {error}") from None
-    raise AssertionError
+        for values in zip(*(given[name] for name in names), strict=True):
+            checked.append(check(*values))  # noqa: PERF401  (how many there are says which query is wrong)
+    except UserError as error:
+        raise UserError(f"{_query_name(given, len(checked))}: {error}") from None
+    return checked
 
 
 def _hit_indices(hits: Sequence[Collection[Any]], ranked: Sequence[Sequence[Any]]) -> list[Sequence[int]]:
@@ -295,6 +291,8 @@ def _scores(scores: Sequence[float], ranked: Sequence[Any]) -> Sequence[float]:
         raise UserError(f"scores {literal(scores)}, expected a list of numbers")
     if len(scores) != len(ranked):
         raise UserError(f"{len(scores)} scores for {len(ranked)} ranked ids, expected one each")
+    if {*map(type, scores)} <= {int, float} and all(map(_LARGEST.__ge__, map(abs, scores))):
+        return scores
     for score in scores:
         if not _is_between(score, -_LARGEST, _LARGEST):
             raise UserError(f"score {literal(score)}, expected a finite number")
