@@ -26,7 +26,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-MEASURE, DATA, SHOW, TRUST = "Measure", "Data", "Show", "Trust"
+MEASURE, DATA, SHOW, TRUST, MORE = "Measure", "Data", "Show", "Trust", "More"
 _SPELLINGS = {"variants": ("fields",), "simulate-queries": ("simulate", "queries")}
 _FIRST = {"simulate": ("runs", "queries"), "study": ("intervals",)}
 

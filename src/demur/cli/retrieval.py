@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from demur.rankings import Rankings
+    from demur.results.table import Results
 
 
 @app.command(rich_help_panel=MEASURE)
@@ -78,8 +79,7 @@ def retrieval(  # noqa: PLR0913, PLR0917  (one parameter per option)
 
     Example: demur retrieval --qrels qrels.txt --run bm25=bm25.run.gz --run dense.run --split-topics / --seed 7
     """
-    from demur.report.retrieval.console import retrieval_text  # noqa: PLC0415  (--help does not pay for any of these)
-    from demur.resample import Plan  # noqa: PLC0415
+    from demur.resample import Plan  # noqa: PLC0415  (--help does not pay for any of these)
     from demur.results.retrieval import RetrievalSettings, evaluate_retrieval  # noqa: PLC0415
     from demur.selection import Bounds  # noqa: PLC0415
 
@@ -110,7 +110,7 @@ def retrieval(  # noqa: PLR0913, PLR0917  (one parameter per option)
             command=command_line(),
         )
     written = write_results(results, output, report, "retrieval")
-    print_results(results, written, lambda: retrieval_text(results), as_json=as_json, quiet=quiet)
+    print_results(results, written, lambda: _text(results), as_json=as_json, quiet=quiet)
 
 
 def _per_query(
@@ -135,6 +135,12 @@ def _named_run(run: str) -> tuple[str | None, str]:
     """A file, or a name and a file; a file that is there may have a = in its name."""
     name, equals, path = run.partition("=")
     return (name, path) if equals and name and not Path(run).exists() else (None, run)
+
+
+def _text(results: Results) -> str:
+    from demur.report.retrieval.console import retrieval_text  # noqa: PLC0415
+
+    return retrieval_text(results)
 
 
 def _check_mixture(given: dict[str, object], instead: str) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from demur.cli.app import SHOW, app, progress_bar
+from demur.cli.app import MORE, SHOW, app, progress_bar
 from demur.errors import unknown
 
 ResultFile = Annotated[Path, typer.Argument(help="A file written by demur evaluate.")]
@@ -84,7 +84,7 @@ def figure(
     typer.echo(f"wrote {write_whole(output, drawn, inputs=[*loaded.input_paths, results])}")
 
 
-@app.command()
+@app.command(rich_help_panel=MORE)
 def schema(name: Annotated[str, typer.Argument(help="metrics, results, run or calibrator.")]) -> None:
     """Print the JSON Schema of a file demur writes or reads.
 
@@ -97,7 +97,7 @@ def schema(name: Annotated[str, typer.Argument(help="metrics, results, run or ca
     typer.echo(files("demur").joinpath(f"schemas/{name}.schema.json").read_text(encoding="utf-8"), nl=False)
 
 
-@app.command()
+@app.command(rich_help_panel=MORE)
 def demo(
     folder: Annotated[Path, typer.Option(help="Where to put the runs, the results and the page.")] = Path(
         "data/outputs/demo"
