@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import re
 import subprocess
 import sys
@@ -73,7 +74,7 @@ class TestTheFile:
             "    print(hashlib.sha256(figure_bytes(found, suffix)).hexdigest())\n"
             "print('matplotlib.pyplot' in sys.modules)"
         )
-        there = {"MATPLOTLIBRC": str(tmp_path), "PYTHONHASHSEED": "7", "MPLCONFIGDIR": mpl.get_configdir()}
+        there = os.environ | {"MATPLOTLIBRC": str(tmp_path), "PYTHONHASHSEED": "7", "MPLCONFIGDIR": mpl.get_configdir()}
         path = GOLDEN / "one.json"
         found = subprocess.run(
             [sys.executable, "-c", code, path], env=there, check=True, capture_output=True, text=True
