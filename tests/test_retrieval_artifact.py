@@ -76,14 +76,15 @@ class TestGate:
         assert "one class only in A" in next(w.message for w in found.warnings if w.code == "single_class")
 
 
-class TestArtifact:
-    @pytest.fixture
-    def artifact(self):
-        columns = made()
-        systems = {"a": rankings_of(**columns), "b": rankings_of(**columns | {"ranked": [["s1", "s2", "s3"]] * 36})}
-        found = evaluate_retrieval(systems, settings=RetrievalSettings(policies=["fixed:2"]), plan=Plan(40, seed=1))
-        return retrieval_metrics_artifact(found, created_at=WHEN, command="demur retrieval")
+@pytest.fixture(scope="module")
+def artifact():
+    columns = made()
+    systems = {"a": rankings_of(**columns), "b": rankings_of(**columns | {"ranked": [["s1", "s2", "s3"]] * 36})}
+    found = evaluate_retrieval(systems, settings=RetrievalSettings(policies=["fixed:2"]), plan=Plan(40, seed=1))
+    return retrieval_metrics_artifact(found, created_at=WHEN, command="demur retrieval")
 
+
+class TestArtifact:
     def test_it_validates_against_the_shipped_schema_and_reads_back(self, artifact, tmp_path):
         path = artifact.save(tmp_path / "r.json")
         schema = json.loads(files("demur").joinpath("schemas/retrieval.schema.json").read_text(encoding="utf-8"))
