@@ -34,12 +34,24 @@ OFTEN = 0.05
 class Kind:
     """A kind of warning: what it is about (nothing: the number itself), and its sentence.
 
-    A `sample` warning is about the clusters themselves, whatever system or confidence is looked at.
+    A `sample` warning is about the clusters themselves, whatever system or confidence is looked at. Where one of the
+    parameters `given` is there, the sentence is another.
     """
 
     subject: str
     sentence: str
     sample: bool = False
+    given: Mapping[str, str] = field(default_factory=dict)
+
+    def words(self, parameters: Mapping[str, Any], noun: str) -> str:
+        """The sentence with its parameters."""
+        sentence = next((text for name, text in self.given.items() if name in parameters), self.sentence)
+        plain = {name: _listed(value) for name, value in parameters.items()}
+        return sentence.format(noun=noun, **plain)
+
+
+def _listed(value: Any) -> Any:
+    return ", ".join(map(shown, value)) if isinstance(value, (list, tuple)) else value
 
 
 _PEOPLE, _ORDER = "clusters", "confidence"
@@ -94,13 +106,13 @@ KINDS = {
     "selection_bounds": Kind("", "{selections} selections break the bounds on how many ids may be shown"),
     "no_scores": Kind("", "{policies} selection policies need scores, and it has none: they are left out"),
     "single_class": Kind(
-        "detection", "all queries have evidence, or none has: AUROC, AUPRC and rates are given by convention"
-    ),
-    "single_class_criteria": Kind(
-        "detection", "one class only in {criteria}: their values are conventions, and are in the mean over criteria"
-    ),
-    "single_class_folds": Kind(
-        "folds", "{alone} of {folds} folds hold one class only: their values are conventions, and are in the mean over folds"
+        "detection",
+        "all queries have evidence, or none has: AUROC, AUPRC and rates are given by convention",
+        given={
+            "criteria": "one class only in {criteria}: their values are conventions, and are in the mean over criteria",
+            "folds": "{alone} of {folds} folds hold one class only: their values are conventions, and are in the mean "
+            "over folds",
+        },
     ),
 }
 
@@ -121,8 +133,7 @@ class ResultWarning:
         """The warning in words."""
         if self.text or self.code not in KINDS:
             return self.text.replace("cluster", noun)
-        plain = {name: ", ".join(map(shown, value)) if isinstance(value, (list, tuple)) else value for name, value in self.parameters.items()}
-        sentence = KINDS[self.code].sentence.format(noun=noun, **plain)
+        sentence = KINDS[self.code].words(self.parameters, noun)
         return sentence.replace(f"1 {noun}s hold ", f"1 {noun} holds ") if sentence.startswith("1 ") else sentence
 
     @property

@@ -199,11 +199,11 @@ def _about_detection(about: Pattern, rankings: Rankings) -> Iterator[ResultWarni
             rankings.criteria[place] for place in places if np.ptp(rankings.has_gold[rankings.criterion == place] * 1) == 0
         ]
         if alone:
-            yield ResultWarning("single_class_criteria", about, {"criteria": alone})
+            yield ResultWarning("single_class", about, {"criteria": alone})
     if rankings.fold is not None:
         pairs = {*zip(rankings.fold.tolist(), rankings.has_gold.tolist(), strict=True)}
         single = 2 * len(rankings.folds) - len(pairs)
         if single:
-            yield ResultWarning("single_class_folds", about, {"alone": single, "folds": len(rankings.folds)})
+            yield ResultWarning("single_class", about, {"alone": single, "folds": len(rankings.folds)})
 
 
