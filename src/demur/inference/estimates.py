@@ -160,14 +160,14 @@ class Estimates(Sequence[Estimate]):
         return frame_of(columns)
 
     def __repr__(self) -> str:
-        names = [_label(row.key) for row in self]
+        names = [label(row.key) for row in self]
         width = max(map(len, names), default=0)
         return "\n".join(f"{name:<{width}}  {row!r}" for name, row in zip(names, self, strict=True))
 
     def _repr_html_(self) -> str:
         from demur.drawing.html import html_table  # noqa: PLC0415
 
-        return html_table(("number", "value"), [(_label(row.key), repr(row)) for row in self], f"{len(self)} numbers")
+        return html_table(("number", "value"), [(label(row.key), repr(row)) for row in self], f"{len(self)} numbers")
 
 
 class WarnedEstimates(Estimates):
@@ -181,7 +181,7 @@ class WarnedEstimates(Estimates):
         return "\n".join([super().__repr__(), *(f"warning ({one.code}): {one.message()}" for one in self.warnings)])
 
 
-def _label(key: Key) -> str:
+def label(key: Key) -> str:
     """A key as a line of text shows it."""
     group = None if key.group is None else f"{key.group.name} {key.group.level or 'mean'}"
     among = None if key.among == "all" else key.among
