@@ -14,8 +14,8 @@ import pytest
 import pipeline
 from demur import UserError
 from demur.audit.figures import Printed, flattened
-from demur.audit.reading import queries_to_audit
-from demur.audit.retrieval import audited_retrieval
+from demur.audit.reported.queries import audited_retrieval
+from demur.audit.reported.reading import queries_to_audit
 from demur.strict_json import loads
 from pipeline import as_csv, by, labels, made_queries, mean_of, ranking, section, with_gold
 from runs import written
