@@ -76,9 +76,13 @@ def coverage(text: str) -> Fraction:
 
 
 def total(values: Iterable[Number]) -> Number:
-    """The sum: exact of whole numbers and fractions, rounded once of floats."""
+    """The sum: of floats rounded once, otherwise exact, over one common denominator (much faster than one by one)."""
     listed = [*values]
-    return math.fsum(listed) if any(isinstance(value, float) for value in listed) else sum(listed, Fraction(0))
+    exact = [value for value in listed if not isinstance(value, float)]
+    if len(exact) < len(listed):
+        return math.fsum(listed)
+    common = math.lcm(*(value.denominator for value in exact))
+    return Fraction(sum(value.numerator * (common // value.denominator) for value in exact), common)
 
 
 def mean(values: Iterable[Number]) -> Number | None:

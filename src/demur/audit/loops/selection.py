@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from demur.audit.loops.registry import loop, mean
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from demur.audit.loops.registry import Number
 
@@ -41,40 +41,27 @@ class Bounds(NamedTuple):
         return low, max(low, min(self.hard_cap, math.floor(candidates * share)))
 
 
-@loop("evidence_recall")
-def evidence_recall(rows: Rows) -> Number | None:
-    """How much of the gold is shown, per query; with no gold, whether nothing is shown."""
-    return mean(Fraction(hits, gold) if gold else Fraction(shown == 0) for gold, shown, hits in rows)
+# With nothing to find, showing nothing is right: 1 each. With something to find, showing nothing is 0 each.
+MEANS: dict[str, Callable[[Shown], Fraction | None]] = {
+    "evidence_recall": lambda row: Fraction(row.hits, row.gold) if row.gold else Fraction(row.shown == 0),
+    "evidence_precision": lambda row: Fraction(row.hits, row.shown) if row.shown else Fraction(row.gold == 0),
+    "evidence_f1": lambda row: Fraction(2 * row.hits, row.gold + row.shown) if row.gold + row.shown else Fraction(1),
+    "average_k": lambda row: Fraction(row.shown),
+    "empty_precision": lambda row: None if row.shown else Fraction(row.gold == 0),
+    "empty_recall": lambda row: None if row.gold else Fraction(row.shown == 0),
+    "false_evidence_rate": lambda row: None if row.gold else Fraction(row.shown > 0),
+}
 
 
-@loop("evidence_precision")
-def evidence_precision(rows: Rows) -> Number | None:
-    """How much of what is shown is gold, per query; with nothing shown, whether there is no gold."""
-    return mean(Fraction(hits, shown) if shown else Fraction(gold == 0) for gold, shown, hits in rows)
+def _register(name: str, worth: Callable[[Shown], Fraction | None]) -> None:
+    @loop(name)
+    def average(rows: Rows) -> Number | None:
+        worths = [worth(Shown(*row)) for row in rows]
+        return mean(value for value in worths if value is not None)
 
 
-@loop("evidence_f1")
-def evidence_f1(rows: Rows) -> Number | None:
-    """The harmonic mean of the two, per query; 1 where there is nothing to find and nothing shown."""
-    return mean(Fraction(2 * hits, gold + shown) if gold + shown else Fraction(1) for gold, shown, hits in rows)
-
-
-@loop("average_k")
-def average_k(rows: Rows) -> Number | None:
-    """How many ids are shown per query."""
-    return mean(Fraction(shown) for _, shown, _ in rows)
-
-
-@loop("empty_precision")
-def empty_precision(rows: Rows) -> Number | None:
-    """Of the queries with nothing shown, the share without gold."""
-    return mean(Fraction(gold == 0) for gold, shown, _ in rows if shown == 0)
-
-
-@loop("empty_recall")
-def empty_recall(rows: Rows) -> Number | None:
-    """Of the queries without gold, the share with nothing shown."""
-    return mean(Fraction(shown == 0) for gold, shown, _ in rows if gold == 0)
+for _name, _worth in MEANS.items():
+    _register(_name, _worth)
 
 
 @loop("empty_f1")
@@ -85,28 +72,14 @@ def empty_f1(rows: Rows) -> Number | None:
     return Fraction(2 * right, either) if either else None
 
 
-@loop("false_evidence_rate")
-def false_evidence_rate(rows: Rows) -> Number | None:
-    """Of the queries without gold, the share with something shown."""
-    return mean(Fraction(shown > 0) for gold, shown, _ in rows if gold == 0)
-
-
 def shown_by(policy: str, scores: Sequence[float], bounds: Bounds) -> int:
     """How many ids a policy shows of a list with these scores: fixed:k, threshold:s, gap or elbow."""
     kind, _, parameter = policy.partition(":")
     low, high = bounds.of(len(scores))
-    if kind == "fixed":
-        chosen = int(parameter)
-    elif kind == "threshold":
-        chosen = sum(score >= float(parameter) for score in scores)
-        low = low if chosen else 0
-    elif kind == "gap":
-        chosen = _before_largest_gap(scores, low)
-    elif kind == "elbow":
-        chosen = _before_elbow(scores)
-    else:
+    if kind not in _POLICIES:
         raise KeyError(policy)
-    return min(max(chosen, low), high)
+    chosen = _POLICIES[kind](scores, low, parameter)
+    return 0 if kind == "threshold" and not chosen else min(max(chosen, low), high)
 
 
 def _before_largest_gap(scores: Sequence[float], low: int) -> int:
@@ -117,9 +90,14 @@ def _before_largest_gap(scores: Sequence[float], low: int) -> int:
 
 def _before_elbow(scores: Sequence[float]) -> int:
     """How many come before the score furthest below the straight line from the first to the last."""
-    if not scores:
-        return 0
     last = max(len(scores) - 1, 1)
-    first, final = scores[0], scores[-1]
-    below = [first + (final - first) * rank / last - score for rank, score in enumerate(scores)]
-    return below.index(max(below))
+    below = [scores[0] + (scores[-1] - scores[0]) * rank / last - score for rank, score in enumerate(scores)]
+    return below.index(max(below)) if below else 0
+
+
+_POLICIES: dict[str, Callable[[Sequence[float], int, str], int]] = {
+    "fixed": lambda _, _low, k: int(k),
+    "threshold": lambda scores, _, least: sum(score >= float(least) for score in scores),
+    "gap": lambda scores, low, _: _before_largest_gap(scores, low),
+    "elbow": lambda scores, _low, _: _before_elbow(scores),
+}

@@ -7,7 +7,7 @@ from functools import cached_property, partial
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from demur.audit.loops.registry import loop, ratio
+from demur.audit.loops.registry import loop, ratio, total
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -37,7 +37,7 @@ class Curve:
     """The operating points of rows; one that is not `anchored` is integrated from its first point, as some do."""
 
     def __init__(self, rows: Iterable[tuple[Number | None, Any]], *, anchored: bool = True) -> None:
-        self.rows = [Unit(None if loss is None else Fraction(loss), confidence) for loss, confidence in rows]
+        self.rows = [Unit(loss if loss is None else Fraction(loss), confidence) for loss, confidence in rows]
         self.answered = [unit for unit in self.rows if unit.loss is not None]
         self.losses = [unit.loss for unit in self.rows if unit.loss is not None]
         self.anchored = anchored
@@ -54,7 +54,7 @@ class Curve:
         ordered = sorted(self.answered, key=lambda unit: unit.confidence, reverse=True)
         for threshold, plateau in groupby(ordered, key=lambda unit: unit.confidence):
             losses = [unit.loss for unit in plateau if unit.loss is not None]
-            accepted, lost = accepted + len(losses), lost + sum(losses)
+            accepted, lost = accepted + len(losses), lost + Fraction(total(losses))
             reached = Fraction(accepted, len(self.rows))
             found.append(Point(reached, lost / accepted, lost / len(self.rows), threshold))
         return found
@@ -78,14 +78,14 @@ class Curve:
 
 def area(corners: Sequence[tuple[Fraction, Fraction]], end: Fraction) -> Fraction:
     """Trapezoids between corners up to `end`, where the height is interpolated."""
-    covered = Fraction(0)
+    parts = []
     for (x0, y0), (x1, y1) in pairwise(corners):
         if x1 <= end:
-            covered += (x1 - x0) * (y0 + y1) / 2
+            parts.append((x1 - x0) * (y0 + y1) / 2)
         elif x0 < end:
             height = y0 + (y1 - y0) * (end - x0) / (x1 - x0)
-            covered += (end - x0) * (y0 + height) / 2
-    return covered
+            parts.append((end - x0) * (y0 + height) / 2)
+    return Fraction(total(parts))
 
 
 def hull(points: Sequence[Point]) -> list[Point]:
@@ -117,7 +117,7 @@ def cmax(curve: Curve) -> Fraction:
 @of_curve("risk")
 def risk(curve: Curve) -> Fraction | None:
     """The mean loss of everything answered."""
-    return ratio(sum(curve.losses, Fraction(0)), Fraction(len(curve.losses)))
+    return ratio(Fraction(total(curve.losses)), Fraction(len(curve.losses)))
 
 
 @of_curve("risk@C")
@@ -160,27 +160,23 @@ def aurc_achievable(curve: Curve) -> Fraction:
 @of_curve("aurc_harmonic")
 def aurc_harmonic(curve: Curve) -> Fraction:
     """AURC with the weights 1/i + … + 1/K for rank i, averaged over the orders of each plateau."""
-    weights, weight = [], Fraction(0)
+    weights = [Fraction(0)]
     for rank in range(len(curve.losses), 0, -1):
-        weight += Fraction(1, rank)
-        weights.append(weight)
-    weights.reverse()
-    summed, rank = Fraction(0), 0
+        weights.insert(0, weights[0] + Fraction(1, rank))
+    parts, rank = [], 0
     for point in curve.points:
-        plateau = [unit.loss for unit in curve.answered if unit.confidence == point.threshold and unit.loss is not None]
-        summed += sum(plateau, Fraction(0)) / len(plateau) * sum(weights[rank : rank + len(plateau)])
+        plateau = [unit.loss or 0 for unit in curve.answered if unit.confidence == point.threshold]
+        parts.append(total(plateau) / len(plateau) * total(weights[rank : rank + len(plateau)]))
         rank += len(plateau)
-    return summed / len(curve.rows)
+    return Fraction(total(parts)) / len(curve.rows)
 
 
 @of_curve("aurc_sele")
 def aurc_sele(curve: Curve) -> Fraction:
     """Each loss, times the share of the answers that are no more confident."""
-    summed = Fraction(0)
-    for unit in curve.answered:
-        if unit.loss:
-            summed += unit.loss * sum(other.confidence <= unit.confidence for other in curve.answered)
-    return summed / (len(curve.rows) * len(curve.answered)) if curve.answered else Fraction(0)
+    n = len(curve.answered)
+    parts = [(u.loss or 0) * sum(other.confidence <= u.confidence for other in curve.answered) for u in curve.answered]
+    return Fraction(total(parts)) / (len(curve.rows) * n) if n else Fraction(0)
 
 
 FORMULAS: dict[str, Callable[[Curve], Fraction | None]] = {

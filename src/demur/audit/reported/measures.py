@@ -94,26 +94,24 @@ def is_of_queries(asked: Asked) -> bool:
     return known or asked.figure in ("auroc", "auprc", "ece", "tpr@fpr=F", "threshold@fpr=F")
 
 
-_over, _gain, _ideal = ranking.over, ranking.gain, ranking.ideal
+_over, _ideal = ranking.over, ranking.ideal
 _OTHER_WORTHS: dict[str, dict[str, Callable[[Ranked, int], Any]]] = {
     "recall@K": {
         "other denominator: ÷ min(gold, K), not ÷ gold": lambda row, k: _over(row.found(k), min(row.gold, k)),
     },
     "mrr@K": {
-        "not cut at K": lambda row, k: ranking.reciprocal_rank(row, max(k, len(row.hits)), 0),
+        "not cut at K": lambda row, k: ranking.WORTHS["mrr@K"](row, max(k, len(row.hits)), 0),
     },
     "map@K": {
-        "other denominator: ÷ gold, not ÷ min(gold, K)": lambda row, k: ranking.average_precision_trec(row, k, k),
-        "other denominator: ÷ the hits found": lambda row, k: _over(ranking.precision_sum(row, k), row.found(k)),
+        "other denominator: ÷ gold, not ÷ min(gold, K)": lambda row, k: _over(row.precisions(k), row.gold),
+        "other denominator: ÷ the hits found": lambda row, k: _over(row.precisions(k), row.found(k)),
     },
     "map_trec@K": {
-        "other denominator: ÷ min(gold, K), not ÷ gold": lambda row, k: ranking.average_precision(row, k, k),
+        "other denominator: ÷ min(gold, K), not ÷ gold": lambda row, k: _over(row.precisions(k), min(row.gold, k)),
     },
     "ndcg@K": {
-        "other denominator: ideal over all gold, not min(gold, K)": lambda row, k: _over(
-            _gain(row, k), _ideal(row.gold)
-        ),
-        "other denominator: ideal over the hits found": lambda row, k: _over(_gain(row, k), _ideal(row.found(k))),
+        "other denominator: ideal over all gold, not min(gold, K)": lambda row, k: _over(row.gain(k), _ideal(row.gold)),
+        "other denominator: ideal over the hits found": lambda row, k: _over(row.gain(k), _ideal(row.found(k))),
     },
 }
 _EFFECTIVE = {
@@ -124,28 +122,28 @@ _EFFECTIVE = {
 
 
 def _at_depth(figure: str, k: int) -> Measure:
-    loop: Loop = partial(_positional, LOOPS[figure], k)
+    loop = LOOPS[figure]
     otherwise: dict[str, Loop] = {
         way: partial(_mean_worth, worth, k) for way, worth in _OTHER_WORTHS.get(figure, {}).items()
     }
     if figure in _EFFECTIVE:
-        otherwise[_EFFECTIVE[figure]] = partial(_positional, LOOPS[figure], k, effective=True)
+        otherwise[_EFFECTIVE[figure]] = lambda rows: loop(rows, k, effective=True)
     if figure == "recall@K":
-        otherwise["hits of all queries ÷ gold of all queries"] = lambda rows: ratio(
-            Fraction(sum(row.found(k) for row in rows)), Fraction(sum(row.gold for row in rows))
+        otherwise["hits of all queries ÷ gold of all queries"] = lambda rows: _pooled(
+            [row.found(k) for row in rows], [row.gold for row in rows]
         )
     otherwise["queries without gold counted as 1, not 0"] = lambda rows: mean(
-        loop([row]) if row.gold else 1 for row in rows
+        (loop([row], k) or 0) if row.gold else 1 for row in rows
     )
-    return Measure(loop, otherwise, "ranking", of_population=True)
-
-
-def _positional(loop: Loop, at: Any, rows: Sequence[Any], **options: Any) -> Any:
-    return loop(rows, at, **options)  # type: ignore[call-arg]
+    return Measure(lambda rows: loop(rows, k), otherwise, "ranking", of_population=True)
 
 
 def _mean_worth(worth: Callable[[Ranked, int], Any], k: int, rows: Sequence[Ranked]) -> Any:
     return mean(worth(row, k) for row in rows)
+
+
+def _pooled(above: Sequence[int], below: Sequence[int]) -> Any:
+    return ratio(Fraction(sum(above)), Fraction(sum(below)))
 
 
 def _less(whole: Any, part: Any) -> Any:
@@ -164,41 +162,41 @@ def _f1_of_means(rows: Sequence[Shown]) -> Any:
 _SELECTION: dict[str, dict[str, Loop]] = {
     "evidence_recall": {
         "queries without gold counted as 0": lambda rows: mean(_over(row.hits, row.gold) for row in rows),
-        "selected gold of all queries ÷ gold of all queries": lambda rows: ratio(
-            Fraction(sum(row.hits for row in rows)), Fraction(sum(row.gold for row in rows))
+        "selected gold of all queries ÷ gold of all queries": lambda rows: _pooled(
+            [row.hits for row in rows], [row.gold for row in rows]
         ),
     },
     "evidence_precision": {
         "queries with nothing selected counted as 0": lambda rows: mean(_over(row.hits, row.shown) for row in rows),
-        "selected gold of all queries ÷ selected of all queries": lambda rows: ratio(
-            Fraction(sum(row.hits for row in rows)), Fraction(sum(row.shown for row in rows))
+        "selected gold of all queries ÷ selected of all queries": lambda rows: _pooled(
+            [row.hits for row in rows], [row.shown for row in rows]
         ),
     },
     "evidence_f1": {"F1 of the mean recall and precision, not the mean of F1": _f1_of_means},
     "average_k": {
         "queries with nothing selected left out": lambda rows: mean(row.shown for row in rows if row.shown),
     },
-    "empty_precision": {},
-    "empty_recall": {},
-    "empty_f1": {},
-    "false_evidence_rate": {},
+    **{name: {} for name in ("empty_precision", "empty_recall", "empty_f1", "false_evidence_rate")},
 }
 
 
 def _of_probability(asked: Asked) -> Measure:
-    target, bins = asked.number, asked.depth
-    tpr, cut = partial(_tpr, target), partial(_threshold, target)
+    """A figure of (probability, has evidence)."""
+    target, bins, auroc = asked.number, asked.depth, partial(detection, "auroc")
+    tpr, cut = partial(_at_target, target, 1), partial(_at_target, target, 0)
     dropped = "ROC points on a straight line dropped"
+    binnings = {
+        "p = 1.0 dropped: the last bin is open": forecasts.open_ended,
+        "bins by rounded edges": lambda p, n: n - 1 if p >= 1 else forecasts.open_ended(p, n),
+        "bins closed on the right": lambda p, n: sum(p > edge / n for edge in range(1, n)),
+    }
     loops: dict[str, tuple[Loop, dict[str, Loop]]] = {
-        "auroc": (
-            partial(detection, "auroc"),
-            {"the queries without evidence taken as the positives": lambda rows: _less(1, detection("auroc", rows))},
-        ),
+        "auroc": (auroc, {"the queries without evidence taken as the positives": lambda rows: _less(1, auroc(rows))}),
         "auprc": (
             partial(detection, "auprc"),
             {
-                "area by trapezoids, not average precision": partial(forecasts.auprc, trapezoids=True),
-                "it is the AUROC": partial(detection, "auroc"),
+                "area by trapezoids, not average precision": lambda rows: forecasts.auprc(rows, trapezoids=True),
+                "it is the AUROC": auroc,
             },
         ),
         "tpr@fpr=F": (tpr, {dropped: partial(tpr, all_points=False), "it is the threshold": cut}),
@@ -213,23 +211,15 @@ def _of_probability(asked: Asked) -> Measure:
         ),
         "ece": (
             partial(_ece, bins, forecasts.equal_width),
-            {
-                "p = 1.0 dropped: the last bin is open": partial(_ece, bins, forecasts.open_ended),
-                "bins by rounded edges": partial(_ece, bins, _by_rounded_edge),
-                "bins closed on the right": partial(_ece, bins, _closed_on_the_right),
-                **{f"{other} bins": partial(_ece, other, forecasts.equal_width) for other in _OTHER_BINS},
-            },
+            {way: partial(_ece, bins, binning) for way, binning in binnings.items()}
+            | {f"{other} bins": partial(_ece, other, forecasts.equal_width) for other in _OTHER_BINS},
         ),
     }
     return Measure(*loops[asked.figure], column="prob")
 
 
-def _tpr(target: Fraction, rows: Sequence[Any], *, all_points: bool = True) -> Any:
-    return threshold_at_fpr(rows, target, all_points=all_points)[1] if rows else None
-
-
-def _threshold(target: Fraction, rows: Sequence[Any], *, all_points: bool = True) -> Any:
-    return threshold_at_fpr(rows, target, all_points=all_points)[0]
+def _at_target(target: Fraction, which: int, rows: Sequence[Any], *, all_points: bool = True) -> Any:
+    return threshold_at_fpr(rows, target, all_points=all_points)[which] if rows else None
 
 
 def _first_threshold(target: Fraction, rows: Sequence[Any]) -> Any:
@@ -240,14 +230,6 @@ def _first_threshold(target: Fraction, rows: Sequence[Any]) -> Any:
 
 def _ece(bins: int, binning: Any, rows: Sequence[Any]) -> Any:
     return ece(rows, bins, binning) if all(0 <= p <= 1 for p, _ in rows) else None
-
-
-def _by_rounded_edge(probability: float, bins: int) -> int | None:
-    return bins - 1 if probability >= 1 else forecasts.open_ended(probability, bins)
-
-
-def _closed_on_the_right(probability: float, bins: int) -> int | None:
-    return sum(probability > edge / bins for edge in range(1, bins))
 
 
 COUNTS: dict[str, Loop] = {
