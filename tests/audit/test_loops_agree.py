@@ -1,14 +1,18 @@
 """demur against the plain loops: every registered quantity, on random cases."""
 
+import ast
 import math
 import random
+import sys
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from cases import TARGETS, curve_of, random_units
 from demur import METRICS, Curve, Graded, Measure
+from demur.audit import loops
 from demur.audit.loops import LOOPS, number
 from demur.audit.loops.draws import ci95, drawn, joint_replicates, percentile, replicates, standard_error
 from demur.audit.loops.forecasts import detection, threshold_at_fpr
@@ -212,3 +216,15 @@ def test_the_percentile_interval_and_the_standard_error_are_those_of_numpy():
     assert ci95([1.0, None, None]) is None
     assert ci95([1.0, None]) == (1.0, 1.0)
     assert (standard_error([1.0]), percentile([3.0], 0.975)) == (None, 3.0)
+
+
+def test_the_loops_import_facts_alone():
+    """What computes for them could be wrong in the same way as what they check."""
+    facts = {"errors", "items", "rankings", "columns", "instruments", "signals", "strict_json"}
+    for path in Path(loops.__file__).parent.glob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        modules = [node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+        modules += [name.name for node in ast.walk(tree) if isinstance(node, ast.Import) for name in node.names]
+        ours = {name for name in modules if name.startswith("demur.") and not name.startswith("demur.audit.loops")}
+        assert {name.removeprefix("demur.") for name in ours} <= facts, path.name
+        assert {name.partition(".")[0] for name in modules} <= {"demur", *sys.stdlib_module_names}, path.name
