@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from cases import answered_lists, curve_of, units_lists
 from demur import METRICS, Coverage, Curve, Graded, Measure
+from demur.audit.loops.selective import Unit
 from demur.metrics import default_measures
 from demur.metrics.selective import augrc, augrc_at, aurc, aurc_at, cmax, mae, mae_at
 from demur.metrics.selective_ranking import (
@@ -22,7 +23,6 @@ from demur.metrics.selective_ranking import (
     eaugrc,
     eaurc,
 )
-from reference.exact import Unit
 
 ALL = list(default_measures())
 SCALE_FREE = {"cmax", "aurc_gap_pct", "augrc_gap_pct", "achievable_gain_pct"}

@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from typing import TYPE_CHECKING, Any, get_args
 
-from demur.audit.figures import Finding, Status
+from demur.audit.figures import NO_CAUSE, Finding, Status
 from demur.errors import harmless, unknown
 from demur.text_table import table
 
@@ -20,10 +20,13 @@ _RANGES = (
     "a range is what Monte-Carlo error allows, 4 standard errors of both sets of draws, or ties that rounding breaks "
     "(docs/audit.md)"
 )
+_OTHER_DATA = "most figures differ, and none for a known cause: they point to other data"
+_MANY = 3
+_UNNAMED = "no known figure has this name"
 
 
 def findings_text(findings: Sequence[Finding], only: Collection[str] = STATUSES) -> str:
-    """One line a figure of these kinds, under the name it was reported by, and how many there are of each kind.
+    """One line per figure of these kinds, how many there are of each kind, and how many differ for each cause.
 
     Where any is held against a range, the last line says how wide a range is.
     """
@@ -31,8 +34,11 @@ def findings_text(findings: Sequence[Finding], only: Collection[str] = STATUSES)
     counts = ", ".join(f"{count} {status}" for status, count in counted(findings).items())
     total = f"{len(findings)} figure{'s' if len(findings) != 1 else ''}"
     listed = [*table([_HEADER, *rows], to_the_left=_WORDS), ""] if rows else []
+    causes = [(str(count), harmless(cause)) for cause, count in by_cause(findings).items()]
+    summary = ["", *table([("differs", "cause"), *causes], to_the_left=(1,))] if causes else []
+    advice = hint(findings)
     ranges = [_RANGES] if any(one.band is not None for one in findings) else []
-    return "\n".join([*listed, f"{total}: {counts}", *ranges])
+    return "\n".join([*listed, f"{total}: {counts}", *summary, *(["", advice] if advice else []), *ranges])
 
 
 def counted(findings: Sequence[Finding]) -> dict[str, int]:
@@ -41,18 +47,33 @@ def counted(findings: Sequence[Finding]) -> dict[str, int]:
     return {status: counts[status] for status in STATUSES}
 
 
+def by_cause(findings: Sequence[Finding]) -> dict[str, int]:
+    """How many figures differ for each cause, the most frequent first."""
+    return dict(Counter(_cause(one) for one in findings if one.status == "differs").most_common())
+
+
+def hint(findings: Sequence[Finding]) -> str | None:
+    """What to look at first, where the figures as a whole say something."""
+    causes, matching = by_cause(findings), counted(findings)["match"]
+    unexplained = causes.get(NO_CAUSE, 0)
+    return _OTHER_DATA if unexplained >= _MANY and unexplained > matching and len(causes) == 1 else None
+
+
 def findings_json(findings: Sequence[Finding], only: Collection[str] = STATUSES) -> dict[str, Any]:
     """The same as members of a JSON object; a band without an end on one side has null there."""
     return {
         "counts": {status.replace(" ", "_"): count for status, count in counted(findings).items()},
+        "causes": by_cause(findings),
+        "hint": hint(findings),
         "findings": [
             {
                 "key": one.key,
+                "path": [*one.path],
                 "status": one.status,
                 "reported": one.reported,
                 "recomputed": one.recomputed,
                 "band": None if one.band is None else [end if math.isfinite(end) else None for end in one.band],
-                "cause": one.cause,
+                "cause": _cause(one) or None,
             }
             for one in findings
             if one.status in only
@@ -63,16 +84,22 @@ def findings_json(findings: Sequence[Finding], only: Collection[str] = STATUSES)
 def statuses(names: Sequence[str]) -> tuple[str, ...]:
     """Kinds of findings by their names, which may stand in one text with commas between; none given, all."""
     named = {status.replace(" ", "-"): (status,) for status in STATUSES} | {"all": STATUSES}
-    found: list[str] = []
+    chosen: list[str] = []
     for name in (part.strip() for text in names for part in text.split(",")):
         if name not in named:
             raise unknown("status", name, named)
-        found += named[name]
-    return tuple(found) or STATUSES
+        chosen += named[name]
+    return tuple(chosen) or STATUSES
+
+
+def _cause(one: Finding) -> str:
+    """Why a figure differs or is not recognised; nothing of one that matches."""
+    silent = {"match": "", "differs": NO_CAUSE, "not recognised": _UNNAMED}
+    return one.cause or silent[one.status]
 
 
 def _row(one: Finding) -> tuple[str, ...]:
-    return one.status, one.key, one.reported, _recomputed(one), one.cause or ""
+    return one.status, one.key, one.reported, _recomputed(one), _cause(one)
 
 
 def _recomputed(one: Finding) -> str:

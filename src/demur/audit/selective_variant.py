@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from demur.audit.columns import Column
 from demur.audit.figures import Expected, Finding, Printed
-from demur.audit.plain_confidence import Ranked, ranked
+from demur.audit.loops.confidence import Confidence as Ranked
+from demur.audit.loops.confidence import confidence as ranked
 from demur.audit.plain_replicates import NUMBERS, Pool
 from demur.audit.plain_tables import by_item, histogram, reliability
 from demur.audit.plain_units import SIDES, Side

@@ -87,8 +87,8 @@ def _of_queries(
     data: Path, what: tuple[Path, Any], named_as: tuple[Names, Names], resamples: int | None
 ) -> list[Finding]:
     from demur.audit.own_retrieval import audited_own_retrieval, is_own_retrieval  # noqa: PLC0415
-    from demur.audit.reading import queries_to_audit  # noqa: PLC0415
-    from demur.audit.retrieval import audited_retrieval  # noqa: PLC0415
+    from demur.audit.reported.queries import audited_retrieval  # noqa: PLC0415
+    from demur.audit.reported.reading import queries_to_audit  # noqa: PLC0415
 
     reported, content = what
     systems, columns = named(named_as[0], "--system"), named(named_as[1], "--column")
@@ -106,12 +106,19 @@ def _of_runs(
     data: Sequence[Path], what: tuple[Path, Any], how: tuple[str, Names, Path | None], resamples: int | None
 ) -> list[Finding]:
     from demur.audit.plain_intervals import RESAMPLES  # noqa: PLC0415
-    from demur.audit.selective import audited_selective, runs_of  # noqa: PLC0415
+    from demur.audit.reported.reading import runs_to_audit  # noqa: PLC0415
+    from demur.audit.reported.runs import audited_runs  # noqa: PLC0415
+    from demur.audit.selective import audited_selective, is_selective, runs_of  # noqa: PLC0415
     from demur.strict_json import read_as  # noqa: PLC0415
 
     (reported, content), (instrument, modes, calibration) = what, how
-    runs = runs_of(data, content, instrument, modes or ())
     fitted = read_as(calibration, lambda parsed: parsed) if calibration else None
+    if not is_selective(content):
+        _refuse("figures without draws", {"--resamples": resamples is not None})
+        named = runs_to_audit(data, modes=modes or (), instrument=instrument)
+        with _told_of(reported):
+            return audited_runs(named, content, calibration=fitted)
+    runs = runs_of(data, content, instrument, modes or ())
     with _told_of(reported):
         taken = RESAMPLES if resamples is None else resamples
         with progress_bar("variants") as advance:

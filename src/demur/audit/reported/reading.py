@@ -1,4 +1,4 @@
-"""Reading: the queries an audit counts by itself, checked as those of an evaluation are."""
+"""Reading: the queries and runs an audit counts by itself, checked as those of an evaluation are."""
 
 from __future__ import annotations
 
@@ -8,11 +8,15 @@ from typing import TYPE_CHECKING
 
 from demur.errors import UserError
 from demur.ranking_columns import as_numbers, rankings_from
+from demur.read import read_inputs
 from demur.read.queries import RANKED_SUFFIXES, query_lists
+from demur.read.run_json import RunFile
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
+    from demur.instruments import Instrument
+    from demur.items import Items
     from demur.rankings import Query
 
     Lists = dict[str, list[Query]]
@@ -53,3 +57,31 @@ def _others(path: str | Path, columns: Mapping[str, str] | None, taken: Collecti
     except UserError:
         return {}
     return {name: rows for name, rows in found.items() if not any(f"{name}{end}" in taken for end in _ENDS)}
+
+
+def runs_to_audit(
+    paths: Sequence[str | Path], *, modes: Sequence[str] = (), instrument: str | Path | Instrument = "PHQ-8"
+) -> dict[str, Items]:
+    """The runs of some files by their modes, or by run ids or paths where modes are the same.
+
+    Without modes every experiment of a file is read.
+    """
+    if modes:
+        both = [*paths] * (len(modes) if len(paths) == 1 else 1)
+        runs = read_inputs(both, modes=modes, instrument=instrument)
+    else:
+        runs = [items for path in paths for items in _experiments(path, instrument)]
+    sources = [items.source for items in runs]
+    for names in ([s and s.mode for s in sources], [s and s.run_id for s in sources], [s and s.path for s in sources]):
+        if None not in names and len(set(names)) == len(runs):
+            return dict(zip(map(str, names), runs, strict=True))
+    return {f"run {number}": items for number, items in enumerate(runs, 1)}
+
+
+def _experiments(path: str | Path, instrument: str | Path | Instrument) -> list[Items]:
+    if Path(path).suffix.lower() != ".json":
+        return read_inputs([path], instrument=instrument)
+    file = RunFile.of(path)
+    experiments = file.content.get("experiments") if isinstance(file.content, dict) else None
+    count = len(experiments) if isinstance(experiments, list) else 0
+    return [file.items(experiment=index, instrument=instrument) for index in range(max(count, 1))]

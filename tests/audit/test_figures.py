@@ -3,8 +3,8 @@
 import pytest
 
 from demur import UserError
-from demur.audit.figures import Expected, Printed, finding, flattened
-from demur.audit.names import asked_for
+from demur.audit.figures import CUT_OFF, Expected, Printed, finding, flattened
+from demur.audit.reported.names import asked_for
 from demur.strict_json import loads
 
 
@@ -20,6 +20,13 @@ from demur.strict_json import loads
         ("0.4200000000000000", 0.420000002, False),
         ("4.2e-1", 0.425, True),
         ("4.20e-1", 0.425, False),
+        ("0", 0.4, False),
+        ("1", 0.7, False),
+        ("1", 1.0, True),
+        ("0", 0.0, True),
+        ("1.0", 0.97, True),
+        ("1", 1.4, True),
+        ("3", 2.6, True),
     ],
 )
 def test_a_figure_may_be_half_a_unit_of_its_last_printed_digit_away_and_never_less_than_a_billionth(
@@ -32,20 +39,27 @@ def test_a_figure_may_be_half_a_unit_of_its_last_printed_digit_away_and_never_le
 @pytest.mark.parametrize(
     ("names", "figure", "number"),
     [
-        ("recall@10 Recall@10 recall_at_10 recall@k=10 RECALL-AT-10 recall_10 R@10", "recall", 10),
-        ("nDCG@5 ndcg@5 ndcg_at_5 NDCG_5", "ndcg", 5),
-        ("hit@3 hit_rate@3 success@3 Hit-Rate@3 hits@3", "hit", 3),
-        ("mrr@10 MRR@10", "mrr", 10),
-        ("map@10 mean_average_precision@10", "map", 10),
-        ("precision@1 P@1", "precision", 1),
-        ("tpr@fpr=0.05 tpr@5%fpr tpr_at_fpr_5 TPR@FPR=5%", "tpr_at_fpr", 0.05),
-        ("tpr_at_5pct_fpr tpr@fpr<=0.05 tpr_at_fpr_05", "tpr_at_fpr", 0.05),
-        ("threshold@fpr=0.1 threshold_at_fpr_10 threshold_at_10%_fpr", "threshold_at_fpr", 0.1),
+        ("recall@10 Recall@10 recall_at_10 recall@k=10 RECALL-AT-10 recall_10 R@10", "recall@K", 10),
+        ("nDCG@5 ndcg@5 ndcg_at_5 NDCG_5", "ndcg@K", 5),
+        ("hit@3 hit_rate@3 success@3 Hit-Rate@3 hits@3", "hit@K", 3),
+        ("mrr@10 MRR@10", "mrr@K", 10),
+        ("map@10 mean_average_precision@10", "map@K", 10),
+        ("precision@1 P@1", "precision@K", 1),
+        ("tpr@fpr=0.05 tpr@5%fpr tpr_at_fpr_5 TPR@FPR=5%", "tpr@fpr=F", 0.05),
+        ("tpr_at_5pct_fpr tpr@fpr<=0.05 tpr_at_fpr_05", "tpr@fpr=F", 0.05),
+        ("threshold@fpr=0.1 threshold_at_fpr_10 threshold_at_10%_fpr", "threshold@fpr=F", 0.1),
         ("auroc AUROC roc_auc", "auroc", 0),
         ("auprc average_precision pr_auc", "auprc", 0),
         ("ece ECE ece_10 ece@10 ece_10_bins", "ece", 10),
-        ("avg_k average_k avg_K", "avg_k", 0),
+        ("avg_k average_k avg_K", "average_k", 0),
         ("num_queries n_queries", "queries", 0),
+        ("risk@0.3 mae@0.3 mae_at_0.3 risk@30% Risk@c=0.30 mae_at_coverage_0.3", "risk@C", 0.3),
+        ("aurc@0.5 aurc_at_0.5 aurc@50", "aurc@C", 0.5),
+        ("augrc@1 augrc@1.0", "augrc@C", 1),
+        ("aurc AURC aurc_full", "aurc", 0),
+        ("e-AURC eaurc excess_aurc", "eaurc", 0),
+        ("mae risk selective_risk", "risk", 0),
+        ("cmax Cmax max_coverage coverage", "cmax", 0),
     ],
 )
 def test_a_figure_is_known_however_it_is_spelled(names, figure, number):
@@ -55,10 +69,53 @@ def test_a_figure_is_known_however_it_is_spelled(names, figure, number):
 
 
 @pytest.mark.parametrize(
-    "name", ["f1@10", "recall@0", "recall@-1", "recall@1.5", "loss", "", "@5", "tpr@fpr=300%", "ece_0"]
+    "name",
+    [
+        "f1@10",
+        "risk@0",
+        "risk@1.5",
+        "aurc@",
+        "mae_3",
+        "recall@0",
+        "recall@-1",
+        "recall@1.5",
+        "loss",
+        "",
+        "@5",
+        "tpr@fpr=300%",
+        "ece_0",
+    ],
 )
 def test_what_has_no_definition_here_is_not_guessed(name):
     assert asked_for(name) is None
+
+
+def test_a_bare_0_or_1_is_exact_only_for_a_share():
+    assert finding("x", Printed.of("1"), Expected(0.7, share=False)).status == "match"
+    assert finding("x", Printed.of("1"), Expected(0.7)).status == "differs"
+
+
+@pytest.mark.parametrize(
+    ("printed", "value", "cause"),
+    [
+        ("0.666", 2 / 3, CUT_OFF),
+        ("-0.66", -2 / 3, CUT_OFF),
+        ("0.4", 0.49, CUT_OFF),
+        ("0.29", 0.3, None),
+        ("0", 0.9, None),
+        ("66.66", 2 / 3, f"given in percent (× 100), {CUT_OFF}"),
+        ("66.67", 2 / 3, "given in percent (× 100)"),
+    ],
+)
+def test_digits_that_were_cut_off_are_told_from_digits_that_are_wrong(printed, value, cause):
+    found = finding("x", Printed.of(printed), Expected(value))
+    assert (found.status, found.cause) == ("differs", cause)
+
+
+def test_one_digit_agrees_with_too_much_to_be_a_cause():
+    ways = {"another way": 0.34}
+    assert finding("x", Printed.of("0.3"), Expected(0.9, otherwise=ways)).cause is None
+    assert finding("x", Printed.of("0.34"), Expected(0.9, otherwise=ways)).cause == "another way"
 
 
 def test_a_count_printed_with_an_exponent_is_still_exact():
@@ -97,7 +154,7 @@ def test_every_leaf_is_listed_in_the_order_of_the_file_however_deep():
 def test_a_name_says_over_what_it_is_averaged(spread, averaging, names):
     for name in names:
         asked = asked_for(name)
-        assert (asked.figure, asked.depth, asked.spread, asked.averaging) == ("ndcg", 10, spread, averaging), name
+        assert (asked.figure, asked.depth, asked.spread, asked.averaging) == ("ndcg@K", 10, spread, averaging), name
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ def calibrated(calibration: Any, row: Sequence[float]) -> float:
     try:
         return float(_METHODS[method](model, row))
     except (KeyError, TypeError, IndexError, ZeroDivisionError):
-        raise UserError(f"the model of the calibration is no {literal(method)}") from None
+        raise UserError(f"the model of the calibration is not that of {literal(method)}") from None
 
 
 def _temperature(model: Any, row: Sequence[float]) -> float:
@@ -42,10 +42,9 @@ def _temperature(model: Any, row: Sequence[float]) -> float:
 
 
 def _weighted_sum(model: Any, row: Sequence[float]) -> float:
-    total: float = model["intercept"]
-    for value, mean, scale, weight in zip(row, model["mean"], model["scale"], model["coefficients"], strict=True):
-        total += weight * ((value - mean) / scale)
-    return total
+    columns = zip(row, model["mean"], model["scale"], model["coefficients"], strict=True)
+    parts = [weight * ((value - mean) / scale) for value, mean, scale, weight in columns]
+    return float(sum(parts, model["intercept"]))
 
 
 def _logistic(model: Any, row: Sequence[float]) -> float:

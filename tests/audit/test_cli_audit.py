@@ -50,7 +50,20 @@ def test_a_figure_that_differs_is_shown_with_both_values_and_the_exit_code_is_3(
     assert first[:4] == ["differs", "reranked.recall@1", "0.999", recomputed]
     assert second[:4] == ["differs", "reranked.queries_total", "1", str(len(QUERIES))]
     assert third[:5] == ["not", "recognised", "reranked.hours", "5", "–"]
-    assert found.stdout.endswith("\n3 figures: 0 match, 2 differs, 1 not recognised\n")
+    assert found.stdout.endswith(
+        "\n3 figures: 0 match, 2 differs, 1 not recognised\n\ndiffers  cause\n      2  no known cause\n"
+    )
+
+
+def test_causes_are_counted_and_figures_that_all_differ_for_none_point_to_other_data(folder):
+    right = ranking(QUERIES, "reranked")
+    names = ("recall@1", "recall@5", "ndcg@5", "mrr@5")
+    percent = audit(folder, {"reranked": {name: 100 * right[name] for name in names} | {"hit@1": 0.12345}})
+    assert percent.stdout.endswith("\n\ndiffers  cause\n      4  given in percent (× 100)\n      1  no known cause\n")
+    made_up = {"reranked": {name: 0.12345 + place / 1000 for place, name in enumerate(names)} | {"hours": 1}}
+    hint = "most figures differ, and none for a known cause: they point to other data"
+    assert audit(folder, made_up).stdout.endswith(f"\n      4  no known cause\n\n{hint}\n")
+    assert json.loads(audit(folder, made_up, "--json").stdout)["hint"] == hint
 
 
 def test_what_is_not_recognised_is_listed_and_no_reason_to_fail(folder):
@@ -103,6 +116,7 @@ def test_json_holds_every_finding_and_the_hashes_of_both_files(folder):
     assert content["counts"] == {"match": len(content["findings"]), "differs": 0, "not_recognised": 0}
     assert content["findings"][0] == {
         "key": "retriever.positives_only.recall@1",
+        "path": ["retriever", "positives_only", "recall@1"],
         "status": "match",
         "reported": repr(pipeline.summary(QUERIES)["retriever"]["positives_only"]["recall@1"]),
         "recomputed": content["findings"][0]["recomputed"],
@@ -111,7 +125,9 @@ def test_json_holds_every_finding_and_the_hashes_of_both_files(folder):
     }
     flag = next(one for one in content["findings"] if one["key"] == "reranked.skip_no_positives")
     assert (flag["reported"], flag["recomputed"]) == ("true", True)
-    assert audit(folder, {"reranked": {"recall@1": 2}}, "--json").returncode == 3
+    assert (content["causes"], content["hint"]) == ({}, None)
+    wrong = audit(folder, {"reranked": {"recall@1": 2}}, "--json")
+    assert (wrong.returncode, json.loads(wrong.stdout)["causes"]) == (3, {"no known cause": 1})
 
 
 @pytest.mark.parametrize(

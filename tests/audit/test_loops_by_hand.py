@@ -4,10 +4,9 @@ from fractions import Fraction
 
 import pytest
 
-from demur.audit import detection_loops as detection
-from demur.audit.measures import measure_of
-from demur.audit.names import asked_for
-from demur.audit.ranked_loops import Judged
+from demur.audit.loops.forecasts import threshold_at_fpr, tpr_at_fpr
+from demur.audit.reported.measures import Judged, measure_of
+from demur.audit.reported.names import asked_for
 from demur.rankings import Query
 
 
@@ -17,11 +16,13 @@ def query(gold="", ranked="", prob=None, selected=None):
 
 
 def value(name, *queries):
-    return measure_of(asked_for(name)).loop(queries)
+    measure = measure_of(asked_for(name))
+    return measure.loop(measure.rows(queries))
 
 
 def otherwise(name, way, *queries):
-    return measure_of(asked_for(name)).otherwise[way](queries)
+    measure = measure_of(asked_for(name))
+    return measure.otherwise[way](measure.rows(queries))
 
 
 def detected(truth, prob):
@@ -66,11 +67,10 @@ def test_nothing_to_find_is_worth_0_and_counts():
 
 
 def test_the_true_positive_rate_looks_at_every_point_of_the_curve():
-    queries = detected([0, 1, 1, 1, 0], [0.1, 0, 0.3, 0.1, 0])
-    half = Fraction(1, 2)
-    assert detection.tpr_at_fpr(queries, half) == pytest.approx(2 / 3)
-    assert detection.threshold_at_fpr(queries, half) == 0.1
-    assert detection.tpr_at_fpr(queries, half, all_points=False) == pytest.approx(1 / 3)
+    rows, half = [(0.1, 0), (0, 1), (0.3, 1), (0.1, 1), (0, 0)], Fraction(1, 2)
+    assert tpr_at_fpr(rows, half) == Fraction(2, 3)
+    assert threshold_at_fpr(rows, half) == (0.1, Fraction(2, 3), half)
+    assert tpr_at_fpr(rows, half, all_points=False) == Fraction(1, 3)
 
 
 def test_no_threshold_meets_the_target():
