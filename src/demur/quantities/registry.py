@@ -22,7 +22,7 @@ Family = Literal["curve", "units", "forecasts", "ranking", "selection", "decisio
 COMMON = "C_common"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Parameter:
     """What stands after the @ of a name: its symbol in the definition, and how its text is read."""
 
@@ -45,7 +45,7 @@ COVERAGE = Parameter("C", Coverage.of, "0.3")
 CUT = Parameter("C", _cut, "0.5")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Quantity:
     """A registered function, and what there is to know about it besides its docstring.
 

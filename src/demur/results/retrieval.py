@@ -1,0 +1,360 @@
+"""Retrieval: from the facts of any number of systems on the same queries to every number with its uncertainty.
+
+Posts are drawn once for all systems: means over queries, detection and the gate's curve are taken from the same draws.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from demur.errors import UserError, literal, shown, unknown
+from demur.graded import Clusters, Graded
+from demur.inference.estimates import Estimate, estimated
+from demur.inference.key import Group, Key
+from demur.inference.rows import Row, Rule, contrasts_with
+from demur.inference.views import CurveView, DecisionView, ForecastsView, GroupsView, Mean, MeansView, mean_over
+from demur.quantities import Measure, default_measures, quantities
+from demur.quantities.detection import by_convention, detection_measures, single_class, threshold_at_fpr
+from demur.quantities.evidence import Selection
+from demur.quantities.ranking import checked_depth, per_query
+from demur.rankings import check_same_queries
+from demur.results.curves import points
+from demur.results.parts import CurveRecord
+from demur.results.retrieval_record import retrieval_study, retrieval_warnings
+from demur.results.table import Results
+from demur.selection import Bounds, Policy, shown_hits
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from demur.quantities.forecasts import Forecasts
+    from demur.rankings import Rankings
+    from demur.resample import Plan
+
+    Flags = NDArray[np.bool_]
+    Floats = NDArray[np.float64]
+
+DEPTHS = (1, 3, 5, 10)
+WITH_GOLD, ALL, PROBABILITY = "with_gold", "all", "prob"
+CRITERION, FOLD = "criterion", "fold"
+_RULE, _CONTRAST = Rule("expanded_percentile", must_vary=True), Rule("t_interval", must_vary=True)
+
+
+@dataclass(frozen=True, slots=True)
+class RetrievalSettings:
+    """What to compute. `threshold` says from which probability on the gate lets evidence through.
+
+    Without a threshold a query counts as answered with nothing if nothing is selected, or, where there is no
+    selection, if nothing is ranked. Systems are compared with the `baseline`, the first if none is named.
+    """
+
+    depths: Sequence[int] = DEPTHS
+    effective_k: bool = False
+    bounds: Bounds = field(default_factory=Bounds)
+    policies: Sequence[str] = ()
+    threshold: float | None = None
+    baseline: str | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "depths", tuple(sorted({checked_depth(k) for k in self.depths})))
+        if not self.depths:
+            raise UserError("no depth is given: expected at least one k, such as 10")
+        object.__setattr__(self, "policies", tuple(dict.fromkeys(str(Policy.of(name)) for name in self.policies)))
+        if self.threshold is not None and not (isinstance(self.threshold, (int, float)) and 0 <= self.threshold <= 1):
+            raise UserError(f"threshold {literal(self.threshold)}, expected a number from 0 to 1")
+
+    @property
+    def measures(self) -> list[Measure]:
+        """Every ranking quantity at every depth."""
+        return [Measure(entry, k, str(k)) for entry in quantities("ranking") for k in self.depths]
+
+
+def evaluate_retrieval(
+    systems: Mapping[str, Rankings],
+    *,
+    settings: RetrievalSettings | None = None,
+    plan: Plan,
+    created_at: str | None = None,
+    command: str | None = None,
+) -> Results:
+    """Evaluate one system, or several on the same queries, each compared with the first or with the `baseline`."""
+    settings = settings or RetrievalSettings()
+    baseline = _baseline(systems, settings.baseline)
+    for name, rankings in systems.items():
+        check_same_queries(systems[baseline], rankings, (baseline, name))
+    _check_policies(systems, settings)
+    made = {name: _made(name, rankings, settings) for name, rankings in systems.items()}
+    rows = [row for system in made.values() for row in system.rows()]
+    contrasts = [*contrasts_with(rows, baseline, _comparable(made, baseline))]
+    estimates, _ = estimated(rows, contrasts, plan=plan)
+    folds = [row for system in made.values() for row in system.fold_estimates()]
+    located = [made[row.key.system].located(row) for row in estimates]
+    study = retrieval_study(made, settings, plan, baseline, created_at, command, located)
+    curves = {(name, PROBABILITY): _gate_record(one.gate) for name, one in made.items() if one.gate}
+    return Results([*located, *folds], study, curves, retrieval_warnings(made, settings, plan, estimates))
+
+
+def _baseline(systems: Mapping[str, Rankings], wanted: str | None) -> str:
+    if not systems:
+        raise UserError("no system is given: there is nothing to evaluate")
+    if wanted is not None and wanted not in systems:
+        raise unknown("system", wanted, systems)
+    return next(iter(systems)) if wanted is None else wanted
+
+
+def _check_policies(systems: Mapping[str, Rankings], settings: RetrievalSettings) -> None:
+    for policy in map(Policy.of, settings.policies):
+        if policy.kind.needs_scores and all(rankings.scores is None for rankings in systems.values()):
+            raise UserError(f"the policy {policy} needs scores, and no system has any: give a column of them")
+
+
+def _made(name: str, rankings: Rankings, settings: RetrievalSettings) -> RetrievalRows:
+    try:
+        return RetrievalRows.of(name, rankings, settings)
+    except UserError as error:
+        raise UserError(f"system {shown(name)}: {error}") from None
+
+
+def _comparable(made: Mapping[str, RetrievalRows], baseline: str) -> Callable[[Row, Row], bool]:
+    """Where a difference of two systems means something.
+
+    Not criterion by criterion: those differences are many and small, and invite picking the one that stands out. Not of
+    one gate with itself, and not of two empty decisions that are taken by different rules.
+    """
+
+    def allowed(row: Row, other: Row) -> bool:
+        one, base = made[row.key.system], made[baseline]
+        if row.key.group is not None and row.key.group.level is not None:
+            return False
+        if row.key.confidence == PROBABILITY:
+            return not np.array_equal(one.probability, base.probability)
+        return other.measure.quantity.of != "decision" or one.decided_by == base.decided_by
+
+    return allowed
+
+
+def _gate_record(gate: CurveView) -> CurveRecord:
+    return CurveRecord(defined=gate.curve.defined, curve=points(gate.curve))
+
+
+@dataclass(frozen=True, eq=False)
+class RetrievalRows:
+    """One system: what its numbers are taken from, and the rows they make."""
+
+    name: str
+    rankings: Rankings
+    settings: RetrievalSettings
+    values: Mapping[Measure, Floats]
+    selections: Mapping[Measure, Floats]
+    empty: Flags
+    gate: CurveView | None
+
+    @classmethod
+    def of(cls, name: str, rankings: Rankings, settings: RetrievalSettings) -> RetrievalRows:
+        """Take every number of every query once."""
+        values = per_query(rankings, settings.measures, effective=settings.effective_k)
+        selections = {
+            Measure.of(f"{entry.stem}@{policy}" if policy else entry.stem): entry.function(selection)
+            for policy, selection in _selections(rankings, settings)
+            for entry in quantities("selection")
+        }
+        empty = ~_returned(rankings, settings)
+        return cls(name, rankings, settings, values, selections, empty, _gate(rankings))
+
+    @property
+    def probability(self) -> Floats:
+        """The probability of evidence of every query."""
+        return np.zeros(0) if self.rankings.prob is None else self.rankings.prob
+
+    @property
+    def decided_by(self) -> str:
+        """What decides whether a query is answered with nothing: the gate's threshold, the selection, or the list."""
+        if self.settings.threshold is not None:
+            return "threshold"
+        return "ranked_ids" if self.rankings.selected_count is None else "selected_ids"
+
+    @property
+    def populations(self) -> dict[str, Flags]:
+        """Whom a mean is over: the queries with gold, and all queries."""
+        return {WITH_GOLD: self.rankings.has_gold, ALL: np.ones(len(self.rankings), bool)}
+
+    def criteria(self) -> Iterator[tuple[Group, Flags]]:
+        """The queries of each criterion."""
+        for index, name in enumerate(self.rankings.criteria):
+            yield Group(CRITERION, name), self.rankings.criterion == index
+
+    def rows(self) -> Iterator[Row]:
+        """Every number that is resampled."""
+        for among in self.populations:
+            yield from self._ranking_rows(among)
+        yield from self._mean_rows(self.selections, ALL, {None: self.populations[ALL]})
+        view = DecisionView.of(self.rankings.post_ids, self.rankings.post, self.empty, ~self.rankings.has_gold)
+        for measure in default_measures("decision"):
+            yield self._row(Key(self.name, str(measure)), view, measure, measure)
+        if self.gate is not None:
+            yield from self._detection_rows()
+            yield from self._gate_rows(self.gate)
+
+    def _row(self, key: Key, view: Any, measure: Measure, number: Callable[[Any], Any], **changes: Any) -> Row:
+        point = float(number(view.exact())[0])
+        return Row(key, view, measure, number, point, _RULE, _CONTRAST, **changes)
+
+    def _ranking_rows(self, among: str) -> Iterator[Row]:
+        """Pooled, criterion by criterion, and averaged over the criteria."""
+        inside = self.populations[among]
+        groups: dict[Group | None, Flags] = {None: inside}
+        groups |= {group: inside & here for group, here in self.criteria()}
+        rows = [*self._mean_rows(self.values, among, groups)]
+        yield from rows
+        for measure in self.values:
+            key = Key(self.name, str(measure), among=among, group=Group(CRITERION))
+            yield self._row(key, rows[0].view, measure, _mean_of([(group, measure) for group in groups if group]))
+
+    def _mean_rows(
+        self, columns: Mapping[Measure, Floats], among: str, groups: Mapping[Group | None, Flags]
+    ) -> Iterator[Row]:
+        means: dict[Hashable, Mean] = {
+            (group, measure): Mean(column, inside) for group, inside in groups.items() for measure, column in columns.items()
+        }
+        if not means:
+            return
+        view = MeansView.of(self.rankings.post_ids, self.rankings.post, means)
+        for group in groups:
+            for measure in columns:
+                key = Key(self.name, str(measure), among=among, group=group)
+                yield self._row(key, view, measure, _column((group, measure)))
+
+    def _forecasts(self, inside: Flags) -> ForecastsView:
+        outcome = self.rankings.has_gold[inside].astype(np.float64)
+        return ForecastsView.of(
+            self.rankings.post_ids, self.rankings.post[inside], self.probability[inside], outcome
+        )
+
+    def _detection_rows(self) -> Iterator[Row]:
+        views: dict[Group | None, ForecastsView] = {None: self._forecasts(self.populations[ALL])}
+        views |= {group: self._forecasts(here) for group, here in self.criteria()}
+        over_criteria = GroupsView(tuple(view for group, view in views.items() if group))
+        for measure in detection_measures():
+            number = _by_convention(measure)
+            for group, view in views.items():
+                key = Key(self.name, str(measure), PROBABILITY, group=group)
+                yield self._row(key, view, measure, number, by_convention=single_class(view.forecasts))
+            key = Key(self.name, str(measure), PROBABILITY, group=Group(CRITERION))
+            yield self._row(key, over_criteria, measure, _mean_by_convention(number))
+
+    def _gate_rows(self, gate: CurveView) -> Iterator[Row]:
+        for entry in quantities("curve", "gate"):
+            key = Key(self.name, entry.name, PROBABILITY)
+            yield Row.of_curve(key, gate, Measure(entry), contrast_rule=_CONTRAST)
+
+    def located(self, row: Estimate) -> Estimate:
+        """A true positive rate with the false positive rate and the threshold it is reached at."""
+        measure = Measure.of(row.key.quantity)
+        if measure.quantity.parameter is None or measure.quantity.of != "forecasts" or row.key.group or row.key.minus:
+            return row
+        threshold, _, rate = threshold_at_fpr(self._forecasts(self.populations[ALL]).forecasts, measure.value)
+        return replace(row, at=rate, threshold=threshold)
+
+    def fold_estimates(self) -> Iterator[Estimate]:
+        """Every pooled number in every fold by itself, their mean, and their standard deviation (ddof 0)."""
+        if self.rankings.fold is None:
+            return
+        by_fold = {
+            name: self._in_fold(self.rankings.fold == index) for index, name in enumerate(self.rankings.folds)
+        }
+        for key in next(iter(by_fold.values())):
+            values = [found[key] for found in by_fold.values()]
+            for name, value in zip(by_fold, values, strict=True):
+                undefined = "no such query" if math.isnan(value) else ""
+                yield Estimate(replace(key, group=Group(FOLD, name)), value, undefined=undefined)
+            yield _mean_estimate(replace(key, group=Group(FOLD)), values)
+
+    def _in_fold(self, here: Flags) -> dict[Key, float]:
+        found: dict[Key, float] = {}
+        for among, inside in self.populations.items():
+            columns = self.values if among == WITH_GOLD else {**self.values, **self.selections}
+            for measure, column in columns.items():
+                found[Key(self.name, str(measure), among=among)] = Mean(column, inside & here).value
+        post, without = self.rankings.post[here], ~self.rankings.has_gold[here]
+        decision = DecisionView.of(self.rankings.post_ids, post, self.empty[here], without).exact()
+        for measure in default_measures("decision"):
+            found[Key(self.name, str(measure))] = float(measure(decision)[0])
+        if self.gate is not None:
+            forecasts = self._forecasts(here).forecasts
+            for measure in detection_measures():
+                found[Key(self.name, str(measure), PROBABILITY)] = float(by_convention(measure, forecasts)[0])
+        return found
+
+
+def _mean_estimate(key: Key, values: Sequence[float]) -> Estimate:
+    if any(map(math.isnan, values)):
+        return Estimate(key, math.nan, undefined="a fold has no such query")
+    mean = math.fsum(values) / len(values)
+    return Estimate(key, mean, spread=math.sqrt(math.fsum((value - mean) ** 2 for value in values) / len(values)))
+
+
+def _column(name: Hashable) -> Callable[[Mapping[Hashable, Floats]], Floats]:
+    return lambda columns: columns[name]
+
+
+def _mean_of(names: Sequence[Hashable]) -> Callable[[Mapping[Hashable, Floats]], Floats]:
+    return lambda columns: mean_over([columns[name] for name in names])
+
+
+def _by_convention(measure: Measure) -> Callable[[Forecasts], Floats]:
+    return lambda forecasts: by_convention(measure, forecasts)
+
+
+def _mean_by_convention(number: Callable[[Forecasts], Floats]) -> Callable[[Sequence[Forecasts]], Floats]:
+    return lambda samples: mean_over([number(forecasts) for forecasts in samples])
+
+
+def _selections(rankings: Rankings, settings: RetrievalSettings) -> Iterator[tuple[str, Selection]]:
+    """What is shown: as the system selected, and as each policy it can serve would."""
+    if rankings.selected_count is not None and rankings.selected_hits is not None:
+        yield "", Selection(rankings.gold_count, rankings.selected_count, rankings.selected_hits)
+    for policy in policies_for(rankings, settings):
+        count = policy.chosen(rankings, settings.bounds)
+        yield str(policy), Selection(rankings.gold_count, count, shown_hits(rankings, count))
+
+
+def policies_for(rankings: Rankings, settings: RetrievalSettings) -> list[Policy]:
+    """The policies that were asked for and that a system can serve: without scores only some."""
+    wanted = map(Policy.of, settings.policies)
+    return [policy for policy in wanted if rankings.scores is not None or not policy.kind.needs_scores]
+
+
+def _returned(rankings: Rankings, settings: RetrievalSettings) -> Flags:
+    """Which queries evidence is returned for. A gate that is open returns nothing of an empty list."""
+    listed = rankings.candidates > 0
+    if settings.threshold is None:
+        return listed if rankings.selected_count is None else rankings.selected_count > 0
+    if rankings.prob is None:
+        raise UserError("a threshold needs probabilities: there are none in the column prob")
+    return listed & (rankings.prob >= settings.threshold)
+
+
+def _gate(rankings: Rankings) -> CurveView | None:
+    """The gate as a selective predictor: it answers the likelier queries first, and is wrong where there is no gold.
+
+    A query with an empty list is an abstention whatever its probability.
+    """
+    if rankings.prob is None:
+        return None
+    answered = rankings.candidates > 0
+    return CurveView.of(
+        Graded(
+            units=len(rankings),
+            loss=(~rankings.has_gold[answered]).astype(np.int64),
+            confidence=rankings.prob[answered],
+            loss_name="no evidence there",
+            clusters=Clusters(rankings.post_ids, np.bincount(rankings.post), rankings.post[answered]),
+            largest_loss=1,
+        )
+    )

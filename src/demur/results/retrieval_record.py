@@ -1,0 +1,209 @@
+"""The record of a retrieval study: which queries were counted, what was asked for, and what to be careful about."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from demur.inference.key import Key, Pattern
+from demur.inference.warnings import ResultWarning, about_comparisons, about_resamples, about_sample, about_view
+from demur.quantities import Measure
+from demur.quantities.detection import single_class
+from demur.quantities.forecasts import Forecasts
+from demur.reference_ranges import RANGES
+from demur.results.study import RetrievalStudy
+from demur.selection import Policy, breaches
+from demur.strict_model import Tool, now
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from demur.inference.estimates import Estimate
+    from demur.rankings import Rankings
+    from demur.resample import Plan
+    from demur.results.retrieval import RetrievalRows, RetrievalSettings
+
+    Json = dict[str, Any]
+    Made = Mapping[str, RetrievalRows]
+
+CONVENTION = {
+    "relevance": "binary; a list holds distinct ids, best first",
+    "empty_gold": "every ranking quantity is 0 where there is no gold: see with_gold for the queries that have it",
+    "map": "map divides by min(gold, K), map_trec by gold",
+    "micro": "all queries pooled",
+    "macro": "mean over the criteria that have queries in the population",
+    "detection": "positive class: the query has evidence; one class: AUROC 0.5, AUPRC the share with evidence, TPR 0",
+    "evidence": "with nothing to find, showing nothing counts 1 and anything else 0",
+    "folds": "mean and population standard deviation (ddof 0)",
+    "cluster": "posts are resampled, with all their queries",
+}
+_PERCENTILES = (5, 25, 50, 75, 95)
+
+
+def retrieval_study(  # noqa: PLR0913, PLR0917  (each is a part of the record)
+    made: Made,
+    settings: RetrievalSettings,
+    plan: Plan,
+    baseline: str,
+    created_at: str | None,
+    command: str | None,
+    estimates: Sequence[Estimate],
+) -> RetrievalStudy:
+    """Everything a file records besides numbers, curves and warnings."""
+    first = made[baseline].rankings
+    files = dict.fromkeys((one.path, one.sha256) for system in made.values() for one in system.rankings.sources)
+    return RetrievalStudy.model_validate(
+        {
+            "created_at": now() if created_at is None else created_at,
+            "tool": Tool.here(command),
+            "inputs": [{"path": path, "sha256": sha256} for path, sha256 in files],
+            "baseline": baseline if len(made) > 1 else None,
+            "bootstrap": {"seed": plan.seed, "n_resamples": plan.n_resamples} if plan.n_resamples else None,
+            "convention": CONVENTION,
+            "systems": [_system(name, one) for name, one in made.items()],
+            "settings": _settings(settings),
+            "posts": len(first.post_ids),
+            "queries": len(first),
+            "with_gold": int(first.has_gold.sum()),
+            "criteria": [*_criteria(first)],
+            "folds": first.folds or (),
+            "has_evidence_rate": float(first.has_gold.mean()),
+            "reference_ranges": [*_placed(made, settings, estimates)],
+        }
+    )
+
+
+def _settings(settings: RetrievalSettings) -> Json:
+    return {
+        "k": settings.depths,
+        "effective_k": settings.effective_k,
+        **asdict(settings.bounds),
+        "k_max_ratio": float(settings.bounds.k_max_ratio),
+        "policies": settings.policies,
+        "gate_threshold": None if settings.threshold is None else float(settings.threshold),
+    }
+
+
+def _criteria(rankings: Rankings) -> Iterator[Json]:
+    for index, name in enumerate(rankings.criteria):
+        here = rankings.criterion == index
+        yield {"name": name, "queries": int(here.sum()), "with_gold": int((here & rankings.has_gold).sum())}
+
+
+def _system(name: str, made: RetrievalRows) -> Json:
+    rankings, counts = made.rankings, made.rankings.candidates
+    percentiles = zip(_PERCENTILES, np.percentile(counts, _PERCENTILES), strict=True)
+    selected = rankings.selected_count
+    return {
+        "name": name,
+        "abstained": int((counts == 0).sum()),
+        "candidates": {
+            "minimum": int(counts.min()),
+            **{f"p{which}": float(value) for which, value in percentiles},
+            "maximum": int(counts.max()),
+            "mean": float(counts.mean()),
+        },
+        "empty_decision_by": made.decided_by,
+        "empty_selections": None if selected is None else int((selected == 0).sum()),
+        "breaches": [
+            {
+                "post": rankings.post_ids[int(rankings.post[breach.query])],
+                "criterion": rankings.criteria[int(rankings.criterion[breach.query])],
+                "selected": breach.shown,
+                "candidates": breach.candidates,
+                "allowed": (breach.low, breach.high),
+            }
+            for breach in breaches(rankings, made.settings.bounds)
+        ],
+    }
+
+
+def _placed(made: Made, settings: RetrievalSettings, estimates: Sequence[Estimate]) -> Iterator[Json]:
+    """Ranking quantities of the queries with gold, and detection of all queries, beside the reference ranges.
+
+    The ranges are those of the plain K and of two classes: what is judged otherwise is not held against them.
+    """
+    by_key = {row.key: row for row in estimates}
+    for system in made:
+        for name, known in RANGES.items():
+            ranking = Measure.of(name).quantity.of == "ranking"
+            key = Key(system, name, among="with_gold") if ranking else Key(system, name, "prob")
+            row = by_key.get(key)
+            if row is None or math.isnan(row.value) or row.by_convention or (ranking and settings.effective_k):
+                continue
+            yield {"system": system, "metric": name, "value": row.value, **asdict(known), "place": known.place(row.value)}
+
+
+def retrieval_warnings(
+    made: Made, settings: RetrievalSettings, plan: Plan, estimates: Sequence[Estimate]
+) -> list[ResultWarning]:
+    """What a reader must know of the queries, the lists and the probabilities."""
+    first = next(iter(made.values())).rankings
+    warned = [*about_resamples(plan.n_resamples), *_about_queries(first)]
+    for name, one in made.items():
+        warned += _about_lists(Pattern(system=name), one.rankings, settings)
+        warned += _about_detection(Pattern(system=name, confidence="prob"), one.rankings)
+        if one.gate is not None:
+            gate = about_view(one.gate, Pattern(system=name, confidence="prob"))
+            warned += [warning for warning in gate if not warning.of_sample]
+    tested = sum(row.recommended is not None for row in estimates if row.key.minus is not None)
+    return [*warned, *about_comparisons(tested)]
+
+
+def _about_queries(rankings: Rankings) -> Iterator[ResultWarning]:
+    """Whether there are enough posts, evenly enough, and something to find for every criterion."""
+    yield from about_sample(np.bincount(rankings.post))
+    gold = np.bincount(rankings.criterion[rankings.has_gold], minlength=len(rankings.criteria))
+    bare = [name for name, count in zip(rankings.criteria, gold, strict=True) if not count]
+    if bare:
+        yield ResultWarning("criterion_without_gold", Pattern(among="with_gold"), {"criteria": bare})
+    if rankings.fold is not None:
+        pairs = np.unique(np.stack([rankings.post, rankings.fold]), axis=1).shape[1]
+        if pairs > len(rankings.post_ids):
+            yield ResultWarning("post_in_several_folds", parameters={"posts": pairs - len(rankings.post_ids)})
+
+
+def _about_lists(about: Pattern, rankings: Rankings, settings: RetrievalSettings) -> Iterator[ResultWarning]:
+    """What is unusual about what a system returned, and about what it selected."""
+    if rankings.unjudged:
+        yield ResultWarning("unjudged_topics", about, {"topics": rankings.unjudged})
+    abstained = int((rankings.candidates == 0).sum())
+    if abstained:
+        yield ResultWarning("abstained", about, {"queries": abstained})
+    if not len(rankings.hit_rank) and rankings.has_gold.any():
+        yield ResultWarning("no_hits", about)
+    elsewhere = 0 if rankings.selected_elsewhere is None else int((rankings.selected_elsewhere > 0).sum())
+    if elsewhere:
+        yield ResultWarning("selected_not_ranked", about, {"queries": elsewhere})
+    broken = len([*breaches(rankings, settings.bounds)])
+    if broken:
+        yield ResultWarning("selection_bounds", about, {"selections": broken})
+    skipped = sum(Policy.of(name).kind.needs_scores for name in settings.policies) if rankings.scores is None else 0
+    if skipped:
+        yield ResultWarning("no_scores", about, {"policies": skipped})
+
+
+def _about_detection(about: Pattern, rankings: Rankings) -> Iterator[ResultWarning]:
+    """Where the numbers of a detection are conventions, because there is one class only."""
+    if rankings.prob is None:
+        return
+    outcome = rankings.has_gold.astype(np.float64)
+    if single_class(Forecasts.of(rankings.prob, outcome)):
+        yield ResultWarning("single_class", about)
+    else:
+        places = range(len(rankings.criteria))
+        alone = [
+            rankings.criteria[place] for place in places if np.ptp(rankings.has_gold[rankings.criterion == place] * 1) == 0
+        ]
+        if alone:
+            yield ResultWarning("single_class_criteria", about, {"criteria": alone})
+    if rankings.fold is not None:
+        pairs = {*zip(rankings.fold.tolist(), rankings.has_gold.tolist(), strict=True)}
+        single = 2 * len(rankings.folds) - len(pairs)
+        if single:
+            yield ResultWarning("single_class_folds", about, {"alone": single, "folds": len(rankings.folds)})
+
+
