@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-PREFIXES = [
+_SPELLED = [
     "bge",
     "bge/large",
     "bge/large/v2",
@@ -18,9 +18,11 @@ PREFIXES = [
     "a,b",
     "all",
 ]
-_TEXTS = st.text(st.sampled_from("ab1/:@|'\", .-_+é"), min_size=1, max_size=6).filter(lambda text: text == text.strip())
 
-NAMES = st.sampled_from(PREFIXES) | _TEXTS
-IDS = st.sampled_from([*PREFIXES, "a=b", "=", "1=1"]) | st.text(
-    st.sampled_from("ab1/:@=|'\", .-_+é"), min_size=1, max_size=6
-).filter(lambda text: text == text.strip())
+
+def _trimmed(characters: str) -> st.SearchStrategy[str]:
+    return st.text(st.sampled_from(characters), min_size=1, max_size=6).filter(lambda text: text == text.strip())
+
+
+NAMES = st.sampled_from(_SPELLED) | _trimmed("ab1/:@|'\", .-_+é")
+IDS = st.sampled_from([*_SPELLED, "a=b", "=", "1=1", "1.5", "007", "null", "NaN"]) | _trimmed("ab1/:@=|'\", .-_+é")

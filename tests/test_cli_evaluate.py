@@ -13,6 +13,7 @@ import pytest
 
 from commands import demur, real_demur, script
 from demur import load
+from demur.read import run_json
 from demur.simulate import simulated_run
 from runs import experiment, failure, participant, run, written
 
@@ -56,8 +57,8 @@ class TestFlags:
 
     def test_two_modes_of_one_file_which_is_read_once(self, folder, monkeypatch):
         read = []
-        plain = Path.read_bytes
-        monkeypatch.setattr(Path, "read_bytes", lambda path: read.append(path.name) or plain(path))
+        plain = run_json.stream
+        monkeypatch.setattr(run_json, "stream", lambda path: read.append(Path(path).name) or plain(path))
         found = evaluate(folder, *BOTH, "--output", "two.json")
         assert found.returncode == 0
         assert read.count("run.json") == 1
@@ -211,8 +212,8 @@ PITFALLS = {
         "participant 300: success is missing, expected true or false",
     ),
     "success text": (changed(lambda one: one.update(success="false")), "success is 'false', expected true or false"),
-    "same twice": (run(experiment(person(), person())), "participant 300 stands more than once"),
-    "failed and not": (run(experiment(person(), failure(300))), "participant 300 stands more than once"),
+    "same twice": (run(experiment(person(), person())), "participant 300 appears more than once"),
+    "failed and not": (run(experiment(person(), failure(300))), "participant 300 appears more than once"),
     "two of a mode": (run(experiment(person()), experiment(person())), "2 experiments and no mode was asked for"),
     "contradiction": (
         run({"provenance": {"mode": "a"}, "results": {"mode": "b", "results": [person()]}}),

@@ -70,9 +70,9 @@ def test_facts_cannot_be_changed():
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"gold": [["a", "a"], []]}, "post 0, criterion all: the gold id a is there twice"),
-        ({"ranked": [[], ["b", "c", "b"]]}, "post 1, criterion all: the ranked id b is there twice"),
-        ({"selected": [["a", "a"], []]}, "post 0, criterion all: the selected id a is there twice"),
+        ({"gold": [["a", "a"], []]}, "post 0, criterion all: the gold id a appears twice"),
+        ({"ranked": [[], ["b", "c", "b"]]}, "post 1, criterion all: the ranked id b appears twice"),
+        ({"selected": [["a", "a"], []]}, "post 0, criterion all: the selected id a appears twice"),
         ({"gold": ["abc", []]}, "post 0, criterion all: gold ids 'abc', expected a list or a set of ids"),
         ({"ranked": [["a"], "b"]}, "post 1, criterion all: ranked ids 'b', expected a list of ids"),
         ({"prob": [0.5, float("nan")]}, "post 1, criterion all: prob nan, expected a number from 0 to 1"),
@@ -86,8 +86,11 @@ def test_facts_cannot_be_changed():
         ({"fold": [1.5, 2]}, "post 0, criterion all: fold 1.5, expected a name or an integer"),
         ({"scores": [0.5, []]}, "post 0, criterion all: scores 0.5, expected a list of numbers"),
         ({"scores": [[1, 10**400], []]}, "post 0, criterion all: score an integer of very many digits"),
-        ({"gold": [[["a"]], []]}, "gold ids are texts or numbers: one of them is something else"),
-        ({"posts": [1, 1]}, "post 1, criterion all: the query is there twice"),
+        (
+            {"gold": [[["a"]], "abc"]},
+            "post 0, criterion all: gold ids are texts or numbers: one of them is something else",
+        ),
+        ({"posts": [1, 1]}, "post 1, criterion all: the query appears twice"),
         ({"posts": [1, "1"]}, "post 1 is given both as a number and as text"),
         ({"posts": [1, 1.5]}, "post id 1.5, expected an integer or non-empty text"),
         ({"probs": [1, 1]}, "rankings have no probs: give scores, prob, selected or fold"),

@@ -81,7 +81,7 @@ class TestOneQuery:
 
     @pytest.mark.parametrize("function", FUNCTIONS)
     def test_an_id_ranked_twice_and_a_text_for_ids_are_errors(self, function):
-        with pytest.raises(UserError, match="the ranked id a is there twice"):
+        with pytest.raises(UserError, match="the ranked id a appears twice"):
             function({"a"}, ["a", "a"], 3)
         with pytest.raises(UserError, match="not as one text"):
             function("abc", ["a"], 3)

@@ -125,8 +125,7 @@ class Calibration(Part):
 
     def save(self, path: str | Path, *, inputs: Iterable[str | Path] = ()) -> Path:
         """Write it as JSON, whole or not at all, and never over the run it was fitted on or another input."""
-        source = () if self.training.path is None else (self.training.path,)
-        return write_whole(path, json_text(self.to_json()), inputs=[*source, *inputs])
+        return write_whole(path, self.text, inputs=[*self.input_paths, *inputs])
 
     @property
     def fingerprint(self) -> str:
@@ -137,6 +136,16 @@ class Calibration(Part):
     def to_json(self) -> dict[str, Any]:
         """The content of the file."""
         return self.model_dump(mode="json")
+
+    @property
+    def text(self) -> str:
+        """The file, as it is written."""
+        return json_text(self.to_json())
+
+    @property
+    def input_paths(self) -> list[str]:
+        """The file it was fitted on."""
+        return [] if self.training.path is None else [self.training.path]
 
 
 def model_inputs(method: str, columns: Mapping[str, Floats]) -> Mapping[str, Floats]:

@@ -150,6 +150,18 @@ def _as_double(value: Any) -> float:
         return math.inf
 
 
+def written_number(text: str) -> float | None:
+    """The number a text spells, None if it is none; what Python alone takes for one, such as 1_0, is none.
+
+    >>> written_number("2.5e1"), written_number("1_0")
+    (25.0, None)
+    """
+    try:
+        return float(text) if text.isascii() and "_" not in text else None
+    except ValueError:
+        return None
+
+
 def plain_values(values: Any) -> list[Any] | NDArray[Any]:
     """An array of numbers as it is; anything else as a list of Python values, with None for what is null.
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from demur.errors import UserError, literal, unknown
+from demur.errors import UserError, literal, located, unknown
 from demur.strict_json import decode, loads, read_bytes
 
 _LARGEST_SCORE = 2**31
@@ -38,9 +38,7 @@ class Instrument:
             if type(value) is not int or abs(value) > _LARGEST_SCORE:
                 raise UserError(f"instrument {self.name}: {bound} is {literal(value)}, expected an integer")
         if self.minimum >= self.maximum:
-            raise UserError(
-                f"instrument {self.name}: min {self.minimum} must be below max {self.maximum}",
-            )
+            raise UserError(f"instrument {self.name}: min {self.minimum} must be below max {self.maximum}")
 
     @property
     def range(self) -> int:
@@ -91,11 +89,9 @@ def instrument(which: str | Path | Instrument) -> Instrument:
 
 def _from_file(path: Path) -> Instrument:
     data = read_bytes(path)
-    try:
+    with located(path):
         text = decode(data)
         return _from_fields(_toml(text) if path.suffix.lower() == ".toml" else loads(text))
-    except UserError as error:
-        raise error.in_file(path) from None
 
 
 def _toml(text: str) -> dict[str, Any]:

@@ -61,8 +61,8 @@ class RawUnits:
         """The same units in another order."""
         return replace(
             self,
-            clusters=[self.clusters[unit] for unit in order],
-            items=[self.items[unit] for unit in order],
+            clusters=[self.clusters[unit] for unit in order.tolist()],
+            items=[self.items[unit] for unit in order.tolist()],
             truth=self.truth.take(order),
             prediction=self.prediction.take(order),
             signals={name: column.take(order) for name, column in self.signals.items()},

@@ -77,12 +77,12 @@ class Rankings:
     unjudged: int = 0
 
     def __post_init__(self) -> None:
-        self._refuse_what_does_not_fit()
+        self._check_shapes()
         for value in vars(self).values():
             if isinstance(value, np.ndarray):
                 value.flags.writeable = False
 
-    def _refuse_what_does_not_fit(self) -> None:
+    def _check_shapes(self) -> None:
         optional = (self.prob, self.selected_count, self.selected_hits, self.selected_elsewhere, self.fold)
         columns = (self.post, self.criterion, self.gold_count, self.gold_key, self.candidates, *optional)
         if not len(self):
@@ -129,5 +129,5 @@ def check_same_queries(left: Rankings, right: Rankings, names: tuple[str, str]) 
         raise UserError(f"{shown(names[0])} and {shown(names[1])} answer different queries: they cannot be paired")
     differs = (left.post != right.post) | (left.criterion != right.criterion) | (left.gold_key != right.gold_key)
     if differs.any():
-        place = left.name_of(int(np.argmax(differs)))
-        raise UserError(f"{place}: the gold of {shown(names[0])} is not that of {shown(names[1])}")
+        query = left.name_of(int(np.argmax(differs)))
+        raise UserError(f"{query}: the gold of {shown(names[0])} is not that of {shown(names[1])}")

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
-from demur.errors import UserError, literal, repeated, shown
+from demur.errors import UserError, literal, located, repeated, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -35,10 +35,8 @@ def shown_path(path: str | Path) -> str:
 def read_as(path: str | Path, parse: Callable[[Any], T]) -> T:
     """A JSON file as what its content is parsed into; every mistake in it is told with the file."""
     data = read_bytes(path)
-    try:
+    with located(path):
         return parse(loads(decode(data)))
-    except UserError as error:
-        raise error.in_file(path) from None
 
 
 def fingerprint(data: bytes) -> str:
@@ -85,13 +83,12 @@ def json_objects(lines: Iterable[str]) -> Iterator[tuple[str, dict[str, Any]]]:
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
-        try:
+        position = f"line {number}"
+        with located(position):
             row = loads(line)
-        except UserError as error:
-            raise UserError(f"line {number}: {error}") from None
-        if not isinstance(row, dict):
-            raise UserError(f"line {number}: expected an object")
-        yield f"line {number}", row
+            if not isinstance(row, dict):
+                raise UserError("expected an object")
+        yield position, row
 
 
 def _whole(parsed: Any, text: str) -> Any:

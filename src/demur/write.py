@@ -58,8 +58,8 @@ def write_whole(path: str | Path, content: str | bytes, *, inputs: Iterable[str 
 
     An interrupted write leaves the old file, or none: the move is one step, and the bytes are on disk before it.
     """
-    with _told_in_one_line(path):
-        _refuse_place(Path(path), path, inputs)
+    with _one_line_errors(path):
+        _check_target(Path(path), path, inputs)
         target = Path(path).resolve()
         beside = target.with_name(f".demur-{secrets.token_hex(8)}.tmp")
         try:
@@ -70,14 +70,14 @@ def write_whole(path: str | Path, content: str | bytes, *, inputs: Iterable[str 
     return Path(path)
 
 
-def refuse_place(path: str | Path, *, inputs: Iterable[str | Path] = ()) -> None:
+def check_target(path: str | Path, *, inputs: Iterable[str | Path] = ()) -> None:
     """Refuse what `write_whole` would refuse, before anything else is written."""
-    with _told_in_one_line(path):
-        _refuse_place(Path(path), path, inputs)
+    with _one_line_errors(path):
+        _check_target(Path(path), path, inputs)
 
 
 @contextlib.contextmanager
-def _told_in_one_line(path: str | Path) -> Iterator[None]:
+def _one_line_errors(path: str | Path) -> Iterator[None]:
     try:
         yield
     except (OSError, ValueError) as error:
@@ -86,7 +86,7 @@ def _told_in_one_line(path: str | Path) -> Iterator[None]:
         raise UserError(f"{path}: cannot be written ({getattr(error, 'strerror', None) or error})") from None
 
 
-def _refuse_place(target: Path, path: str | Path, inputs: Iterable[str | Path]) -> None:
+def _check_target(target: Path, path: str | Path, inputs: Iterable[str | Path]) -> None:
     for given in inputs:
         if target.exists() and _is_the_file(target, given):
             raise UserError(f"{path}: is an input, and an output never replaces one")

@@ -87,12 +87,12 @@ def test_every_query_agrees_with_trec_eval_ties_included(files):
 @pytest.mark.parametrize(
     ("qrels", "run", "message"),
     [
-        ("", RUN, "the file has no judgments"),
+        ("", RUN, "the file has no rows"),
         (QRELS, "", "the file has no rows"),
         ("q1 0 d1\n", RUN, "line 1: 3 cells, expected 4: topic, iteration, document, relevance"),
         ("q1 0 d1 x\n", RUN, "line 1: relevance 'x', expected an integer"),
-        (QRELS + "q1 0 d1 1\n", RUN, "line 6: topic q1, document d1 is judged twice"),
-        (QRELS, RUN + "q1 Q0 d1 9 0.1 bm25\n", "line 5: topic q1, document d1 is ranked twice"),
+        (QRELS + "q1 0 d1 1\n", RUN, "line 6: topic q1, document d1 appears twice"),
+        (QRELS, RUN + "q1 Q0 d1 9 0.1 bm25\n", "line 5: topic q1, document d1 appears twice"),
         (QRELS, "q1 Q0 d1 1 nan t\n", "line 1: score 'nan', expected a finite number"),
         (QRELS, "q1 Q0 d1 1 1e39 t\n", "line 1: score '1e39', expected a finite number"),
         ("q1 0 d1 1_0\n", RUN, "line 1: relevance '1_0', expected an integer"),

@@ -1,11 +1,11 @@
-"""The command line: one module a group of commands, each registered where it is defined."""
+"""The command line: one module per group of commands, each registered where it is defined.
 
-from demur.cli import audit, calibrate, evaluate, paper, report, retrieval, study
-from demur.cli.app import app, in_order, main
+The order of these imports is the order commands are listed in.
+"""
 
-__all__ = ["app", "audit", "calibrate", "evaluate", "main", "paper", "report", "retrieval", "study"]
+# isort: off
+from demur.cli import evaluate, retrieval, calibrate, study, show, audit
+from demur.cli.app import app, main
 
-in_order(
-    *("evaluate", "report", "table", "figure", "variants", "calibrate", "retrieval", "audit"),
-    *("simulate", "simulate-queries", "study", "schema", "demo"),
-)
+# isort: on
+__all__ = ["app", "audit", "calibrate", "evaluate", "main", "retrieval", "show", "study"]

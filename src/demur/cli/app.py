@@ -7,7 +7,7 @@ import shlex
 import sys
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Protocol
 
 import typer
 
@@ -15,9 +15,9 @@ from demur import __version__
 from demur.errors import UserError, literal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
-    from demur.report.kinds import Reportable
+    from demur.items import Items
 
 app = typer.Typer(
     name="demur",
@@ -26,7 +26,9 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-
+MEASURE, DATA, SHOW, TRUST, MORE = "Measure", "Data", "Show", "Trust", "More"
+_SPELLINGS = {"variants": ("fields",), "simulate-queries": ("simulate", "queries")}
+_FIRST = {"simulate": ("runs", "queries"), "study": ("intervals",)}
 
 Mode = Annotated[str | None, typer.Option(help="Which experiment of a run file: its mode.")]
 Experiment = Annotated[int | None, typer.Option(help="Which experiment of a run file: its index, from 0.")]
@@ -35,12 +37,41 @@ ColumnNames = Annotated[
     list[str] | None, typer.Option("--column", help="What a column of a table is called, ROLE=COLUMN; once for each.")
 ]
 CalibrationFile = Annotated[Path | None, typer.Option(help="A file written by demur calibrate.")]
-ReportPage = Annotated[
-    Path | None, typer.Option("--report", help="A page to write as well: the report of the artifact.")
+Resamples = Annotated[int, typer.Option(help="Bootstrap resamples of the clusters; 0: none.")]
+Seed = Annotated[
+    int | None,
+    typer.Option(help="Seed of the resampling: any integer, 0 or more. Required unless nothing is resampled."),
 ]
+SimulationSeed = Annotated[int, typer.Option(help="Seed of the simulation: any integer, 0 or more.")]
+LossName = Annotated[str, typer.Option(help="abs, abs_norm or zero_one.")]
+Baseline = Annotated[
+    str | None, typer.Option(help="The system the others are compared with; the first if not given.")
+]
+Output = Annotated[
+    Path | None, typer.Option(help="The file to write; if not given, one under data/outputs/ is named.")
+]
+ReportPage = Annotated[Path | None, typer.Option("--report", help="A page to write as well: the report of the file.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the file instead of the report.")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing.")]
 CreatedAt = Annotated[
     str | None, typer.Option(help="The time to record, such as 2026-01-31T12:00:00Z; the present if not given.")
 ]
+
+
+class Artifact(Protocol):
+    """What a command writes: its text, and a short name for its content."""
+
+    @property
+    def text(self) -> str:
+        """The file, as it is written."""
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of the content."""
+
+    @property
+    def input_paths(self) -> list[str]:
+        """The files it was made from."""
 
 
 def _print_version(wanted: bool) -> None:  # noqa: FBT001  (typer's callback protocol)
@@ -66,19 +97,66 @@ def command_line() -> str:
 
 def named(pairs: list[str] | None, option: str) -> dict[str, str]:
     """What was given as NAME=VALUE, by name."""
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for pair in pairs or []:
         name, equals, value = pair.partition("=")
         if not (equals and name and value):
             raise UserError(f"{option} {literal(pair)}, expected a name and a column with = between them")
-        if name in found:
+        if name in values:
             raise UserError(f"{option} {literal(name)} is given twice")
-        found[name] = value
-    return found
+        values[name] = value
+    return values
 
 
-def under_outputs(name: str) -> Path:
-    """Where a result goes that was given no place."""
+def listed(text: str | None) -> list[str] | None:
+    """What was given separated by commas."""
+    return None if text is None else [part.strip() for part in text.split(",")]
+
+
+def read_one(
+    path: Path, mode: str | None, experiment: int | None, instrument: str, column: list[str] | None
+) -> Items:
+    """The facts of one run or table."""
+    from demur.read import read_items  # noqa: PLC0415  (--help does not pay for it)
+
+    columns = named(column, "--column")
+    return read_items(path, mode=mode, experiment=experiment, instrument=instrument, columns=columns)
+
+
+def check_flags(resamples: int, seed: int | None, created_at: str | None, *, as_json: bool, quiet: bool) -> None:
+    """A wrong flag is told before a large file is read."""
+    from demur.resample import Plan  # noqa: PLC0415  (--help does not pay for it)
+    from demur.strict_model import checked_time  # noqa: PLC0415
+
+    Plan(resamples, seed=seed)
+    checked_time(created_at)
+    if as_json and quiet:
+        raise UserError("--json prints and --quiet does not: give one of them")
+
+
+def write_results(
+    artifact: Artifact, output: Path | None, report: Path | None, kind: str, inputs: Sequence[str | Path] = ()
+) -> list[Path]:
+    """Write a file, and its page where one is asked for: both or neither."""
+    from demur.write import check_target, write_whole  # noqa: PLC0415
+
+    path = output or _under_outputs(f"{kind}-{artifact.fingerprint[:8]}.json")
+    protected = [*artifact.input_paths, *inputs]
+    check_target(path, inputs=protected)
+    if report is None:
+        return [write_whole(path, artifact.text, inputs=protected)]
+    from demur.report.html import report_html  # noqa: PLC0415
+    from demur.strict_json import fingerprint  # noqa: PLC0415
+
+    if report.resolve() == path.resolve():
+        raise UserError(f"{report}: is the place of the result file; give the report another")
+    page = report_html(artifact, sha256=fingerprint(artifact.text.encode()))
+    written = write_whole(report, page, inputs=protected)
+    return [write_whole(path, artifact.text, inputs=protected), written]
+
+
+def _under_outputs(name: str) -> Path:
+    """Where a result goes that was given no name."""
     folder = Path("data/outputs")
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -87,20 +165,23 @@ def under_outputs(name: str) -> Path:
     return folder / name
 
 
-def write_with_report(artifact: Reportable, path: Path, report: Path | None, inputs: list[str | Path]) -> list[Path]:
-    """Write the artifact, and its page where one is asked for: both or neither."""
-    if report is None:
-        return [artifact.save(path, inputs=inputs)]
-    from demur.report.html import write_report  # noqa: PLC0415
-    from demur.strict_json import fingerprint  # noqa: PLC0415
-    from demur.write import json_text, refuse_place  # noqa: PLC0415
+def print_results(
+    artifact: Artifact, written: list[Path], text: Callable[[], str], *, as_json: bool = False, quiet: bool = False
+) -> None:
+    """Print the file, or the report as text and where the files are, or nothing."""
+    if quiet:
+        return
+    if as_json:
+        typer.echo(artifact.text, nl=False)
+        return
+    if sys.stdout.isatty():
+        from demur.report.console import print_report  # noqa: PLC0415
 
-    if report.resolve() == path.resolve():
-        raise UserError(f"{report}: is the artifact's place; give the report another")
-    refuse_place(path, inputs=inputs)
-    sha256 = fingerprint(json_text(artifact.to_json()).encode())
-    page = write_report(artifact, report, inputs=inputs, sha256=sha256)
-    return [artifact.save(path, inputs=inputs), page]
+        print_report(text())
+    else:
+        typer.echo(text())
+    for path in written:
+        typer.echo(f"wrote {path}")
 
 
 @contextmanager
@@ -117,14 +198,18 @@ def progress_bar(what: str) -> Iterator[Callable[[int, int], None] | None]:
         yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
-def in_order(*names: str) -> None:
-    """List the commands in this order: what most people come for first, and no command left out."""
+def present_spelling(words: Sequence[str]) -> list[str]:
+    """A command line with the present names of commands; earlier ones keep working.
 
-    def place(command: typer.models.CommandInfo) -> int:
-        assert command.callback is not None  # noqa: S101  (every command has one)
-        return names.index(command.name or command.callback.__name__)
-
-    app.registered_commands.sort(key=place)
+    >>> present_spelling(["variants", "run.json"]), present_spelling(["simulate", "--seed", "1"])
+    (['fields', 'run.json'], ['simulate', 'runs', '--seed', '1'])
+    """
+    first, *rest = words or [""]
+    if first in _SPELLINGS:
+        return [*_SPELLINGS[first], *rest]
+    if first in _FIRST and (not rest or rest[0] not in (*_FIRST[first], "--help")):
+        return [first, _FIRST[first][0], *rest]
+    return list(words)
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -133,7 +218,7 @@ def main(arguments: list[str] | None = None) -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a terminal that cannot show a sign is no reason to fail
     try:
-        app(arguments)
+        app(present_spelling(sys.argv[1:] if arguments is None else arguments))
     except UserError as error:
         typer.echo(f"demur: {error}", err=True)
         sys.exit(2)

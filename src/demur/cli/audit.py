@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from demur.cli.app import CalibrationFile, InstrumentName, app, named, progress_bar
+from demur.cli.app import TRUST, CalibrationFile, InstrumentName, app, named, progress_bar
 from demur.errors import UserError
 
 if TYPE_CHECKING:
@@ -23,8 +23,8 @@ _DIFFERS = 3
 _RUN = ".json"
 
 
-@app.command()
-def audit(  # noqa: PLR0913, PLR0917  (one parameter an option)
+@app.command(rich_help_panel=TRUST)
+def audit(  # noqa: PLR0913, PLR0917  (one parameter per option)
     data: Annotated[
         list[Path],
         typer.Option(help="What was measured: a per-query table (.csv, .jsonl, .parquet), or one or two runs (.json)."),

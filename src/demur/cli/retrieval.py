@@ -9,15 +9,24 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from demur.cli.app import (
+    MEASURE,
+    AsJson,
+    Baseline,
     ColumnNames,
     CreatedAt,
+    Output,
+    Quiet,
     ReportPage,
+    Resamples,
+    Seed,
     app,
+    check_flags,
     command_line,
+    listed,
     named,
+    print_results,
     progress_bar,
-    under_outputs,
-    write_with_report,
+    write_results,
 )
 from demur.errors import UserError, literal
 
@@ -25,11 +34,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from demur.rankings import Rankings
-    from demur.retrieval_artifact import RetrievalMetrics
+    from demur.results.table import Results
 
 
-@app.command()
-def retrieval(  # noqa: PLR0913, PLR0917  (one parameter an option)
+@app.command(rich_help_panel=MEASURE)
+def retrieval(  # noqa: PLR0913, PLR0917  (one parameter per option)
     data: Annotated[Path | None, typer.Option(help="A per-query file: .csv, .jsonl, .ndjson or .parquet.")] = None,
     qrels: Annotated[Path | None, typer.Option(help="TREC judgments, in place of --data; gzipped or not.")] = None,
     run: Annotated[list[str] | None, typer.Option(help="A TREC run, FILE or NAME=FILE; once for each system.")] = None,
@@ -53,22 +62,13 @@ def retrieval(  # noqa: PLR0913, PLR0917  (one parameter an option)
     k_min: Annotated[int, typer.Option(help="Fewest ids to show, unless none are shown.")] = 2,
     hard_cap: Annotated[int, typer.Option(help="Most ids to show.")] = 10,
     k_max_ratio: Annotated[float, typer.Option(help="Largest share of the candidates to show.")] = 0.5,
-    baseline: Annotated[
-        str | None, typer.Option(help="The system the others are compared with; the first if not given.")
-    ] = None,
-    bootstrap_resamples: Annotated[int, typer.Option(help="Bootstrap resamples of posts; 0: none.")] = 10_000,
-    seed: Annotated[
-        int | None,
-        typer.Option(help="Seed of the resampling: any integer, 0 or more. Required unless nothing is resampled."),
-    ] = None,
-    output: Annotated[
-        Path | None, typer.Option(help="The artifact to write; if not given, one under data/outputs/ is named.")
-    ] = None,
+    baseline: Baseline = None,
+    bootstrap_resamples: Resamples = 10_000,
+    seed: Seed = None,
+    output: Output = None,
     report: ReportPage = None,
-    as_json: Annotated[  # noqa: FBT002
-        bool, typer.Option("--json", help="Print the artifact instead of the report.")
-    ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing.")] = False,  # noqa: FBT002
+    as_json: AsJson = False,  # noqa: FBT002
+    quiet: Quiet = False,  # noqa: FBT002
     created_at: CreatedAt = None,
 ) -> None:
     """Evaluate evidence retrieval: rankings, "no evidence here", how many to show, and differences between systems.
@@ -80,13 +80,12 @@ def retrieval(  # noqa: PLR0913, PLR0917  (one parameter an option)
     Example: demur retrieval --qrels qrels.txt --run bm25=bm25.run.gz --run dense.run --split-topics / --seed 7
     """
     from demur.resample import Plan  # noqa: PLC0415  (--help does not pay for any of these)
-    from demur.retrieval_evaluation import evaluate_retrieval  # noqa: PLC0415
-    from demur.retrieval_numbers import RetrievalSettings  # noqa: PLC0415
-    from demur.retrieval_results import retrieval_metrics_artifact  # noqa: PLC0415
+    from demur.results.retrieval import RetrievalSettings, evaluate_retrieval  # noqa: PLC0415
     from demur.selection import Bounds  # noqa: PLC0415
-    from demur.strict_model import checked_time  # noqa: PLC0415
 
-    _refuse_no_input(data, qrels)
+    if data is None and qrels is None:
+        raise UserError("nothing to evaluate: give --data with a per-query file, or --qrels and --run with TREC files")
+    check_flags(bootstrap_resamples, seed, created_at, as_json=as_json, quiet=quiet)
     settings = RetrievalSettings(
         depths=_depths(k),
         effective_k=effective_k,
@@ -95,29 +94,23 @@ def retrieval(  # noqa: PLR0913, PLR0917  (one parameter an option)
         threshold=threshold,
         baseline=baseline,
     )
-    Plan(bootstrap_resamples, seed=seed)  # a wrong flag is told before a large file is read
-    checked_time(created_at)
-    if as_json and quiet:
-        raise UserError("--json prints and --quiet does not: give one of them")
     with progress_bar("bytes read") as advance:
         if data is not None:
-            _refuse_mixture({"--qrels": qrels, "--run": run, "--split-topics": split_topics}, "--data")
+            _check_mixture({"--qrels": qrels, "--run": run, "--split-topics": split_topics}, "--data")
             systems = _per_query(data, named(system, "--system"), named(column, "--column"), advance)
         else:
-            _refuse_mixture({"--system": system, "--column": column}, "--qrels")
-            assert qrels is not None  # noqa: S101  (one of the two is given)
+            _check_mixture({"--system": system, "--column": column}, "--qrels")
             systems = _trec(qrels, run or [], split_topics, advance)
     with progress_bar("resamples") as advance:
-        found = evaluate_retrieval(
-            systems, settings=settings, plan=Plan(bootstrap_resamples, seed=seed, progress=advance)
+        results = evaluate_retrieval(
+            systems,
+            settings=settings,
+            plan=Plan(bootstrap_resamples, seed=seed, progress=advance),
+            created_at=created_at,
+            command=command_line(),
         )
-    metrics = retrieval_metrics_artifact(found, created_at=created_at, command=command_line())
-    text = _text(metrics, as_json=as_json)  # whatever goes wrong goes wrong before anything is written
-    path = output or under_outputs(f"retrieval-{metrics.fingerprint[:8]}.json")
-    written = write_with_report(metrics, path, report, [one.path for one in metrics.inputs])
-    if not quiet:
-        said = "".join(f"wrote {one}\n" for one in written)
-        typer.echo(text if as_json else f"{text}\n{said}", nl=False)
+    written = write_results(results, output, report, "retrieval")
+    print_results(results, written, lambda: _text(results), as_json=as_json, quiet=quiet)
 
 
 def _per_query(
@@ -129,11 +122,11 @@ def _per_query(
 
 
 def _trec(
-    qrels: Path, runs: list[str], split_topics: str | None, progress: Callable[[int, int], None] | None
+    qrels: Path | None, runs: list[str], split_topics: str | None, progress: Callable[[int, int], None] | None
 ) -> dict[str, Rankings]:
     from demur.read import read_trec  # noqa: PLC0415
 
-    if not runs:
+    if qrels is None or not runs:
         raise UserError("--qrels needs at least one --run, FILE or NAME=FILE")
     return read_trec(qrels, [_named_run(run) for run in runs], split_topics=split_topics, progress=progress)
 
@@ -144,27 +137,21 @@ def _named_run(run: str) -> tuple[str | None, str]:
     return (name, path) if equals and name and not Path(run).exists() else (None, run)
 
 
-def _refuse_mixture(given: dict[str, object], instead: str) -> None:
+def _text(results: Results) -> str:
+    from demur.report.retrieval.console import retrieval_text  # noqa: PLC0415
+
+    return retrieval_text(results)
+
+
+def _check_mixture(given: dict[str, object], instead: str) -> None:
     for option, value in given.items():
         if value is not None:
             raise UserError(f"{option} does not go with {instead}")
 
 
-def _refuse_no_input(data: Path | None, qrels: Path | None) -> None:
-    if data is None and qrels is None:
-        raise UserError("nothing to evaluate: give --data with a per-query file, or --qrels and --run with TREC files")
-
-
 def _depths(text: str) -> list[int]:
-    parts = [part.strip() for part in text.split(",")]
+    parts = listed(text) or []
     for part in parts:
         if not re.fullmatch("0*[1-9][0-9]{0,7}", part):
             raise UserError(f"k {literal(part)}, expected integers of 1 or more such as 1,5,10")
     return [*map(int, parts)]
-
-
-def _text(metrics: RetrievalMetrics, *, as_json: bool) -> str:
-    from demur.report.retrieval_text import retrieval_text  # noqa: PLC0415
-    from demur.write import json_text  # noqa: PLC0415
-
-    return json_text(metrics.to_json()) if as_json else retrieval_text(metrics)

@@ -1,4 +1,4 @@
-"""`demur study`, `demur simulate` and `demur simulate-queries`: made-up files, to plan with and to try things on."""
+"""`demur study` and `demur simulate`: made-up data, to plan with and to try things on."""
 
 from __future__ import annotations
 
@@ -7,23 +7,30 @@ from typing import Annotated
 
 import typer
 
-from demur.cli.app import app, progress_bar
+from demur.cli.app import DATA, TRUST, LossName, SimulationSeed, app, progress_bar
+
+studies = typer.Typer(help="Measure methods on made-up data of your size.", no_args_is_help=True)
+simulations = typer.Typer(help="Write made-up files to try things on.", no_args_is_help=True)
+app.add_typer(simulations, name="simulate", rich_help_panel=DATA)
+app.add_typer(studies, name="study", rich_help_panel=TRUST)
+InstrumentFile = Annotated[str, typer.Option(help="A name, or a .json or .toml file.")]
+Correlation = Annotated[float, typer.Option(help="How much a person's items are alike, 0 to 1.")]
 
 
-@app.command()
-def study(  # noqa: PLR0913, PLR0917  (one parameter an option)
-    seed: Annotated[int, typer.Option(help="Seed of the simulation: any integer, 0 or more.")],
+@studies.command()
+def intervals(  # noqa: PLR0913, PLR0917  (one parameter per option)
+    seed: SimulationSeed,
     participants: Annotated[int, typer.Option(help="How many participants a data set has.")] = 41,
     datasets: Annotated[int, typer.Option(help="How many data sets to make.")] = 1000,
     resamples: Annotated[int, typer.Option(help="Bootstrap resamples of each data set.")] = 1000,
-    correlation: Annotated[float, typer.Option(help="How much a person's items are alike, 0 to 1.")] = 0.6,
-    loss: Annotated[str, typer.Option(help="abs, abs_norm or zero_one.")] = "abs_norm",
+    correlation: Correlation = 0.6,
+    loss: LossName = "abs_norm",
     confidence: Annotated[str, typer.Option(help="The signal that ranks the answers.")] = "llm_evidence_count",
-    instrument: Annotated[str, typer.Option(help="A name, or a .json or .toml file.")] = "PHQ-8",
+    instrument: InstrumentFile = "PHQ-8",
 ) -> None:
     """Measure how often intervals hold the truth, on made-up runs of your size.
 
-    Example: demur study --participants 20 --datasets 1000 --seed 1
+    Example: demur study intervals --participants 20 --datasets 1000 --seed 1
     """
     from demur.instruments import instrument as instrument_of  # noqa: PLC0415  (--help does not pay for it)
     from demur.study import Design, coverage, report  # noqa: PLC0415
@@ -39,23 +46,23 @@ def study(  # noqa: PLR0913, PLR0917  (one parameter an option)
         tallies = coverage(design, datasets=datasets, seed=seed, n_resamples=resamples, progress=advance)
     size = f"--participants {participants} --datasets {datasets} --resamples {resamples} --seed {seed}"
     kind = f"--correlation {correlation} --loss {loss} --confidence {confidence} --instrument {design.instrument.name}"
-    typer.echo(f"demur study {size} {kind}")
+    typer.echo(f"demur study intervals {size} {kind}")
     typer.echo(report(design, tallies))
 
 
-@app.command()
-def simulate(  # noqa: PLR0913, PLR0917  (one parameter an option)
+@simulations.command()
+def runs(  # noqa: PLR0913, PLR0917  (one parameter per option)
     output: Annotated[Path, typer.Option(help="The run file to write.")],
-    seed: Annotated[int, typer.Option(help="Seed of the simulation: any integer, 0 or more.")],
+    seed: SimulationSeed,
     participants: Annotated[int, typer.Option(help="How many participants there are.")] = 41,
     failures: Annotated[int, typer.Option(help="How many more participants fail.")] = 0,
-    correlation: Annotated[float, typer.Option(help="How much a person's items are alike, 0 to 1.")] = 0.6,
-    instrument: Annotated[str, typer.Option(help="A name, or a .json or .toml file.")] = "PHQ-8",
+    correlation: Correlation = 0.6,
+    instrument: InstrumentFile = "PHQ-8",
     run_id: Annotated[str, typer.Option(help="The run id to record.")] = "simulated",
 ) -> None:
     """Write a made-up run file: two experiments, zero_shot and few_shot, on the same participants.
 
-    Example: demur simulate --output run.json --participants 41 --seed 1
+    Example: demur simulate runs --output run.json --participants 41 --seed 1
     """
     from demur.instruments import instrument as instrument_of  # noqa: PLC0415  (--help does not pay for it)
     from demur.simulate import simulated_run  # noqa: PLC0415
@@ -72,15 +79,15 @@ def simulate(  # noqa: PLR0913, PLR0917  (one parameter an option)
     typer.echo(f"wrote {write_whole(output, json_text(content))}: {participants} participants, zero_shot and few_shot")
 
 
-@app.command("simulate-queries")
-def simulate_queries(
+@simulations.command()
+def queries(
     output: Annotated[Path, typer.Option(help="The per-query CSV file to write.")],
-    seed: Annotated[int, typer.Option(help="Seed of the simulation: any integer, 0 or more.")],
+    seed: SimulationSeed,
     posts: Annotated[int, typer.Option(help="How many posts there are, each asked for nine criteria.")] = 60,
 ) -> None:
     """Write a made-up per-query file: a retriever and a reranker on the same posts.
 
-    Example: demur simulate-queries --output per_query.csv --seed 1
+    Example: demur simulate queries --output per_query.csv --seed 1
     """
     from demur.simulate_queries import simulated_queries  # noqa: PLC0415  (--help does not pay for it)
     from demur.write import write_whole  # noqa: PLC0415

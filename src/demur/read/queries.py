@@ -5,21 +5,20 @@ Rows are read one at a time, and of each only a few numbers are kept.
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from demur.errors import UserError, shown, unknown
+from demur.errors import UserError, located, shown, unknown
 from demur.ranking_columns import RankingsBuilder
 from demur.rankings import Query, Rankings, query_name
 from demur.read.query_cells import Cells
-from demur.read.tables import NO_ROWS, opened_table
+from demur.read.tables import NO_ROWS, missing_column, opened_table, role_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from demur.items import Source
     from demur.read.stream import Progress
     from demur.read.tables import Row, Table
 
@@ -40,13 +39,12 @@ class Layout:
     @classmethod
     def of(cls, header: Sequence[str], columns: Mapping[str, str], systems: Mapping[str, str]) -> Layout:
         """Find the columns: those that are mapped by their names, the others by what they are usually called."""
-        _check_mapping(columns, systems)
-        named = {role: columns.get(role, role) for role in ROLES}
+        named = role_names(columns, ROLES)
+        if systems and "ranked_ids" in columns:
+            raise UserError("the ranked columns are named as systems: leave out the mapping of ranked_ids")
         for role in (*NEEDED, *columns):
             if named[role] not in header:
-                listed = ", ".join(map(shown, header))
-                way = f"map it, {role}=COLUMN (--column)"
-                raise UserError(f"no column {shown(named[role])} for {role}; columns: {listed}; {way}")
+                raise missing_column(named[role], role, header)
         ranked = systems or _ranked_columns(header, named["ranked_ids"])
         for column in ranked.values():
             if column not in header:
@@ -91,14 +89,6 @@ def _query(row: Row, roles: Mapping[str, str], cells: Cells) -> Query:
         )
     except UserError as error:
         raise UserError(f"{query_name(post, criterion)}: {error}") from None
-
-
-def _check_mapping(columns: Mapping[str, str], systems: Mapping[str, str]) -> None:
-    for role in columns:
-        if role not in ROLES:
-            raise unknown("column role", role, ROLES)
-    if systems and "ranked_ids" in columns:
-        raise UserError("the ranked columns are named as systems: leave out the mapping of ranked_ids")
 
 
 def _ranked_columns(header: Sequence[str], own: str) -> dict[str, str]:
@@ -156,16 +146,15 @@ def read_queries(
     ...               "retriever_topk": ["s3|s1", ""]})
     {'retriever': Rankings(2 queries of 1 posts and 2 criteria, 1 with gold, 1 abstained)}
     """
-    builders: dict[str, RankingsBuilder] = {}
-    with _opened(data, columns or {}, systems or {}, progress) as opened:
-        for queries in opened.queries:
-            for system, query in queries.items():
-                (builders.get(system) or builders.setdefault(system, RankingsBuilder())).add(query)
+    builders: dict[str, RankingsBuilder] = defaultdict(RankingsBuilder)
+    with opened_table(data, progress) as (table, source):
+        for system, query in _queries(table, columns or {}, systems or {}):
+            builders[system].add(query)
         if not builders:
             raise UserError(NO_ROWS)
-        rankings = {system: builder.done(text_ids=opened.text_ids) for system, builder in builders.items()}
-        source = opened.source()
-    return {system: facts.with_sources(*([source] if source else [])) for system, facts in rankings.items()}
+        rankings = {system: builder.done(text_ids=table.text_only) for system, builder in builders.items()}
+        sources = [origin] if (origin := source()) else []
+    return {system: facts.with_sources(*sources) for system, facts in rankings.items()}
 
 
 def query_lists(
@@ -175,36 +164,17 @@ def query_lists(
     systems: Mapping[str, str] | None = None,
 ) -> dict[str, list[Query]]:
     """The rows of a per-query file as they stand, for each system: for those who want to count by themselves."""
-    lists: dict[str, list[Query]] = {}
-    with _opened(data, columns or {}, systems or {}, None) as opened:
-        for queries in opened.queries:
-            for system, query in queries.items():
-                lists.setdefault(system, []).append(query)
-    return lists
+    lists: dict[str, list[Query]] = defaultdict(list)
+    with opened_table(data) as (table, _):
+        for system, query in _queries(table, columns or {}, systems or {}):
+            lists[system].append(query)
+    return dict(lists)
 
 
-@dataclass(frozen=True, slots=True)
-class _Opened:
-    """Queries on their way in. Posts that come as texts are numbers if all of them read as such."""
-
-    queries: Iterator[dict[str, Query]]
-    text_ids: bool
-    source: Callable[[], Source | None]
-
-
-@contextmanager
-def _opened(
-    data: Any, columns: Mapping[str, str], systems: Mapping[str, str], progress: Progress | None
-) -> Iterator[_Opened]:
-    with opened_table(data, progress) as (table, source):
-        layout = Layout.of(table.header, columns, systems)
-        yield _Opened(_queries(layout, table), table.text_only, source)
-
-
-def _queries(layout: Layout, table: Table) -> Iterator[dict[str, Query]]:
-    cells = Cells(table.joined_ids, table.text_only)
+def _queries(table: Table, columns: Mapping[str, str], systems: Mapping[str, str]) -> Iterator[tuple[str, Query]]:
+    """Every query of every row, with its system."""
+    layout, cells = Layout.of(table.header, columns, systems), Cells(table.joined_ids, table.text_only)
     for position, row in table.rows(layout.columns):
-        try:
-            yield layout.queries(row, cells)
-        except UserError as error:
-            raise UserError(f"{position}: {error}") from None
+        with located(position):
+            queries = layout.queries(row, cells)
+        yield from queries.items()

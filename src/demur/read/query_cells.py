@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from demur.columns import plain
+from demur.columns import plain, written_number
 from demur.errors import UserError, literal, shown
 
 if TYPE_CHECKING:
@@ -62,13 +63,15 @@ class Cells:
         value = plain(cell)
         if value is None or (value == "" and self.text_only):
             return None
-        written = isinstance(value, str) and self.text_only and value.isascii() and "_" not in value
-        try:
-            if written or (isinstance(value, (int, float)) and not isinstance(value, bool)):
-                return float(value)
-        except (ValueError, OverflowError):
-            pass
-        raise UserError(f"{shown(role)} {literal(value)}, expected a number")
+        number = None
+        if isinstance(value, str) and self.text_only:
+            number = written_number(value)
+        elif isinstance(value, (int, float)) and not isinstance(value, bool):
+            with suppress(OverflowError):
+                number = float(value)
+        if number is None:
+            raise UserError(f"{shown(role)} {literal(value)}, expected a number")
+        return number
 
     def fold(self, cell: Any, role: str) -> str | None:
         """The name of a fold."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from demur.columns import Column
-from demur.errors import UserError, literal, repeated, shown, unknown
+from demur.columns import Column, written_number
+from demur.errors import UserError, literal, repeated, shown
 from demur.instruments import PHQ8, Instrument
 from demur.instruments import instrument as instrument_of
 from demur.items import ClusterId, Items, RawUnits, as_integers, checked_ids
-from demur.read.tables import opened_table
+from demur.read.tables import missing_column, opened_table, role_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -41,29 +41,19 @@ def read_table(
     >>> items
     Items(1 clusters, 0 failed, 2 units, 1 answered, 1 abstained (1 null, 0 NaN), 0 signals)
     """
-    names = _role_names(columns or {})
+    names = role_names(columns or {}, ROLES)
+    if twice := repeated(names.values()):
+        raise UserError(f"the column {shown(twice[0])} is mapped to more than one role")
     chosen = None if instrument is None else instrument_of(instrument)
     with opened_table(table, nan_kept=[names["prediction"]]) as (opened, source):
         cells = opened.columns()
         return Items.of(_raw_units(_typed(cells, names) if opened.text_only else cells, names, chosen), source())
 
 
-def _role_names(mapped: Mapping[str, str]) -> dict[str, str]:
-    for role in mapped:
-        if role not in ROLES:
-            raise unknown("column role", role, ROLES)
-    names = {role: mapped.get(role, role) for role in ROLES}
-    if twice := repeated(names.values()):
-        raise UserError(f"the column {shown(twice[0])} is mapped to more than one role")
-    return names
-
-
 def _raw_units(table: Columns, names: Mapping[str, str], instrument: Instrument | None) -> RawUnits:
     for role, name in names.items():
         if name not in table and not (role == name == _OPTIONAL):
-            listed = ", ".join(map(shown, table)) or "none"
-            way = f"map it: columns={{'{role}': 'your column'}}, or --column {role}=COLUMN"
-            raise UserError(f"no column {shown(name)} for {role}; columns: {listed}; {way}")
+            raise missing_column(name, role, table)
     clusters = checked_ids(table[names["cluster"]], "cluster")
     table, clusters, failed = _without_failures(table, clusters, names["success"])
     return RawUnits(
@@ -108,7 +98,7 @@ def _item_names(items: list[Any], clusters: list[ClusterId], instrument: Instrum
 
 
 _INTEGER = re.compile(rf"[+-]?[0-9]{{1,{_MOST_DIGITS}}}")
-_DECIMAL_ID = re.compile(r"[+-]?[0-9]*\.[0-9]*")
+_DECIMAL_ID = re.compile(r"[+-]?([0-9]+\.[0-9]*|\.[0-9]+)")
 
 
 def _typed(table: Columns, names: Mapping[str, str]) -> Columns:
@@ -118,7 +108,10 @@ def _typed(table: Columns, names: Mapping[str, str]) -> Columns:
         names["success"]: lambda cells: [{"true": True, "false": False}.get(cell.lower(), cell) for cell in cells],
         names["item"]: lambda cells: cells,
     }
-    return {name: readers.get(name, _numbers_or_texts)(cells) for name, cells in table.items()}
+    return {
+        name: readers[name](cells) if name in readers else [*map(_number_or_text, cells)]
+        for name, cells in table.items()
+    }
 
 
 def _ids(cells: Sequence[str]) -> list[Any]:
@@ -132,16 +125,10 @@ def _ids(cells: Sequence[str]) -> list[Any]:
     return [*cells]
 
 
-def _numbers_or_texts(cells: Sequence[str]) -> list[Any]:
-    return [*map(_number_or_text, cells)]
-
-
 def _number_or_text(cell: str) -> float | str | None:
     if not cell:
         return None
     if _INTEGER.fullmatch(cell):
         return int(cell)
-    try:
-        return float(cell) if cell.isascii() and "_" not in cell else cell
-    except ValueError:
-        return cell
+    number = written_number(cell)
+    return cell if number is None else number

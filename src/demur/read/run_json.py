@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import dataclass
-from itertools import chain
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from demur.columns import MISSING, Column
-from demur.errors import UserError, and_more, literal, shown
+from demur.errors import UserError, and_more, literal, located, repeated, shown
 from demur.instruments import PHQ8, Instrument
 from demur.instruments import instrument as instrument_of
 from demur.items import ClusterId, Items, RawUnits, Source, checked_ids
-from demur.strict_json import decode, fingerprint, loads, read_bytes, shown_path
+from demur.read.stream import stream
+from demur.read.tables import by_column
+from demur.strict_json import loads
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
 Json = dict[str, Any]
@@ -39,18 +39,14 @@ def read_run(
 class RunFile:
     """A run file, read and parsed once; any of its experiments can be asked for."""
 
-    path: str
-    sha256: str
+    source: Source
     content: Any
 
     @classmethod
     def of(cls, path: str | Path) -> RunFile:
         """Read and parse."""
-        data = read_bytes(path)
-        try:
-            return cls(shown_path(path), fingerprint(data), loads(decode(data)))
-        except UserError as error:
-            raise error.in_file(path) from None
+        with stream(path) as file:
+            return cls(content=loads(file.lines.read()), source=file.source())
 
     def items(
         self,
@@ -61,20 +57,14 @@ class RunFile:
     ) -> Items:
         """The facts of one experiment."""
         scale = instrument_of(instrument)
-        try:
+        with located(self.source.path):
             index, chosen_mode = _choose(_experiments(self.content), mode, experiment)
             raw = _raw_units(self.content["experiments"][index], scale, f"experiments[{index}]")
             metadata = _member(self.content, "run_metadata", dict, "the run", default={})
-            source = Source(
-                path=self.path,
-                sha256=self.sha256,
-                run_id=_member(metadata, "run_id", str, "run_metadata", default=None),
-                git_commit=_member(metadata, "git_commit", str, "run_metadata", default=None),
-                mode=chosen_mode,
-            )
-            return Items.of(raw, source)
-        except UserError as error:
-            raise error.in_file(self.path) from None
+            traces = {
+                name: _member(metadata, name, str, "run_metadata", default=None) for name in ("run_id", "git_commit")
+            }
+            return Items.of(raw, replace(self.source, mode=chosen_mode, **traces))
 
 
 _REQUIRED = object()
@@ -109,11 +99,11 @@ def _experiments(run: object) -> list[tuple[str, ...]]:
         where = f"experiments[{index}]"
         if not isinstance(entry, dict):
             raise UserError(f"{where} is {_kind_shown(entry)}, expected an object")
-        parts = [
-            (_member(entry, "provenance", dict, where, default={}), f"{where}.provenance"),
-            (_member(entry, "results", dict, where), f"{where}.results"),
-        ]
-        modes = [_member(part, "mode", str, place, default=None) for part, place in parts]
+        parts = {
+            "provenance": _member(entry, "provenance", dict, where, default={}),
+            "results": _member(entry, "results", dict, where),
+        }
+        modes = [_member(part, "mode", str, f"{where}.{name}", default=None) for name, part in parts.items()]
         claims.append(tuple(dict.fromkeys(mode for mode in modes if mode is not None)))
     return claims
 
@@ -135,9 +125,9 @@ def _choose(claims: list[tuple[str, ...]], mode: str | None, experiment: int | N
     if not fitting:
         raise UserError(f"no experiment of mode {shown(mode)}; experiments in this file: {listing}")
     if len(fitting) > 1:
-        asked = "no mode was asked for" if mode is None else f"several are of mode {shown(mode)}"
+        reason = "no mode was asked for" if mode is None else f"several are of mode {shown(mode)}"
         way = "mode (--mode) or experiment (--experiment)" if mode is None else "experiment (--experiment)"
-        raise UserError(f"{len(claims)} experiments and {asked}; choose one by {way}: {listing}")
+        raise UserError(f"{len(claims)} experiments and {reason}; choose one by {way}: {listing}")
     claim = claims[fitting[0]]
     if len(claim) > 1:
         raise UserError(
@@ -158,17 +148,13 @@ def _raw_units(experiment: Json, instrument: Instrument, where: str) -> RawUnits
     if not records:
         raise UserError(f"{where} has no participants: there is nothing to evaluate")
     ids, succeeded = _participants(records, f"{where}.results.results")
-    people = [record for record, success in zip(records, succeeded, strict=True) if success]
-    people_ids = [person for person, success in zip(ids, succeeded, strict=True) if success]
-    truth = _item_values(people, people_ids, "ground_truth_items", instrument)
-    prediction = _item_values(people, people_ids, "predicted_items", instrument)
-    signals = _item_values(people, people_ids, "item_signals", instrument)
+    people = {person: record for person, record, success in zip(ids, records, succeeded, strict=True) if success}
     return RawUnits(
-        clusters=[person for person in people_ids for _ in instrument.items],
+        clusters=[person for person in people for _ in instrument.items],
         items=list(instrument.items) * len(people),
-        truth=Column.of(truth),
-        prediction=Column.of(prediction),
-        signals=_signal_columns(signals, people_ids, instrument),
+        truth=Column.of(_item_values(people, "ground_truth_items", instrument)),
+        prediction=Column.of(_item_values(people, "predicted_items", instrument)),
+        signals=_signal_columns(_item_values(people, "item_signals", instrument), [*people], instrument),
         failed=[person for person, success in zip(ids, succeeded, strict=True) if not success],
         instrument=instrument,
         noun="participant",
@@ -182,21 +168,19 @@ def _participants(records: list[Any], where: str) -> tuple[list[ClusterId], list
         if record.get("participant_id") is None:
             raise UserError(f"{where}[{index}]: participant_id is missing")
     ids = checked_ids([record["participant_id"] for record in records], "participant")
-    if len(set(ids)) < len(ids):
-        repeated = [person for person, times in Counter(ids).items() if times > 1]
-        raise UserError(and_more(f"participant {shown(repeated[0])} stands more than once", len(repeated)))
-    succeeded = [
+    if twice := repeated(ids):
+        raise UserError(and_more(f"participant {shown(twice[0])} appears more than once", len(twice)))
+    return ids, [
         _member(record, "success", bool, f"participant {shown(person)}")
         for person, record in zip(ids, records, strict=True)
     ]
-    return ids, succeeded
 
 
-def _item_values(people: Sequence[Json], ids: Sequence[ClusterId], name: str, instrument: Instrument) -> list[Any]:
+def _item_values(people: Mapping[ClusterId, Json], name: str, instrument: Instrument) -> list[Any]:
     """One map of every participant, flattened in item order; each map holds exactly the instrument's items."""
     expected = set(instrument.items)
     flat: list[Any] = []
-    for person, record in zip(ids, people, strict=True):
+    for person, record in people.items():
         values = _member(record, name, dict, f"participant {shown(person)}")
         if values.keys() != expected:
             raise _wrong_items(values, f"participant {shown(person)}", name, instrument)
@@ -215,9 +199,6 @@ def _wrong_items(values: Json, where: str, name: str, instrument: Instrument) ->
     return UserError(and_more(text, len(missing)))
 
 
-_MOST_SIGNALS = 1000  # a column each: members that never repeat would take units × units of memory
-
-
 def _signal_columns(signals: list[Any], ids: Sequence[ClusterId], instrument: Instrument) -> dict[str, Column]:
     for unit, entry in enumerate(signals):
         if type(entry) is not dict:
@@ -226,7 +207,4 @@ def _signal_columns(signals: list[Any], ids: Sequence[ClusterId], instrument: In
                 f"participant {shown(ids[person])}, {instrument.items[item]}: item_signals is "
                 f"{_kind_shown(entry)}, expected an object"
             )
-    names = dict.fromkeys(chain.from_iterable(signals))
-    if len(names) > _MOST_SIGNALS:
-        raise UserError(f"{len(names)} different signals, expected at most {_MOST_SIGNALS}")
-    return {name: Column.of([entry.get(name, MISSING) for entry in signals]) for name in names}
+    return {name: Column.of(values) for name, values in by_column(signals, noun="signals").items()}

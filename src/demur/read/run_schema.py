@@ -68,9 +68,9 @@ def _by_item(instrument: Instrument, value: Json) -> Json:
 def _signal(signal: Signal) -> Json:
     if signal.text:
         return {"type": ["string", "null"]}
-    found: Json = {"type": ["integer" if signal.whole else "number", "null"]}
+    schema: Json = {"type": ["integer" if signal.whole else "number", "null"]}
     if math.isfinite(signal.low):
-        found["minimum"] = signal.low
+        schema["minimum"] = signal.low
     if math.isfinite(signal.high):
-        found["maximum"] = signal.high
-    return found
+        schema["maximum"] = signal.high
+    return schema

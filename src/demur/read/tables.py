@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from demur.columns import MISSING, check_lengths, plain, plain_values
-from demur.errors import UserError, literal, repeated, shown
+from demur.errors import UserError, literal, repeated, shown, unknown
 from demur.frames import columns_of
 from demur.read.stream import Stream, stream
 from demur.strict_json import json_objects
@@ -56,21 +56,40 @@ class Table:
 
     def columns(self) -> Columns:
         """All rows, by column; a member that a row lacks is MISSING."""
-        columns = {name: self.column(name) for name in self.header} if self.column else self._collected()
+        if self.column:
+            columns = {name: self.column(name) for name in self.header}
+        else:
+            columns = by_column((row for _, row in self.rows(self.header)), self.header)
         if not any(columns.values()):
             raise UserError(NO_ROWS)
         return columns
 
-    def _collected(self) -> Columns:
-        columns: Columns = {name: [] for name in self.header}
-        for count, (_, row) in enumerate(self.rows(self.header)):
-            if not row.keys() <= columns.keys():
-                columns |= {name: [MISSING] * count for name in row if name not in columns}
-                if len(columns) > _MOST_MEMBERS:
-                    raise UserError(f"more than {_MOST_MEMBERS} different members: give every row the same ones")
-            for name, values in columns.items():
-                values.append(row.get(name, MISSING))
-        return columns
+
+def by_column(rows: Iterable[Row], names: Iterable[str] = (), noun: str = "members") -> Columns:
+    """Rows by column: the columns named, and every other member as it turns up; what a row lacks is MISSING."""
+    columns: Columns = {name: [] for name in names}
+    for count, row in enumerate(rows):
+        if not row.keys() <= columns.keys():
+            columns |= {name: [MISSING] * count for name in row if name not in columns}
+            if len(columns) > _MOST_MEMBERS:
+                raise UserError(f"more than {_MOST_MEMBERS} different {noun}: the same ones are expected throughout")
+        for name, values in columns.items():
+            values.append(row.get(name, MISSING))
+    return columns
+
+
+def role_names(mapped: Mapping[str, str], roles: Collection[str]) -> dict[str, str]:
+    """What the column of each role is called: as mapped, or by the role itself."""
+    for role in mapped:
+        if role not in roles:
+            raise unknown("column role", role, roles)
+    return {role: mapped.get(role, role) for role in roles}
+
+
+def missing_column(name: str, role: str, header: Iterable[str]) -> UserError:
+    """The error for a role that no column plays."""
+    listed = ", ".join(map(shown, header)) or "none"
+    return UserError(f"no column {shown(name)} for {role}; columns: {listed}; map it, {role}=COLUMN (--column)")
 
 
 FORMATS: dict[str, Callable[[Stream, str | Path], Table]] = {}

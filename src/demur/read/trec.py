@@ -10,28 +10,29 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from demur.errors import UserError, literal, shown
+from demur.columns import written_number
+from demur.errors import UserError, literal, located, shown
 from demur.ranking_columns import RankingsBuilder
 from demur.rankings import Query, Rankings
 from demur.read.stream import stream
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
 
     from demur.items import Source
     from demur.read.stream import Progress
 
 _QRELS, _RUN = ("topic", "iteration", "document", "relevance"), ("topic", "Q0", "document", "rank", "score", "tag")
+_TOPIC, _DOCUMENT, _RELEVANCE, _SCORE = 0, 2, 3, 4
 
 _INTEGER = re.compile("[+-]?[0-9]{1,18}")
 
-Judged = dict[str, dict[str, bool]]
-Scored = dict[str, dict[str, float]]
+T = TypeVar("T")
 
 
 def read_trec(
@@ -49,22 +50,22 @@ def read_trec(
     """
     if split_topics == "":
         raise UserError("split_topics '', expected what stands between the post and the criterion, such as /")
-    judged, judgments = _judged(qrels, progress)
-    found: dict[str, Rankings] = {}
+    judged, judgments, _ = _read(qrels, _QRELS, _is_relevant, progress)
+    systems: dict[str, Rankings] = {}
     for name, path in _named(runs):
-        tag, scored, source = _scored(path, progress)
-        system = name or tag or Path(path).name
-        if system in found:
+        scored, source, tag = _read(path, _RUN, _score, progress)
+        system = name or tag
+        if system in systems:
             raise UserError(f"{path}: a run called {shown(system)} is there already; name the runs: NAME=FILE")
-        made = RankingsBuilder()
+        builder = RankingsBuilder()
         for topic, documents in judged.items():
-            post, criterion = _asked(topic, split_topics)
+            post, criterion = _post_and_criterion(topic, split_topics)
             ranked, scores = _ordered(scored.get(topic, {}))
             gold = [document for document, relevant in documents.items() if relevant]
-            made.add(Query(post, criterion, gold, ranked, scores))
+            builder.add(Query(post, criterion, gold, ranked, scores))
         unjudged = len(scored.keys() - judged.keys())
-        found[system] = made.done(text_ids=True).with_sources(judgments, source, unjudged=unjudged)
-    return found
+        systems[system] = builder.done(text_ids=True).with_sources(judgments, source, unjudged=unjudged)
+    return systems
 
 
 def _named(runs: Any) -> Iterator[tuple[str | None, str | Path]]:
@@ -78,60 +79,49 @@ def _ordered(scored: Mapping[str, float]) -> tuple[list[str], list[float]]:
     return [document for document, _ in ordered], [score for _, score in ordered]
 
 
-def _asked(topic: str, separator: str | None) -> tuple[str, str]:
+def _post_and_criterion(topic: str, separator: str | None) -> tuple[str, str]:
     if separator is None:
         return topic, "all"
-    post, found, criterion = topic.rpartition(separator)
-    if not (found and post and criterion):
+    post, _, criterion = topic.rpartition(separator)
+    if not (post and criterion):
         raise UserError(f"topic {shown(topic)}: expected a post and a criterion with {literal(separator)} between them")
     return post, criterion
 
 
-def _judged(path: str | Path, progress: Progress | None) -> tuple[Judged, Source]:
-    judged: Judged = {}
-    with stream(path, progress) as opened:
-        for place, (topic, _, document, relevance) in _cells(opened.lines, _QRELS):
-            documents = judged.setdefault(topic, {})
-            if document in documents:
-                raise UserError(f"{place}: topic {shown(topic)}, document {shown(document)} is judged twice")
-            if not _INTEGER.fullmatch(relevance):
-                raise UserError(f"{place}: relevance {literal(relevance)}, expected an integer")
-            documents[document] = int(relevance) > 0
-        if not judged:
-            raise UserError("the file has no judgments: there is nothing to evaluate")
-        return judged, opened.source()
-
-
-def _scored(path: str | Path, progress: Progress | None) -> tuple[str, Scored, Source]:
-    scored: Scored = {}
-    tag = ""
-    with stream(path, progress) as opened:
-        for place, (topic, _, document, _, score, said) in _cells(opened.lines, _RUN):
-            documents = scored.setdefault(topic, {})
-            if document in documents:
-                raise UserError(f"{place}: topic {shown(topic)}, document {shown(document)} is ranked twice")
-            documents[document] = _score(score, place)
-            tag = tag or said
-        if not scored:
+def _read(
+    path: str | Path, names: Sequence[str], value: Callable[[list[str]], T], progress: Progress | None
+) -> tuple[dict[str, dict[str, T]], Source, str]:
+    """The value of every document by topic, the source, and the last cell of the first line: the tag of a run."""
+    topics: dict[str, dict[str, T]] = {}
+    last = ""
+    with stream(path, progress) as file:
+        for number, line in enumerate(file.lines, 1):
+            cells = line.removeprefix("\ufeff").split()
+            if not cells:
+                continue
+            with located(f"line {number}"):
+                if len(cells) != len(names):
+                    raise UserError(f"{len(cells)} cells, expected {len(names)}: {', '.join(names)}")
+                documents = topics.setdefault(cells[_TOPIC], {})
+                if cells[_DOCUMENT] in documents:
+                    raise UserError(f"topic {shown(cells[_TOPIC])}, document {shown(cells[_DOCUMENT])} appears twice")
+                documents[cells[_DOCUMENT]] = value(cells)
+            last = last or cells[-1]
+        if not topics:
             raise UserError("the file has no rows: there is nothing to evaluate")
-        return tag, scored, opened.source()
+        return topics, file.source(), last
 
 
-def _score(text: str, place: str) -> float:
-    try:
-        with np.errstate(over="ignore"):  # too large for 32 bits is not finite, and told below
-            score = float(np.float32(float(text))) if text.isascii() and "_" not in text else math.nan
-    except ValueError:
-        score = math.nan
+def _is_relevant(cells: list[str]) -> bool:
+    if not _INTEGER.fullmatch(cells[_RELEVANCE]):
+        raise UserError(f"relevance {literal(cells[_RELEVANCE])}, expected an integer")
+    return int(cells[_RELEVANCE]) > 0
+
+
+def _score(cells: list[str]) -> float:
+    number = written_number(cells[_SCORE])
+    with np.errstate(over="ignore"):  # too large for 32 bits is not finite
+        score = math.nan if number is None else float(np.float32(number))
     if not math.isfinite(score):
-        raise UserError(f"{place}: score {literal(text)}, expected a finite number")
+        raise UserError(f"score {literal(cells[_SCORE])}, expected a finite number")
     return score
-
-
-def _cells(lines: Any, names: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
-    for number, line in enumerate(lines, 1):
-        cells = line.removeprefix("\ufeff").split()
-        if cells and len(cells) != len(names):
-            raise UserError(f"line {number}: {len(cells)} cells, expected {len(names)}: {', '.join(names)}")
-        if cells:
-            yield f"line {number}", cells

@@ -1,0 +1,116 @@
+"""`demur report`, `demur table` and `demur figure`: results for people and for papers. `demur schema`, `demur demo`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from demur.cli.app import MORE, SHOW, app, progress_bar
+from demur.errors import unknown
+
+ResultFile = Annotated[Path, typer.Argument(help="A file written by demur evaluate.")]
+Confidences = Annotated[
+    str | None, typer.Option("--confidence", help="Names of confidences separated by commas; all if not given.")
+]
+SCHEMAS = ("metrics", "results", "run", "calibrator")
+
+
+@app.command(rich_help_panel=SHOW)
+def report(
+    artifact: Annotated[Path, typer.Argument(help="A file written by demur evaluate, retrieval or calibrate.")],
+    output: Annotated[
+        Path | None, typer.Option(help="The page to write; if not given, beside the file, under its name.")
+    ] = None,
+) -> None:
+    """Write results as one HTML page: nothing is fetched, and it can be read without its script.
+
+    Example: demur report metrics.json --output report.html
+    """
+    from demur.report.html import report_html  # noqa: PLC0415  (--help does not pay for any of these)
+    from demur.results.load import load_any  # noqa: PLC0415
+    from demur.write import write_whole  # noqa: PLC0415
+
+    content, sha256 = load_any(artifact)
+    page = report_html(content, sha256=sha256)
+    path = output or artifact.with_suffix(".html")
+    typer.echo(f"wrote {write_whole(path, page, inputs=[*content.input_paths, artifact])}")
+
+
+@app.command(rich_help_panel=SHOW)
+def table(
+    results: ResultFile,
+    form: Annotated[str, typer.Option("--format", help="latex, markdown or csv.")],
+    output: Annotated[Path | None, typer.Option(help="The file to write; if not given, the table is printed.")] = None,
+    confidence: Confidences = None,
+) -> None:
+    """Print results as a table: for LaTeX, for Markdown, or as CSV with one row per number.
+
+    Example: demur table metrics.json --format latex --output table.tex
+    """
+    from demur.report.tables import table_text  # noqa: PLC0415  (--help does not pay for any of these)
+    from demur.results.load import load  # noqa: PLC0415
+    from demur.write import write_whole  # noqa: PLC0415
+
+    loaded = load(results)
+    text = table_text(loaded.narrowed(confidence), form)
+    if output is None:
+        typer.echo(text, nl=False)
+    else:
+        typer.echo(f"wrote {write_whole(output, text, inputs=[*loaded.input_paths, results])}")
+
+
+@app.command(rich_help_panel=SHOW)
+def figure(
+    results: ResultFile,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The file to write: .pdf, .svg or .png.")],
+    kind: Annotated[str, typer.Option(help="risk-coverage, forest or reliability.")] = "risk-coverage",
+    width: Annotated[str, typer.Option(help="single (89 mm), double (183 mm), or millimetres.")] = "single",
+    confidence: Confidences = None,
+) -> None:
+    """Draw the curves, the differences or the reliability of results, as wide as a column of a journal.
+
+    Example: demur figure metrics.json -o curves.pdf --width double
+
+    Example: demur figure metrics.json -o differences.svg --kind forest --confidence llm
+    """
+    from demur.report.figure import figure_bytes, width_mm  # noqa: PLC0415  (--help does not pay for any of these)
+    from demur.results.load import load  # noqa: PLC0415
+    from demur.write import write_whole  # noqa: PLC0415
+
+    loaded = load(results)
+    drawn = figure_bytes(loaded.narrowed(confidence), output.suffix.lower(), kind=kind, width=width_mm(width))
+    typer.echo(f"wrote {write_whole(output, drawn, inputs=[*loaded.input_paths, results])}")
+
+
+@app.command(rich_help_panel=MORE)
+def schema(name: Annotated[str, typer.Argument(help="metrics, results, run or calibrator.")]) -> None:
+    """Print the JSON Schema of a file demur writes or reads.
+
+    Example: demur schema metrics > metrics.schema.json
+    """
+    from importlib.resources import files  # noqa: PLC0415
+
+    if name not in SCHEMAS:
+        raise unknown("schema", name, SCHEMAS)
+    typer.echo(files("demur").joinpath(f"schemas/{name}.schema.json").read_text(encoding="utf-8"), nl=False)
+
+
+@app.command(rich_help_panel=MORE)
+def demo(
+    folder: Annotated[Path, typer.Option(help="Where to put the runs, the results and the page.")] = Path(
+        "data/outputs/demo"
+    ),
+) -> None:
+    """Simulate two systems that may abstain, evaluate and compare them, and say what the numbers mean.
+
+    Example: demur demo
+    """
+    from demur.demo import demonstrate  # noqa: PLC0415  (--help does not pay for any of these)
+    from demur.report.console import evaluation_text  # noqa: PLC0415
+
+    with progress_bar("resamples") as advance:
+        shown = demonstrate(folder, progress=advance)
+    typer.echo(evaluation_text(shown.results))
+    typer.echo(f"\n{shown.explanation}\n\nRuns: {shown.run}\nResults: {shown.artifact}\nReport: {shown.page}")
