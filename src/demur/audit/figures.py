@@ -164,15 +164,14 @@ def _cause(reported: Printed | None, expected: Expected) -> str | None:
         return None
     if expected.value is not None and not expected.exact and reported.cuts_off(expected.value):
         return CUT_OFF
-    if not reported.telling and not expected.exact:
-        return None
     ways = [(None, expected.value), *expected.otherwise.items()]
     for way, value in ways:
         if way is not None and value is not None and reported.agrees(value):
             return way
+    scales = _SCALES if reported.value else {}  # 0 is 0 on any scale
     for way, value in ways:
-        for scale, factor in _SCALES.items():
+        for scale, factor in scales.items():
             if value is not None and abs(value) > _WORTH_SCALING and reported.agrees(value * factor):
                 return scale if way is None else f"{way}, {scale}"
-    scaled = {scale: factor * (expected.value or 0) for scale, factor in _SCALES.items()}
+    scaled = {scale: factor * (expected.value or 0) for scale, factor in scales.items()}
     return next((f"{scale}, {CUT_OFF}" for scale, value in scaled.items() if reported.cuts_off(value)), None)
