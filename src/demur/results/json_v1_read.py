@@ -125,7 +125,7 @@ def _run_rows(results: Results, system: str, confidence: str, run: Any) -> Itera
             value=math.nan if value is None else value,
             at=at,
             undefined=entry.undefined if value is None else "",
-            **_uncertainty(run.bootstrap, entry, coverage),
+            **_uncertainty(run.bootstrap, entry, coverage, common=results.selective.area_coverage is None),
         )
 
 
@@ -139,7 +139,7 @@ def _value(member: Any, entry: Quantity, coverage: str) -> tuple[float | None, f
     return (None, None) if point is None else (point.value, point.achieved)
 
 
-def _uncertainty(boot: Any, entry: Quantity, coverage: str) -> Json:
+def _uncertainty(boot: Any, entry: Quantity, coverage: str, *, common: bool) -> Json:
     if boot is None:
         return {"no_interval": "no resamples"}
     if entry.point_only:
@@ -150,7 +150,7 @@ def _uncertainty(boot: Any, entry: Quantity, coverage: str) -> Json:
         return found.get(coverage) if coverage and found is not None else found
 
     percentile, error = member("ci95"), member("std_error")
-    short = boot.short_domain_rate if entry.parameter is CUT else None
+    short = boot.short_domain_rate if entry.parameter is CUT and not common else None
     return {
         "std_error": math.nan if error is None else error,
         "percentile": None if percentile is None else Interval("percentile", *percentile),

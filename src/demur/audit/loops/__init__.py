@@ -1,6 +1,6 @@
 """Plain loops: every quantity once more, slow and obvious, sharing no code with what they check."""
 
-from demur.audit.loops import confidence, draws, forecasts, ranking, rows, selection, selective
+from demur.audit.loops import confidence, draws, forecasts, ranking, rows, selection, selective, units
 from demur.audit.loops.registry import LOOPS, loop, number, parsed
 
 __all__ = [
@@ -15,4 +15,5 @@ __all__ = [
     "rows",
     "selection",
     "selective",
+    "units",
 ]
