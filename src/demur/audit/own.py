@@ -151,6 +151,8 @@ def _compared(
     row: Estimate, other: Estimate, recomputed: Estimates, earlier: str, *, nested: bool
 ) -> Iterator[Finding]:
     for cell in _cells(row, other, nested=nested):
+        if cell.claimed is None and cell.recomputed is None and cell.name != "value":
+            continue
         name = label(row.key) if cell.name == "value" else f"{label(row.key)}: {cell.name}"
         path = (*row.key.to_json().values(), cell.name)
         if earlier and not cell.name.startswith(("value", "at", "threshold", "spread", _NAMES["percentile"])):
