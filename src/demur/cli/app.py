@@ -17,6 +17,7 @@ from demur.errors import UserError, literal
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from demur.calibration import Calibration
     from demur.items import Items
 
 app = typer.Typer(
@@ -121,6 +122,15 @@ def read_one(
 
     columns = named(column, "--column")
     return read_items(path, mode=mode, experiment=experiment, instrument=instrument, columns=columns)
+
+
+def fitted(path: Path | None) -> Calibration | None:
+    """The calibration of a file, where one is given."""
+    if path is None:
+        return None
+    from demur.calibration import load_calibration  # noqa: PLC0415  (fitted models are slow to import)
+
+    return load_calibration(path)
 
 
 def check_flags(resamples: int, seed: int | None, created_at: str | None, *, as_json: bool, quiet: bool) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from demur.cli.app import TRUST, CalibrationFile, InstrumentName, app, named, progress_bar
+from demur.cli.app import TRUST, CalibrationFile, InstrumentName, app, fitted, named, progress_bar
 from demur.errors import UserError, located
 
 if TYPE_CHECKING:
@@ -123,18 +123,16 @@ class _Audit:
     def _of_own_runs(self) -> list[Finding]:
         from demur.audit.independent import audited_independently, run_recipes  # noqa: PLC0415
         from demur.audit.own import audited_runs  # noqa: PLC0415
-        from demur.calibration import load_calibration  # noqa: PLC0415
         from demur.pairing import aligned  # noqa: PLC0415
         from demur.results.load import results_of  # noqa: PLC0415
 
         with progress_bar("resamples") as advance:
             if not self.independent:
-                fitted = load_calibration(self.calibration) if self.calibration else None
-                return audited_runs(self.content, self._runs, fitted, advance)
+                return audited_runs(self.content, self._runs, fitted(self.calibration), advance)
             claimed = results_of(self.content)
             runs = dict(zip(claimed.systems, self._runs(claimed), strict=True))
             alignment = aligned(runs, intersection_only=claimed.selective.intersection_only)
-            recipes = run_recipes(claimed, alignment.systems, self._fitted())
+            recipes = run_recipes(claimed, alignment.systems, self._parsed_calibration())
             return audited_independently(claimed, recipes, advance)
 
     def _runs(self, claimed: Results) -> list[Items]:
@@ -149,7 +147,7 @@ class _Audit:
         runs = paths if any(path.suffix.lower() == _RUN for path in paths) else []
         return read_inputs(paths, modes=modes if runs else (), instrument=self.instrument)
 
-    def _fitted(self) -> Any:
+    def _parsed_calibration(self) -> Any:
         from demur.strict_json import read_as  # noqa: PLC0415
 
         return read_as(self.calibration, lambda parsed: parsed) if self.calibration else None
@@ -185,7 +183,7 @@ class _Audit:
         from demur.audit.reported.runs import audited_runs  # noqa: PLC0415
 
         runs = runs_to_audit(self.data, modes=self.modes or (), instrument=self.instrument)
-        return audited_runs(runs, self.printed, calibration=self._fitted())
+        return audited_runs(runs, self.printed, calibration=self._parsed_calibration())
 
 
 def _content(reported: Path) -> tuple[Any, Any]:

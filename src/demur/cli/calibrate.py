@@ -20,6 +20,7 @@ from demur.cli.app import (
     ReportPage,
     app,
     command_line,
+    fitted,
     listed,
     print_results,
     read_one,
@@ -82,9 +83,8 @@ def fields(
 
     Example: demur fields run.json --mode few_shot
     """
-    from demur.calibration import load_calibration  # noqa: PLC0415  (--help does not pay for any of these)
-    from demur.confidences import served  # noqa: PLC0415
+    from demur.confidences import served  # noqa: PLC0415  (--help does not pay for any of these)
     from demur.report.console import variants_text  # noqa: PLC0415
 
     items = read_one(run, mode, experiment, instrument, column)
-    typer.echo(variants_text(items, served(items, load_calibration(calibration) if calibration else None)))
+    typer.echo(variants_text(items, served(items, fitted(calibration))))

@@ -26,6 +26,7 @@ from demur.cli.app import (
     app,
     check_flags,
     command_line,
+    fitted,
     listed,
     named,
     print_results,
@@ -89,8 +90,7 @@ def evaluate(  # noqa: PLR0913, PLR0917  (one parameter per option)
 
     Example: demur evaluate A=a.csv B=b.csv C=c.csv --baseline A --seed 7
     """
-    from demur.calibration import load_calibration  # noqa: PLC0415  (--help does not pay for any of these)
-    from demur.read import read_inputs  # noqa: PLC0415
+    from demur.read import read_inputs  # noqa: PLC0415  (--help does not pay for any of these)
     from demur.resample import Plan  # noqa: PLC0415
     from demur.results.selective import Settings  # noqa: PLC0415
     from demur.results.selective import evaluate as evaluated  # noqa: PLC0415
@@ -120,7 +120,7 @@ def evaluate(  # noqa: PLR0913, PLR0917  (one parameter per option)
             *runs,
             settings=settings,
             plan=Plan(bootstrap_resamples, seed=seed, progress=advance),
-            calibration=load_calibration(calibration) if calibration else None,
+            calibration=fitted(calibration),
             intersection_only=intersection_only,
             created_at=created_at,
             command=command_line(),
