@@ -46,12 +46,8 @@ Seed = Annotated[
 ]
 SimulationSeed = Annotated[int, typer.Option(help="Seed of the simulation: any integer, 0 or more.")]
 LossName = Annotated[str, typer.Option(help="abs, abs_norm or zero_one.")]
-Baseline = Annotated[
-    str | None, typer.Option(help="The system the others are compared with; the first if not given.")
-]
-Output = Annotated[
-    Path | None, typer.Option(help="The file to write; if not given, one under data/outputs/ is named.")
-]
+Baseline = Annotated[str | None, typer.Option(help="The system the others are compared with; the first if not given.")]
+Output = Annotated[Path | None, typer.Option(help="The file to write; if not given, one under data/outputs/ is named.")]
 ReportPage = Annotated[Path | None, typer.Option("--report", help="A page to write as well: the report of the file.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the file instead of the report.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing.")]
@@ -115,9 +111,7 @@ def listed(text: str | None) -> list[str] | None:
     return None if text is None else [part.strip() for part in text.split(",")]
 
 
-def read_one(
-    path: Path, mode: str | None, experiment: int | None, instrument: str, column: list[str] | None
-) -> Items:
+def read_one(path: Path, mode: str | None, experiment: int | None, instrument: str, column: list[str] | None) -> Items:
     """The facts of one run or table."""
     from demur.read import read_items  # noqa: PLC0415  (--help does not pay for it)
 
