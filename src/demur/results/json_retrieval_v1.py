@@ -235,6 +235,7 @@ def _fold_rows(places: Mapping[_Place, Key], system: str, folds: Mapping[str, An
 
 def _warned(systems: Mapping[str, Any]) -> Iterator[tuple[tuple[str, str], tuple[str, Pattern]]]:
     """What a code at a place is about: a system's list, its probabilities, or its gate."""
+    yield ("criterion_without_gold", "positives_only"), ("criterion_without_gold", Pattern(among="with_gold"))
     for name, system in systems.items():
         chance = Pattern(system=name, confidence="prob")
         whole = bool(system.detection and system.detection.single_class)
