@@ -165,7 +165,7 @@ class Estimates(Sequence[Estimate]):
         return "\n".join(f"{name:<{width}}  {row!r}" for name, row in zip(names, self, strict=True))
 
     def _repr_html_(self) -> str:
-        from demur.notebook import html_table  # noqa: PLC0415
+        from demur.drawing.html import html_table  # noqa: PLC0415  (only a notebook pays for it)
 
         return html_table(("number", "value"), [(_label(row.key), repr(row)) for row in self], f"{len(self)} numbers")
 

@@ -10,14 +10,16 @@ import numpy as np
 
 from demur.calibrators import IsotonicCalibrator, LinearCalibrator, LogisticCalibrator, TemperatureScalingCalibrator
 from demur.drawing.confidence import calibration_map
+from demur.drawing.looks import LOOKS
 from demur.drawing.risk_coverage import MOST_MARKERS
 from demur.errors import UserError
 from demur.fitting import QUALITY
-from demur.metrics.forecasts import CALIBRATION_METRICS
+from demur.quantities import QUANTITIES
 from demur.report.carried import carried
-from demur.report.numbers import UNDEFINED
-from demur.report.provenance import definition
-from demur.report.sides import Side, isolated
+from demur.report.definitions import definition
+from demur.report.names import NamedSystem, isolated
+from demur.report.sections import section
+from demur.report.text import UNDEFINED
 from demur.signals import SIGNALS
 from demur.targets import TARGETS
 from demur.variants import VARIANTS
@@ -29,7 +31,8 @@ if TYPE_CHECKING:
 
     from demur.calibration import Calibration, Quality
     from demur.report.carried import Carried
-    from demur.report.provenance import Definition
+    from demur.report.definitions import Definition
+    from demur.strict_model import WordedWarning
 
     Floats = NDArray[np.float64]
 
@@ -54,10 +57,10 @@ def inputs_in_words(calibration: Calibration) -> str:
     return " and ".join(isolated(name) for name in calibration.features or (calibration.variant or "",))
 
 
-def calibration_side(calibration: Calibration) -> tuple[Side, ...]:
+def calibration_name(calibration: Calibration) -> tuple[NamedSystem, ...]:
     """What the page is about."""
     name = f"{_METHODS[calibration.method]} of {inputs_in_words(calibration)}"
-    return (Side("run", "left", f"{name[:1].upper()}{name[1:]}"),)
+    return (NamedSystem(name, "run", LOOKS[0].style, f"{name[:1].upper()}{name[1:]}"),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +72,7 @@ class Fitted:
     parameters: tuple[tuple[str, str], ...]
 
 
+@section("fitted", "What was fitted", task="calibration", order=10)
 def fitted(calibration: Calibration) -> Fitted:
     """The calibrator in words, and its parameters."""
     training = calibration.training
@@ -113,20 +117,21 @@ class Validated:
     undefined: tuple[str, ...]
 
 
+@section("validation", "Which numbers to trust", task="calibration", order=20)
 def validated(calibration: Calibration) -> Validated:
     """How good it is, and which column says so."""
-    found = calibration.validation
-    noun = isolated(found.grouped_by)
-    sides: dict[str, Quality] = {"as given": found.as_given} if found.as_given else {}
-    sides["in sample"] = found.in_sample
-    if found.cross_validated:
-        sides[f"out of {found.folds} folds"] = found.cross_validated
-    reasons = {name: reason for side in sides.values() for name, reason in side.undefined.items()}
+    checked = calibration.validation
+    columns: dict[str, Quality] = {"as given": checked.as_given} if checked.as_given else {}
+    columns["in sample"] = checked.in_sample
+    if checked.cross_validated:
+        columns[f"out of {checked.folds} folds"] = checked.cross_validated
+    reasons = {name: reason for quality in columns.values() for name, reason in quality.undefined.items()}
     return Validated(
-        advice=_advice(calibration, noun),
-        columns=tuple(sides),
+        advice=_advice(calibration, isolated(checked.grouped_by)),
+        columns=tuple(columns),
         rows=tuple(
-            (name, _way(name), tuple(_four(getattr(side, name)) for side in sides.values())) for name in QUALITY
+            (name, _way(name), tuple(_four(getattr(quality, name)) for quality in columns.values()))
+            for name in QUALITY
         ),
         undefined=tuple(f"{name} is not defined: {reason}" for name, reason in reasons.items()),
     )
@@ -147,7 +152,7 @@ def _advice(calibration: Calibration, noun: str) -> str:
 
 
 def _way(name: str) -> str:
-    return "higher is better" if CALIBRATION_METRICS[name].better == "higher" else "lower is better"
+    return "higher is better" if QUANTITIES[name].better == "higher" else "lower is better"
 
 
 def _four(value: float | None) -> str:
@@ -163,6 +168,7 @@ class DrawnMap:
     rows: tuple[tuple[str, str], ...]
 
 
+@section("map", "The map", task="calibration", order=30)
 def drawn_map(calibration: Calibration) -> DrawnMap | None:
     """Input against calibrated confidence, where there is one input and the map can be drawn."""
     if calibration.model.inputs != 1:
@@ -198,6 +204,12 @@ def _places(calibration: Calibration, name: str) -> Floats | None:
     return np.linspace(low, high, _PLACES) if low < high and math.isfinite(high - low) else None
 
 
+@section("warnings", "Warnings", task="calibration", order=40)
+def warnings(calibration: Calibration) -> tuple[WordedWarning, ...] | None:
+    """What to be careful about, if anything."""
+    return calibration.warnings or None
+
+
 @dataclass(frozen=True, slots=True)
 class FittingProvenance:
     """Definitions, and what the page carries."""
@@ -206,7 +218,8 @@ class FittingProvenance:
     carried: Carried
 
 
+@section("methods", "Methods and provenance", task="calibration", order=50)
 def fitting_provenance(calibration: Calibration) -> FittingProvenance:
     """How the calibration came about."""
-    definitions = tuple(definition(name, CALIBRATION_METRICS[name].function) for name in QUALITY)
-    return FittingProvenance(definitions, carried(calibration, "calibrator"))
+    definitions = tuple(definition(QUANTITIES[name]) for name in QUALITY)
+    return FittingProvenance(definitions, carried(calibration, "calibrator", calibration.warnings))
