@@ -128,7 +128,12 @@ def _single(results: Results, confidence: str) -> Iterator[str]:
         yield "  nothing is answered: areas are 0 by convention, and this is never ranked"
     keys = [Key(system, name, confidence) for name in results.selective.names("console")]
     rows = [
-        (f"  {title_of(results[key])}", four(results[key].value), bounded_interval(results, results[key]), *_orders(results, key))
+        (
+            f"  {title_of(results[key])}",
+            four(results[key].value),
+            bounded_interval(results, results[key]),
+            *_orders(results, key),
+        )
         for key in keys
     ]
     yield from table([("", "value", level, "optimal", "excess"), *rows])

@@ -92,9 +92,7 @@ def isolated(name: str) -> str:
 
 def worded_warnings(results: Results) -> list[WordedWarning]:
     """The warnings in words, each with what it is about."""
-    return [
-        WordedWarning(code=one.code, message=one.message(), where=_place(results, one)) for one in results.warnings
-    ]
+    return [WordedWarning(code=one.code, message=one.message(), where=_place(results, one)) for one in results.warnings]
 
 
 def _place(results: Results, warning: ResultWarning) -> str:

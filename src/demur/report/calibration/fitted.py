@@ -130,8 +130,7 @@ def validated(calibration: Calibration) -> Validated:
         advice=_advice(calibration, isolated(checked.grouped_by)),
         columns=tuple(columns),
         rows=tuple(
-            (name, _way(name), tuple(_four(getattr(quality, name)) for quality in columns.values()))
-            for name in QUALITY
+            (name, _way(name), tuple(_four(getattr(quality, name)) for quality in columns.values())) for name in QUALITY
         ),
         undefined=tuple(f"{name} is not defined: {reason}" for name, reason in reasons.items()),
     )

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from demur.inference.key import Group, Key
 from demur.quantities import Measure
-from demur.report.heat import FEW, Cell, shade
 from demur.report.retrieval.places import primary_depth
 from demur.report.sections import section
+from demur.report.shading import FEW, ShadedCell, shade
 from demur.report.text import UNDEFINED
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class CriterionRow:
     """One criterion: how many queries with gold, of how many, and its numbers."""
 
     counts: CriterionCounts
-    cells: tuple[Cell, ...]
+    cells: tuple[ShadedCell, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +66,11 @@ def _table(results: Results, system: str, listed: tuple[CriterionCounts, ...]) -
     )
 
 
-def _cell(results: Results, key: Key, counts: CriterionCounts) -> Cell:
+def _cell(results: Results, key: Key, counts: CriterionCounts) -> ShadedCell:
     estimate = results.get(replace(key, group=Group("criterion", counts.name)))
     if estimate is None or math.isnan(estimate.value):
-        return Cell(UNDEFINED, "few")
+        return ShadedCell(UNDEFINED, "few")
     behind = counts.with_gold if key.among == "with_gold" else counts.queries
-    return Cell(f"{estimate.value:.3f}", shade("coverage", estimate.value, few=estimate.by_convention or behind < FEW))
+    return ShadedCell(
+        f"{estimate.value:.3f}", shade("coverage", estimate.value, few=estimate.by_convention or behind < FEW)
+    )

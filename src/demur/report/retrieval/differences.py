@@ -100,9 +100,7 @@ def _against(results: Results, pair: Pair) -> Against:
     filled = [replace(panel, rows=[row.drawn for _, row in drawn if row.panel == key]) for key, panel in panels.items()]
     listed = others if len(others_of(results)) <= _MOST_IN_FULL else []
     svg = forest(filled, _IN_WORDS).svg
-    return Against(
-        pair.other.name, pair.baseline.name, svg, tuple(drawn), tuple(listed), len(others) - len(listed)
-    )
+    return Against(pair.other.name, pair.baseline.name, svg, tuple(drawn), tuple(listed), len(others) - len(listed))
 
 
 def _difference(results: Results, pair: Pair, panel: str, estimate: Estimate) -> Difference:

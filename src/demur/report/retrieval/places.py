@@ -79,7 +79,9 @@ def systems_of(results: Results) -> tuple[NamedSystem, ...]:
     first = results.study.baseline or results.systems[0]
     word = "baseline" if len(results.systems) > 1 else "run"
     return tuple(
-        NamedSystem(name, word, "left", isolated(name)) if name == first else NamedSystem(name, "", "right", isolated(name))
+        NamedSystem(name, word, "left", isolated(name))
+        if name == first
+        else NamedSystem(name, "", "right", isolated(name))
         for name in results.systems
     )
 

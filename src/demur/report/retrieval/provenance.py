@@ -31,7 +31,9 @@ def retrieval_provenance(results: Results) -> RetrievalProvenance:
     """How the results came about."""
     entries = (*quantities("ranking"), *quantities("forecasts", "detection"))
     pooled = [row for row in results.where(group=None) if row.recommended]
-    methods = [f"{row.recommended.method}{' (differences)' if row.key.minus else ''}" for row in pooled if row.recommended]
+    methods = [
+        f"{row.recommended.method}{' (differences)' if row.key.minus else ''}" for row in pooled if row.recommended
+    ]
     return RetrievalProvenance(
         definitions=tuple(map(definition, entries)),
         methods=tuple(dict.fromkeys(methods)),

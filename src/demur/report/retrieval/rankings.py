@@ -80,9 +80,7 @@ def _population(results: Results, among: str, queries: int) -> Population:
     )
 
 
-def _cells(
-    results: Results, system: str, key: Key, placed: dict[str, dict[str, PlacedFigure]]
-) -> tuple[str, str, str]:
+def _cells(results: Results, system: str, key: Key, placed: dict[str, dict[str, PlacedFigure]]) -> tuple[str, str, str]:
     own = replace(key, system=system)
     figure = placed.get(system, {}).get(key.quantity)
     over_criteria = results.get(replace(own, group=Group("criterion")))

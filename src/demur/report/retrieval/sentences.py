@@ -144,7 +144,10 @@ class _Speaker:
         if any(row.by_convention for row in rows):
             yield "All queries have evidence, or none has: there is nothing to detect, and AUROC and rates are conventions."
             return
-        shared = len(rows) == len(self.results.systems) and len({chance_numbers(self.results, row.key.system) for row in rows}) == 1
+        shared = (
+            len(rows) == len(self.results.systems)
+            and len({chance_numbers(self.results, row.key.system) for row in rows}) == 1
+        )
         for row in rows[: 1 if shared else _MOST_SENTENCES]:
             whose = "The probability" if shared else f"The probability of {self.named(row.key.system)}"
             number = with_interval(self.results, row)
@@ -157,4 +160,3 @@ class _Speaker:
             message, about = warning.message(self.results.study.noun), warning.about
             named = about.system is not None and about.confidence is None
             yield f"{self.named(about.system or '')}: {message}." if named else f"{message[:1].upper()}{message[1:]}."
-
