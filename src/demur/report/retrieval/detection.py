@@ -87,7 +87,7 @@ def detection(results: Results) -> Detection:
     shared: dict[object, list[str]] = {}
     for system, places in pooled.items():
         if DETECTION in places:
-            shared.setdefault(chance_numbers(results, system), []).append(system)
+            shared.setdefault(chance_numbers(results, system, "forecasts", "curve"), []).append(system)
     return Detection(
         probabilities=tuple(_probabilities(results, names, pooled[names[0]]) for names in shared.values()),
         columns=tuple(title(row.key) for row in first),

@@ -60,8 +60,9 @@ def _cards(results: Results) -> Iterator[Card]:
 def _difference(results: Results, system: str) -> Card:
     key = replace(primary(results, system), minus=against_baseline(results))
     estimate, decision = results.get(key), decide(results, key)
-    value = UNDEFINED if estimate is None else four(estimate.value)
-    number = CardNumber(None, value, interval_text(estimate and shown_interval(results, estimate)))
+    number = CardNumber(None, UNDEFINED, UNDEFINED)
+    if estimate is not None:
+        number = CardNumber(None, four(estimate.value), interval_text(shown_interval(results, estimate)))
     note = f"{isolated(decision.winner)} is better" if decision.winner is not None else decision_text(results, decision)
     return Card(f"Difference in {title(key)}", (number,), note)
 

@@ -152,7 +152,8 @@ def _about(warning: ResultWarning) -> str:
     return f"{about.system} {gate}{subject}".strip()
 
 
-def chance_numbers(results: Results, system: str) -> tuple[str, ...]:
+def chance_numbers(results: Results, system: str, *families: str) -> tuple[str, ...]:
     """Every number of a system's probabilities, to tell whether systems share them."""
     rows = results.where(system=system, confidence="prob", minus=None)
-    return tuple(repr((row.key.quantity, row.key.group, row.value, row.recommended, row.threshold)) for row in rows)
+    chosen = [row for row in rows if Measure.of(row.key.quantity).quantity.of in families]
+    return tuple(repr((row.key.quantity, row.key.group, row.value, row.recommended, row.threshold)) for row in chosen)

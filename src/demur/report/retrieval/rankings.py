@@ -100,5 +100,6 @@ def _row(results: Results, system: NamedSystem, key: Key) -> IntervalRow:
     estimate: Estimate | None = results.get(replace(key, system=system.system))
     if estimate is None or math.isnan(estimate.value):
         return IntervalRow(short(system.name), system.style, None, None, estimate.undefined if estimate else "")
-    interval = estimate.recommended and (estimate.recommended.low, estimate.recommended.high)
+    ends = estimate.recommended
+    interval = None if ends is None else (ends.low, ends.high)
     return IntervalRow(short(system.name), system.style, estimate.value, interval)

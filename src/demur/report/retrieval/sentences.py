@@ -144,10 +144,8 @@ class _Speaker:
         if any(row.by_convention for row in rows):
             yield "All queries have evidence, or none has: there is nothing to detect, and AUROC and rates are conventions."
             return
-        shared = (
-            len(rows) == len(self.results.systems)
-            and len({chance_numbers(self.results, row.key.system) for row in rows}) == 1
-        )
+        different = {chance_numbers(self.results, row.key.system, "forecasts") for row in rows}
+        shared = len(rows) == len(self.results.systems) and len(different) == 1
         for row in rows[: 1 if shared else _MOST_SENTENCES]:
             whose = "The probability" if shared else f"The probability of {self.named(row.key.system)}"
             number = with_interval(self.results, row)

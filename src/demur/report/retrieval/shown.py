@@ -54,7 +54,9 @@ def selections_of(results: Results, system: str) -> dict[str, list[Estimate]]:
 @section("shown", "What is shown", task="retrieval", order=60)
 def what_is_shown(results: Results) -> WhatIsShown | None:
     """What is shown of the lists, or nothing where nothing is selected."""
-    rows, breaches, columns = [], [], ()
+    rows: list[Selections] = []
+    breaches: list[Breaches] = []
+    columns: tuple[str, ...] = ()
     for named, system in zip(systems_of(results), results.retrieval.systems, strict=True):
         for chosen_by, numbers in selections_of(results, system.name).items():
             rows.append(Selections(named, chosen_by, tuple(cell(results, number) for number in numbers)))
