@@ -16,7 +16,7 @@ from demur.report.differences import is_measured
 from demur.report.escaped import DAGGER, escaped_latex, escaped_markdown, latex_numbers, no_formula
 from demur.report.names import pairs_of, systems_of
 from demur.report.text import UNDEFINED, four, interval_text, level_of, shown_interval, three, title_of
-from demur.report.verdict import REACHED_AT, decide
+from demur.report.verdict import REACHED_AT, decide, why_not_comparable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -84,7 +84,7 @@ def _difference(results: Results, pair: Pair, key: Key) -> Cell:
     if not all(is_measured(results, number) for number in both):
         return Cell()
     decision, estimate = decide(results, key), results[key]
-    unfair = "" if decision.comparable else decision.reason
+    unfair = why_not_comparable(results, key) or ("" if decision.comparable else decision.reason)
     return Cell(estimate.value, shown_interval(results, estimate), unfair=unfair)
 
 
