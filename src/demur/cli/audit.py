@@ -113,16 +113,14 @@ def _of_runs(
 
     (reported, content), (instrument, modes, calibration) = what, how
     fitted = read_as(calibration, lambda parsed: parsed) if calibration else None
+    taken = RESAMPLES if resamples is None else resamples
     if not is_selective(content):
-        _refuse("figures without draws", {"--resamples": resamples is not None})
         named = runs_to_audit(data, modes=modes or (), instrument=instrument)
         with _told_of(reported):
-            return audited_runs(named, content, calibration=fitted)
+            return audited_runs(named, content, calibration=fitted, resamples=taken)
     runs = runs_of(data, content, instrument, modes or ())
-    with _told_of(reported):
-        taken = RESAMPLES if resamples is None else resamples
-        with progress_bar("variants") as advance:
-            return audited_selective(runs, content, calibration=fitted, resamples=taken, progress=advance)
+    with _told_of(reported), progress_bar("variants") as advance:
+        return audited_selective(runs, content, calibration=fitted, resamples=taken, progress=advance)
 
 
 def _content(reported: Path) -> Any:

@@ -65,6 +65,11 @@ class Curve:
         ranked = [(loss, -rank) for rank, loss in enumerate(sorted(self.losses))]
         return Curve([*ranked, *[(None, None)] * (len(self.rows) - len(ranked))], anchored=self.anchored)
 
+    @cached_property
+    def areas(self) -> tuple[Fraction, Fraction]:
+        """AURC and AUGRC, which much is derived from."""
+        return self.selective_area(self.points), self.generalized_area(self.points)
+
     def selective_area(self, points: Sequence[Point], end: Fraction = _ONE) -> Fraction:
         """Area under the selective risk of points; the first risk holds from coverage 0 on."""
         start = [(Fraction(0), point.risk) for point in points[:1] if self.anchored]
@@ -78,14 +83,14 @@ class Curve:
 
 def area(corners: Sequence[tuple[Fraction, Fraction]], end: Fraction) -> Fraction:
     """Trapezoids between corners up to `end`, where the height is interpolated."""
-    parts = []
+    doubled = []
     for (x0, y0), (x1, y1) in pairwise(corners):
         if x1 <= end:
-            parts.append((x1 - x0) * (y0 + y1) / 2)
+            doubled.append((x1 - x0) * (y0 + y1))
         elif x0 < end:
             height = y0 + (y1 - y0) * (end - x0) / (x1 - x0)
-            parts.append((end - x0) * (y0 + height) / 2)
-    return Fraction(total(parts))
+            doubled.append((end - x0) * (y0 + height))
+    return Fraction(total(doubled)) / 2
 
 
 def hull(points: Sequence[Point]) -> list[Point]:
@@ -130,13 +135,13 @@ def risk_at(curve: Curve, coverage: Fraction) -> Fraction | None:
 @of_curve("aurc")
 def aurc(curve: Curve) -> Fraction:
     """Area under the selective risk."""
-    return curve.selective_area(curve.points)
+    return curve.areas[0]
 
 
 @of_curve("augrc")
 def augrc(curve: Curve) -> Fraction:
     """Area under the generalized risk."""
-    return curve.generalized_area(curve.points)
+    return curve.areas[1]
 
 
 @of_curve("aurc@C")

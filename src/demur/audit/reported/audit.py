@@ -42,6 +42,7 @@ class Audit(ABC, Generic[View]):
 
     of_the_data: str  # what a section can be called after
     counts: frozenset[str]  # figures that are equal or differ
+    settings: frozenset[str] = frozenset()  # members that are used and are no figures
     unbounded: frozenset[str] = frozenset()  # figures that are not a share even where they lie between 0 and 1
 
     def __init__(self, known: Known, content: Any) -> None:
@@ -50,7 +51,7 @@ class Audit(ABC, Generic[View]):
         self.known = known
         self.holders = Holders(content)
         placed = [Figure(leaf.path, leaf.value, place_of(leaf.names, known)) for leaf in leaves(content)]
-        self.figures = [figure for figure in placed if figure.is_one]
+        self.figures = [figure for figure in placed if figure.is_one and figure.path[-1] not in self.settings]
         if not self.figures:
             raise UserError("there are no figures in it")
 
@@ -70,7 +71,7 @@ class Audit(ABC, Generic[View]):
     def other_ways(self, asked: Asked, view: View) -> Iterator[tuple[str, float | None]]:
         """What known other ways of computing would give, the likelier first."""
 
-    def last_resort(self, asked: Asked, view: View) -> str | None:  # noqa: ARG002
+    def last_resort(self, asked: Asked, view: View, reported: Any) -> str | None:  # noqa: ARG002
         """What may be wrong where no other way of computing explains a figure."""
         return None
 
@@ -114,7 +115,7 @@ class Audit(ABC, Generic[View]):
             expected = replace(expected, otherwise=dict(self.other_ways(asked, view)))
         found = finding(key, figure.value, expected)
         if found.status == "differs" and found.cause is None:
-            return replace(found, cause=self.last_resort(asked, view))
+            return replace(found, cause=self.last_resort(asked, view, figure.value))
         return found
 
     @staticmethod

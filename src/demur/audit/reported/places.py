@@ -41,17 +41,22 @@ _WORDS: dict[str, Mapping[str, Any]] = {
     "averaging": AVERAGINGS,
     "spread": SPREADS,
     "group": _GROUPS,
+    "draws": {
+        **dict.fromkeys(("ci95", "ci", "ci_95", "confidence_interval", "interval"), "interval"),
+        **dict.fromkeys(("std_error", "standard_error", "stderr", "se"), "error"),
+    },
     "difference": dict.fromkeys(("deltas", "delta", "differences", "difference"), True),
 }
 _WRAPPERS = ("metrics", "results", "systems", "summary", "overall", "counts", "queries", "runs", "modes")
 _TOPICS = ("ranking", "retrieval", "detection", "no_evidence", "calibration", "dynamic_k", "selection")
 _TOPICS_OF_RUNS = (
     *("selective", "selective_prediction", "population", "confidence_variants", "variants"),
-    *("interpretation", "reliability", "comparison"),
+    *("interpretation", "reliability", "comparison", "bootstrap"),
 )
 _SAY_NOTHING = frozenset((*_WRAPPERS, *_TOPICS, *_TOPICS_OF_RUNS))
 _ITSELF = ("value", "point", "estimate", "delta")
 _AREAS = ("aurc@C", "augrc@C")
+_ENDS = {**dict.fromkeys(("0", "low", "lower"), "low"), **dict.fromkeys(("1", "high", "upper"), "high")}
 _ACHIEVED = ("achieved", "used")
 _COVERAGE_OF_ENTRY = ("requested", "coverage", "target")
 _PAIR = 2
@@ -92,8 +97,8 @@ class Known:
 class Place:
     """A figure with everything the path to it says.
 
-    `group` waits for the name of a criterion or a fold, `stem` (such as recall@K) for a depth or a coverage;
-    `stranger` is the first name nobody knows.
+    `draws` says that it is an end of an interval or a standard error; `group` waits for the name of a criterion or a
+    fold, `stem` (such as recall@K) for a depth or a coverage; `stranger` is the first name nobody knows.
     """
 
     asked: Asked | None = None
@@ -105,12 +110,15 @@ class Place:
     criterion: str | None = None
     fold: str | None = None
     difference: bool = False
+    draws: str | None = None
     group: str | None = None
     stem: str | None = None
     stranger: str | None = None
 
     def within(self, name: str, known: Known) -> Place:
         """The place one name further down."""
+        if self.draws == "interval" and plain_name(name) in _ENDS and self.usual(known).asked:
+            return replace(self.usual(known), draws=_ENDS[plain_name(name)])
         section = self._section(name, known)
         return replace(self, **section) if section else self._part(plain_name(name), known) or self._measuring(name)
 

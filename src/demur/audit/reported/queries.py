@@ -105,6 +105,8 @@ class OfQueries(Audit[View]):
         place = figure.place
         if not is_of_queries(asked):
             return f"{asked} is a figure of a run: give the run as --data"
+        if place.draws is not None:
+            return "it is made of draws, which are not repeated for rankings"
         if asked.figure == _FLAG and not isinstance(figure.value, bool):
             return "expected true or false"
         over_folds = place.group == "fold" and place.spread is not None
@@ -249,7 +251,7 @@ class OfQueries(Audit[View]):
             if other != asked:
                 yield f"it is {other}", self.value(other, view)
 
-    def last_resort(self, asked: Asked, view: View) -> str | None:
+    def last_resort(self, asked: Asked, view: View, reported: Any) -> str | None:  # noqa: ARG002
         """Where no list of the data reaches as deep as a figure looks."""
         longest = max((len(query.ranking.hits) for query in self._judged[view.system]), default=0)
         too_short = asked.figure in AT_DEPTH and longest < asked.depth

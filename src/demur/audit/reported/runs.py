@@ -14,12 +14,14 @@ from functools import cache
 from pathlib import Path as File
 from typing import TYPE_CHECKING, Any
 
-from demur.audit.figures import flattened
+from demur.audit.figures import Expected, Printed, flattened
 from demur.audit.loops import LOOPS
 from demur.audit.loops.confidence import FORMULAS, confidence, is_confidence
-from demur.audit.loops.rows import LOSSES, forecast_rows, loss_range, losses
+from demur.audit.loops.draws import joint_replicates
+from demur.audit.loops.rows import LOSSES, by_cluster, forecast_rows, loss_range, losses, selective_rows
 from demur.audit.loops.selective import Curve, first_reaching
 from demur.audit.reported.audit import Audit, Figure
+from demur.audit.reported.intervals import expected_end, expected_error
 from demur.audit.reported.measures import measure_of
 from demur.audit.reported.names import Asked, asked_for, plain_name
 from demur.audit.reported.places import Known
@@ -39,6 +41,9 @@ _SELECTIVE = frozenset(name for name in LOOPS if name in _UNRANKED or "aurc" in 
     "risk@C",
     "achievable_gain_pct",
 }
+RESAMPLES = 2000
+_SEED = 20_000
+_SHARES = {"low": 0.025, "high": 0.975}
 _SHORT = "no flat start: integrated from the first operating point"
 _COUNTS: dict[str, Callable[[Items, int], int]] = {
     "participants_total": lambda _, everyone: everyone,
@@ -50,16 +55,21 @@ _COUNTS: dict[str, Callable[[Items, int], int]] = {
 }
 
 
-def audited_runs(runs: Mapping[str, Items], content: Any, *, calibration: Any = None) -> list[Finding]:
+def audited_runs(
+    runs: Mapping[str, Items], content: Any, *, calibration: Any = None, resamples: int = RESAMPLES
+) -> list[Finding]:
     """Every figure of a reported file, recomputed from runs, by their names, and a calibration file's content."""
-    return OfRuns(runs, content, calibration).findings()
+    if resamples < 1:
+        raise UserError(f"resamples {resamples}, expected 1 or more: intervals are held against draws of our own")
+    return OfRuns(runs, content, calibration, resamples).findings()
 
 
 @dataclass(frozen=True, slots=True)
 class View:
     """One system's units under one confidence and loss, counted as the definitions do or as others are known to.
 
-    `shared` counts only participants that succeeded in every run; `minus` is the system a difference subtracts.
+    `shared` counts only participants that succeeded in every run; `minus` is the system a difference subtracts; `draws`
+    is an end of an interval or a standard error, of participants drawn or of `single_units`.
     """
 
     system: str
@@ -71,6 +81,8 @@ class View:
     ties_broken: bool = False
     anchored: bool = True
     minus: str | None = None
+    draws: str | None = None
+    single_units: bool = False
 
 
 class OfRuns(Audit[View]):
@@ -78,19 +90,23 @@ class OfRuns(Audit[View]):
 
     of_the_data = "run"
     counts = frozenset(_COUNTS)
+    settings = frozenset(("seed", "n_resamples", "level"))
     unbounded = frozenset(("aurc_gap_pct", "augrc_gap_pct", "achievable_gain_pct", "nll"))
 
-    def __init__(self, runs: Mapping[str, Items], content: Any, calibration: Any = None) -> None:
-        self._runs, self._calibration = dict(runs), calibration
+    def __init__(self, runs: Mapping[str, Items], content: Any, calibration: Any, resamples: int) -> None:
+        self._runs, self._calibration, self._resamples = dict(runs), calibration, resamples
         together = set.intersection(*(set(items.cluster_ids) for items in runs.values()))
         self._shared = {name: items.only(together) if together else items for name, items in runs.items()}
         self.confidence = cache(self._confidence)
         self.curve = cache(self._curve)
+        self.drawn = cache(self._drawn)
         sides = {"deltas", *(name for side in _SIDES for name in side)} - runs.keys()
         self._paired = len(runs) > 1 and any(not sides.isdisjoint(path) for path, _ in flattened(content))
         reached = [Fraction(int(items.answered.sum()), len(items)) for items in self._shared.values()]
         usual = min(reached) if self._paired else Fraction(1, 2)
         super().__init__(Known(_aliases(runs, content), self._is_confidence, usual_coverage=usual), content)
+        counted = [value for path, value in flattened(content) if path[-1:] == ("n_resamples",)]
+        self._recorded = next((int(value.value) for value in counted if isinstance(value, Printed)), None)
 
     def _is_confidence(self, name: str) -> bool:
         return asked_for(name) is None and any(is_confidence(items, name) for items in self._runs.values())
@@ -147,6 +163,43 @@ class OfRuns(Audit[View]):
             return None if point is None else point.coverage
         return min(asked.number, LOOPS["cmax"](curve) or Fraction(0))
 
+    def expected(self, asked: Asked, view: View) -> Expected:
+        """What the data give for a figure; what is made of draws may be off by their Monte-Carlo error."""
+        if view.draws is None:
+            return super().expected(asked, view)
+        values = [value for value in self.drawn(replace(view, draws=None))[asked] if value is not None]
+        if 2 * len(values) < self._resamples:  # of so few replicates nothing is said
+            return Expected(None)
+        if view.draws == "error":
+            return expected_error(values, self._recorded)
+        return expected_end(values, _SHARES[view.draws], self._recorded)
+
+    def _drawn(self, view: View) -> dict[Asked, list[float | None]]:
+        """Every figure that is reported with draws of a view, in each replicate of our own."""
+        placed = [(figure, figure.place.asked) for figure in self.figures if figure.place.draws]
+        wanted = [asked for figure, asked in placed if asked and not self.why_not(figure, asked)]
+        sides = [self._clusters(replace(view, system=name)) for name in (view.system, view.minus) if name is not None]
+
+        def numbers(*rows: Any) -> dict[Asked, float | None]:
+            curves = [*map(Curve, rows)]
+            found = {asked: [self._selective(asked, curve) for curve in curves] for asked in wanted}
+            return {asked: None if None in each else float(each[0] - sum(each[1:])) for asked, each in found.items()}
+
+        replicates = joint_replicates(sides, numbers, _SEED, self._resamples)
+        return {asked: [one[asked] for one in replicates] for asked in wanted}
+
+    def _clusters(self, view: View) -> list[list[Any]]:
+        items = (self._shared if view.shared else self._runs)[view.system]
+        given = self.confidence(view.system, view.confidence, shared=view.shared)
+        rows = selective_rows(items, [] if isinstance(given, str) else given, view.loss)
+        return [[row] for row in rows] if view.single_units else by_cluster(items, rows)
+
+    def last_resort(self, asked: Asked, view: View, reported: Any) -> str | None:
+        """Whether an interval was made of single units."""
+        if view.draws is None or not self.expected(asked, replace(view, single_units=True)).agrees(reported):
+            return None
+        return "items resampled, not participants"
+
     def why_not(self, figure: Figure, asked: Asked) -> str | None:
         """Why a figure cannot be recomputed, or None."""
         place = figure.place
@@ -157,9 +210,20 @@ class OfRuns(Audit[View]):
             return f"no run and no confidence of the data is called {shown(place.stranger)} (runs: {there})"
         if place.spread or place.averaging or place.population or place.group:
             return "a run is not averaged over folds, criteria or queries"
+        if place.draws is not None and (reason := self._undrawn(asked, place.draws)):
+            return reason
         if self._system(figure, asked) is None:
             return f"it does not say which run it is of: {', '.join(map(shown, self._runs))}; name one or give --mode"
         return self._unserved(asked, self.view(figure, asked))
+
+    def _undrawn(self, asked: Asked, draws: str) -> str | None:
+        """Why something made of draws cannot be recomputed."""
+        if asked.figure not in _SELECTIVE or asked.achieved:
+            return f"no draws are made of {asked}"
+        if draws == "interval":
+            return "it does not say which end of the interval it is"
+        common = self._paired and "@" in asked.figure and asked.number == self.known.usual_coverage
+        return "the common coverage is another in every draw, which is not repeated here" if common else None
 
     def _unserved(self, asked: Asked, view: View) -> str | None:
         """Why a figure of a run that is named cannot be recomputed."""
@@ -196,7 +260,7 @@ class OfRuns(Audit[View]):
         usual = "" if asked.figure in _UNRANKED else self._usual_confidence(system)
         minus = next(iter(self._runs)) if figure.place.difference else None
         loss = self.holders.nearest(figure.path, "loss", _named_loss) or "abs_norm"
-        return View(system, named or usual, loss, shared=self._paired, minus=minus)
+        return View(system, named or usual, loss, shared=self._paired, minus=minus, draws=figure.place.draws)
 
     def _usual_confidence(self, system: str) -> str:
         served = (name for name in FORMULAS if not isinstance(self.confidence(system, name), str))
@@ -204,6 +268,8 @@ class OfRuns(Audit[View]):
 
     def other_ways(self, asked: Asked, view: View) -> Iterator[tuple[str, float | None]]:
         """What known other ways would give, by what they are, the likelier first."""
+        if view.draws is not None:
+            return
         if view.minus is not None:
             yield "the other way round", self.value(asked, replace(view, system=view.minus, minus=view.system))
         for way, other in (*self._other_counts(view), *self._other_losses(view)):
@@ -211,19 +277,23 @@ class OfRuns(Audit[View]):
         for system in self._runs:
             if view.minus is None and system != view.system:
                 yield f"it is the figure of {shown(system)}", self.value(asked, replace(view, system=system))
-        if asked.figure in _COUNTS:
-            for figure in _COUNTS.keys() - {asked.figure}:
-                yield f"it is the count {figure}", self.value(Asked(figure), view)
-            return
+        yield from ((way, self.value(*other)) for way, other in self._other_figures(asked, view))
         if asked.figure == "ece":
             given = self.confidence(view.system, view.confidence, shared=view.shared)
-            rows = forecast_rows(self._runs[view.system], given) if isinstance(given, list) else []
+            items = (self._shared if view.shared else self._runs)[view.system]
+            rows = [] if isinstance(given, str) else forecast_rows(items, given)
             yield from ((way, loop(rows)) for way, loop in measure_of(asked).otherwise.items())
+
+    def _other_figures(self, asked: Asked, view: View) -> Iterator[tuple[str, tuple[Asked, View]]]:
+        if asked.figure in _COUNTS:
+            others = (figure for figure in _COUNTS if figure != asked.figure)
+            yield from ((f"it is the count {figure}", (Asked(figure), view)) for figure in others)
+            return
         for name in FORMULAS:
             if asked.figure not in _UNRANKED and name != view.confidence:
-                other = replace(view, confidence=name)
-                yield f"ranked by {name}, not {shown(view.confidence)}", self.value(asked, other)
-        yield from ((f"it is {other}", self.value(other, view)) for other in _neighbours(asked))
+                yield f"ranked by {name}, not {shown(view.confidence)}", (asked, replace(view, confidence=name))
+        if asked.figure in _SELECTIVE:
+            yield from ((f"it is {other}", (other, view)) for other in _neighbours(asked))
 
     def _other_counts(self, view: View) -> Iterator[tuple[str, View]]:
         yield "abstentions left out of the denominator", replace(view, answered_only=True)
