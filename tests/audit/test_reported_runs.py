@@ -228,7 +228,9 @@ class TestNotRecognised:
 
     @pytest.mark.parametrize("content", [{"few": {"aurc": 0.2}}, {"few": {"aurc": 0.2}, "zero": {"cmax": 1}}])
     def test_a_file_about_no_run_of_the_data_is_a_mistake(self, both, content):
-        with pytest.raises(UserError, match=r"^no section is called after a run of the data .*, but few"):
+        with pytest.raises(
+            UserError, match=r"^no section is called after a run of the data \(zero_shot, few_shot\), but few"
+        ):
             audited(both, content)
 
 

@@ -85,7 +85,8 @@ class Audit(ABC, Generic[View]):
         strangers = [one.place.stranger for one in self.figures if one.place.asked and not one.place.system]
         names = [*dict.fromkeys(name for name in strangers if name is not None)]
         if names and all(one.status == "not recognised" for one in found):
-            there, missing = ", ".join(map(shown, self.known.systems)), and_more(shown(names[0]), len(names))
+            there = ", ".join(map(shown, dict.fromkeys(self.known.systems.values())))
+            missing = and_more(shown(names[0]), len(names))
             raise UserError(
                 f"no section is called after a {self.of_the_data} of the data ({there}), but {missing}"
                 f"{self.way_out('NAME')}"
