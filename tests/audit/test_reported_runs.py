@@ -15,6 +15,7 @@ from demur.read import read_table
 from demur.simulate import simulated_run
 from demur.strict_json import loads
 from runs import experiment, failure, participant, run, written
+from test_cli_hostile import damaged
 
 FOUR = "cluster,item,truth,prediction,llm_evidence_count\na,q1,2,2,2\na,q2,1,3,2\nb,q1,1,1,1\nb,q2,0,,0\n"
 MODES = ("zero_shot", "few_shot")
@@ -299,6 +300,20 @@ class TestCommand:
         found = demur(folder, "audit", "--data", "run.json", "--reported", "mine.json", *options)
         assert (found.returncode, found.stdout, found.stderr.count("\n")) == (2, "", 1)
         assert found.stderr.startswith(f"demur: {message}")
+
+    def test_a_damaged_report_is_a_clean_error_or_a_list(self, folder, both):
+        rng, codes = random.Random(5), set()
+        right = {
+            mode: {"llm": scores(both, mode, "llm", "abs"), "mae_grid": [[0.9, None]], "loss": "abs"} for mode in MODES
+        }
+        for _ in range(40):
+            data = damaged(rng, right)
+            written(folder, data if isinstance(data, bytes) else data.encode("utf-8", "surrogatepass"), "mine.json")
+            found = demur(folder, "audit", "--data", "run.json", "--reported", "mine.json")
+            codes.add(found.returncode)
+            assert (found.stdout == "") == (found.returncode == 2)
+            assert found.stderr.count("\n") == (found.returncode == 2)
+        assert codes == {0, 2, 3}
 
 
 def of_other_draws(folder, *options):

@@ -36,7 +36,10 @@ def expected_end(values: Sequence[float], share: float, recorded: int | None) ->
 
 def expected_error(values: Sequence[float], recorded: int | None) -> Expected:
     """The standard error, within what its own sampling error allows; anything of very few draws."""
-    error, n = standard_error(values) or 0.0, _worth(len(values), recorded)
+    error = standard_error(values)
+    if error is None:
+        return Expected(None)
+    n = _worth(len(values), recorded)
     if n < _FEW:
         return Expected(error, (0.0, math.inf))
     middle = math.fsum(values) / len(values)

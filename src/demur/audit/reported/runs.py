@@ -81,10 +81,10 @@ class OfRuns(Audit[View]):
         placed = [(figure, figure.place.asked) for figure in self.figures if figure.place.draws]
         wanted = frozenset(one for figure, one in placed if one and not self.why_not(figure, one))
         values = [one for one in self._runs.drawn(replace(view, draws=None), wanted)[asked] if one is not None]
-        if 2 * len(values) < self._runs.resamples:  # of so few replicates nothing is said
-            return Expected(None)
         if view.draws == "error":
             return expected_error(values, self._recorded)
+        if 2 * len(values) < self._runs.resamples:  # what is left says nothing about the whole
+            return Expected(None)
         return expected_end(values, _SHARES[view.draws], self._recorded)
 
     def last_resort(self, asked: Asked, view: View, reported: Any) -> str | None:
@@ -181,7 +181,7 @@ class OfRuns(Audit[View]):
         for name in FORMULAS:
             if asked.figure not in UNRANKED and name != view.confidence:
                 yield f"ranked by {name}, not {shown(view.confidence)}", (asked, replace(view, confidence=name))
-        if asked.figure in SELECTIVE:
+        if asked.figure in SELECTIVE and not asked.achieved:
             yield from ((f"it is {other}", (other, view)) for other in _neighbours(asked))
 
     def _other_counts(self, view: View) -> Iterator[tuple[str, View]]:
