@@ -50,14 +50,14 @@ class Curve:
     @cached_property
     def points(self) -> list[Point]:
         """One point per distinct confidence, the most confident first."""
-        found, accepted, lost = [], 0, Fraction(0)
+        points, accepted, lost = [], 0, Fraction(0)
         ordered = sorted(self.answered, key=lambda unit: unit.confidence, reverse=True)
         for threshold, plateau in groupby(ordered, key=lambda unit: unit.confidence):
             losses = [unit.loss for unit in plateau if unit.loss is not None]
             accepted, lost = accepted + len(losses), lost + Fraction(total(losses))
             reached = Fraction(accepted, len(self.rows))
-            found.append(Point(reached, lost / accepted, lost / len(self.rows), threshold))
-        return found
+            points.append(Point(reached, lost / accepted, lost / len(self.rows), threshold))
+        return points
 
     @cached_property
     def oracle(self) -> Curve:

@@ -17,7 +17,7 @@ from demur.errors import UserError
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
-    from demur.audit.reported.names import Asked
+    from demur.audit.reported.names import Quantity
     from demur.items import Items
 
 UNRANKED = frozenset(("cmax", "risk", "aurc_optimal", "augrc_optimal", "aurc_random", "augrc_random"))
@@ -110,46 +110,48 @@ class Runs:
             abstained += [(None, None)] * (len(failed) * len(self.items(view).item_names))
         return Curve(answers if view.answered_only else answers + abstained, anchored=view.anchored)
 
-    def value(self, asked: Asked, view: View) -> float | None:
+    def value(self, quantity: Quantity, view: View) -> float | None:
         """What a figure is in a view; None of what a run cannot serve."""
         if view.minus is not None:
-            sides = [self.value(asked, replace(view, system=name, minus=None)) for name in (view.system, view.minus)]
+            sides = [self.value(quantity, replace(view, system=name, minus=None)) for name in (view.system, view.minus)]
             return None if None in sides else float(sides[0] or 0) - float(sides[1] or 0)
         items, given = self.items(view), self.confidence(view)
-        if asked.figure in COUNTS:
+        if quantity.name in COUNTS:
             people = {name: {*run.cluster_ids, *run.failed} for name, run in self.own.items()}
             everyone = set.intersection(*people.values()) if view.shared else people[view.system]
-            return COUNTS[asked.figure](items, len(everyone))
+            return COUNTS[quantity.name](items, len(everyone))
         if isinstance(given, str) or view.loss not in LOSSES or (view.loss == "abs_norm" and not items.instrument):
             return None
-        if asked.figure in CALIBRATION:
-            binned = {"bins": asked.depth} if asked.figure == "ece" else {}
-            value = LOOPS[asked.figure](forecast_rows(items, given), **binned)
+        if quantity.name in CALIBRATION:
+            binned = {"bins": quantity.depth} if quantity.name == "ece" else {}
+            value = LOOPS[quantity.name](forecast_rows(items, given), **binned)
         else:
-            value = _selective(asked, self.curve(view))
+            value = _selective(quantity, self.curve(view))
         return None if value is None else float(value)
 
-    def _drawn(self, view: View, wanted: Collection[Asked]) -> dict[Asked, list[float | None]]:
+    def _drawn(self, view: View, wanted: Collection[Quantity]) -> dict[Quantity, list[float | None]]:
         """Figures of a view in each replicate of our own."""
         sides = [self._clusters(replace(view, system=name)) for name in (view.system, view.minus) if name is not None]
 
-        def numbers(*rows: Any) -> dict[Asked, float | None]:
+        def numbers(*rows: Any) -> dict[Quantity, float | None]:
             curves = [*map(Curve, rows)]
-            each = {asked: [_selective(asked, curve) for curve in curves] for asked in wanted}
-            return {asked: None if None in side else float(side[0] - sum(side[1:])) for asked, side in each.items()}
+            each = {quantity: [_selective(quantity, curve) for curve in curves] for quantity in wanted}
+            return {
+                quantity: None if None in side else float(side[0] - sum(side[1:])) for quantity, side in each.items()
+            }
 
         replicates = joint_replicates(sides, numbers, _SEED, self.resamples)
-        return {asked: [one[asked] for one in replicates] for asked in wanted}
+        return {quantity: [values[quantity] for values in replicates] for quantity in wanted}
 
     def _clusters(self, view: View) -> list[list[Any]]:
         rows = self._rows(view)
         return [[row] for row in rows] if view.single_units else by_cluster(self.items(view), rows)
 
 
-def _selective(asked: Asked, curve: Curve) -> Any:
-    if not asked.achieved:
-        return LOOPS[asked.figure](curve, *([asked.number] if "@" in asked.figure else []))
-    if asked.figure == "risk@C":
-        point = first_reaching(curve, asked.number)
+def _selective(quantity: Quantity, curve: Curve) -> Any:
+    if not quantity.achieved:
+        return LOOPS[quantity.name](curve, *([quantity.number] if "@" in quantity.name else []))
+    if quantity.name == "risk@C":
+        point = first_reaching(curve, quantity.number)
         return None if point is None else point.coverage
-    return min(asked.number, LOOPS["cmax"](curve) or Fraction(0))
+    return min(quantity.number, LOOPS["cmax"](curve) or Fraction(0))

@@ -17,10 +17,10 @@ from demur.audit.figures import Expected, Printed, flattened
 from demur.audit.loops.confidence import FORMULAS
 from demur.audit.loops.rows import LOSSES, forecast_rows, loss_range
 from demur.audit.reported.audit import Audit, Figure
+from demur.audit.reported.contexts import Known
 from demur.audit.reported.intervals import expected_end, expected_error
 from demur.audit.reported.measures import measure_of
-from demur.audit.reported.names import Asked, asked_for, plain_name
-from demur.audit.reported.places import Known
+from demur.audit.reported.names import Quantity, plain_name, quantity_named
 from demur.audit.reported.run_views import CALIBRATION, COUNTS, SELECTIVE, UNRANKED, Runs, View
 from demur.errors import UserError, shown
 
@@ -68,59 +68,60 @@ class OfRuns(Audit[View]):
         self._recorded = int(recorded[0]) if recorded else None
 
     def _is_confidence(self, name: str) -> bool:
-        return asked_for(name) is None and self._runs.is_confidence(name)
+        return quantity_named(name) is None and self._runs.is_confidence(name)
 
-    def value(self, asked: Asked, view: View) -> float | None:
+    def value(self, quantity: Quantity, view: View) -> float | None:
         """What a figure is in a view."""
-        return self._runs.value(asked, view)
+        return self._runs.value(quantity, view)
 
-    def expected(self, asked: Asked, view: View) -> Expected:
+    def expected(self, quantity: Quantity, view: View) -> Expected:
         """What the data give for a figure; what is made of draws may be off by their Monte-Carlo error."""
         if view.draws is None:
-            return super().expected(asked, view)
-        placed = [(figure, figure.place.asked) for figure in self.figures if figure.place.draws]
-        wanted = frozenset(one for figure, one in placed if one and not self.why_not(figure, one))
-        values = [one for one in self._runs.drawn(replace(view, draws=None), wanted)[asked] if one is not None]
+            return super().expected(quantity, view)
+        drawn = [(figure, figure.context.quantity) for figure in self.figures if figure.context.draws]
+        wanted = frozenset(other for figure, other in drawn if other and not self.why_not(figure, other))
+        replicates = self._runs.drawn(replace(view, draws=None), wanted)[quantity]
+        values = [value for value in replicates if value is not None]
         if view.draws == "error":
             return expected_error(values, self._recorded)
         if 2 * len(values) < self._runs.resamples:  # what is left says nothing about the whole
             return Expected(None)
         return expected_end(values, _SHARES[view.draws], self._recorded)
 
-    def last_resort(self, asked: Asked, view: View, reported: Any) -> str | None:
+    def last_resort(self, quantity: Quantity, view: View, reported: Any) -> str | None:
         """Whether an interval was made of single units."""
-        if view.draws is None or not self.expected(asked, replace(view, single_units=True)).agrees(reported):
+        if view.draws is None or not self.expected(quantity, replace(view, single_units=True)).agrees(reported):
             return None
         return "items resampled, not participants"
 
-    def why_not(self, figure: Figure, asked: Asked) -> str | None:
+    def why_not(self, figure: Figure, quantity: Quantity) -> str | None:
         """Why a figure cannot be recomputed, or None."""
-        place, there = figure.place, ", ".join(map(shown, self._runs.own))
-        if asked.figure not in SELECTIVE | CALIBRATION | self.counts:
-            return f"{asked} is a figure of rankings: give a per-query table as --data"
-        if place.stranger is not None:
-            return f"no run and no confidence of the data is called {shown(place.stranger)} (runs: {there})"
-        if place.spread or place.averaging or place.population or place.group:
+        context, runs = figure.context, ", ".join(map(shown, self._runs.own))
+        if quantity.name not in SELECTIVE | CALIBRATION | self.counts:
+            return f"{quantity} is a figure of rankings: give a per-query table as --data"
+        if context.stranger is not None:
+            return f"no run and no confidence of the data is called {shown(context.stranger)} (runs: {runs})"
+        if context.spread or context.averaging or context.population or context.group:
             return "a run is not averaged over folds, criteria or queries"
-        if place.draws is not None and (reason := self._undrawn(asked, place.draws)):
+        if context.draws is not None and (reason := self._undrawn(quantity, context.draws)):
             return reason
-        if self._system(figure, asked) is None:
-            return f"it does not say which run it is of: {there}; name one or give --mode"
-        return self._unserved(asked, self.view(figure, asked))
+        if self._system(figure, quantity) is None:
+            return f"it does not say which run it is of: {runs}; name one or give --mode"
+        return self._unserved(quantity, self.view(figure, quantity))
 
-    def _undrawn(self, asked: Asked, draws: str) -> str | None:
+    def _undrawn(self, quantity: Quantity, draws: str) -> str | None:
         """Why something made of draws cannot be recomputed."""
-        if asked.figure not in SELECTIVE or asked.achieved:
-            return f"no draws are made of {asked}"
+        if quantity.name not in SELECTIVE or quantity.achieved:
+            return f"no draws are made of {quantity}"
         if draws == "interval":
             return "it does not say which end of the interval it is"
-        common = self._paired and "@" in asked.figure and asked.number == self.known.usual_coverage
+        common = self._paired and "@" in quantity.name and quantity.number == self.known.usual_coverage
         return "the common coverage is another in every draw, which is not repeated here" if common else None
 
-    def _unserved(self, asked: Asked, view: View) -> str | None:
+    def _unserved(self, quantity: Quantity, view: View) -> str | None:
         """Why a figure of a run that is named cannot be recomputed."""
         given = self._runs.confidence(view)
-        if asked.figure in self.counts:
+        if quantity.name in self.counts:
             return None
         if view.loss not in LOSSES:
             return f"no loss is called {shown(view.loss)}: there are {', '.join(LOSSES)}"
@@ -128,61 +129,61 @@ class OfRuns(Audit[View]):
             return "the loss abs_norm divides by the score range: give the instrument"
         if isinstance(given, str):
             return given
-        outside = asked.figure in CALIBRATION - {"auroc"} and not all(0 <= value <= 1 for value in given)
+        outside = quantity.name in CALIBRATION - {"auroc"} and not all(0 <= value <= 1 for value in given)
         return f"{shown(view.confidence)} is not a probability" if outside else None
 
-    def _system(self, figure: Figure, asked: Asked) -> str | None:
+    def _system(self, figure: Figure, quantity: Quantity) -> str | None:
         """The run a figure is of: named by its path or beside it, or the first of runs that agree on it."""
-        if figure.place.difference:
+        if figure.context.difference:
             return self._sides[1] if len(self._sides) == len(_SIDES) else None
-        named = figure.place.system or self.holders.nearest(figure.path, "system", self._named_system)
+        named = figure.context.system or self.holders.nearest(figure.path, "system", self._named_system)
         if named is not None:
             return named
-        views = [self._view_of(system, figure, asked) for system in self._runs.own]
-        return views[0].system if len({self.value(asked, view) for view in views}) == 1 else None
+        views = [self._view_of(system, figure, quantity) for system in self._runs.own]
+        return views[0].system if len({self.value(quantity, view) for view in views}) == 1 else None
 
     def _named_system(self, name: str, value: Any) -> str | None:
         named = plain_name(name) in ("mode", "system", "run", "run_id") and isinstance(value, str)
         return self.known.system(value) if named else None
 
-    def view(self, figure: Figure, asked: Asked) -> View:
+    def view(self, figure: Figure, quantity: Quantity) -> View:
         """The run, the confidence and the loss a figure is of."""
-        return self._view_of(self._system(figure, asked) or self._sides[0], figure, asked)
+        return self._view_of(self._system(figure, quantity) or self._sides[0], figure, quantity)
 
-    def _view_of(self, system: str, figure: Figure, asked: Asked) -> View:
-        named = figure.place.confidence or self.holders.nearest(figure.path, "confidence", _named_confidence)
-        usual = "" if asked.figure in UNRANKED else self._runs.usual_confidence(system)
-        minus = self._sides[0] if figure.place.difference else None
+    def _view_of(self, system: str, figure: Figure, quantity: Quantity) -> View:
+        named = figure.context.confidence or self.holders.nearest(figure.path, "confidence", _named_confidence)
+        usual = "" if quantity.name in UNRANKED else self._runs.usual_confidence(system)
+        minus = self._sides[0] if figure.context.difference else None
         loss = self.holders.nearest(figure.path, "loss", _named_loss) or "abs_norm"
-        return View(system, named or usual, loss, shared=self._paired, minus=minus, draws=figure.place.draws)
+        return View(system, named or usual, loss, shared=self._paired, minus=minus, draws=figure.context.draws)
 
-    def other_ways(self, asked: Asked, view: View) -> Iterator[tuple[str, float | None]]:
+    def other_ways(self, quantity: Quantity, view: View) -> Iterator[tuple[str, float | None]]:
         """What known other ways would give, by what they are, the likelier first."""
         if view.draws is not None:
             return
         if view.minus is not None:
-            yield "the other way round", self.value(asked, replace(view, system=view.minus, minus=view.system))
+            yield "the other way round", self.value(quantity, replace(view, system=view.minus, minus=view.system))
         for way, other in (*self._other_counts(view), *self._other_losses(view)):
-            yield way, self.value(asked, other)
+            yield way, self.value(quantity, other)
         for system in self._runs.own:
             if view.minus is None and system != view.system:
-                yield f"it is the figure of {shown(system)}", self.value(asked, replace(view, system=system))
-        yield from ((way, self.value(*other)) for way, other in self._other_figures(asked, view))
-        if asked.figure == "ece":
+                yield f"it is the figure of {shown(system)}", self.value(quantity, replace(view, system=system))
+        yield from ((way, self.value(*other)) for way, other in self._other_figures(quantity, view))
+        if quantity.name == "ece":
             given = self._runs.confidence(view)
             rows = [] if isinstance(given, str) else forecast_rows(self._runs.items(view), given)
-            yield from ((way, loop(rows)) for way, loop in measure_of(asked).otherwise.items())
+            yield from ((way, loop(rows)) for way, loop in measure_of(quantity).otherwise.items())
 
-    def _other_figures(self, asked: Asked, view: View) -> Iterator[tuple[str, tuple[Asked, View]]]:
-        if asked.figure in COUNTS:
-            others = (figure for figure in COUNTS if figure != asked.figure)
-            yield from ((f"it is the count {figure}", (Asked(figure), view)) for figure in others)
+    def _other_figures(self, quantity: Quantity, view: View) -> Iterator[tuple[str, tuple[Quantity, View]]]:
+        if quantity.name in COUNTS:
+            others = (figure for figure in COUNTS if figure != quantity.name)
+            yield from ((f"it is the count {figure}", (Quantity(figure), view)) for figure in others)
             return
         for name in FORMULAS:
-            if asked.figure not in UNRANKED and name != view.confidence:
-                yield f"ranked by {name}, not {shown(view.confidence)}", (asked, replace(view, confidence=name))
-        if asked.figure in SELECTIVE and not asked.achieved:
-            yield from ((f"it is {other}", (other, view)) for other in _neighbours(asked))
+            if quantity.name not in UNRANKED and name != view.confidence:
+                yield f"ranked by {name}, not {shown(view.confidence)}", (quantity, replace(view, confidence=name))
+        if quantity.name in SELECTIVE and not quantity.achieved:
+            yield from ((f"it is {other}", (other, view)) for other in _neighbours(quantity))
 
     def _other_counts(self, view: View) -> Iterator[tuple[str, View]]:
         yield "abstentions left out of the denominator", replace(view, answered_only=True)
@@ -207,18 +208,18 @@ class OfRuns(Audit[View]):
                 yield way, replace(view, loss=loss)
 
 
-def _neighbours(asked: Asked) -> Iterator[Asked]:
+def _neighbours(quantity: Quantity) -> Iterator[Quantity]:
     """The figures one is mistaken for: at another coverage, the nearest first, or of another quantity."""
-    if asked.figure.endswith("@C"):
-        tenths = sorted((Fraction(n, 10) for n in range(1, 11)), key=lambda at: abs(at - asked.number))
-        yield from (asked.at(at) for at in tenths if at != asked.number)
-    yield from (Asked(figure) for figure in _NEIGHBOURS if figure != asked.figure)
+    if quantity.name.endswith("@C"):
+        tenths = sorted((Fraction(n, 10) for n in range(1, 11)), key=lambda at: abs(at - quantity.number))
+        yield from (quantity.at(at) for at in tenths if at != quantity.number)
+    yield from (Quantity(figure) for figure in _NEIGHBOURS if figure != quantity.name)
 
 
 def _sides(runs: Mapping[str, Items], content: Any) -> list[str]:
     """The runs in the order of the sides of a comparison: as the modes that a file records, or else as given."""
     inputs = content.get("inputs") if isinstance(content, Mapping) else None
-    recorded = [one.get("mode") for one in inputs if isinstance(one, Mapping)] if isinstance(inputs, list) else []
+    recorded = [entry.get("mode") for entry in inputs if isinstance(entry, Mapping)] if isinstance(inputs, list) else []
     by_mode = {items.source.mode: name for name, items in runs.items() if items.source is not None}
     order = [by_mode[mode] for mode in recorded if isinstance(mode, str) and mode in by_mode]
     return order if sorted(order) == sorted(runs) else [*runs]
