@@ -73,7 +73,7 @@ def _study(file: Any, names: tuple[str, ...], runs: Json) -> SelectiveStudy:
         "inputs": file.inputs,
         "baseline": names[0] if several else None,
         "bootstrap": {"seed": boot.seed, "n_resamples": boot.n_resamples} if boot else None,
-        "requested": {"level": boot.ci["level"], "interval": _earlier(boot.ci["interval"])} if boot and boot.ci else None,
+        "requested": {"level": boot.ci["level"], "interval": present_method(boot.ci["interval"])} if boot and boot.ci else None,
         "convention": dict(file.convention),
         "systems": [
             {
@@ -167,10 +167,10 @@ def _interval(ends: Any) -> Interval | None:
     if ends is None:
         return None
     parts = ends if isinstance(ends, dict) else dict(ends)
-    return Interval(_earlier(parts["method"]), parts["low"], parts["high"])
+    return Interval(present_method(parts["method"]), parts["low"], parts["high"])
 
 
-def _earlier(method: str) -> str:
+def present_method(method: str) -> str:
     """The present name of a method; files of version 0.1 may have another."""
     return _EARLIER_METHODS.get(method, method)
 
