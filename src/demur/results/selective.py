@@ -227,14 +227,19 @@ class Evaluation:
             yield from by_item(system, view.graded)
 
 
-def curve_rows(confidence: str, views: Mapping[str, CurveView], measures: Sequence[Measure]) -> Iterator[Row]:
-    """The rows of several systems under one confidence; what is cut where all of them still answer looks at all."""
+def curve_rows(
+    confidence: str, views: Mapping[str, CurveView], measures: Sequence[Measure], *, resample_all: bool = False
+) -> Iterator[Row]:
+    """The rows of several systems under one confidence; what is cut where all of them still answer looks at all.
+
+    A quantity that is usually reported as a point alone is resampled where it is asked for by name.
+    """
     for index, (system, view) in enumerate(views.items()):
         shared = SharedView(tuple(views.values()), index)
         for measure in measures:
             of = shared if measure.value == COMMON else view
             key = Key(system, str(measure), confidence)
-            yield Row.of_curve(key, of, measure, resampled=not measure.quantity.point_only)
+            yield Row.of_curve(key, of, measure, resampled=resample_all or not measure.quantity.point_only)
 
 
 def warnings_of(rows: Iterable[Estimate], view: CurveView | None = None) -> Iterator[ResultWarning]:
@@ -301,7 +306,8 @@ def estimate(
     """
     request, chosen = Request.of(interval, level), _measures(measures, cut=HALF)
     views = {system: CurveView.of(graded)}
-    return _with_warnings([*curve_rows("", views, chosen)], [], views, plan, request)
+    rows = [*curve_rows("", views, chosen, resample_all=True)]
+    return _with_warnings(rows, [], views, plan, request)
 
 
 def compare(
@@ -326,7 +332,7 @@ def compare(
     common = [Measure.of(f"{entry.stem}@{COMMON}") for entry in quantities("curve") if entry.parameter is CUT]
     chosen += [measure for measure in common if measure not in chosen]
     views = {name: CurveView.of(graded) for name, graded in systems.items()}
-    rows = [*curve_rows("", views, chosen)]
+    rows = [*curve_rows("", views, chosen, resample_all=True)]
     contrasts = [*contrasts_with(rows, next(iter(systems)) if baseline is None else baseline)]
     return _with_warnings(rows, contrasts, views, plan, request)
 
@@ -337,7 +343,8 @@ def _with_warnings(
     table = Estimates(estimated(rows, contrasts, plan=plan, request=request)[0])
     warned: list[ResultWarning] = []
     for system, view in views.items():
-        warned += about_view(view, Pattern(system=system))
+        items = view.graded.items
+        warned += about_view(view, Pattern(system=system), items.source if items else None)
         warned += warnings_of(table.where(system=system, minus=None), view)
     warned += warnings_of(row for row in table if row.key.minus)
     return WarnedEstimates(table, (*warned, *about_comparisons(len(contrasts))))
