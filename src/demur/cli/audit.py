@@ -43,7 +43,7 @@ def audit(  # noqa: PLR0913, PLR0917  (one parameter an option)
     calibration: CalibrationFile = None,
     resamples: Annotated[
         int | None,
-        typer.Option(help="Draws to hold intervals of demur's own artifacts against; 2000 if not given."),
+        typer.Option(help="Draws to hold reported intervals against; 2000 if not given."),
     ] = None,
     only: Annotated[
         list[str] | None,
@@ -56,6 +56,8 @@ def audit(  # noqa: PLR0913, PLR0917  (one parameter an option)
     Example: demur audit --data per_query.csv --reported summary.json --system reranker=reranked_topk
 
     Example: demur audit --data run.json --reported metrics.json
+
+    Example: demur audit --data run.json --reported mine.json --mode few_shot
 
     Example: demur audit --data per_query.csv --reported retrieval.json --resamples 10000 --only differs
     """

@@ -40,6 +40,11 @@ def loop(name: str, of: Callable[[Any], Any] | None = None) -> Callable[[_Functi
     return register
 
 
+def family(name: str) -> str:
+    """The module a quantity's loop is in, which says what its rows are: selective, forecasts, ranking or selection."""
+    return LOOPS[name].__module__.rpartition(".")[2]
+
+
 def number(name: str, rows: Any, **options: Any) -> Number | None:
     """A quantity of rows by its full name, such as `aurc`, `risk@0.3`, `ndcg@10` or `tpr@fpr=0.05`.
 

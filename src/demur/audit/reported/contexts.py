@@ -1,4 +1,4 @@
-"""Contexts: where in a reported file a figure stands, and what the names above it and the members beside it say of it."""
+"""Contexts: what the names above a reported figure, and the members beside it, say of it."""
 
 from __future__ import annotations
 
