@@ -2,11 +2,11 @@
 
 import json
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from audits import GOLDEN
 from demur.audit.loops import number
 from demur.audit.loops.confidence import confidence
 from demur.audit.loops.draws import ci95, drawn, joint_replicates, replicates, standard_error
@@ -15,6 +15,7 @@ from demur.audit.loops.selective import Curve
 from demur.rankings import Query
 from demur.read import read_run
 
+GOLDEN = Path(__file__).parents[1] / "golden"
 KEYS = {"cmax": "cmax", "aurc_full": "aurc", "augrc_full": "augrc", "eaurc": "eaurc", "eaugrc": "eaugrc"}
 
 

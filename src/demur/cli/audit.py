@@ -107,9 +107,8 @@ def _of_queries(
 def _of_runs(
     data: Sequence[Path], what: tuple[Path, Any], how: tuple[str, Names, Path | None], resamples: int | None
 ) -> list[Finding]:
-    from demur.audit.plain_intervals import RESAMPLES  # noqa: PLC0415
     from demur.audit.reported.reading import runs_to_audit  # noqa: PLC0415
-    from demur.audit.reported.runs import audited_runs  # noqa: PLC0415
+    from demur.audit.reported.runs import RESAMPLES, audited_runs  # noqa: PLC0415
     from demur.audit.selective import audited_selective, is_selective, runs_of  # noqa: PLC0415
     from demur.strict_json import read_as  # noqa: PLC0415
 
