@@ -21,10 +21,11 @@ FIXED = ("schema_version", "created_at", "kind", "cluster", "empty_decision_by",
 @cache
 def retrieval() -> Any:
     """Two systems with everything an artifact can hold: a gate, selections, some beyond the bounds, policies, folds."""
-    from demur.ranking_columns import rankings_of  # noqa: PLC0415
     from demur.retrieval_evaluation import evaluate_retrieval  # noqa: PLC0415
     from demur.retrieval_numbers import RetrievalSettings  # noqa: PLC0415
     from demur.retrieval_results import retrieval_metrics_artifact  # noqa: PLC0415
+
+    from demur.ranking_columns import rankings_of  # noqa: PLC0415
 
     queries = made_queries()
     plain = {
