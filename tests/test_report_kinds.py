@@ -10,16 +10,15 @@ import re
 import pytest
 
 from commands import demur
-from demur.calibration import calibration_of, load_calibration
+from demur.calibration import load_calibration
 from demur.errors import UserError
-from demur.report.calibration_page import drawn_map
 from demur.report.html import report_html
 from demur.report.retrieval_names import number_title
 from demur.report.systems import cell
 from demur.retrieval_artifact import load_retrieval, retrieval_metrics_of
 from demur.simulate import ZERO_SHOT, make_people, run_system
 from demur.simulate_queries import simulated_queries
-from kinds import calibration, renamed_kind, retrieval
+from kinds import renamed_kind, retrieval
 from pages import Page
 from runs import written
 from test_report import HOSTILE
@@ -45,7 +44,7 @@ def folder(tmp_path_factory):
 
 
 class TestSafety:
-    @pytest.mark.parametrize("artifact", [retrieval, calibration], ids=["retrieval", "calibration"])
+    @pytest.mark.parametrize("artifact", [retrieval], ids=["retrieval"])
     def test_hostile_texts_in_every_place_change_no_element_and_no_attribute(self, artifact):
         content, numbers = artifact().to_json(), {}
 
@@ -62,7 +61,7 @@ class TestSafety:
         page = Page(report_html(artifact))
         return [(tag, [pair for pair in attributes if pair[0] != "href"]) for tag, attributes in page.elements]
 
-    @pytest.mark.parametrize("artifact", [retrieval, calibration], ids=["retrieval", "calibration"])
+    @pytest.mark.parametrize("artifact", [retrieval], ids=["retrieval"])
     def test_nothing_is_fetched_and_every_text_that_is_shown_is_spelled_out(self, artifact):
         text = report_html(renamed_kind(artifact().to_json(), lambda text: f"{text}\u202e\u2028\x07"))
         assert not re.search("[\u202e\u2028\x07]", text)
@@ -72,7 +71,7 @@ class TestSafety:
         assert not page.values("src")
         assert all(link.startswith(("#", "data:application/gzip;base64,")) for link in page.values("href"))
 
-    @pytest.mark.parametrize("artifact", [retrieval, calibration], ids=["retrieval", "calibration"])
+    @pytest.mark.parametrize("artifact", [retrieval], ids=["retrieval"])
     def test_the_page_carries_the_artifact(self, artifact):
         link = next(link for link in Page(report_html(artifact())).values("href") if link.startswith("data:"))
         packed = base64.b64decode(link.partition(",")[2])
@@ -177,43 +176,6 @@ class TestRetrieval:
         asked = ("--data", "q.csv", "--seed", "7", "--policy", "gap", "--policy", "fixed:3")
         demur(tmp_path, "retrieval", *asked, "--bootstrap-resamples", "100", "--output", "r.json", "--report", "r.html")
         assert 100_000 < (tmp_path / "r.html").stat().st_size < 300_000
-
-
-class TestCalibration:
-    def test_all_numbers_of_the_validation_stand_in_a_table_and_which_to_trust_is_said(self):
-        made, text = calibration(), Page(report_html(calibration())).text
-        sides = (made.validation.as_given, made.validation.in_sample, made.validation.cross_validated)
-        for name in ("nll", "brier", "ece", "auroc"):
-            assert f"{name} {' '.join(f'{getattr(one, name):.4f}' for one in sides)} " in text
-        assert "Trust the numbers out of 5 folds" in text
-
-    def test_what_was_not_tried_on_others_is_not_to_be_trusted(self):
-        content = calibration().to_json()
-        content["validation"] |= {"cross_validated": None, "reason": "3 participants, fewer than folds"}
-        text = Page(report_html(calibration_of(content))).text
-        assert "Trust none of these on new participants" in text
-        assert "(3 participants, fewer than folds)" in text
-
-    def test_the_drawn_map_goes_through_the_knots(self):
-        model, drawn = calibration().model, drawn_map(calibration())
-        assert [*drawn.rows] == [(f"{x:.6g}", f"{y:.4g}") for x, y in zip(model.x, model.y)]
-        assert drawn.svg.count("<circle") == len(model.x)
-
-    def test_the_map_of_one_input_is_drawn_whatever_the_method_and_of_two_it_is_not(self):
-        spoken = drawn_map(calibration("temperature", ("verbalized_confidence",)))
-        assert (spoken.rows[0][0], spoken.rows[5], spoken.rows[-1][0]) == ("1", ("3", "0.5"), "5")
-        assert drawn_map(calibration("platt", ("token_msp",))) is not None
-        both = calibration("logistic", ("token_msp", "verbalized_confidence"))
-        assert drawn_map(both) is None
-        page = Page(report_html(both))
-        assert "map" not in page.values("id")
-        assert f"coefficient {both.model.coefficients[1]:.6g} of" in page.text
-
-    @pytest.mark.parametrize("knots", [[-1e308, 1e308], [0.5], [0.0, 5e-324]])
-    def test_knots_at_the_ends_of_what_numbers_can_be_are_drawn_or_left_out(self, knots):
-        content = calibration().to_json()
-        content["model"] |= {"x": knots, "y": [0.25] * len(knots)}
-        assert "What was fitted" in Page(report_html(calibration_of(content))).text
 
 
 class TestCommands:

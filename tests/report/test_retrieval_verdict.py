@@ -1,16 +1,16 @@
 """What is said of a retrieval artifact in words: the same on the console and on the page, and only what is shown."""
 
 import pytest
-
-from demur.ranking_columns import rankings_of
-from demur.report.html import report_html
 from demur.report.retrieval_text import retrieval_text
-from demur.resample import Plan
 from demur.retrieval_artifact import retrieval_metrics_of
 from demur.retrieval_evaluation import evaluate_retrieval
 from demur.retrieval_numbers import RetrievalSettings
 from demur.retrieval_results import retrieval_metrics_artifact
 from demur.retrieval_verdict import retrieval_verdict
+
+from demur.ranking_columns import rankings_of
+from demur.report.html import report_html
+from demur.resample import Plan
 from pages import Page
 
 FIRST, SECOND, MISSED, EMPTY = ["a", "b"], ["b", "a"], ["b", "c"], []

@@ -89,11 +89,8 @@ class RunBootstrap(Part):
 
     @model_validator(mode="after")
     def _nested_where_risks_are(self) -> Self:
-        at_coverage = {entry.key for entry in quantities("curve") if entry.parameter not in (None, CUT)}
         for name in ("ci95", "ci95_recommended"):
-            for key, value in getattr(self, name).items():
-                if isinstance(value, Mapping) != (key in at_coverage):
-                    raise ValueError(f"{name}.{key}: only {', '.join(at_coverage)} holds an interval for each coverage")
+            _check_nesting(name, getattr(self, name))
         return self
 
     @model_validator(mode="after")
@@ -118,9 +115,16 @@ _REQUESTED: TypeAdapter[Any] = TypeAdapter(Ends | Mapping[str, Ends | None] | No
 
 def _check_requested(name: str, value: Any) -> None:
     try:
-        _REQUESTED.validate_python(value, strict=False)
+        _check_nesting("ci", {name: _REQUESTED.validate_python(value, strict=False)})
     except ValidationError as error:
         raise ValueError(f"ci.{name}: {one_line(error)}") from None
+
+
+def _check_nesting(name: str, intervals: Mapping[str, Any]) -> None:
+    at_coverage = {entry.key for entry in quantities("curve") if entry.parameter not in (None, CUT)}
+    for key, value in intervals.items():
+        if isinstance(value, Mapping) != (key in at_coverage):
+            raise ValueError(f"{name}.{key}: only {', '.join(at_coverage)} holds an interval for each coverage")
 
 
 class ByItem(Part):
