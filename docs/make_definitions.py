@@ -110,7 +110,7 @@ def _instrument_table() -> str:
 
 def _signal_table() -> str:
     rows = [
-        f"| `{signal.name}` | {signal.expected} | {'lower' if signal.lower_is_surer else '' if signal.text else 'higher'} "
+        f"| `{signal.name}` | {signal.expected} | {'lower' if signal.lower_is_more_confident else '' if signal.text else 'higher'} "
         f"| {'error' if signal.cautious is None else f'{signal.cautious:g}'} |"
         for signal in SIGNALS.values()
     ]

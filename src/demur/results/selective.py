@@ -36,13 +36,14 @@ from demur.results.table import Results, system_names
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from demur.calibration import Calibration
     from demur.graded import Graded
     from demur.inference.estimates import Estimate
     from demur.inference.warnings import ResultWarning
     from demur.items import Items
     from demur.quantities import Quantity
     from demur.resample import Plan
-    from demur.variants import Calibration, Confidence
+    from demur.variants import Confidence
 
     Views = Mapping[str, Mapping[str, CurveView]]
 
@@ -219,8 +220,7 @@ class Evaluation:
         warned: list[ResultWarning] = [*about_resamples(self.plan.n_resamples)]
         for name, by_system in views.items():
             for system, view in by_system.items():
-                source = self.systems[system].source
-                warned += about_view(view, Pattern(system=system, confidence=name), source)
+                warned += about_view(view, Pattern(system=system, confidence=name))
                 rows = estimates.where(system=system, confidence=name, minus=None)
                 warned += warnings_of(rows, {system: view})
             for row in estimates.where(confidence=name):
