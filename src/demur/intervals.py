@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 _ROUNDING = 1e-9
-_HOW = "aurc, augrc and cmax have one, if thorough=True asks for it"
+_HOW = "aurc, augrc and cmax have one, if interval= asks for it"
 MOST_DROPPED = 0.5  # with more replicates than this left out, what is left says nothing about the whole
 MANY_CLUSTERS = 200  # from here on all methods agree, and the plain percentile is cheap
 
@@ -202,7 +202,7 @@ def bca(evidence: Evidence, level: float) -> tuple[float, float] | None:
 
 def _left_out(evidence: Evidence) -> Floats:
     if evidence.left_out is None:
-        raise UserError("this interval needs the values with one cluster left out: ask for thorough=True")
+        raise UserError("this interval needs the values with one cluster left out: ask for it with interval=")
     return evidence.left_out
 
 

@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from demur.calibration import Calibration
     from demur.drawing.picture import Picture
     from demur.inference.warnings import ResultWarning
     from demur.resample import Plan
-    from demur.calibration import Calibration
 
     Floats = NDArray[np.float64]
 
@@ -120,7 +120,9 @@ class Reliability:
     @cached_property
     def scores(self) -> dict[str, float]:
         """Every calibration quantity; nan where it is undefined."""
-        return {entry.name: float(entry.function(self.forecasts)[0]) for entry in quantities("forecasts", "calibration")}
+        return {
+            entry.name: float(entry.function(self.forecasts)[0]) for entry in quantities("forecasts", "calibration")
+        }
 
     @property
     def reasons(self) -> dict[str, str]:

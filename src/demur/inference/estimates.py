@@ -14,6 +14,7 @@ from demur.inference.key import KEY_COLUMNS, Key
 from demur.inference.rows import Contrast, Row, Rule, difference
 from demur.inference.views import SharedView
 from demur.intervals import MANY_CLUSTERS, METHODS, MOST_DROPPED, Evidence, Interval, interval
+from demur.quantities.registry import canonical
 from demur.resample import Ask, left_out, resampled
 
 if TYPE_CHECKING:
@@ -34,15 +35,31 @@ _ERROR_FREE_BOUND = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One more interval of every number, beside the recommended one: by a method, at a level."""
+    """One more interval of every number, beside the recommended one: by a method, at a level.
+
+    What the `further` methods need is kept as well, so that `Estimate.interval` can make each of them.
+    """
 
     method: str = "recommended"
     level: float = 0.95
+    further: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, methods: str | Iterable[str] | None, level: float = 0.95) -> Request | None:
+        """The interval by the first of these methods, and what the others need; None where nothing is asked for."""
+        if methods is None and level == cls().level:
+            return None
+        names = (methods,) if isinstance(methods, str) else tuple(methods or ("recommended",))
+        for name in names:
+            if name not in METHODS and name != "recommended":
+                raise unknown("interval method", name, METHODS)
+        return cls(names[0], level, names[1:])
 
     @property
     def needs(self) -> frozenset[str]:
-        """What the method needs besides bootstrap values."""
-        return METHODS[self.method].needs if self.method in METHODS else frozenset()
+        """What the methods need besides bootstrap values."""
+        named = (METHODS[name] for name in (self.method, *self.further) if name in METHODS)
+        return frozenset(need for method in named for need in method.needs)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -109,7 +126,7 @@ class Estimates(Sequence[Estimate]):
         """A row by its position, by its key, or, where that is enough, by the name of the quantity."""
         if isinstance(index, Key):
             return self._by_key[index]
-        return self.one(quantity=index) if isinstance(index, str) else self._rows[index]
+        return self.one(quantity=canonical(index)) if isinstance(index, str) else self._rows[index]
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -215,8 +232,7 @@ def estimated(
     drawn_rows = [row for row in rows if row.resampled]
     needs = request.needs if request else frozenset()
     pairs = [contrast for contrast in contrasts if "errors" in needs and contrast.has_slopes]
-    method = request.method if request else None
-    wanted = [_ask(row, method) for row in drawn_rows]
+    wanted = [_ask(row, needs) for row in drawn_rows]
     wanted += [_pair_ask(contrast) for contrast in pairs]
     answers = resampled([*wanted, *asks], plan)
     alone = left_out(wanted[: len(drawn_rows)], plan) if "left_out" in needs else [{} for _ in drawn_rows]
@@ -227,8 +243,8 @@ def estimated(
     return singles + differences, answers[len(wanted) :]
 
 
-def _ask(row: Row, method: str | None) -> Ask:
-    return Ask(row.view, lambda sample: row.columns(sample, method))
+def _ask(row: Row, needs: frozenset[str]) -> Ask:
+    return Ask(row.view, lambda sample: row.columns(sample, needs))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -27,7 +27,7 @@ from demur.losses import loss as loss_named
 from demur.pairing import Alignment, aligned
 from demur.quantities import Measure, quantities
 from demur.quantities.registry import COMMON, CUT
-from demur.resample import Ask
+from demur.resample import Ask, resampled
 from demur.results.curves import curve_record
 from demur.results.items import by_item
 from demur.results.record import input_of, selective_study
@@ -36,6 +36,7 @@ from demur.results.table import Results, system_names
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from demur.bands import BandEnds
     from demur.calibration import Calibration
     from demur.graded import Graded
     from demur.inference.estimates import Estimate
@@ -175,14 +176,11 @@ class Evaluation:
         rows = [row for name, by_system in views.items() for row in self.rows(name, by_system)]
         contrasts = [*contrasts_with(rows, self.baseline)] if len(self.systems) > 1 else []
         drawn = [(name, system, view) for name, by_system in views.items() for system, view in by_system.items()]
-        asks = [Ask(view, _curve_risks(view)) for _, _, view in drawn]
+        asks = [_risks(view) for _, _, view in drawn]
         estimates, risks = estimated(rows, contrasts, plan=self.plan, request=self.settings.request, asks=asks)
-        bands = [
-            bands_of(view.curve, view.table, risk) if risk and view.varies else None
-            for (_, _, view), risk in zip(drawn, risks, strict=True)
-        ]
         records = {
-            (system, name): curve_record(view, band) for (name, system, view), band in zip(drawn, bands, strict=True)
+            (system, name): curve_record(view, _bands(view, risk))
+            for (name, system, view), risk in zip(drawn, risks, strict=True)
         }
         study = selective_study(self, views, skipped)
         warnings = self._warnings(views, Estimates(estimates))
@@ -265,8 +263,18 @@ def _plateau_share(view: CurveView, row: Estimate) -> float:
     return float(np.diff(view.curve.points.count, prepend=0)[index : index + 1].sum() / view.curve.units)
 
 
-def _curve_risks(view: CurveView) -> Any:
-    return lambda sample: drawn_risks(view.curve, sample) if view.curve.defined else {}
+def _risks(view: CurveView) -> Ask:
+    return Ask(view, lambda sample: drawn_risks(view.curve, sample) if view.curve.defined else {})
+
+
+def _bands(view: CurveView, risks: Mapping[str, Any]) -> BandEnds | None:
+    return bands_of(view.curve, view.table, risks) if risks and view.varies else None
+
+
+def curve_bands(graded: Graded, *, plan: Plan) -> BandEnds | None:
+    """How far the whole risk–coverage curve may be off; None where nothing varies."""
+    view = CurveView.of(graded)
+    return _bands(view, resampled([_risks(view)], plan)[0])
 
 
 def _served(
@@ -294,11 +302,13 @@ def estimate(  # noqa: PLR0913
     measures: str | Iterable[str | Measure] | None = None,
     *,
     plan: Plan,
-    interval: str | None = None,
+    interval: str | Iterable[str] | None = None,
     level: float = 0.95,
     system: str = "",
 ) -> WarnedEstimates:
     """Every number of one system with its uncertainty, and by another method or at another level where asked.
+
+    Of several methods the first is `requested`; `Estimate.interval` gives the others, whatever they need.
 
     >>> from demur import Plan, grade_units
     >>> units = grade_units([2, 2, 1, 0], loss=[0, 2, 0, None], clusters=["a", "a", "b", "c"])
@@ -307,8 +317,7 @@ def estimate(  # noqa: PLR0913
     """
     views = {system: CurveView.of(graded)}
     rows = [*curve_rows("", views, _chosen_measures(measures, cut=HALF.text))]
-    request = Request(interval or "recommended", level) if interval or level != Request().level else None
-    return _with_warnings(rows, [], views, plan, request)
+    return _with_warnings(rows, [], views, plan, Request.of(interval, level))
 
 
 def compare(  # noqa: PLR0913
@@ -317,7 +326,7 @@ def compare(  # noqa: PLR0913
     *,
     plan: Plan,
     baseline: str | None = None,
-    interval: str | None = None,
+    interval: str | Iterable[str] | None = None,
     level: float = 0.95,
 ) -> WarnedEstimates:
     """Several systems on the same clusters, and the difference of each from the baseline, the first if none is named.
@@ -332,8 +341,7 @@ def compare(  # noqa: PLR0913
     asked += [measure for measure in map(Measure.of, (f"aurc@{COMMON}", f"augrc@{COMMON}")) if measure not in asked]
     rows = [*curve_rows("", views, asked)]
     contrasts = [*contrasts_with(rows, baseline or next(iter(systems)))]
-    request = Request(interval or "recommended", level) if interval or level != Request().level else None
-    return _with_warnings(rows, contrasts, views, plan, request)
+    return _with_warnings(rows, contrasts, views, plan, Request.of(interval, level))
 
 
 def _with_warnings(
