@@ -7,14 +7,14 @@ variants, or `calibrated:a` of a variant and a calibration fitted for it.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from demur.errors import UserError, literal, shown, unknown
 from demur.features import CalibratorFeatureExtractor, Need
 from demur.signals import SIGNALS
-from demur.variants import DECIMALS, NEED_CALIBRATION, VARIANTS, Confidence, spread
+from demur.variants import DECIMALS, NEED_CALIBRATION, VARIANTS, Confidence, Variant, spread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -32,20 +32,6 @@ _COMBINE: dict[str, Callable[[Floats, Floats], Floats]] = {
     "product": lambda first, second: first * second,
 }
 _SECONDARY = f"secondary:<variant>+<variant>:<{'|'.join(_COMBINE)}>"
-
-
-class Source(Protocol):
-    """Where the confidence of a run comes from; a `composite` one is rounded once, at the end."""
-
-    @property
-    def composite(self) -> bool:
-        """Whether values equal on paper may differ in their last bits."""
-
-    def problem(self, items: Items) -> str | None:
-        """Why a run cannot serve it."""
-
-    def of(self, items: Items) -> Confidence:
-        """The confidence of a run that can, not yet rounded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +75,7 @@ class _Secondary:
     """Two confidences combined into one, before either is rounded: rounding twice would split what is equal."""
 
     name: str
-    parts: tuple[Source, Source]
+    parts: tuple[Maker, Maker]
     combine: Callable[[Floats, Floats], Floats]
     composite: bool = True
 
@@ -126,6 +112,9 @@ class _Signal:
         return Confidence(self.name, spread(self.name, items, Need(self.name).numbers(items)))
 
 
+Maker = Variant | _Calibrated | _Secondary | _Signal  # a composite one is rounded once, at the end
+
+
 def confidence(items: Items, name: str, calibration: Calibration | None = None) -> Confidence:
     """The confidence of every unit of a run, by the name of a variant, of a combination, or of a signal.
 
@@ -146,7 +135,7 @@ def can_serve(items: Items, variants: Sequence[str]) -> str:
     return f"this run can serve: {', '.join(variants) or 'no variant'}{also}"
 
 
-def _rounded(source: Source, items: Items) -> Confidence:
+def _rounded(source: Maker, items: Items) -> Confidence:
     made = source.of(items)
     return replace(made, values=np.round(made.values, DECIMALS)) if source.composite else made
 
@@ -189,7 +178,7 @@ def _why_not(items: Items, name: str, calibration: Calibration | None) -> str | 
         return str(error).removeprefix(f"{shown(name)}: ")
 
 
-def _source(name: str, calibration: Calibration | None, items: Items | None = None) -> Source:
+def _source(name: str, calibration: Calibration | None, items: Items | None = None) -> Maker:
     if not isinstance(name, str):
         raise UserError(f"confidence {literal(name)}, expected the name of a variant or of a signal")
     if name in VARIANTS:
@@ -204,7 +193,7 @@ def _source(name: str, calibration: Calibration | None, items: Items | None = No
     raise unknown("confidence variant or signal", name, known)
 
 
-def _secondary(name: str, calibration: Calibration | None) -> Source:
+def _secondary(name: str, calibration: Calibration | None) -> Maker:
     inner, _, how = name.removeprefix("secondary:").rpartition(":")
     parts = inner.split("+")
     if len(parts) != 2 or any(part.startswith("secondary:") for part in parts):  # noqa: PLR2004

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from demur.calibration import Calibration, FittingTool, Quality, Training, Validation, check_target, model_inputs
 from demur.calibrators import CALIBRATORS, CalibrationMethod, Calibrator, calibration_method
 from demur.confidences import confidence
-from demur.errors import UserError, and_more, literal, shown, unknown
+from demur.errors import UserError, literal, shown, unknown
 from demur.features import CalibratorFeatureExtractor
 from demur.quantities import Measure, quantities
 from demur.quantities.calibration import rank_sums
@@ -20,7 +20,7 @@ from demur.quantities.forecasts import Forecasts
 from demur.signals import SIGNALS
 from demur.strict_model import WordedWarning, now, one_line
 from demur.targets import target as target_named
-from demur.variants import MERGED, VARIANTS, distinct
+from demur.variants import MERGED, VARIANTS, check_probabilities, distinct
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -158,7 +158,13 @@ def _task(
         raise UserError(f"{len(columns)} features, expected one for {wanted.name}; {able} take several")
     inputs = model_inputs(wanted.calibrator, columns)
     if wanted.calibrator.takes_probabilities:
-        _check_probability(items, *next(iter(inputs.items())))
+        others = " or ".join(
+            name
+            for name, each in CALIBRATORS.items()
+            if not each.calibrator.takes_probabilities and not each.several_inputs
+        )
+        way_out = f"; {wanted.title} takes probabilities, for other numbers take {others}"
+        check_probabilities(items, *next(iter(inputs.items())), way_out)
     cluster = items.cluster[items.answered]
     return _Task(wanted, variant, inputs, filled, predicted.values(items), cluster), predicted.name
 
@@ -179,24 +185,9 @@ def _inputs(
     return {variant: made.values[items.answered]}, made.nulls_filled
 
 
-def _check_probability(items: Items, name: str, values: Floats) -> None:
-    """Temperature scales the odds of a probability; other numbers have none."""
-    outside = np.flatnonzero((values < 0) | (values > 1))
-    if outside.size:
-        unit = int(np.flatnonzero(items.answered)[outside[0]])
-        text = f"{items.place(unit)}: {shown(name)} {values[outside[0]]:g}, expected a number from 0 to 1"
-        way_out = "; temperature scales probabilities, for other numbers take platt or isotonic"
-        raise UserError(and_more(text, outside.size) + way_out)
-
-
 def _training(items: Items, task: _Task, values: Floats) -> Training:
-    source = items.source
     return Training(
-        path=source.path if source else None,
-        sha256=source.sha256 if source else None,
-        run_id=source.run_id if source else None,
-        git_commit=source.git_commit if source else None,
-        mode=source.mode if source else None,
+        **{name: getattr(items.source, name, None) for name in ("path", "sha256", "run_id", "git_commit", "mode")},
         n=len(values),
         clusters=task.clusters,
         positive_rate=float(task.outcome.mean()),

@@ -26,6 +26,7 @@ from demur.quantities.forecasts import BINS, Forecasts, checked_shares
 from demur.replicates import Replicates
 from demur.table import Table
 from demur.targets import target as target_named
+from demur.variants import check_probabilities
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -84,13 +85,13 @@ class Bin:
 class Reliability:
     """Confidences read as probabilities: a table of bins, the calibration metrics, and estimates of them.
 
-    >>> found = reliability([0.9, 0.9, 0.9, 0.3], [1, 1, 0, 0])
-    >>> found
+    >>> diagram = reliability([0.9, 0.9, 0.9, 0.3], [1, 1, 0, 0])
+    >>> diagram
     4 forecasts, 50.0% correct, mean predicted 0.75
     predicted       count  mean predicted  fraction correct      gap
     [0.3, 0.4)          1           0.300             0.000   -0.300
     [0.9, 1]            3           0.900             0.667   -0.233
-    >>> round(found.scores["ece"], 9)
+    >>> round(diagram.scores["ece"], 9)
     0.25
     """
 
@@ -202,13 +203,8 @@ def reliability(  # noqa: PLR0913  (each is a column, or says how to read one)
 
 def _graded(items: Items, confidence: str, calibration: Calibration | None, target: str) -> Graded:
     made = confidence_named(items, confidence, calibration)
-    outside = (made.values < 0) | (made.values > 1)
-    if outside.any():
-        unit = int(np.argmax(outside))
-        raise UserError(
-            f"{items.place(unit)}: {made.name} {made.values[unit]:g}, expected a number from 0 to 1: what is not a "
-            f"probability can be calibrated to be one (demur calibrate --method platt --variant {made.name})"
-        )
+    way_out = f": calibrate it to be one (demur calibrate --method platt --variant {made.name})"
+    check_probabilities(items, made.name, made.values[items.answered], way_out)
     graded = grade(items, loss="zero_one", confidence=made)
     return replace(graded, loss=target_named(target).values(items), loss_name=target, largest_loss=1)
 

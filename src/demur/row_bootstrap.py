@@ -14,7 +14,7 @@ from demur import row_metrics
 from demur.columns import Column, plain
 from demur.draws import drawn_clusters
 from demur.errors import UserError, literal, shown
-from demur.intervals import MOST_DROPPED
+from demur.intervals import Evidence, interval
 from demur.items import checked_ids, sorted_ids
 from demur.resample import Plan, bootstrap
 from demur.row_metrics import ItemPrediction
@@ -157,12 +157,8 @@ def _summary(
     point: float | None, values: Floats, participants: int
 ) -> tuple[tuple[float, float] | None, float | None, float]:
     """Percentile interval, standard error and drop rate; no interval where the number or most replicates lack."""
-    reached = values[~np.isnan(values)]
-    drop_rate = float(np.isnan(values).mean()) if len(values) else 0.0
-    if participants == 1 and point is not None and len(reached):
-        return (point, point), 0.0, drop_rate  # every replicate is the sample itself
-    error = float(np.std(reached, ddof=1)) if len(reached) > 1 else None
-    if point is None or not len(reached) or drop_rate > MOST_DROPPED:
-        return None, error, drop_rate
-    low, high = np.quantile(reached, [0.025, 0.975])
-    return (float(low), float(high)), error, drop_rate
+    evidence = Evidence(math.nan if point is None else point, values, participants)
+    if not len(evidence.reached):
+        return None, None, evidence.drop_rate if len(values) else 0.0
+    ci95, error = interval("percentile", evidence), evidence.bootstrap_std_error
+    return (ci95.low, ci95.high) if ci95 else None, None if math.isnan(error) else error, evidence.drop_rate

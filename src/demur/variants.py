@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from demur.columns import Column
-from demur.errors import UserError, shown
+from demur.errors import UserError, and_more, shown
 from demur.features import Need
 
 if TYPE_CHECKING:
@@ -232,6 +232,15 @@ def consistency_inverse_std(spread: Floats) -> Floats:
 def hybrid_consistency(agreement: Floats, count: Floats, similarity: Floats) -> Floats:
     """0.4 agreement + 0.3 evidence share + 0.3 mean similarity, clipped to 0–1."""
     return 0.4 * agreement + 0.3 * evidence_share(count) + 0.3 * _clipped(similarity)
+
+
+def check_probabilities(items: Items, name: str, values: Floats, way_out: str) -> None:
+    """Values of the answered units are probabilities, or an error names the first that is not, and a way out."""
+    outside = np.flatnonzero((values < 0) | (values > 1))
+    if outside.size:
+        unit = items.place(int(np.flatnonzero(items.answered)[outside[0]]))
+        text = f"{unit}: {shown(name)} {values[outside[0]]:g}, expected a number from 0 to 1"
+        raise UserError(and_more(text, outside.size) + way_out)
 
 
 def spread(name: str, items: Items, answers: Any) -> Floats:

@@ -17,7 +17,6 @@ from demur.quantities import Measure, quantities
 from demur.quantities.forecasts import Forecasts
 from demur.simulate import ZERO_SHOT, make_people, run_system
 
-
 NAMES = [entry.name for entry in quantities("forecasts", "calibration")]
 
 
@@ -268,7 +267,7 @@ class TestReliability:
         [
             (
                 lambda items: reliability("llm", data=items),
-                "expected a number from 0 to 1: what is not a probability can be",
+                "expected a number from 0 to 1 .and [0-9]+ more.: calibrate it to be one",
             ),
             (lambda items: reliability("verbalized", [1], data=items), "items bring their own outcomes and clusters"),
             (lambda items: reliability("verbalized", data=items, target="right"), "no target is called right"),
