@@ -120,7 +120,7 @@ def _signal_table() -> str:
         "A column or member of one of these names must hold what is said here, or null; any other",
     ]
     lines += ["name is a signal of your own and is kept as it comes.", ""]
-    lines += ["| name | values | surer | null, as a calibrator's feature |", "|---|---|---|---|", *rows, ""]
+    lines += ["| name | values | more confident | null, as a calibrator's feature |", "|---|---|---|---|", *rows, ""]
     return "\n".join(lines)
 
 

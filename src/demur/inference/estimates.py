@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from demur.errors import UserError, unknown
-from demur.inference.key import KEY_COLUMNS, Key
+from demur.errors import UserError, literal, unknown
+from demur.inference.key import KEY_COLUMNS, Group, Key
 from demur.inference.rows import Contrast, Row, Rule, difference
 from demur.inference.views import SharedView
 from demur.intervals import MANY_CLUSTERS, METHODS, MOST_DROPPED, Evidence, Interval, interval
-from demur.quantities.registry import canonical
+from demur.quantities import Measure
 from demur.resample import Ask, left_out, resampled
 
 if TYPE_CHECKING:
@@ -27,10 +27,11 @@ if TYPE_CHECKING:
     from demur.resample import Plan
 
     Floats = NDArray[np.float64]
-    Columns = Mapping[str, Floats]
+    Columns = dict[str, Floats]
 
 ROUNDING = 1e-12  # a replicate's difference that is no larger is 0: the two sides are tied in it
 _ERROR_FREE_BOUND = 0.05
+POINT_ONLY = "reported without an interval"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,16 +45,21 @@ class Request:
     level: float = 0.95
     further: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        for method in (self.method, *self.further):
+            if method not in (*METHODS, "recommended"):
+                raise UserError(f"interval {literal(method)}, expected recommended or one of {', '.join(METHODS)}")
+        if not (isinstance(self.level, float) and 0 < self.level < 1):
+            raise UserError(f"level {literal(self.level)}, expected a number between 0 and 1, such as 0.95")
+
     @classmethod
-    def of(cls, methods: str | Iterable[str] | None, level: float = 0.95) -> Request | None:
-        """The interval by the first of these methods, and what the others need; None where nothing is asked for."""
-        if methods is None and level == cls().level:
+    def of(cls, methods: str | Sequence[str] | None, level: float | None) -> Request | None:
+        """What was asked for, of several methods by the first; nothing where neither a method nor a level was."""
+        if methods is None and level is None:
             return None
-        names = (methods,) if isinstance(methods, str) else tuple(methods or ("recommended",))
-        for name in names:
-            if name not in METHODS and name != "recommended":
-                raise unknown("interval method", name, METHODS)
-        return cls(names[0], level, names[1:])
+        names = tuple(methods) if isinstance(methods, (tuple, list)) else (methods,)
+        first, *further = names or (None,)
+        return cls("recommended" if first is None else first, 0.95 if level is None else level, tuple(further))
 
     @property
     def needs(self) -> frozenset[str]:
@@ -100,7 +106,9 @@ class Estimate:
     def interval(self, method: str, level: float = 0.95) -> Interval | None:
         """The interval by another method, or at another level; of a number that was just computed."""
         if self.evidence is None:
-            raise UserError("a number read from a file has the intervals of the file, and no replicates to make others of")
+            raise UserError(
+                "a number read from a file has the intervals of the file, and no replicates to make others of"
+            )
         return interval(method, self.evidence, level)
 
     def __repr__(self) -> str:
@@ -123,10 +131,13 @@ class Estimates(Sequence[Estimate]):
     @overload
     def __getitem__(self, index: slice) -> Sequence[Estimate]: ...
     def __getitem__(self, index: int | slice | str | Key) -> Estimate | Sequence[Estimate]:
-        """A row by its position, by its key, or, where that is enough, by the name of the quantity."""
+        """A row by its position, by its key, or, where that is enough, by the name of the quantity or an alias of it."""
         if isinstance(index, Key):
             return self._by_key[index]
-        return self.one(quantity=canonical(index)) if isinstance(index, str) else self._rows[index]
+        if not isinstance(index, str):
+            return self._rows[index]
+        known = any(row.key.quantity == index for row in self)
+        return self.one(quantity=index if known else str(Measure.of(index)))
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -172,19 +183,29 @@ class Estimates(Sequence[Estimate]):
         from demur.frames import frame_of  # noqa: PLC0415  (frames are optional)
 
         columns = self.to_columns()
-        columns["group"] = [None if group is None else f"{group[0]}={group[1]}" for group in columns["group"]]
-        columns["minus"] = [None if minus is None else str(next(iter(minus.values()))) for minus in columns["minus"]]
-        return frame_of(columns)
+        keys = [row.key for row in self]
+        groups = [key.group or (None, None) for key in keys]
+        minus = [key.minus or (None, None) for key in keys]
+        subtracted = [value if isinstance(value, Group) else (value, None) for _, value in minus]
+        flat = {
+            "group": [name for name, _ in groups],
+            "level": [level for _, level in groups],
+            "minus": [column for column, _ in minus],
+            "subtracted": [name for name, _ in subtracted],
+            "subtracted_level": [level for _, level in subtracted],
+        }
+        names = [*KEY_COLUMNS[:-3], *flat, *KEY_COLUMNS[-1:], *(name for name in columns if name not in KEY_COLUMNS)]
+        return frame_of({name: flat[name] if name in flat else columns[name] for name in names})
 
     def __repr__(self) -> str:
-        names = [_label(row.key) for row in self]
+        names = [label(row.key) for row in self]
         width = max(map(len, names), default=0)
         return "\n".join(f"{name:<{width}}  {row!r}" for name, row in zip(names, self, strict=True))
 
     def _repr_html_(self) -> str:
-        from demur.drawing.html import html_table  # noqa: PLC0415
+        from demur.drawing.html import html_table  # noqa: PLC0415  (only a notebook pays for it)
 
-        return html_table(("number", "value"), [(_label(row.key), repr(row)) for row in self], f"{len(self)} numbers")
+        return html_table(("number", "value"), [(label(row.key), repr(row)) for row in self], f"{len(self)} numbers")
 
 
 class WarnedEstimates(Estimates):
@@ -195,15 +216,24 @@ class WarnedEstimates(Estimates):
         self.warnings = tuple(warnings)
 
     def __repr__(self) -> str:
-        return "\n".join([super().__repr__(), *(f"warning ({one.code}): {one.message()}" for one in self.warnings)])
+        warned = [f"warning ({warning.code}): {warning.message()}" for warning in self.warnings]
+        return "\n".join([super().__repr__(), *warned])
 
 
-def _label(key: Key) -> str:
+def label(key: Key) -> str:
     """A key as a line of text shows it."""
     group = None if key.group is None else f"{key.group.name} {key.group.level or 'mean'}"
     among = None if key.among == "all" else key.among
-    minus = None if key.minus is None else f"minus {key.minus.value}"
-    return ", ".join(filter(None, (key.system, key.quantity, key.confidence, among, group, minus)))
+    return ", ".join(
+        filter(None, (key.system, key.quantity, key.confidence, among, group, _minus(key), key.convention))
+    )
+
+
+def _minus(key: Key) -> str | None:
+    if key.minus is None:
+        return None
+    value = key.minus.value
+    return f"minus {value if isinstance(value, str) else value.level or 'mean'}"
 
 
 def _in_words(columns: Mapping[str, Any]) -> str:
@@ -217,7 +247,10 @@ def _cells(name: str, rows: Sequence[Estimate]) -> Iterator[tuple[str, list[Any]
         for part in ("low", "high", "method")[: 2 if name == "percentile" else 3]:
             yield f"{name}_{part}", [None if value is None else getattr(value, part) for value in values]
         return
-    yield name, [None if value is None or (isinstance(value, float) and math.isnan(value)) else value for value in values]
+    yield (
+        name,
+        [None if value is None or (isinstance(value, float) and math.isnan(value)) else value for value in values],
+    )
 
 
 def estimated(
@@ -239,7 +272,7 @@ def estimated(
     by_row = {id(row): (columns, left) for row, columns, left in zip(drawn_rows, answers, alone, strict=False)}
     by_pair = dict(zip(map(id, pairs), answers[len(drawn_rows) : len(wanted)], strict=True))
     singles = [_single(row, *by_row.get(id(row), ({}, {})), request) for row in rows]
-    differences = [_contrast(one, by_row, by_pair.get(id(one), {}), request) for one in contrasts]
+    differences = [_contrast(each, by_row, by_pair.get(id(each), {}), request) for each in contrasts]
     return singles + differences, answers[len(wanted) :]
 
 
@@ -281,11 +314,10 @@ def _single(row: Row, drawn: Columns, alone: Columns, request: Request | None) -
         left_out=alone.get("value"),
         two_sided=row.two_sided and not row.by_convention,
     )
-    rates = _threshold_rates(row, drawn)
     return Estimate(
         key=row.key,
-        **_uncertainty(evidence, row.rule, request),
-        **rates,
+        **_uncertainty(evidence, row.rule, request if row.resampled else None, resampled=row.resampled),
+        **_threshold_rates(row, drawn),
         undefined=row.measure.quantity.undefined if math.isnan(row.point) else "",
         upper_bound=_upper_bound(row),
         by_convention=row.by_convention,
@@ -293,7 +325,7 @@ def _single(row: Row, drawn: Columns, alone: Columns, request: Request | None) -
     )
 
 
-def _uncertainty(evidence: Evidence, rule: Rule, request: Request | None) -> dict[str, Any]:
+def _uncertainty(evidence: Evidence, rule: Rule, request: Request | None, *, resampled: bool = True) -> dict[str, Any]:
     """What follows from the replicates of a number; many clusters need nothing but the percentile."""
     if rule.must_vary and evidence.clusters > 1 and not _varies(evidence):
         evidence = Evidence(evidence.point, evidence.values, evidence.clusters, two_sided=False)
@@ -307,7 +339,7 @@ def _uncertainty(evidence: Evidence, rule: Rule, request: Request | None) -> dic
         "requested": requested,
         "not_requested": problem,
         "drop_rate": evidence.drop_rate,
-        "no_interval": "" if recommended else _why_no_interval(evidence),
+        "no_interval": "" if recommended else _why_no_interval(evidence) if resampled else POINT_ONLY,
         "evidence": evidence,
     }
 
@@ -341,9 +373,9 @@ def _why_no_interval(evidence: Evidence) -> str:
     return "it is the same in every draw, or given by convention"
 
 
-def _threshold_rates(row: Row, drawn: Columns) -> dict[str, float]:
+def _threshold_rates(row: Row, drawn: Columns) -> dict[str, Any]:
     """How often a replicate sets another threshold, or ends before the coverage of a cut area."""
-    rates: dict[str, float] = {}
+    rates: dict[str, Any] = {}
     view = row.curve_view
     if view is not None and "operating_point" in drawn and row.measure.coverage is not None:
         index = np.searchsorted(view.curve.points.count, row.measure.coverage.units_needed(view.curve.units))
@@ -367,7 +399,7 @@ def _upper_bound(row: Row) -> float | None:
     return float(bound(largest / view.table.divisor, rare, view.curve.cmax))
 
 
-def _operating_point(row: Row) -> dict[str, float]:
+def _operating_point(row: Row) -> dict[str, Any]:
     """The coverage a number is measured at, and the threshold there."""
     if isinstance(row.view, SharedView):
         return {"at": row.view.common_coverage}
@@ -394,7 +426,9 @@ def _contrast(
     )
     parts = _uncertainty(evidence, contrast.row.contrast_rule, request)
     undefined = contrast.row.measure.quantity.undefined if math.isnan(contrast.point) else ""
-    above, below = (float(np.mean(sign * evidence.reached > ROUNDING)) if len(evidence.reached) else math.nan for sign in (1, -1))
+    above, below = (
+        float(np.mean(sign * evidence.reached > ROUNDING)) if len(evidence.reached) else math.nan for sign in (1, -1)
+    )
     tested = parts["percentile"] is not None and evidence.clusters > 1
     p_value = _p_value(evidence.reached) if tested else math.nan
     return Estimate(key=contrast.key, **parts, undefined=undefined, p_value=p_value, above=above, below=below)

@@ -57,12 +57,8 @@ def _listed(value: Any) -> Any:
 
 _PEOPLE, _ORDER = "clusters", "confidence"
 KINDS = {
-    "one_cluster": Kind(
-        _PEOPLE, "one {noun} leaves nothing to resample: the intervals are the numbers", sample=True
-    ),
-    "few_clusters": Kind(
-        _PEOPLE, "{clusters} {noun}s: intervals from fewer than {limit} are rough", sample=True
-    ),
+    "one_cluster": Kind(_PEOPLE, "one {noun} leaves nothing to resample: the intervals are the numbers", sample=True),
+    "few_clusters": Kind(_PEOPLE, "{clusters} {noun}s: intervals from fewer than {limit} are rough", sample=True),
     "unequal_clusters": Kind(
         _PEOPLE, "one {noun} holds {share:.0%} of the units: the intervals lean on it", sample=True
     ),
@@ -75,17 +71,24 @@ KINDS = {
     "constant_confidence": Kind(_ORDER, "all answers are equally confident: nothing is ranked"),
     "tied_confidence": Kind(_ORDER, "one confidence value holds {share:.0%} of the answers: the ranking is coarse"),
     "worse_than_random": Kind(
-        _ORDER, "the AUGRC {augrc:.4g} is above that of a random order, {random:.4g}: does a lower value mean more confident?"
+        _ORDER,
+        "the AUGRC {augrc:.4g} is above that of a random order, {random:.4g}: does a lower value mean more confident?",
     ),
     "fitted_on_this_run": Kind(
         _ORDER, "the calibration was fitted on this run: its numbers here are better than they would be on new people"
     ),
     "merged_plateaus": Kind(_ORDER, MERGED),
-    "target_near_cmax": Kind("", "{drop_rate:.0%} of the replicates do not reach this coverage: it is near or beyond Cmax"),
+    "target_near_cmax": Kind(
+        "", "{drop_rate:.0%} of the replicates do not reach this coverage: it is near or beyond Cmax"
+    ),
     "plateau_edge": Kind("", "{rate:.0%} of the replicates use another threshold, and this one accepts many at once"),
-    "short_domain": Kind("", "{rate:.0%} of the replicates end before this coverage: their area is over a shorter range"),
+    "short_domain": Kind(
+        "", "{rate:.0%} of the replicates end before this coverage: their area is over a shorter range"
+    ),
     "few_resamples": Kind(
-        "resamples", "{resamples} resamples: the ends of intervals are rough below {limit}, and 10000 are usual", sample=True
+        "resamples",
+        "{resamples} resamples: the ends of intervals are rough below {limit}, and 10000 are usual",
+        sample=True,
     ),
     "many_comparisons": Kind(
         "comparison",
@@ -126,15 +129,16 @@ class ResultWarning:
     """
 
     code: str
-    about: Pattern = Pattern()
+    about: Pattern = field(default_factory=Pattern)
     parameters: Mapping[str, Any] = field(default_factory=dict)
     text: str = ""
 
     def message(self, noun: str = "cluster") -> str:
         """The warning in words."""
-        if self.text or self.code not in KINDS:
-            return self.text.replace("cluster", noun)
-        sentence = KINDS[self.code].words(self.parameters, noun)
+        kind = KINDS.get(self.code)
+        if self.text or kind is None:
+            return self.text.replace("cluster", noun) if kind and "{noun}" in kind.sentence else self.text
+        sentence = kind.words(self.parameters, noun)
         return sentence.replace(f"1 {noun}s hold ", f"1 {noun} holds ") if sentence.startswith("1 ") else sentence
 
     @property

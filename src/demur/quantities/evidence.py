@@ -33,7 +33,7 @@ class Selection:
     @property
     def rightly_empty(self) -> NDArray[np.bool_]:
         """Where there is nothing to find and nothing is shown."""
-        return (self.gold == 0) & (self.shown == 0)
+        return np.asarray((self.gold == 0) & (self.shown == 0))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -125,10 +125,12 @@ def average_k(selection: Selection) -> Floats:
     >>> average_k(Selection(np.array([2, 0]), np.array([3, 0]), np.array([1, 0]))).tolist()
     [3.0, 0.0]
     """
-    return selection.shown * 1.0
+    return selection.shown.astype(np.float64)
 
 
-def _decision(name: str, title: str, undefined: str, **facts: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def _decision(
+    name: str, title: str, undefined: str, **facts: Any
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     usual: dict[str, Any] = {"title": title, "better": "higher", "shown": ("definitions",), "undefined": undefined}
     return quantity(name, of="decision", **usual | facts)
 
@@ -206,5 +208,7 @@ def empty_f1(decision: Decision) -> Floats:
     >>> empty_f1(Decision(*map(np.array, ([1.0], [2.0], [2.0], [4.0])))).tolist()
     [0.5]
     """
-    right, empty, without = (over(part, decision.total) for part in (decision.right, decision.empty, decision.without_gold))
+    right, empty, without = (
+        over(part, decision.total) for part in (decision.right, decision.empty, decision.without_gold)
+    )
     return over(2 * right, empty + without)

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 DEPTHS = (1, 3, 5, 10)
 WITH_GOLD, ALL, PROBABILITY = "with_gold", "all", "prob"
 CRITERION, FOLD = "criterion", "fold"
+_NO_QUERY = "no such query"
 _RULE, _CONTRAST = Rule("expanded_percentile", must_vary=True), Rule("t_interval", must_vary=True)
 
 
@@ -140,7 +141,7 @@ def _comparable(made: Mapping[str, RetrievalRows], baseline: str) -> Callable[[R
 
 
 def _gate_record(gate: CurveView) -> CurveRecord:
-    return CurveRecord(defined=gate.curve.defined, curve=points(gate.curve))
+    return CurveRecord.model_validate({"defined": gate.curve.defined, "curve": points(gate.curve)})
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,7 +221,9 @@ class RetrievalRows:
         self, columns: Mapping[Measure, Floats], among: str, groups: Mapping[Group | None, Flags]
     ) -> Iterator[Row]:
         means: dict[Hashable, Mean] = {
-            (group, measure): Mean(column, inside) for group, inside in groups.items() for measure, column in columns.items()
+            (group, measure): Mean(column, inside)
+            for group, inside in groups.items()
+            for measure, column in columns.items()
         }
         if not means:
             return
@@ -232,9 +235,7 @@ class RetrievalRows:
 
     def _forecasts(self, inside: Flags) -> ForecastsView:
         outcome = self.rankings.has_gold[inside].astype(np.float64)
-        return ForecastsView.of(
-            self.rankings.post_ids, self.rankings.post[inside], self.probability[inside], outcome
-        )
+        return ForecastsView.of(self.rankings.post_ids, self.rankings.post[inside], self.probability[inside], outcome)
 
     def _detection_rows(self) -> Iterator[Row]:
         views: dict[Group | None, ForecastsView] = {None: self._forecasts(self.populations[ALL])}
@@ -254,7 +255,9 @@ class RetrievalRows:
             yield Row.of_curve(key, gate, Measure(entry), contrast_rule=_CONTRAST)
 
     def located(self, row: Estimate) -> Estimate:
-        """A true positive rate with the false positive rate and the threshold it is reached at."""
+        """A mean over no query with the reason; a true positive rate with the threshold and the rate it is reached at."""
+        if math.isnan(row.value) and not row.undefined:
+            return replace(row, undefined=_NO_QUERY)
         measure = Measure.of(row.key.quantity)
         if measure.quantity.parameter is None or measure.quantity.of != "forecasts" or row.key.group or row.key.minus:
             return row
@@ -265,13 +268,11 @@ class RetrievalRows:
         """Every pooled number in every fold by itself, their mean, and their standard deviation (ddof 0)."""
         if self.rankings.fold is None:
             return
-        by_fold = {
-            name: self._in_fold(self.rankings.fold == index) for index, name in enumerate(self.rankings.folds)
-        }
+        by_fold = {name: self._in_fold(self.rankings.fold == index) for index, name in enumerate(self.rankings.folds)}
         for key in next(iter(by_fold.values())):
             values = [found[key] for found in by_fold.values()]
             for name, value in zip(by_fold, values, strict=True):
-                undefined = "no such query" if math.isnan(value) else ""
+                undefined = _NO_QUERY if math.isnan(value) else ""
                 yield Estimate(replace(key, group=Group(FOLD, name)), value, undefined=undefined)
             yield _mean_estimate(replace(key, group=Group(FOLD)), values)
 

@@ -1,0 +1,192 @@
+"""What an evaluation of answers says, in sentences; about two systems, or about each one against the baseline."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from demur.coverage import Coverage
+from demur.errors import shown
+from demur.inference.key import Key
+from demur.report.names import Pair, pairs_of, systems_of
+from demur.report.text import with_interval
+from demur.report.verdict import UNDECIDED, Decision, Verdict, decide
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from demur.results.table import Results
+
+    Names = Mapping[str, str]
+
+AREA = "augrc"
+_OFTEN_FAILED = 0.1
+_TOO_FEW = ("one_cluster", "few_informative_clusters")
+_BEARING = (*_TOO_FEW, "few_clusters", "no_errors", "unequal_clusters", "few_resamples", "fitted_on_this_run")
+
+
+def verdict(results: Results, names: Names | None = None) -> Verdict:
+    """What the results say under their first confidence; systems are called by the names given, or left and right."""
+    names = names or default_names(results)
+    confidence = results.selective.confidences[0]
+    headline, sentences = _what_they_say(results, confidence, names)
+    failures, warnings = _failed_often(results, names), _warnings(results, confidence, names)
+    return Verdict(headline, tuple(sentences), tuple(failures), tuple(warnings))
+
+
+def default_names(results: Results) -> dict[str, str]:
+    """What a console calls the systems."""
+    if len(results.systems) == 1:
+        return {results.systems[0]: "The run"}
+    return {one.system: one.word for one in systems_of(results)}
+
+
+def cut_area(results: Results) -> str:
+    """The quantity systems are compared by: the area up to the coverage asked for, or up to the common one."""
+    return f"{AREA}@{results.selective.cut}"
+
+
+def _what_they_say(results: Results, confidence: str, names: Names) -> tuple[str, list[str]]:
+    pairs = pairs_of(results)
+    if pairs:
+        return _headline(results, confidence, pairs, names), comparison_sentences(results, confidence, names)
+    system = results.systems[0]
+    curve = results.curves[system, confidence]
+    if not curve.defined:
+        return f"{names[system]} answered nothing: there is nothing to measure, and nothing to rank.", []
+    return f"{names[system]} answers {curve.cmax:.1%} of the items.", [*_one_system(results, system, confidence)]
+
+
+def _headline(results: Results, confidence: str, pairs: tuple[Pair, ...], names: Names) -> str:
+    if len(pairs) == 1:
+        return _which_system(results, confidence, pairs[0], names)
+    groups: dict[str, list[str]] = {"lower": [], "higher": [], "not shown to differ": []}
+    for pair in pairs:
+        winner = decide(results, pair.key(cut_area(results), confidence)).winner
+        group = "not shown to differ" if winner is None else "lower" if winner == pair.other.system else "higher"
+        groups[group].append(names[pair.other.system])
+    said = "; ".join(f"{group}: {', '.join(members)}" for group, members in groups.items() if members)
+    return f"AUGRC against {names[pairs[0].baseline.system]} (lower is better): {said}."
+
+
+def _which_system(results: Results, confidence: str, pair: Pair, names: Names) -> str:
+    decision, where = decide(results, pair.key(cut_area(results), confidence)), _where(results, confidence, pair)
+    if decision.winner is None:
+        reason = "" if decision.reason == UNDECIDED else decision.reason or "nothing was resampled"
+        return f"No conclusion: {reason}." if reason else "Neither run is shown to be better."
+    winner = names[decision.winner]
+    if _too_few(results, confidence):
+        return f"{winner} looks better {where}, but too few {results.study.noun}s stand behind that."
+    return f"{winner} lets fewer or smaller errors through, over all thresholds {where}."
+
+
+def _where(results: Results, confidence: str, pair: Pair) -> str:
+    """How far the areas that are compared go: where asked, unless the systems end before, or as far as all go."""
+    ends = [results[Key(one.system, cut_area(results), confidence)].at for one in (pair.first, pair.second)]
+    asked = results.selective.area_coverage
+    requested = None if asked is None else float(Coverage.of(asked))
+    if requested is not None and ends[0] != ends[1]:
+        return f"cut at a coverage of {requested:.1%}"
+    if ends[0] == requested:
+        return f"up to a coverage of {requested:.1%}"
+    return f"up to the coverage {'both' if len(results.systems) == len(ends) else 'all'} reach ({ends[0] or 0.0:.1%})"
+
+
+def _too_few(results: Results, confidence: str) -> bool:
+    return any(warning.code in _TOO_FEW for warning in results.about(confidence=confidence))
+
+
+def _warnings(results: Results, confidence: str, names: Names) -> Iterator[str]:
+    """Each kind of warning that bears on the verdict, once, with the system it is about."""
+    first = {warning.code: warning for warning in reversed([*results.about(confidence=confidence)])}
+    for code in _BEARING:
+        if code in first:
+            text, about = first[code].message(results.study.noun), first[code].about.system
+            side = "" if about is None or len(results.systems) == 1 else f"{names[about]}: "
+            yield f"{side}{text}." if side else f"{text[:1].upper()}{text[1:]}."
+
+
+def _failed_often(results: Results, names: Names) -> Iterator[str]:
+    """Who fails is in no number: where many do, the rest may be the easier ones."""
+    study = results.selective
+    if any(system.failed > _OFTEN_FAILED * study.clusters_total for system in study.systems):
+        sides = " and ".join(f"{names[system.name]} failed on {system.failed}" for system in study.systems)
+        everyone = f"{study.clusters_total} {study.noun}s"
+        yield f"{sides} of {everyone}: they are in no number here, and may be the harder ones."
+
+
+def _one_system(results: Results, system: str, confidence: str) -> Iterator[str]:
+    """How wrong one system is, what declining more would give, and how well its confidence ranks."""
+    study, curve = results.selective, results.curves[system, confidence]
+    risk = results[Key(system, "risk", confidence)].value
+    yield f"The mean loss of its answers is {_thousandths(risk)} ({shown(study.loss.definition)})."
+    at = [results[Key(system, f"risk@{text}", confidence)] for text in study.coverages]
+    reached = [(row.at, row.value) for row in at if row.at is not None and row.at < curve.cmax]
+    if reached and not math.isnan(risk):
+        coverage, half = min(reached, key=lambda point: abs(point[0] - curve.cmax / 2))
+        change = "lower" if half < risk else "no lower"
+        kept = f"Of the {coverage:.1%} of the items it is most confident of under {shown(confidence)}"
+        yield f"{kept} it is {half:.3f}: {change} than of all answers."
+    area, random, optimal = (
+        results[Key(system, f"{AREA}{order}", confidence)].value for order in ("", "_random", "_optimal")
+    )
+    orders = f"a random order would give {random:.4g} and the best possible {optimal:.4g}"
+    yield f"The AUGRC is {area:.4g}; {orders}. Lower is better."
+
+
+def comparison_sentences(results: Results, confidence: str, names: Names | None = None) -> list[str]:
+    """Why the raw errors say little, and what the fair comparison of two systems says; of several, of each pair."""
+    names = names or default_names(results)
+    return [text for pair in pairs_of(results) for text in _about_pair(results, confidence, pair, names)]
+
+
+def _about_pair(results: Results, confidence: str, pair: Pair, names: Names) -> Iterator[str]:
+    both = (pair.first.system, pair.second.system)
+    silent = [system for system in both if not results.curves[system, confidence].defined]
+    if silent:
+        them = " and ".join(names[system] for system in silent)
+        yield f"{them} answered nothing: there is nothing to compare, and nothing to rank."
+        return
+    yield from _why_raw_errors_say_little(results, confidence, both, names)
+    key, where = pair.key(cut_area(results), confidence), _where(results, confidence, pair)
+    decision = decide(results, key)
+    label = f"{names[pair.other.system]} − {names[pair.baseline.system]}"
+    difference = f"{with_interval(results, results[key])} ({label})"
+    fair = f"{where[:1].upper()}{where[1:]} the AUGRC under {shown(confidence)} differs by {difference}"
+    yield f"{fair}{_conclusion(decision, names, tentative=_too_few(results, confidence))}."
+    yield from _against_the_risk(results, confidence, decision, pair, names)
+
+
+def _why_raw_errors_say_little(results: Results, confidence: str, both: tuple[str, str], names: Names) -> Iterator[str]:
+    shares = [results.curves[system, confidence].cmax for system in both]
+    if shares[0] == shares[1]:
+        return
+    errors = [_thousandths(results[Key(system, "risk", confidence)].value) for system in both]
+    said = f"{names[both[0]]} answers {shares[0]:.1%} of the items and {names[both[1]]} {shares[1]:.1%}"
+    different = f"their raw errors ({errors[0]} and {errors[1]}) are about different items"
+    yield f"{said}, so {different}: declining hard cases lowers an error without one better answer."
+    yield "Neither those errors nor the full areas may be compared."
+
+
+def _conclusion(decision: Decision, names: Names, *, tentative: bool) -> str:
+    if decision.winner is not None:
+        return f": {names[decision.winner]} {'looks better' if tentative else 'is better'} there"
+    if decision.reason == UNDECIDED:
+        return "; the 95 % interval includes 0, so neither is shown to be better"
+    return f" ({decision.reason})" if decision.reason else ""
+
+
+def _against_the_risk(results: Results, confidence: str, decision: Decision, pair: Pair, names: Names) -> Iterator[str]:
+    """An area rewards a good order as well as right answers: where the errors of all answers point the other way."""
+    both = (pair.first.system, pair.second.system)
+    if decision.winner is None or len({results.curves[system, confidence].cmax for system in both}) > 1:
+        return
+    loser = next(system for system in both if system != decision.winner)
+    risks = {system: results[Key(system, "risk", confidence)].value for system in both}
+    if risks[decision.winner] > risks[loser]:
+        fewer = f"With everything answered {names[loser]} makes the fewer or smaller errors"
+        yield f"{fewer}: what is better here is the order."
+
+
+def _thousandths(value: float) -> str:
+    return "undefined" if math.isnan(value) else f"{value:.3f}"

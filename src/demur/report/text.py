@@ -1,0 +1,109 @@
+"""Numbers as text: values, intervals, titles and thresholds, the same wherever they are shown."""
+
+from __future__ import annotations
+
+import math
+from decimal import ROUND_FLOOR, Context
+from typing import TYPE_CHECKING
+
+from demur.coverage import Coverage
+from demur.quantities import Measure
+from demur.quantities.registry import COMMON, COVERAGE, CUT
+
+if TYPE_CHECKING:
+    from demur.inference.estimates import Estimate
+    from demur.intervals import Interval
+    from demur.results.parts import Points
+    from demur.results.table import Results
+
+UNDEFINED = "–"
+_DIGITS, _MOST_DIGITS = 6, 17
+
+
+def three(value: float) -> str:
+    """Three significant digits: what ten thousand resamples can promise of an interval.
+
+    >>> three(0.123456), three(1234.5), three(0.0)
+    ('0.123', '1.23e+03', '0')
+    """
+    return f"{value:.3g}"
+
+
+def four(value: float) -> str:
+    """Four significant digits, or a dash where there is no number.
+
+    >>> four(0.123456), four(float("nan"))
+    ('0.1235', '–')
+    """
+    return UNDEFINED if math.isnan(value) else f"{value:.4g}"
+
+
+def interval_text(interval: Interval | None) -> str:
+    """An interval to three digits."""
+    return UNDEFINED if interval is None else f"[{three(interval.low)}, {three(interval.high)}]"
+
+
+def shown_interval(results: Results, estimate: Estimate) -> Interval | None:
+    """The interval to show: the one that was asked for, even if there is none, or the recommended one."""
+    return estimate.recommended if results.study.requested is None else estimate.requested
+
+
+def bounded_interval(results: Results, estimate: Estimate) -> str:
+    """The interval to show, or what the number is at most where nothing went wrong."""
+    if estimate.upper_bound is not None:
+        return f"at most {three(estimate.upper_bound)}"
+    return interval_text(shown_interval(results, estimate))
+
+
+def with_interval(results: Results, estimate: Estimate) -> str:
+    """A number and its interval, or what it is at most where nothing went wrong."""
+    if math.isnan(estimate.value):
+        return "undefined"
+    value, interval = four(estimate.value), shown_interval(results, estimate)
+    if interval is not None:
+        return f"{value} {interval_text(interval)}"
+    return value if estimate.upper_bound is None else f"{value} (at most {three(estimate.upper_bound)})"
+
+
+def level_of(results: Results) -> str:
+    """The name of the intervals that are shown.
+
+    An interval at another level than 95 % is only there where something was resampled.
+    """
+    requested = results.study.requested
+    return "95 % interval" if requested is None else f"{100 * requested.level:.4g} % interval"
+
+
+def title_of(estimate: Estimate) -> str:
+    """What a number is called, with the coverage it is taken at and where a cut area ends."""
+    measure = Measure.of(estimate.key.quantity)
+    if measure.quantity.parameter is CUT:
+        end = 0.0 if estimate.at is None else estimate.at
+        if measure.text == COMMON:
+            return f"{measure.quantity.title} to C_common {three(end)}"
+        requested = float(Coverage.of(measure.text))
+        ends_before = "" if end == requested else f" (ends at {three(end)})"
+        return f"{measure.quantity.title} to {three(requested)}{ends_before}"
+    if measure.quantity.parameter is COVERAGE:
+        return f"{measure.quantity.title} at {Coverage.of(measure.text).key}"
+    return measure.title
+
+
+def usable_threshold(threshold: float, next_lower: float) -> str:
+    """A threshold as somebody can type it: at most the true one, and above the confidence that is to be left out.
+
+    >>> usable_threshold(2 / 3, 0.5), usable_threshold(0.3, 0.0), usable_threshold(0.12345678, 0.12345671)
+    ('0.666666', '0.3', '0.12345678')
+    """
+    for digits in range(_DIGITS, _MOST_DIGITS):
+        below = Context(prec=digits, rounding=ROUND_FLOOR).create_decimal_from_float(threshold)
+        for text in (f"{threshold:.{digits}g}", f"{float(below):.{digits}g}"):
+            if next_lower < float(text) <= threshold:
+                return text
+    return repr(threshold)
+
+
+def threshold_at(curve: Points, point: int) -> str:
+    """The threshold of an operating point: it accepts that point's answers and no more."""
+    threshold, *lower = curve.threshold[point : point + 2]
+    return usable_threshold(threshold, lower[0] if lower else -math.inf)

@@ -1,0 +1,237 @@
+"""Bands of the curve against a naive loop over the draws, what they promise, and where there are none."""
+
+import json
+import math
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from demur import Curve, Graded, Plan, Table, UserError, bootstrap, estimate
+from demur.bands import MOST_POINTS, bands_of, drawn_risks, points_kept
+from demur.draws import weights
+from demur.inference.views import CurveView
+from demur.intervals import t_quantile
+from demur.replicates import Replicates
+from demur.resample import Ask, resampled
+from demur.results.json_v1_read import decoded
+from demur.simulate import FEW_SHOT, ZERO_SHOT, make_people, run_system
+from tables import Units
+
+RISKS = ("selective_risk", "generalized_risk")
+GOLDEN = Path(__file__).parents[1] / "golden"
+
+
+def simulated(confidence="token_msp", participants=41, loss="abs", system=ZERO_SHOT):
+    return run_system(make_people(participants, seed=1), system, seed=1).graded(loss, confidence)
+
+
+def bands(graded, plan=Plan(400, seed=2)):  # noqa: B008
+    view = CurveView.of(graded)
+    if not view.varies or not view.curve.defined:
+        return None
+    (risks,) = resampled([Ask(view, lambda sample: drawn_risks(view.curve, sample))], plan)
+    return bands_of(view.curve, view.table, risks) if risks else None
+
+
+def loop_over_draws(units, graded, plan):
+    """The risks at each coverage of the curve in each replicate, from the replicate's own units; None where none."""
+    coverages = [Fraction(int(k), graded.units) for k in Curve.of(graded).points.count]
+    rows = []
+    for row in weights(plan.seed, np.arange(plan.n_resamples), units.clusters):
+        curve = units.curve_of(row)
+        risks = []
+        for coverage in coverages:
+            needed = math.ceil(coverage * curve.units)
+            place = next((j for j, k in enumerate(curve.points.count) if k >= needed), None)
+            risks.append(None if place is None else (curve.selective_risk[place], curve.generalized_risk[place]))
+        rows.append(risks)
+    return coverages, rows
+
+
+def naive_band(risk, columns, clusters, lowest):
+    """Ends from lists of the replicates that reach each coverage (None where one does not)."""
+    tail = math.erfc(math.sqrt(clusters / (clusters - 1)) * t_quantile(0.975, clusters - 1) / math.sqrt(2)) / 2
+    reached = [[value for value in column if value is not None] for column in columns]
+    spread = [float(np.std(values, ddof=1)) if max(values) > min(values) else 0.0 for values in reached]
+    largest = []
+    for draw in zip(*columns):
+        away = [abs(v - r) / s for v, r, s in zip(draw, risk, spread) if v is not None and s > 0]
+        largest.append(max(away, default=0.0))
+    times = float(np.quantile(largest, 0.95))
+    return {
+        "low": [float(np.quantile(values, tail)) for values in reached],
+        "high": [float(np.quantile(values, 1 - tail)) for values in reached],
+        "low_simultaneous": [max(r - times * s, lowest) for r, s in zip(risk, spread)],
+        "high_simultaneous": [r + times * s for r, s in zip(risk, spread)],
+    }
+
+
+def test_bands_are_those_of_a_loop_over_the_draws():
+    dropped = compared = 0
+    for seed in range(60):
+        units, plan = Units.random(seed), Plan(8, seed=seed)
+        graded = units.graded()
+        if units.clusters == 1 or not graded.answered or not graded.loss.any():
+            continue
+        coverages, rows = loop_over_draws(units, graded, plan)
+        kept = [j for j in range(len(coverages)) if sum(row[j] is None for row in rows) <= 4]
+        dropped += len(coverages) - len(kept)
+        found, curve = bands(graded, plan), Curve.of(graded)
+        if not kept:
+            assert found is None
+            continue
+        compared += 1
+        assert found.coverage.tolist() == [float(coverages[j]) for j in kept]
+        lowest = -math.inf if (graded.loss < 0).any() else 0.0
+        for place, name in enumerate(RISKS):
+            columns = [[None if row[j] is None else row[j][place] for row in rows] for j in kept]
+            expected = naive_band(getattr(curve, name)[kept], columns, units.clusters, lowest)
+            for end, values in expected.items():
+                assert getattr(getattr(found, name), end) == pytest.approx(values, rel=1e-9, abs=1e-12)
+    assert compared > 20
+    assert dropped > 5
+
+
+def test_two_people_by_paper_and_pencil():
+    """One is right once and wrong once, the other right once and abstains: 1/4 of the draws hold one of them twice."""
+    units = Units(np.array([0, 0, 1, 1]), np.array([0, 1, 0, 0]), np.array([2.0, 1, 2, 1]), np.arange(4) < 3, 2, 1)
+    every = np.array([[1.0, 1], [2, 0], [0, 2]])
+    graded = units.graded()
+    drawn = drawn_risks(Curve.of(graded), Replicates.of(Table.of(graded), every))
+    assert Curve.of(graded).coverage.tolist() == [2 / 4, 3 / 4]
+    assert drawn["selective"][0].tolist() == [0, 1 / 3]
+    assert drawn["selective"][1].tolist() == [0, 1 / 2]
+    assert drawn["generalized"][1].tolist() == [0, 1 / 2]
+    assert drawn["selective"][2, 0] == 0
+    assert math.isnan(drawn["selective"][2, 1]), "whoever abstains, drawn twice, reaches one half only"
+    assert math.isnan(drawn["generalized"][2, 1])
+
+
+@pytest.mark.parametrize("confidence", ["llm", "token_msp"])
+def test_the_simultaneous_band_holds_the_curve_and_is_the_wider_one_on_average(confidence):
+    graded = simulated(confidence)
+    found, curve = bands(graded), Curve.of(graded)
+    places = np.searchsorted(curve.coverage, found.coverage)
+    for name in RISKS:
+        risk, band = getattr(curve, name)[places], getattr(found, name)
+        assert (band.low_simultaneous <= risk).all()
+        assert (risk <= band.high_simultaneous).all()
+        assert np.mean(band.high_simultaneous - band.low_simultaneous) > 1.2 * np.mean(band.high - band.low)
+        assert (band.low_simultaneous >= 0).all()
+
+
+def test_few_operating_points_all_get_a_band_and_many_are_thinned_evenly():
+    few, many = simulated("llm"), simulated("token_msp")
+    assert set(Curve.of(few).coverage) - set(bands(few).coverage) <= {Curve.of(few).cmax}
+    kept = points_kept(len(Curve.of(many)))
+    assert len(Curve.of(many)) > 2 * MOST_POINTS
+    assert (len(kept), kept[0], kept[-1]) == (MOST_POINTS, 0, len(Curve.of(many)) - 1)
+    assert np.ptp(np.diff(kept)) <= 1
+    assert set(bands(many).coverage) <= set(Curve.of(many).coverage[kept])
+    assert bands(many).coverage[0] == Curve.of(many).coverage[0]
+
+
+def test_thinning_repeats_no_point():
+    assert all((np.diff(points_kept(points)) > 0).all() for points in range(1, 300))
+
+
+def test_the_band_of_the_raw_loss_is_that_of_the_normalised_one_times_the_range():
+    raw, normalised = (bands(simulated(loss=loss)) for loss in ("abs", "abs_norm"))
+    for name in RISKS:
+        for end in ("low", "high", "low_simultaneous", "high_simultaneous"):
+            ours, theirs = getattr(getattr(raw, name), end), getattr(getattr(normalised, name), end)
+            assert ours == pytest.approx(3 * theirs, rel=1e-9, abs=1e-12)
+
+
+def test_blocks_and_threads_change_nothing():
+    whole, parts = (bands(simulated(), Plan(60, seed=3, block=block, threads=n)) for block, n in ((60, 1), (7, 2)))
+    assert whole.to_json() == parts.to_json()
+
+
+def test_many_clusters_get_the_plain_percentile():
+    graded = simulated("llm", participants=200)
+    plan = Plan(300, seed=1)
+    found = estimate(graded, [f"risk@{Fraction(int(Curve.of(graded).points.count[0]), graded.units)}"], plan=plan)
+    band, (risk,) = bands(graded, plan).selective_risk, found
+    assert (band.low[0], band.high[0]) == (risk.percentile.low, risk.percentile.high)
+
+
+def test_one_cluster_collapses_onto_the_curve():
+    graded = simulated("llm", participants=1, system=FEW_SHOT)
+    found = bands(graded, Plan(5, seed=1))
+    for end in ("low", "high", "low_simultaneous", "high_simultaneous"):
+        assert getattr(found.selective_risk, end).tolist() == Curve.of(graded).selective_risk.tolist()
+
+
+def test_a_risk_that_never_varies_has_no_part_in_the_band():
+    """All losses are one third: the selective risk is known, whatever rounding makes of its mean."""
+    owner = np.repeat(np.arange(8), 3)
+    graded = Units(owner, np.ones(24, int), np.arange(24.0) % 5, owner >= 0, 8).graded()
+    band = bands(graded, Plan(1000, seed=1)).selective_risk
+    for end in ("low", "high", "low_simultaneous", "high_simultaneous"):
+        assert set(getattr(band, end)) == {1 / 3}
+
+
+def test_rounding_is_no_variation():
+    """The most confident answers all lose 0.3, whose sums round this way and that: only the others make the band wide."""
+    rng = np.random.default_rng(1)
+    owner, first = np.repeat(np.arange(30), 6), np.tile(np.arange(6) < 3, 30)
+    units = Units(owner, np.where(first, 0.3, rng.random(180)), first * 1.0, owner >= 0, 30, divisor=1)
+    graded, plan = units.graded(), Plan(400, seed=1)
+    curve = Curve.of(graded)
+    drawn = bootstrap(lambda sample: drawn_risks(curve, sample), Table.of(graded), plan=plan)["selective"]
+    assert 0 < np.ptp(drawn[:, 0]) < 1e-15
+    away = np.abs(drawn[:, 1] - curve.selective_risk[1])
+    found = bands(graded, plan).selective_risk
+    assert found.high_simultaneous - curve.selective_risk == pytest.approx([0, np.quantile(away, 0.95)])
+
+
+@pytest.mark.parametrize(
+    ("losses", "resamples"),
+    [([1, 0, 2], 0), ([1, 0, 2], 1), ([0, 0, 0], 50), ([], 50)],
+    ids=["no resamples", "one resample", "no answer has a loss", "nothing is answered"],
+)
+def test_where_there_is_no_band(losses, resamples):
+    graded = Graded(3, np.array(losses, dtype=np.int64), np.arange(len(losses), dtype=float))
+    assert bands(graded, Plan(resamples, seed=1)) is None
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        ("coverage", [0.125], "a band has not as many ends as there are coverages"),
+        ("coverage", [0.2, 0.1, 0.3], "the coverages of the bands are not strictly increasing"),
+        ("coverage", [0.11, 0.12, 0.13], "a coverage of the bands is none of the curve"),
+        ("level", 95, "level: "),
+        ("coverage", [], "bands.coverage: "),
+        ("selective_risk.low", [0.0], "the columns of a band have different lengths"),
+        ("selective_risk.low", [9.0, 9.0, 9.0], "the low end of a band lies above its high end"),
+        ("generalized_risk.high_simultaneous", [-1.0, -1.0, -1.0], "the low end of a band lies above its high end"),
+        (
+            "generalized_risk.low_simultaneous",
+            [0.0, 0.05, 0.0],
+            "the generalized_risk of the curve leaves its simultaneous",
+        ),
+    ],
+)
+def test_bands_that_do_not_hold_together_are_refused(path, value, message):
+    content = json.loads((GOLDEN / "one.json").read_text(encoding="utf-8"))
+    place = content["confidence_variants"]["llm"]["bands"]
+    *rest, last = path.split(".")
+    for name in rest:
+        place = place[name]
+    place[last] = value
+    with pytest.raises(UserError, match=message):
+        decoded(content)
+
+
+def test_bands_at_some_of_the_operating_points_are_fine():
+    content = json.loads((GOLDEN / "one.json").read_text(encoding="utf-8"))
+    place = content["confidence_variants"]["llm"]["bands"]
+    place["coverage"].pop()
+    for name in RISKS:
+        for ends in place[name].values():
+            ends.pop()
+    assert len(next(iter(decoded(content).curves.values())).bands.coverage) == 2

@@ -1,0 +1,120 @@
+"""A block of replicates against the exact curve of each replicate's units, and influence against finite differences."""
+
+import math
+
+import numpy as np
+import pytest
+
+from demur import Coverage, Measure, Table
+from demur.draws import weights
+from demur.influence import influences, standard_errors
+from demur.quantities import default_measures, quantities
+from demur.replicates import Replicates
+from tables import Units
+
+EDGES = ("0.01", "0.2", "0.8", "1")
+ALL = [*default_measures(), *(Measure.of(f"{name}@{c}") for name in ("aurc", "augrc", "risk") for c in EDGES)]
+SLOPES = {entry.name: entry.slopes for entry in quantities("curve") if entry.slopes is not None}
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_every_quantity_of_a_replicate_is_that_of_its_units(seed):
+    units = Units.random(seed)
+    drawn = weights(seed, np.arange(6), units.clusters)
+    replicates, curves = Replicates.of(Table.of(units.graded()), drawn), [*map(units.curve_of, drawn)]
+    for measure in ALL:
+        for value, curve in zip(measure(replicates), curves, strict=True):
+            expected = measure(curve)
+            if math.isnan(expected):
+                assert math.isnan(value), measure
+            elif "_pct" not in str(measure) or units.loss.dtype.kind == "i":
+                assert value == pytest.approx(expected, rel=1e-11, abs=1e-12), measure
+
+
+def shared_confidences(times):
+    """Eight clusters, each with two confidences of its own that `times` units share: no cell of the table holds one."""
+    rng = np.random.default_rng(times)
+    owner = np.repeat(np.arange(8), 2 * times)
+    return Units(
+        owner,
+        rng.normal(size=16 * times),
+        np.repeat(rng.permutation(16).astype(float), times),
+        np.ones(16 * times, bool),
+        8,
+    )
+
+
+@pytest.mark.parametrize("times", [2, 3])
+def test_units_of_one_cluster_may_share_a_confidence(times):
+    units = shared_confidences(times)
+    table, drawn = Table.of(units.graded()), weights(1, np.arange(9), 8)
+    assert not table.plateaus.dense
+    for name in ("aurc", "augrc", "cmax"):
+        found = Measure.of(name)(Replicates.of(table, drawn))
+        assert found == pytest.approx([Measure.of(name)(units.curve_of(row)) for row in drawn], rel=1e-12)
+
+
+@pytest.mark.parametrize("name", SLOPES)
+def test_influence_weighs_every_unit_of_a_shared_confidence(name):
+    table, step = Table.of(shared_confidences(3).graded()), 1e-6
+    found = influences(Replicates.of(table, np.ones((1, 8))), SLOPES[name])[:, 0]
+    for cluster in range(8):
+        nudge = step * (np.arange(8) == cluster)
+        up, down = Measure.of(name)(Replicates.of(table, np.stack([1 + nudge, 1 - nudge])))
+        assert found[cluster] == pytest.approx((up - down) / (2 * step), abs=1e-8)
+
+
+def test_areas_may_be_cut_at_another_place_in_each_replicate():
+    units = Units.random(5, most=8, whole=True)
+    drawn = weights(1, np.arange(20), units.clusters)
+    sample = Replicates.of(Table.of(units.graded()), drawn)
+    cut = np.floor(sample.answered / 2)
+    for row, count, selective, generalized in zip(
+        drawn, cut, sample.selective_area_upto(cut), sample.generalized_area_upto(cut)
+    ):
+        curve = units.curve_of(row)
+        if count:
+            coverage = Coverage.of(f"{int(count)}/{curve.units}")
+            assert selective == pytest.approx(float(curve.selective_area_upto(coverage)), rel=1e-12)
+            assert generalized == pytest.approx(float(curve.generalized_area_upto(coverage)), rel=1e-12)
+        else:
+            assert selective == generalized == 0
+
+
+@pytest.mark.parametrize("name", SLOPES)
+@pytest.mark.parametrize("seed", range(25))
+def test_influence_is_the_derivative_by_a_clusters_weight(name, seed):
+    units = Units.random(100 + seed, most=6)
+    units = Units(units.owner, units.loss, units.confidence, np.arange(len(units.owner)) % 3 > 0, units.clusters)
+    table, measure, step = Table.of(units.graded()), Measure.of(name), 1e-6
+    for start in (np.ones(units.clusters), weights(seed, np.arange(1), units.clusters)[0]):
+        sample = Replicates.of(table, start[None])
+        if not sample.answered[0]:
+            continue
+        found = influences(sample, SLOPES[name])[:, 0]
+        assert abs(float(start @ found)) < 1e-12, "influences of a sample add up to 0"
+        for cluster in np.flatnonzero(start):
+            nudge = np.zeros(units.clusters)
+            nudge[cluster] = step
+            ends = Replicates.of(table, np.stack([start + nudge, start - nudge]))
+            up, down = measure(ends)
+            assert found[cluster] == pytest.approx((up - down) / (2 * step), abs=1e-7)
+
+
+def test_the_standard_error_counts_a_cluster_as_often_as_it_is_drawn():
+    units = Units.random(3, most=8, whole=True)
+    table, drawn = Table.of(units.graded()), np.array([[2.0, 0.0, *[1.0] * (Units.random(3, most=8).clusters - 2)]])
+    sample = Replicates.of(table, drawn)
+    u = influences(sample, SLOPES["augrc"])[:, 0]
+    expected = math.sqrt(units.clusters / (units.clusters - 1) * (2 * u[0] ** 2 + sum(u[2:] ** 2)))
+    assert standard_errors(influences(sample, SLOPES["augrc"]), sample.weights)[0] == pytest.approx(expected)
+
+
+def test_whole_losses_take_the_same_value_by_matrix_product_and_by_running_sum():
+    units = Units.random(9, most=8, whole=True, tied=True)
+    drawn = weights(2, np.arange(30), units.clusters)
+    table = Table.of(units.graded())
+    for one, other in zip(
+        table.plateaus.cumulative(drawn.T, whole=True), table.plateaus.cumulative(drawn.T, whole=False)
+    ):
+        assert (one == other).all()
