@@ -23,11 +23,11 @@ from demur.selection import Bounds
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+    from demur.calibration import Calibration
     from demur.inference.estimates import Estimate, Estimates
     from demur.items import Items
     from demur.rankings import Rankings
     from demur.results.table import Results
-    from demur.variants import Calibration
 
     Progress = Callable[[int, int], None]
 
