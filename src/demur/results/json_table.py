@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
-from demur.errors import UserError
+from demur.errors import UserError, literal
 from demur.inference.estimates import Estimate
 from demur.inference.key import KEY_COLUMNS, Key, Pattern
 from demur.inference.warnings import ResultWarning
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 Texts = Annotated[list[str], Field(strict=False)]
 Floats = list[float | None]
 GroupPair = Annotated[tuple[str, str | None], Field(strict=False)]
+Subtracted = Annotated[
+    dict[Literal["system", "confidence", "group"], str | GroupPair], Field(min_length=1, max_length=1)
+]
 
 
 class EstimateColumns(Part):
@@ -38,7 +42,7 @@ class EstimateColumns(Part):
     confidence: Texts | None = None
     among: Texts | None = None
     group: list[GroupPair | None] | None = None
-    minus: list[dict[Literal["system", "confidence", "group"], str | GroupPair] | None] | None = None
+    minus: list[Subtracted | None] | None = None
     convention: Texts | None = None
     value: Floats
     std_error: Floats | None = None
@@ -186,18 +190,27 @@ def decoded(content: Json) -> Results:
         (one.system, one.confidence): CurveRecord(**{name: getattr(one, name) for name in CurveRecord.model_fields})
         for one in file.curves
     }
-    warnings = [
-        ResultWarning(one.code, Pattern.from_json(one.about), one.parameters, "" if one.parameters else one.message)
-        for one in file.warnings
-    ]
     rows = [*_rows({name: column for name, column in file.estimates if column is not None})]
-    results = Results(rows, study, curves, warnings)
+    results = Results(rows, study, curves, [_warning_of(one) for one in file.warnings])
     if len({row.key for row in rows}) < len(rows):
         raise UserError("estimates: two rows have the same key")
     stray = next((row.key.system for row in rows if row.key.system not in results.systems), None)
     if stray is not None:
         raise UserError(f"estimates: {stray!r} is none of the systems")
     return results
+
+
+def _warning_of(worded: PatternedWarning) -> ResultWarning:
+    """A warning that is worded anew where its parameters are known, and else has the sentence of the file."""
+    try:
+        warning = ResultWarning(worded.code, Pattern.from_json(worded.about), worded.parameters)
+    except (TypeError, ValueError):
+        raise UserError(f"warnings: {literal(worded.about)} does not say which numbers a warning is about") from None
+    try:
+        known = bool(warning.message())
+    except (KeyError, TypeError, ValueError):
+        known = False
+    return warning if known else replace(warning, text=worded.message)
 
 
 def _rows(columns: Json) -> Iterator[Estimate]:
