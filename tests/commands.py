@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import runpy
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -31,18 +32,30 @@ class Outcome:
 def demur(folder, *arguments) -> Outcome:
     """`demur …` in a folder, without starting Python anew."""
     words = [str(word) for word in arguments]
+    return _called(folder, ["demur", *words], lambda: main(words))
+
+
+def script(folder, name, *arguments) -> Outcome:
+    """One of the scripts in a folder, without starting Python anew."""
+    path = str(ROOT / "scripts" / name)
+    return _called(folder, [path, *arguments], lambda: runpy.run_path(path, run_name="__main__"))
+
+
+def _called(folder, argv, call) -> Outcome:
     out, err, code = io.StringIO(), io.StringIO(), 0
     with (
         contextlib.chdir(folder),
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(err),
-        mock.patch.object(sys, "argv", ["demur", *words]),
+        mock.patch.object(sys, "argv", argv),
         mock.patch.object(sys.modules["demur.cli.app"], "app", COMMAND),
     ):
         try:
-            main(words)
+            call()
         except SystemExit as stop:
             code = stop.code or 0
+    if isinstance(code, str):  # sys.exit with a message: Python prints it and ends with 1
+        return Outcome(1, out.getvalue(), f"{err.getvalue()}{code}\n")
     return Outcome(code, out.getvalue(), err.getvalue())
 
 
@@ -50,9 +63,3 @@ def real_demur(folder, *arguments, **how) -> subprocess.CompletedProcess:
     """The installed console script, as a user calls it."""
     settings = {"cwd": folder, "capture_output": True, "text": True} | how
     return subprocess.run([DEMUR, *arguments], check=False, **settings)
-
-
-def script(folder, name, *arguments) -> subprocess.CompletedProcess:
-    """One of the scripts, as a user calls it."""
-    command = [sys.executable, ROOT / "scripts" / name, *arguments]
-    return subprocess.run(command, cwd=folder, check=False, capture_output=True, text=True)

@@ -1,8 +1,7 @@
 import pytest
 from hypothesis import settings
 
-from artifacts import GOLDEN
-from demur import load
+from artifacts import golden, read_back
 
 settings.register_profile("demur", deadline=None, max_examples=60, derandomize=True)
 settings.load_profile("demur")
@@ -10,11 +9,11 @@ settings.load_profile("demur")
 
 @pytest.fixture(scope="session")
 def paired():
-    """The golden artifact of two runs."""
-    return load(GOLDEN / "paired.json")
+    """The golden results of two runs."""
+    return read_back(golden("paired"))
 
 
 @pytest.fixture(scope="session")
 def one():
-    """The golden artifact of one run."""
-    return load(GOLDEN / "one.json")
+    """The golden results of one run."""
+    return read_back(golden("one"))

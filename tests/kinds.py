@@ -7,12 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from demur.calibration import Calibration, calibration_of
 from demur.fitting import calibrate
-from demur.ranking_columns import rankings_of
 from demur.resample import Plan
-from demur.retrieval_artifact import RetrievalMetrics, retrieval_metrics_of
-from demur.retrieval_evaluation import evaluate_retrieval
-from demur.retrieval_numbers import RetrievalSettings
-from demur.retrieval_results import retrieval_metrics_artifact
 from demur.simulate import ZERO_SHOT, make_people, run_system
 from pipeline import SYSTEMS, made_queries
 
@@ -24,8 +19,13 @@ FIXED = ("schema_version", "created_at", "kind", "cluster", "empty_decision_by",
 
 
 @cache
-def retrieval() -> RetrievalMetrics:
+def retrieval() -> Any:
     """Two systems with everything an artifact can hold: a gate, selections, some beyond the bounds, policies, folds."""
+    from demur.ranking_columns import rankings_of  # noqa: PLC0415
+    from demur.retrieval_evaluation import evaluate_retrieval  # noqa: PLC0415
+    from demur.retrieval_numbers import RetrievalSettings  # noqa: PLC0415
+    from demur.retrieval_results import retrieval_metrics_artifact  # noqa: PLC0415
+
     queries = made_queries()
     plain = {
         "posts": [query["post_id"] for query in queries],
@@ -59,7 +59,7 @@ def _training() -> Items:
     return run_system(make_people(30, seed=1), ZERO_SHOT, seed=1).items()
 
 
-def renamed_kind(content: dict[str, Any], name_of: Any) -> RetrievalMetrics | Calibration:
+def renamed_kind(content: dict[str, Any], name_of: Any) -> Any:
     """The same artifact with every text in it, and every name of a system, criterion, policy or fold, replaced."""
 
     def replaced(value: Any, member: str) -> Any:
@@ -73,4 +73,8 @@ def renamed_kind(content: dict[str, Any], name_of: Any) -> RetrievalMetrics | Ca
         return value
 
     made = replaced(content, "")
-    return retrieval_metrics_of(made) if "systems" in made else calibration_of(made)
+    if "systems" not in made:
+        return calibration_of(made)
+    from demur.retrieval_artifact import retrieval_metrics_of  # noqa: PLC0415
+
+    return retrieval_metrics_of(made)

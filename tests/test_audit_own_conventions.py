@@ -17,7 +17,7 @@ from demur.audit.own_queries import Facts
 from demur.audit.own_retrieval import audited_own_retrieval
 from demur.audit.own_selection import Bounds, shown_by
 from demur.audit.plain_draws import Draws
-from demur.audit.reading import queries_to_audit
+from demur.audit.reported.reading import queries_to_audit
 from demur.rankings import Query
 from demur.simulate_queries import simulated_queries
 from runs import written

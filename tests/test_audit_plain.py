@@ -8,8 +8,9 @@ import pytest
 
 from cases import random_units
 from demur import PHQ8, Items, UserError
-from demur.audit.plain_calibration import calibrated, fitted_on
-from demur.audit.plain_confidence import ranked
+from demur.audit.loops import number
+from demur.audit.loops.calibration import calibrated, fitted_on
+from demur.audit.loops.confidence import confidence as ranked
 from demur.audit.plain_curve import PlainCurve, coverage_of
 from demur.audit.plain_draws import Draws
 from demur.audit.plain_intervals import Evidence, ends
@@ -19,7 +20,6 @@ from demur.audit.plain_units import Side
 from demur.audit.selective_points import Asked, figures_of
 from demur.calibrators import CALIBRATORS
 from demur.read import read_run
-from reference.exact import metrics
 from runs import experiment, participant, run, written
 
 FOUR = [(2.0, 0), (2.0, 2), (1.0, 0)]
@@ -58,8 +58,8 @@ class TestCurve:
         curve = PlainCurve.of(answers, len(units), 3)
         found = curve.aurc(), curve.augrc(), curve.aurc_optimal, curve.augrc_optimal, curve.aurc_achievable
         names = ("aurc", "augrc", "aurc_optimal", "augrc_optimal", "aurc_achievable")
-        wanted = metrics(units)
-        assert found == pytest.approx([float(wanted[name]) for name in names], abs=1e-13)
+
+        assert found == pytest.approx([float(number(name, units)) for name in names], abs=1e-13)
 
     def test_a_coverage_is_the_decimal_as_typed_and_a_float_reaches_what_it_stands_for(self):
         assert coverage_of("0.30") == Fraction(3, 10)
@@ -173,5 +173,5 @@ class TestCalibrations:
             fitted_on(content)
 
     def test_a_model_of_another_method_is_refused(self):
-        with pytest.raises(UserError, match="^the model of the calibration is no 'isotonic'$"):
+        with pytest.raises(UserError, match="^the model of the calibration is not that of 'isotonic'$"):
             calibrated({"method": "isotonic", "model": MODELS["platt"]}, [0.5])

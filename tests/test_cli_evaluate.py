@@ -1,17 +1,18 @@
 """`demur evaluate` and its neighbours as a user meets them: flags, mistakes, interruptions, hostile files."""
 
+import contextlib
 import json
-import random
+import os
+import pty
 import resource
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
-from commands import demur, real_demur, script
+from commands import DEMUR, demur, real_demur, script
 from demur import load
 from demur.read import run_json
 from demur.simulate import simulated_run
@@ -29,6 +30,13 @@ def folder(tmp_path_factory):
 
 def evaluate(where, *arguments):
     return demur(where, "evaluate", *FLAGS, *arguments)
+
+
+def terminal_output(terminal):
+    """What a command writes to a terminal, piece by piece, until it ends."""
+    with os.fdopen(terminal, "rb", buffering=0) as stream, contextlib.suppress(OSError):  # Linux's end of a terminal
+        while text := stream.read(1000):
+            yield text
 
 
 BOTH = ("--input", "run.json", "--mode", "zero_shot", "--input", "run.json", "--mode", "few_shot")
@@ -318,14 +326,20 @@ class TestInterruptions:
         assert not [*folder.glob(".demur-*")]
 
     def test_control_c_writes_nothing_and_shows_no_traceback(self, folder):
-        arguments = [Path(sys.executable).with_name("demur"), "evaluate", "--input", "run.json", "--mode", "few_shot"]
+        arguments = [DEMUR, "evaluate", "--input", "run.json", "--mode", "few_shot"]
         arguments += ["--seed", "1", "--bootstrap-resamples", "3000000", "--output", "never.json"]
-        running = subprocess.Popen(arguments, cwd=folder, stdout=-1, stderr=-1, text=True)
-        time.sleep(1.5)
-        running.send_signal(signal.SIGINT)
-        _, err = running.communicate(timeout=30)
+        ours, theirs = pty.openpty()
+        with subprocess.Popen(arguments, cwd=folder, stdout=theirs, stderr=theirs) as running:
+            os.close(theirs)
+            shown, interrupted = b"", False
+            for text in terminal_output(ours):
+                shown += text
+                if b"resamples" in shown and not interrupted:  # the progress bar: resampling has begun
+                    running.send_signal(signal.SIGINT)
+                    interrupted = True
+        assert interrupted
         assert running.returncode in (1, 130)
-        assert "Traceback" not in err
+        assert b"Traceback" not in shown
         assert not (folder / "never.json").exists()
 
     def test_kill_in_the_middle_of_a_write_leaves_the_old_or_the_new_file(self, tmp_path):
@@ -334,14 +348,14 @@ class TestInterruptions:
             "while True:\n"
             "    for sign in 'ab':\n"
             "        write_whole('big.txt', sign * 3_000_000)\n"
+            "        print('written', flush=True)\n"
         )
-        rng = random.Random(1)
         for _ in range(6):
-            running = subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path)
-            time.sleep(0.25 + rng.random() / 8)
-            running.kill()
-            running.wait()
-            if (tmp_path / "big.txt").exists():
-                text = (tmp_path / "big.txt").read_text()
-                assert text in ("a" * 3_000_000, "b" * 3_000_000)
-        assert (tmp_path / "big.txt").exists()
+            left_over = {*tmp_path.glob(".demur-*")}
+            with subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path, stdout=subprocess.PIPE) as running:
+                assert running.stdout.readline() == b"written\n"
+                while {*tmp_path.glob(".demur-*")} == left_over:
+                    assert running.poll() is None
+                running.kill()
+            text = (tmp_path / "big.txt").read_text()
+            assert text in ("a" * 3_000_000, "b" * 3_000_000)

@@ -24,3 +24,18 @@ def columns_of(frame: Any) -> dict[str, Any]:
         except Exception as error:  # each library raises its own when a lazy plan turns out to be wrong
             raise UserError(f"the lazy frame cannot be collected: {error}") from error
     return {str(series.name): series for series in native.iter_columns()}
+
+
+def frame_of(columns: dict[str, list[Any]]) -> Any:
+    """A data frame of the library at hand: one that is loaded already, or else one that is installed."""
+    import sys  # noqa: PLC0415
+    from importlib.util import find_spec  # noqa: PLC0415
+
+    libraries = ("polars", "pandas", "pyarrow")
+    loaded = [name for name in libraries if name in sys.modules]
+    installed = [*loaded, *(name for name in libraries if find_spec(name))]
+    if not installed:
+        raise UserError("a data frame needs polars, pandas or pyarrow: install one of them, or use to_columns()")
+    import narwhals as nw  # noqa: PLC0415
+
+    return nw.from_dict(columns, backend=installed[0]).to_native()

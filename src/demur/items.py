@@ -13,9 +13,10 @@ from demur.columns import Column, State, plain
 from demur.drawing.html import html_table
 from demur.errors import UserError, and_more, literal, shown
 from demur.signals import SIGNALS, Signal
+from demur.strict_json import has_half
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -258,7 +259,7 @@ def checked_ids(ids: Iterable[object], noun: str) -> list[ClusterId]:
 
 def _is_id(text: str) -> bool:
     """Something to see, and no half of a character that could not be written to a file again."""
-    return bool(text.strip()) and not any("\ud800" <= character <= "\udfff" for character in text)
+    return bool(text.strip()) and not has_half(text)
 
 
 def sorted_ids(ids: Iterable[ClusterId]) -> tuple[ClusterId, ...]:
@@ -266,20 +267,15 @@ def sorted_ids(ids: Iterable[ClusterId]) -> tuple[ClusterId, ...]:
     return tuple(sorted(dict.fromkeys(ids), key=lambda value: (isinstance(value, str), value)))
 
 
-def as_integers(texts: Iterable[object], most_digits: int) -> list[int] | None:
+def as_integers(texts: Collection[object], most_digits: int) -> list[int] | None:
     """Integers if every text is written as one, None otherwise: 7 and 007 are two texts.
 
     >>> as_integers(["7", "-12"], 18), as_integers(["7", "007"], 18)
     ([7, -12], None)
     """
-    integers = []
-    for text in texts:
-        if not (isinstance(text, str) and re.fullmatch("-?[0-9]+", text) and len(text.lstrip("-")) <= most_digits):
-            return None
-        integers.append(int(text))
-        if str(integers[-1]) != text:
-            return None
-    return integers
+    written = re.compile(rf"0|-?[1-9][0-9]{{0,{most_digits - 1}}}")
+    integers = [int(text) for text in texts if isinstance(text, str) and written.fullmatch(text)]
+    return integers if len(integers) == len(texts) else None
 
 
 def _indices(values: Sequence[Any], known: Sequence[Any]) -> NDArray[np.intp]:

@@ -97,10 +97,15 @@ def _whole(parsed: Any, text: str) -> Any:
     return parsed
 
 
+def has_half(text: str) -> bool:
+    """Whether a text holds half of a character, which no file can hold."""
+    return any("\ud800" <= character <= "\udfff" for character in text)
+
+
 def _check_halves(value: Any) -> None:
     """Half of a character, written as an escape without its other half, could not be written to a file again."""
     if isinstance(value, str):
-        if any("\ud800" <= character <= "\udfff" for character in value):
+        if has_half(value):
             raise UserError(f"not valid JSON: {literal(value)} holds half of a character")
     elif isinstance(value, (dict, list)):
         for part in value:

@@ -9,6 +9,7 @@ import pytest
 
 import demur
 from commands import demur as in_process
+from demur import study
 from demur.demo import demonstrate
 from demur.report.console import evaluation_text
 
@@ -107,8 +108,15 @@ def test_the_versions_agree():
     assert f"## {demur.__version__}" in (ROOT / "CHANGELOG.md").read_text()
 
 
-def test_a_study_from_the_command_line():
-    found = command("study", "--participants", "4", "--datasets", "2", "--resamples", "20", "--seed", "1")
+@pytest.fixture
+def small_population(monkeypatch):
+    """The true numbers of a study from 2 000 people: the slow tests take them from all 200 000."""
+    monkeypatch.setattr(study, "_AT_LARGE", 2_000)
+
+
+@pytest.mark.usefixtures("small_population")
+def test_a_study_from_the_command_line(tmp_path):
+    found = in_process(tmp_path, "study", "--participants", "4", "--datasets", "2", "--resamples", "20", "--seed", "1")
     assert found.returncode == 0
     first, second, *_ = found.stdout.splitlines()
     assert first.startswith("demur study --participants 4 --datasets 2 --resamples 20 --seed 1 --correlation 0.6")
@@ -124,8 +132,9 @@ def test_a_study_from_the_command_line():
         (["--seed", "1", "--participants", "0"], "demur: participants 0, expected an integer, 1 or more\n"),
     ],
 )
-def test_a_mistake_is_one_line_and_exit_code_2(arguments, message):
-    found = command("study", *arguments)
+@pytest.mark.usefixtures("small_population")
+def test_a_mistake_is_one_line_and_exit_code_2(tmp_path, arguments, message):
+    found = in_process(tmp_path, "study", *arguments)
     assert (found.returncode, found.stdout, found.stderr) == (2, "", message)
 
 
@@ -138,7 +147,8 @@ def test_the_commands_of_the_readme_run_as_they_stand(tmp_path):
     ours = [words[1:] for words in called if words[0] == "demur"]
     assert len(ours) >= 4
     for words in ours:
-        found = in_process(tmp_path, *words)
+        fewer = ["--bootstrap-resamples", "500"] if words[0] in {"evaluate", "retrieval"} else []
+        found = in_process(tmp_path, *words, *fewer)
         assert (found.returncode, found.stderr) == (0, ""), words
 
 

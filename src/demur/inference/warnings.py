@@ -34,22 +34,30 @@ OFTEN = 0.05
 class Kind:
     """A kind of warning: what it is about (nothing: the number itself), and its sentence.
 
-    A `sample` warning is about the clusters themselves, whatever system or confidence is looked at.
+    A `sample` warning is about the clusters themselves, whatever system or confidence is looked at. Where one of the
+    parameters `given` is there, the sentence is another.
     """
 
     subject: str
     sentence: str
     sample: bool = False
+    given: Mapping[str, str] = field(default_factory=dict)
+
+    def words(self, parameters: Mapping[str, Any], noun: str) -> str:
+        """The sentence with its parameters."""
+        sentence = next((text for name, text in self.given.items() if name in parameters), self.sentence)
+        plain = {name: _listed(value) for name, value in parameters.items()}
+        return sentence.format(noun=noun, **plain)
+
+
+def _listed(value: Any) -> Any:
+    return ", ".join(map(shown, value)) if isinstance(value, (list, tuple)) else value
 
 
 _PEOPLE, _ORDER = "clusters", "confidence"
 KINDS = {
-    "one_cluster": Kind(
-        _PEOPLE, "one {noun} leaves nothing to resample: the intervals are the numbers", sample=True
-    ),
-    "few_clusters": Kind(
-        _PEOPLE, "{clusters} {noun}s: intervals from fewer than {limit} are rough", sample=True
-    ),
+    "one_cluster": Kind(_PEOPLE, "one {noun} leaves nothing to resample: the intervals are the numbers", sample=True),
+    "few_clusters": Kind(_PEOPLE, "{clusters} {noun}s: intervals from fewer than {limit} are rough", sample=True),
     "unequal_clusters": Kind(
         _PEOPLE, "one {noun} holds {share:.0%} of the units: the intervals lean on it", sample=True
     ),
@@ -62,17 +70,24 @@ KINDS = {
     "constant_confidence": Kind(_ORDER, "all answers are equally confident: nothing is ranked"),
     "tied_confidence": Kind(_ORDER, "one confidence value holds {share:.0%} of the answers: the ranking is coarse"),
     "worse_than_random": Kind(
-        _ORDER, "the AUGRC {augrc:.4g} is above that of a random order, {random:.4g}: does a lower value mean more confident?"
+        _ORDER,
+        "the AUGRC {augrc:.4g} is above that of a random order, {random:.4g}: does a lower value mean more confident?",
     ),
     "fitted_on_this_run": Kind(
         _ORDER, "the calibration was fitted on this run: its numbers here are better than they would be on new people"
     ),
     "merged_plateaus": Kind(_ORDER, MERGED),
-    "target_near_cmax": Kind("", "{drop_rate:.0%} of the replicates do not reach this coverage: it is near or beyond Cmax"),
+    "target_near_cmax": Kind(
+        "", "{drop_rate:.0%} of the replicates do not reach this coverage: it is near or beyond Cmax"
+    ),
     "plateau_edge": Kind("", "{rate:.0%} of the replicates use another threshold, and this one accepts many at once"),
-    "short_domain": Kind("", "{rate:.0%} of the replicates end before this coverage: their area is over a shorter range"),
+    "short_domain": Kind(
+        "", "{rate:.0%} of the replicates end before this coverage: their area is over a shorter range"
+    ),
     "few_resamples": Kind(
-        "resamples", "{resamples} resamples: the ends of intervals are rough below {limit}, and 10000 are usual", sample=True
+        "resamples",
+        "{resamples} resamples: the ends of intervals are rough below {limit}, and 10000 are usual",
+        sample=True,
     ),
     "many_comparisons": Kind(
         "comparison",
@@ -94,13 +109,13 @@ KINDS = {
     "selection_bounds": Kind("", "{selections} selections break the bounds on how many ids may be shown"),
     "no_scores": Kind("", "{policies} selection policies need scores, and it has none: they are left out"),
     "single_class": Kind(
-        "detection", "all queries have evidence, or none has: AUROC, AUPRC and rates are given by convention"
-    ),
-    "single_class_criteria": Kind(
-        "detection", "one class only in {criteria}: their values are conventions, and are in the mean over criteria"
-    ),
-    "single_class_folds": Kind(
-        "folds", "{alone} of {folds} folds hold one class only: their values are conventions, and are in the mean over folds"
+        "detection",
+        "all queries have evidence, or none has: AUROC, AUPRC and rates are given by convention",
+        given={
+            "criteria": "one class only in {criteria}: their values are conventions, and are in the mean over criteria",
+            "folds": "{alone} of {folds} folds hold one class only: their values are conventions, and are in the mean "
+            "over folds",
+        },
     ),
 }
 
@@ -121,8 +136,7 @@ class ResultWarning:
         """The warning in words."""
         if self.text or self.code not in KINDS:
             return self.text.replace("cluster", noun)
-        plain = {name: ", ".join(map(shown, value)) if isinstance(value, (list, tuple)) else value for name, value in self.parameters.items()}
-        sentence = KINDS[self.code].sentence.format(noun=noun, **plain)
+        sentence = KINDS[self.code].words(self.parameters, noun)
         return sentence.replace(f"1 {noun}s hold ", f"1 {noun} holds ") if sentence.startswith("1 ") else sentence
 
     @property

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Discriminator, Field, Tag, create_model, model_validator
+from pydantic import Discriminator, Field, Tag, TypeAdapter, ValidationError, create_model, model_validator
 
 from demur.errors import literal
 from demur.quantities import quantities
@@ -28,7 +28,7 @@ from demur.results.parts import (
     Reference,
     ReliabilityTable,
 )
-from demur.strict_model import Count, Part, Share, Time, Tool, WordedWarning
+from demur.strict_model import Count, Part, Share, Time, Tool, WordedWarning, one_line
 
 _ROUNDING = 1e-12
 Pair = Annotated[tuple[float, float], Field(strict=False)]
@@ -64,6 +64,9 @@ class Ends(Part):
         return self
 
 
+_REQUESTED = TypeAdapter(dict[str, Ends | dict[str, Ends | None] | None])
+
+
 class RunBootstrap(Part):
     """The uncertainty of one run's numbers, by their keys; those at a coverage stand under theirs."""
 
@@ -89,19 +92,32 @@ class RunBootstrap(Part):
 
     @model_validator(mode="after")
     def _nested_where_risks_are(self) -> Self:
-        at_coverage = {entry.key for entry in quantities("curve") if entry.parameter not in (None, CUT)}
         for name in ("ci95", "ci95_recommended"):
-            for key, value in getattr(self, name).items():
-                if isinstance(value, Mapping) != (key in at_coverage):
-                    raise ValueError(f"{name}.{key}: only {', '.join(at_coverage)} holds an interval for each coverage")
+            _check_nesting(name, getattr(self, name))
         return self
 
     @model_validator(mode="after")
-    def _level_is_one(self) -> Self:
-        level = (self.ci or {}).get("level")
-        if self.ci is not None and not (isinstance(level, float) and 0 < level < 1):
+    def _requested_holds_together(self) -> Self:
+        if self.ci is None:
+            return self
+        requested = {name: value for name, value in self.ci.items() if name not in ("level", "interval", "undefined")}
+        level = self.ci.get("level")
+        if not (isinstance(level, float) and 0 < level < 1):
             raise ValueError(f"ci.level: expected a number between 0 and 1, not {literal(level)}")
+        try:
+            _check_nesting("ci", _REQUESTED.validate_python(requested))
+        except ValidationError as error:
+            raise ValueError(f"ci.{one_line(error)}") from None
+        if not isinstance(self.ci.get("interval"), str):
+            raise ValueError(f"ci.interval: expected a name, not {literal(self.ci.get('interval'))}")
         return self
+
+
+def _check_nesting(name: str, intervals: Mapping[str, Any]) -> None:
+    at_coverage = {entry.key for entry in quantities("curve") if entry.parameter not in (None, CUT)}
+    for key, value in intervals.items():
+        if isinstance(value, Mapping) != (key in at_coverage):
+            raise ValueError(f"{name}.{key}: only {', '.join(at_coverage)} holds an interval for each coverage")
 
 
 class ByItem(Part):
@@ -305,7 +321,10 @@ def _run_fields() -> dict[str, Any]:
             fields[entry.key] = (Share if entry.key == "cmax" else Number if entry.undefined else float, ...)
     for heading in dict.fromkeys(entry.under for entry in plain if entry.under):
         members: Any = {entry.key: (Number, ...) for entry in plain if entry.under == heading}
-        fields[heading] = (create_model(heading.capitalize(), __base__=Part, __doc__="The excesses as percentages.", **members), ...)
+        fields[heading] = (
+            create_model(heading.capitalize(), __base__=Part, __doc__="The excesses as percentages.", **members),
+            ...,
+        )
     for entry in reported:
         if entry.parameter is CUT:
             fields[entry.key] = (AreaAt, ...)

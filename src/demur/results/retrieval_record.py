@@ -134,7 +134,13 @@ def _placed(made: Made, settings: RetrievalSettings, estimates: Sequence[Estimat
             row = by_key.get(key)
             if row is None or math.isnan(row.value) or row.by_convention or (ranking and settings.effective_k):
                 continue
-            yield {"system": system, "metric": name, "value": row.value, **asdict(known), "place": known.place(row.value)}
+            yield {
+                "system": system,
+                "metric": name,
+                "value": row.value,
+                **asdict(known),
+                "place": known.place(row.value),
+            }
 
 
 def retrieval_warnings(
@@ -196,14 +202,14 @@ def _about_detection(about: Pattern, rankings: Rankings) -> Iterator[ResultWarni
     else:
         places = range(len(rankings.criteria))
         alone = [
-            rankings.criteria[place] for place in places if np.ptp(rankings.has_gold[rankings.criterion == place] * 1) == 0
+            rankings.criteria[place]
+            for place in places
+            if np.ptp(rankings.has_gold[rankings.criterion == place] * 1) == 0
         ]
         if alone:
-            yield ResultWarning("single_class_criteria", about, {"criteria": alone})
+            yield ResultWarning("single_class", about, {"criteria": alone})
     if rankings.fold is not None:
         pairs = {*zip(rankings.fold.tolist(), rankings.has_gold.tolist(), strict=True)}
         single = 2 * len(rankings.folds) - len(pairs)
         if single:
-            yield ResultWarning("single_class_folds", about, {"alone": single, "folds": len(rankings.folds)})
-
-
+            yield ResultWarning("single_class", about, {"alone": single, "folds": len(rankings.folds)})

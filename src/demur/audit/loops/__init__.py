@@ -1,0 +1,19 @@
+"""Plain loops: every quantity once more, slow and obvious, sharing no code with what they check."""
+
+from demur.audit.loops import confidence, draws, forecasts, ranking, rows, selection, selective, units
+from demur.audit.loops.registry import LOOPS, loop, number, parsed
+
+__all__ = [
+    "LOOPS",
+    "confidence",
+    "draws",
+    "forecasts",
+    "loop",
+    "number",
+    "parsed",
+    "ranking",
+    "rows",
+    "selection",
+    "selective",
+    "units",
+]
