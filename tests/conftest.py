@@ -1,7 +1,11 @@
+from pathlib import Path
+
 import pytest
 from hypothesis import settings
 
-from artifacts import golden, read_back
+from demur import load
+
+GOLDEN = Path(__file__).parent / "golden"
 
 settings.register_profile("demur", deadline=None, max_examples=60, derandomize=True)
 settings.load_profile("demur")
@@ -10,10 +14,10 @@ settings.load_profile("demur")
 @pytest.fixture(scope="session")
 def paired():
     """The golden results of two runs."""
-    return read_back(golden("paired"))
+    return load(GOLDEN / "paired.json")
 
 
 @pytest.fixture(scope="session")
 def one():
     """The golden results of one run."""
-    return read_back(golden("one"))
+    return load(GOLDEN / "one.json")

@@ -7,7 +7,6 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from demur.errors import literal
 from demur.quantities import quantities
 from demur.quantities.registry import COMMON, COVERAGE, CUT
 from demur.results.parts import (
@@ -179,9 +178,6 @@ class RetrievalStudy(Study):
             raise ValueError("the queries of the criteria do not add up to queries")
         if sum(criterion.with_gold for criterion in self.criteria) != self.with_gold:
             raise ValueError("the queries with gold of the criteria do not add up to with_gold")
-        names = {system.name for system in self.systems}
-        if len(names) < len(self.systems):
+        if len({system.name for system in self.systems}) < len(self.systems):
             raise ValueError("two systems have the same name")
-        if self.baseline is not None and self.baseline not in names:
-            raise ValueError(f"the baseline {literal(self.baseline)} is none of the systems")
         return self
