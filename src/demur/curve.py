@@ -145,7 +145,9 @@ class Curve:
         return len(self.points)
 
     def __repr__(self) -> str:
-        return f"Curve({len(self)} operating points, {self.units} units, {self.answered} answered, Cmax {self.cmax:.4g})"
+        return (
+            f"Curve({len(self)} operating points, {self.units} units, {self.answered} answered, Cmax {self.cmax:.4g})"
+        )
 
     def _repr_html_(self) -> str:
         coverage, risk = self.coverage.tolist(), self.selective_risk.tolist()

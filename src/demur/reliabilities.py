@@ -155,7 +155,13 @@ class Reliability:
 
     def _rows(self) -> list[tuple[str, str, str, str, str]]:
         return [
-            (_span(b), str(b.count), f"{b.mean_predicted:.3f}", f"{b.fraction_correct:.3f}", f"{b.gap:+z.3f}".replace("+0.000", "0.000"))
+            (
+                _span(b),
+                str(b.count),
+                f"{b.mean_predicted:.3f}",
+                f"{b.fraction_correct:.3f}",
+                f"{b.gap:+z.3f}".replace("+0.000", "0.000"),
+            )
             for b in self.bins
         ]
 

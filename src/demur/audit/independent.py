@@ -20,6 +20,7 @@ from demur.audit.loops.registry import LOOPS, mean, parsed
 from demur.audit.loops.rows import by_cluster, losses, ranking_row, selection_row, selective_rows
 from demur.audit.loops.selection import Bounds, Shown, shown_by
 from demur.audit.loops.selective import Curve, Unit
+from demur.errors import UserError
 from demur.inference.estimates import label
 from demur.inference.key import Key
 from demur.items import sorted_ids
@@ -138,13 +139,10 @@ def run_recipes(claimed: Results, runs: Mapping[str, Items], calibration: Any) -
     """The loops of an evaluation of answers."""
     study, recipes = claimed.selective, dict[Key, Recipe]()
     for name in study.confidences:
-        tables = {
-            system: Rows(
-                by_cluster(items, selective_rows(items, plain_confidence(items, name, calibration).values, study.loss.name)),
-                Curve,
-            )
-            for system, items in runs.items()
-        }
+        try:
+            tables = {system: _table(items, name, study.loss.name, calibration) for system, items in runs.items()}
+        except UserError:  # a confidence without a plain formula: its numbers are listed as not recognised
+            continue
         for row in claimed.where(confidence=name, minus=None, group=None):
             recipe = _curve_recipe(row.key, tables)
             if recipe is not None:
@@ -152,6 +150,11 @@ def run_recipes(claimed: Results, runs: Mapping[str, Items], calibration: Any) -
     for system, items in runs.items():
         recipes |= _item_recipes(claimed, system, items)
     return recipes
+
+
+def _table(items: Items, confidence: str, loss: str, calibration: Any) -> Rows:
+    values = plain_confidence(items, confidence, calibration).values
+    return Rows(by_cluster(items, selective_rows(items, values, loss)), Curve)
 
 
 def _item_recipes(claimed: Results, system: str, items: Items) -> dict[Key, Recipe]:

@@ -70,7 +70,10 @@ def audited_runs(
         calibration=calibration,
         intersection_only=study.intersection_only,
     )
-    hashes = [(one.sha256, own.source.sha256 if own.source else None) for one, own in zip(study.inputs, items.values(), strict=True)]
+    hashes = [
+        (one.sha256, own.source.sha256 if own.source else None)
+        for one, own in zip(study.inputs, items.values(), strict=True)
+    ]
     return [*_about_inputs(hashes), *joined(claimed, recomputed)]
 
 
@@ -110,7 +113,9 @@ def _about_inputs(hashes: list[tuple[str | None, str | None]]) -> Iterator[Findi
         if claimed is not None and actual is not None:
             status = "match" if claimed == actual else "differs"
             cause = None if claimed == actual else f"these data are not those the file was made from: {actual}"
-            yield Finding(f"inputs, {number}, sha256", status, claimed, cause=cause, path=("inputs", str(number), "sha256"))
+            yield Finding(
+                f"inputs, {number}, sha256", status, claimed, cause=cause, path=("inputs", str(number), "sha256")
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +168,9 @@ def _compared(
             yield Finding(name, "match", _text(cell.claimed), cell.recomputed, path=tuple(map(str, path)))
         else:
             cause = _value_of_another(row, cell, recomputed)
-            yield Finding(name, "differs", _text(cell.claimed), cell.recomputed, cause=cause, path=tuple(map(str, path)))
+            yield Finding(
+                name, "differs", _text(cell.claimed), cell.recomputed, cause=cause, path=tuple(map(str, path))
+            )
 
 
 def _cells(row: Estimate, other: Estimate, *, nested: bool) -> Iterator[_Cell]:
@@ -197,7 +204,11 @@ def _value_of_another(row: Estimate, cell: _Cell, recomputed: Estimates) -> str 
     if cell.name != "value" or cell.claimed is None or cell.claimed in (0.0, 1.0):
         return None
     twins = [other.key for other in recomputed if other.value == cell.claimed]
-    closest = max(twins, key=lambda key: sum(a == b for a, b in zip(key.to_json().values(), row.key.to_json().values(), strict=True)), default=None)
+    closest = max(
+        twins,
+        key=lambda key: sum(a == b for a, b in zip(key.to_json().values(), row.key.to_json().values(), strict=True)),
+        default=None,
+    )
     return None if closest is None else f"this is the value of {label(closest)}"
 
 

@@ -13,6 +13,7 @@ from demur.cli.app import (
     CalibrationFile,
     ColumnNames,
     CreatedAt,
+    Delivery,
     Experiment,
     InstrumentName,
     Mode,
@@ -22,9 +23,7 @@ from demur.cli.app import (
     command_line,
     fitted,
     listed,
-    print_results,
     read_one,
-    write_results,
 )
 
 
@@ -66,8 +65,8 @@ def calibrate(  # noqa: PLR0913, PLR0917  (one parameter per option)
         created_at=created_at,
         command=command_line(),
     )
-    written = write_results(made, output, report, f"calibrator-{made.method}", [run, instrument])
-    print_results(made, written, lambda: calibration_text(made))
+    delivery = Delivery(f"calibrator-{made.method}", output, report, [run, instrument])
+    delivery.of(made, lambda: calibration_text(made))
 
 
 @app.command(rich_help_panel=DATA)

@@ -16,6 +16,7 @@ from demur.cli.app import (
     CalibrationFile,
     ColumnNames,
     CreatedAt,
+    Delivery,
     InstrumentName,
     LossName,
     Output,
@@ -29,9 +30,7 @@ from demur.cli.app import (
     fitted,
     listed,
     named,
-    print_results,
     progress_bar,
-    write_results,
 )
 from demur.errors import UserError, literal
 
@@ -125,14 +124,14 @@ def evaluate(  # noqa: PLR0913, PLR0917  (one parameter per option)
             created_at=created_at,
             command=command_line(),
         )
-    written = write_results(results, output, report, "metrics", [instrument, *([calibration] if calibration else [])])
-    print_results(results, written, lambda: _text(results), as_json=as_json, quiet=quiet)
+    given_files = [instrument, *([calibration] if calibration else [])]
+    Delivery("metrics", output, report, given_files, as_json, quiet).of(results, lambda: _text(results))
 
 
 def _text(results: Results) -> str:
     from demur.report.console import evaluation_text  # noqa: PLC0415
 
-    return evaluation_text(results, width=shutil.get_terminal_size().columns if sys.stdout.isatty() else None)
+    return evaluation_text(results, **({"width": shutil.get_terminal_size().columns} if sys.stdout.isatty() else {}))
 
 
 def _grid(text: str) -> tuple[Coverage, ...]:

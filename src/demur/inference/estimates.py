@@ -83,7 +83,9 @@ class Estimate:
     def interval(self, method: str, level: float = 0.95) -> Interval | None:
         """The interval by another method, or at another level; of a number that was just computed."""
         if self.evidence is None:
-            raise UserError("a number read from a file has the intervals of the file, and no replicates to make others of")
+            raise UserError(
+                "a number read from a file has the intervals of the file, and no replicates to make others of"
+            )
         return interval(method, self.evidence, level)
 
     def __repr__(self) -> str:
@@ -200,7 +202,10 @@ def _cells(name: str, rows: Sequence[Estimate]) -> Iterator[tuple[str, list[Any]
         for part in ("low", "high", "method")[: 2 if name == "percentile" else 3]:
             yield f"{name}_{part}", [None if value is None else getattr(value, part) for value in values]
         return
-    yield name, [None if value is None or (isinstance(value, float) and math.isnan(value)) else value for value in values]
+    yield (
+        name,
+        [None if value is None or (isinstance(value, float) and math.isnan(value)) else value for value in values],
+    )
 
 
 def estimated(
@@ -378,7 +383,9 @@ def _contrast(
     )
     parts = _uncertainty(evidence, contrast.row.contrast_rule, request)
     undefined = contrast.row.measure.quantity.undefined if math.isnan(contrast.point) else ""
-    above, below = (float(np.mean(sign * evidence.reached > ROUNDING)) if len(evidence.reached) else math.nan for sign in (1, -1))
+    above, below = (
+        float(np.mean(sign * evidence.reached > ROUNDING)) if len(evidence.reached) else math.nan for sign in (1, -1)
+    )
     tested = parts["percentile"] is not None and evidence.clusters > 1
     p_value = _p_value(evidence.reached) if tested else math.nan
     return Estimate(key=contrast.key, **parts, undefined=undefined, p_value=p_value, above=above, below=below)

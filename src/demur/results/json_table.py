@@ -165,7 +165,9 @@ def _columns(results: Results) -> Json:
 
 
 def _warning(warning: ResultWarning, noun: str) -> Json:
-    parameters = {name: list(value) if isinstance(value, tuple) else value for name, value in warning.parameters.items()}
+    parameters = {
+        name: list(value) if isinstance(value, tuple) else value for name, value in warning.parameters.items()
+    }
     return {
         "code": warning.code,
         "about": warning.about.to_json(),

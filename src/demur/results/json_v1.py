@@ -49,7 +49,9 @@ def encoded(results: Results) -> Json:
         "confidence_variants": {name: _variant(results, name) for name in study.confidences},
         "skipped_variants": [{"name": one.name, "reason": _skipped(results, one)} for one in study.skipped],
         "comparison": _comparison(results),
-        "warnings": [{"code": one.code, "message": one.message(), "where": where(results, one)} for one in results.warnings],
+        "warnings": [
+            {"code": one.code, "message": one.message(), "where": where(results, one)} for one in results.warnings
+        ],
         "cases": _cases(results),
     }
     try:
@@ -106,7 +108,9 @@ def cut_text(results: Results) -> str:
     return COMMON if results.selective.area_coverage is None else results.selective.area_coverage
 
 
-def cells(results: Results, resampled: Callable[[Quantity], bool] = lambda _: True) -> Iterator[tuple[Quantity, str, str]]:
+def cells(
+    results: Results, resampled: Callable[[Quantity], bool] = lambda _: True
+) -> Iterator[tuple[Quantity, str, str]]:
     """Every number of a run: its quantity, the name that has its parameter, and the key of its coverage, if it has one."""
     for entry in quantities("curve"):
         if not entry.reported or not resampled(entry):
@@ -158,7 +162,9 @@ def _ends(ends: Interval | None) -> Json | None:
 def _bootstrap(results: Results, system: str, confidence: str) -> Json:
     study = results.selective
     assert study.bootstrap is not None  # noqa: S101  (asked for where there is one)
-    rows = [(*cell, results[Key(system, cell[1], confidence)]) for cell in cells(results, lambda one: not one.point_only)]
+    rows = [
+        (*cell, results[Key(system, cell[1], confidence)]) for cell in cells(results, lambda one: not one.point_only)
+    ]
 
     def by_key(value_of: Callable[[Estimate], Any]) -> Json:
         found: Json = {}
@@ -267,7 +273,9 @@ def _cases(results: Results) -> Json:
     needless = [system.needless_abstentions for system in study.systems]
     return {
         "failed": study.failed,
-        "confident_errors": {errors_key(results, one.confidence, one.system): one.cases for one in study.confident_errors},
+        "confident_errors": {
+            errors_key(results, one.confidence, one.system): one.cases for one in study.confident_errors
+        },
         "needless_abstentions": dict(zip(SIDES, needless, strict=True)) if len(needless) > 1 else None,
     }
 
@@ -275,5 +283,3 @@ def _cases(results: Results) -> Json:
 def errors_key(results: Results, confidence: str, system: str) -> str:
     """Under which key the file lists the confident errors of a system."""
     return f"{confidence} {side_of(results, system)}".strip() if len(results.systems) > 1 else confidence
-
-

@@ -305,7 +305,10 @@ def _run_fields() -> dict[str, Any]:
             fields[entry.key] = (Share if entry.key == "cmax" else Number if entry.undefined else float, ...)
     for heading in dict.fromkeys(entry.under for entry in plain if entry.under):
         members: Any = {entry.key: (Number, ...) for entry in plain if entry.under == heading}
-        fields[heading] = (create_model(heading.capitalize(), __base__=Part, __doc__="The excesses as percentages.", **members), ...)
+        fields[heading] = (
+            create_model(heading.capitalize(), __base__=Part, __doc__="The excesses as percentages.", **members),
+            ...,
+        )
     for entry in reported:
         if entry.parameter is CUT:
             fields[entry.key] = (AreaAt, ...)

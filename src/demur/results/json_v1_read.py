@@ -40,7 +40,9 @@ def decoded(content: Json) -> Results:
     except ValidationError as error:
         raise UserError(one_line(error)) from None
     names = system_names(file.inputs)
-    runs = {(system, name): run for name, entry in file.confidence_variants.items() for system, run in _runs(names, entry)}
+    runs = {
+        (system, name): run for name, entry in file.confidence_variants.items() for system, run in _runs(names, entry)
+    }
     curves = {
         key: CurveRecord(**{name: getattr(run, name) for name in CurveRecord.model_fields}) for key, run in runs.items()
     }
@@ -73,7 +75,9 @@ def _study(file: Any, names: tuple[str, ...], runs: Json) -> SelectiveStudy:
         "inputs": file.inputs,
         "baseline": names[0] if several else None,
         "bootstrap": {"seed": boot.seed, "n_resamples": boot.n_resamples} if boot else None,
-        "requested": {"level": boot.ci["level"], "interval": present_method(boot.ci["interval"])} if boot and boot.ci else None,
+        "requested": {"level": boot.ci["level"], "interval": present_method(boot.ci["interval"])}
+        if boot and boot.ci
+        else None,
         "convention": dict(file.convention),
         "systems": [
             {
@@ -182,7 +186,9 @@ def _delta_rows(results: Results, file: Any, confidence: str) -> Iterator[Estima
     left, right = results.systems
     for entry, name, coverage in cells(results, lambda one: not one.point_only):
         delta = deltas[entry.key][coverage] if coverage else deltas[entry.key]
-        favours = {"lower": ("favours_left", "favours_right"), "higher": ("favours_right", "favours_left")}.get(entry.better)
+        favours = {"lower": ("favours_left", "favours_right"), "higher": ("favours_right", "favours_left")}.get(
+            entry.better
+        )
         above, below = (getattr(delta, side) for side in favours) if favours else (None, None)
         yield Estimate(
             key=Key(right, name, confidence, minus=Minus("system", left)),
@@ -231,5 +237,3 @@ def _patterns(results: Results) -> Iterator[Pattern]:
                 yield Pattern(system=system, quantity=quantity, confidence=confidence)
             if minus is not None:
                 yield Pattern(system=results.systems[-1], quantity=quantity, confidence=confidence, minus=minus)
-
-

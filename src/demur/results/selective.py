@@ -193,7 +193,9 @@ class Evaluation:
 
     def _confidences(self) -> tuple[dict[str, dict[str, Confidence]], list[tuple[str, str, str]]]:
         """The confidences all systems can serve, by system, and those that were left out with the reason."""
-        served = {system: _served(items, self.settings.confidence, self.calibration) for system, items in self.systems.items()}
+        served = {
+            system: _served(items, self.settings.confidence, self.calibration) for system, items in self.systems.items()
+        }
         first = next(iter(served.values()))[0]
         shared = [name for name in first if all(name in made for made, _ in served.values())]
         if not shared:
@@ -204,7 +206,9 @@ class Evaluation:
         for system, (_, reasons) in served.items():
             for name, reason in reasons.items():
                 skipped.setdefault(name, (system, name, reason))
-        return {system: {name: made[name] for name in shared} for system, (made, _) in served.items()}, [*skipped.values()]
+        return {system: {name: made[name] for name in shared} for system, (made, _) in served.items()}, [
+            *skipped.values()
+        ]
 
     def _view(self, items: Items, confidence: Confidence) -> CurveView:
         return CurveView.of(grade(items, loss=self.settings.loss, confidence=confidence))
@@ -269,9 +273,7 @@ def _curve_risks(view: CurveView) -> Any:
     return lambda sample: drawn_risks(view.curve, sample) if view.curve.defined else {}
 
 
-def _served(
-    items: Items, names: str, calibration: Calibration | None
-) -> tuple[dict[str, Confidence], dict[str, str]]:
+def _served(items: Items, names: str, calibration: Calibration | None) -> tuple[dict[str, Confidence], dict[str, str]]:
     """The confidences of one system; what is wrong with them is told of the file they come from."""
     try:
         made, skipped = chosen(items, names, calibration)
@@ -378,5 +380,3 @@ def _check_pair(one: tuple[str, Graded], other: tuple[str, Graded]) -> None:
         raise UserError(f"cluster {left.clusters.ids[different[0]]} holds {sizes} in {first} and {name}: not paired")
     if left.items is not None and right.items is not None:
         aligned({first: left.items, name: right.items})
-
-

@@ -134,12 +134,17 @@ def joined(members: Iterable[str]) -> str:
 
 
 def system_names(inputs: Sequence[Input]) -> tuple[str, ...]:
-    """What systems are called: their labels, or the first thing their files say that tells all of them apart."""
+    """What systems are called: by their labels, and else by the first thing their files say that tells them apart."""
+    labels = [source.label for source in inputs]
     files = [PurePath(source.path).name if source.path else None for source in inputs]
-    choices = [[source.label for source in inputs], [source.mode for source in inputs], [source.run_id for source in inputs], files]
-    words = ("left", "right") if len(inputs) == _PAIR else tuple(f"system {number + 1}" for number in range(len(inputs)))
+    facts = ([source.mode for source in inputs], [source.run_id for source in inputs], files)
+    choices = [[label or name for label, name in zip(labels, names, strict=True)] for names in facts]
     if len(inputs) == 1:
         return (next((names[0] for names in choices if names[0]), "The run"),)
-    # A run whose mode is called right may stand on the left: such a name would say the opposite of what is meant.
-    clear = (names for names in choices if not {*map(str, names)} & {"left", "right"})
-    return next((tuple(map(str, names)) for names in clear if all(names) and len({*map(shown, names)}) == len(names)), words)
+    words = ("left", "right") if len(inputs) == _PAIR else tuple(f"system {n + 1}" for n in range(len(inputs)))
+    for names in choices:
+        # A run whose mode is called right may stand on the left: such a name would say the opposite of what is meant.
+        clear = all(names) and len({*map(shown, names)}) == len(names) and not {*names} & {"left", "right"}
+        if clear:
+            return tuple(map(str, names))
+    return words
