@@ -1,12 +1,13 @@
 """Made-up queries for the tests of retrieval, and their evaluation."""
 
 import random
+from pathlib import Path
 
 from demur.ranking_columns import rankings_of
 from demur.resample import Plan
-from demur.retrieval_evaluation import evaluate_retrieval
-from demur.retrieval_numbers import RetrievalSettings
+from demur.results.retrieval import RetrievalSettings, evaluate_retrieval
 
+GOLDEN = Path(__file__).parent / "golden"
 WHEN = "2026-01-31T12:00:00Z"
 
 
@@ -33,8 +34,13 @@ def made(seed=1, posts=12, criteria="ABC", **more):
 
 
 def evaluated(columns=None, plan=None, **settings):
+    return compared({"one": columns or made()}, plan, **settings)
+
+
+def compared(systems, plan=None, **settings):
     return evaluate_retrieval(
-        {"one": rankings_of(**(columns or made()))},
+        {name: rankings_of(**columns) for name, columns in systems.items()},
         settings=RetrievalSettings(**settings),
         plan=plan or Plan(0, seed=None),
+        created_at=WHEN,
     )

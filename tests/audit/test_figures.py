@@ -4,7 +4,7 @@ import pytest
 
 from demur import UserError
 from demur.audit.figures import CUT_OFF, Expected, Printed, finding, flattened
-from demur.audit.reported.names import asked_for
+from demur.audit.reported.names import quantity_named
 from demur.strict_json import loads
 
 
@@ -64,8 +64,8 @@ def test_a_figure_may_be_half_a_unit_of_its_last_printed_digit_away_and_never_le
 )
 def test_a_figure_is_known_however_it_is_spelled(names, figure, number):
     for name in names.split():
-        asked = asked_for(name)
-        assert (asked.figure, float(asked.number)) == (figure, number), name
+        quantity = quantity_named(name)
+        assert (quantity.name, float(quantity.number)) == (figure, number), name
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_a_figure_is_known_however_it_is_spelled(names, figure, number):
     ],
 )
 def test_what_has_no_definition_here_is_not_guessed(name):
-    assert asked_for(name) is None
+    assert quantity_named(name) is None
 
 
 def test_a_bare_0_or_1_is_exact_only_for_a_share():
@@ -152,12 +152,17 @@ def test_every_leaf_is_listed_in_the_order_of_the_file_however_deep():
 )
 def test_a_name_says_over_what_it_is_averaged(spread, averaging, names):
     for name in names:
-        asked = asked_for(name)
-        assert (asked.figure, asked.depth, asked.spread, asked.averaging) == ("ndcg@K", 10, spread, averaging), name
+        quantity = quantity_named(name)
+        assert (quantity.name, quantity.depth, quantity.spread, quantity.averaging) == (
+            "ndcg@K",
+            10,
+            spread,
+            averaging,
+        ), name
 
 
 @pytest.mark.parametrize(
     "name", ["mean_" * 5000 + "recall@1", "tpr@fpr=" + "9" * 100_000, "a_" * 50_000, "mean_mean_mrr@1"]
 )
 def test_a_name_made_to_be_hard_to_read_is_unknown_at_once(name):
-    assert asked_for(name) is None
+    assert quantity_named(name) is None

@@ -179,7 +179,7 @@ def test_policies_and_what_they_show_agree():
             chosen = Policy.of(name).chosen(facts, CoreBounds(2, 6, ratio))
             shown = [shown_by(name, query.scores, Bounds(2, 6, ratio)) for query in queries]
             assert shown == chosen.tolist(), name
-            selections = [(row.gold, k, row.found(k)) for row, k in zip(rows, shown)]
+            selections = [(row.gold, k, row.hits_within(k)) for row, k in zip(rows, shown)]
             hits = shown_hits(facts, chosen)
             for quantity, values in evidence(facts.gold_count, chosen, hits).items():
                 assert_close(values.mean(), number(quantity, selections), quantity)

@@ -6,7 +6,7 @@ import pytest
 
 from demur.audit.loops.forecasts import threshold_at_fpr, tpr_at_fpr
 from demur.audit.reported.measures import Judged, measure_of
-from demur.audit.reported.names import asked_for
+from demur.audit.reported.names import quantity_named
 from demur.rankings import Query
 
 
@@ -16,12 +16,12 @@ def query(gold="", ranked="", prob=None, selected=None):
 
 
 def value(name, *queries):
-    measure = measure_of(asked_for(name))
+    measure = measure_of(quantity_named(name))
     return measure.loop(measure.rows(queries))
 
 
 def otherwise(name, way, *queries):
-    measure = measure_of(asked_for(name))
+    measure = measure_of(quantity_named(name))
     return measure.otherwise[way](measure.rows(queries))
 
 

@@ -1,6 +1,7 @@
 """The audit of hand-typed selective figures: what is right passes, what is not is found, and why is named if known."""
 
 import json
+import random
 
 import pytest
 
@@ -14,6 +15,7 @@ from demur.read import read_table
 from demur.simulate import simulated_run
 from demur.strict_json import loads
 from runs import experiment, failure, participant, run, written
+from test_cli_hostile import damaged
 
 FOUR = "cluster,item,truth,prediction,llm_evidence_count\na,q1,2,2,2\na,q2,1,3,2\nb,q1,1,1,1\nb,q2,0,,0\n"
 MODES = ("zero_shot", "few_shot")
@@ -227,7 +229,9 @@ class TestNotRecognised:
 
     @pytest.mark.parametrize("content", [{"few": {"aurc": 0.2}}, {"few": {"aurc": 0.2}, "zero": {"cmax": 1}}])
     def test_a_file_about_no_run_of_the_data_is_a_mistake(self, both, content):
-        with pytest.raises(UserError, match=r"^no section is called after a run of the data .*, but few"):
+        with pytest.raises(
+            UserError, match=r"^no section is called after a run of the data \(zero_shot, few_shot\), but few"
+        ):
             audited(both, content)
 
 
@@ -289,7 +293,6 @@ class TestCommand:
             ("[0.5]", (), "mine.json: expected an object with a section for each run"),
             ("{}", (), "mine.json: there are no figures in it"),
             ('{"aurc": 0.1}', ("--mode", "other"), "run.json: no experiment of mode other"),
-            ('{"aurc": 0.1}', ("--resamples", "5"), "--resamples says nothing about figures without draws"),
         ],
     )
     def test_what_cannot_be_audited_is_one_line_and_exit_code_2(self, folder, content, options, message):
@@ -297,3 +300,86 @@ class TestCommand:
         found = demur(folder, "audit", "--data", "run.json", "--reported", "mine.json", *options)
         assert (found.returncode, found.stdout, found.stderr.count("\n")) == (2, "", 1)
         assert found.stderr.startswith(f"demur: {message}")
+
+    def test_a_damaged_report_is_a_clean_error_or_a_list(self, folder, both):
+        rng, codes = random.Random(5), set()
+        right = {
+            mode: {"llm": scores(both, mode, "llm", "abs"), "mae_grid": [[0.9, None]], "loss": "abs"} for mode in MODES
+        }
+        for _ in range(40):
+            data = damaged(rng, right)
+            written(folder, data if isinstance(data, bytes) else data.encode("utf-8", "surrogatepass"), "mine.json")
+            found = demur(folder, "audit", "--data", "run.json", "--reported", "mine.json")
+            codes.add(found.returncode)
+            assert (found.stdout == "") == (found.returncode == 2)
+            assert found.stderr.count("\n") == (found.returncode == 2)
+        assert codes == {0, 2, 3}
+
+
+def of_other_draws(folder, *options):
+    """What `demur evaluate` writes with 4000 draws of another seed, without what tells that it was demur."""
+    flags = ("--seed", 99, "--bootstrap-resamples", 4000, "--coverage-grid", "0.3,0.6", "--quiet", "--output", "m.json")
+    made = demur(folder, "evaluate", "--input", "run.json", *options, "--confidence", "llm", *flags)
+    assert made.returncode == 0, made.stderr
+    return json.loads((folder / "m.json").read_text(encoding="utf-8"))
+
+
+def told(content):
+    """Some of the intervals or standard errors."""
+    return {name: content[name] for name in ("cmax", "augrc_full", "aurc_full", "mae_at_coverage")}
+
+
+@pytest.fixture(scope="module")
+def bootstrap(folder):
+    made = of_other_draws(folder, "--mode", "few_shot")["confidence_variants"]["llm"]["bootstrap"]
+    return {"n_resamples": 4000, "ci95": told(made["ci95"]), "std_error": told(made["std_error"])}
+
+
+class TestDraws:
+    def test_other_draws_are_accepted_within_a_range_and_ends_outside_it_are_not(self, both, bootstrap):
+        found = audited(both, {"few_shot": {"llm": {"bootstrap": bootstrap}}}, resamples=700)
+        key = "few_shot.llm.bootstrap"
+        assert {one.status for one in found.values()} == {"match"}
+        assert {f"{key}.ci95.aurc_full.1", f"{key}.ci95.mae_at_coverage.0.30.0", f"{key}.std_error.cmax"} <= set(found)
+        low, high = found[f"{key}.ci95.aurc_full.0"].band
+        assert low < bootstrap["ci95"]["aurc_full"][0] < high
+        moved = json.loads(json.dumps(bootstrap))
+        moved["ci95"]["augrc_full"][0] += 0.6 * bootstrap["std_error"]["augrc_full"]
+        moved["std_error"]["cmax"] *= 1.4
+        wrong = audited(both, {"few_shot": {"llm": {"bootstrap": moved}}}, resamples=700)
+        assert [one.key for one in wrong.values() if one.status == "differs"] == [
+            f"{key}.ci95.augrc_full.0",
+            f"{key}.std_error.cmax",
+        ]
+
+    def test_an_interval_may_stand_beside_its_figure_and_one_of_single_items_is_named(self, both, bootstrap):
+        items, low_high = both["few_shot"], bootstrap["ci95"]["cmax"]
+        right = {"few_shot": {"cmax": {"value": 0.775, "ci95": low_high}}}
+        assert set(verdicts(both, right).values()) == {("match", None)}
+        shares = sorted(
+            sum(random.Random(draw).choices(items.answered.tolist(), k=len(items))) / len(items) for draw in range(2000)
+        )
+        single = verdicts(both, {"few_shot": {"cmax": {"ci95": {"low": shares[50], "high": shares[1949]}}}})
+        assert set(single.values()) == {("differs", "items resampled, not participants")}
+
+    def test_differences_are_drawn_together(self, folder, both):
+        content = of_other_draws(folder, "--mode", "zero_shot", "--input", "run.json", "--mode", "few_shot")
+        deltas = content["comparison"]["deltas"]["llm"]
+        shown = {
+            name: {key: deltas[name][key] for key in ("delta", "ci95", "std_error")} for name in ("cmax", "augrc_full")
+        }
+        found = verdicts(both, {"deltas": {"llm": shown}})
+        assert len(found) == 8
+        assert set(found.values()) == {("match", None)}
+
+    def test_what_is_not_drawn_again_says_why(self, both):
+        content = {
+            "left": {"llm": {"aurc_at_c": {"ci95": [0, 1]}, "aurc": {"ci95": 3}, "cmax": {"n_units": {"se": 1}}}}
+        }
+        assert [cause for _, cause in verdicts(both, content).values()][:3] == [
+            "the common coverage is another in every draw, which is not repeated here",
+            "the common coverage is another in every draw, which is not repeated here",
+            "it does not say which end of the interval it is",
+        ]
+        with pytest.raises(UserError, match="^resamples 0, expected 1 or more"):
+            audited(both, {"left": {"cmax": 0.5}}, resamples=0)

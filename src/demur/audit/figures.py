@@ -122,9 +122,9 @@ class Finding:
     path: tuple[str, ...] = ()
 
 
-def flattened(content: Any, place: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+def flattened(content: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
     """Every leaf of a parsed file with its path; a place in a list is its number."""
-    waiting = [(place, content)]  # a parser may go deeper than the interpreter does
+    waiting: list[tuple[tuple[str, ...], Any]] = [((), content)]  # a parser may go deeper than the interpreter does
     while waiting:
         path, value = waiting.pop()
         if isinstance(value, (Mapping, list)):

@@ -152,7 +152,7 @@ class Measure:
         stem, at, text = name.partition("@")
         stem = _ALIASES.get(stem, stem)
         known = [entry for entry in QUANTITIES.values() if family in (None, entry.of) and entry.stem == stem]
-        for entry in known:
+        for entry in known if text or not at else ():
             if bool(at) == (entry.parameter is not None) or (entry.parameter and entry.parameter.optional):
                 return cls._with(entry, text, name)
         raise _no_such(name, stem, known, family)

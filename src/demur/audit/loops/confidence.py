@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 _DECIMALS = 12
 _NULL_IN_A_VARIANT = {"retrieval_similarity_mean": 0.0, "retrieval_similarity_max": 0.0, "verbalized_confidence": 3.0}
 _COMBINE: dict[str, Callable[[float, float], float]] = {
-    "average": lambda one, other: (one + other) / 2,
-    "product": lambda one, other: one * other,
+    "average": lambda left, right: (left + right) / 2,
+    "product": lambda left, right: left * right,
 }
 _PAIR = 2
 
@@ -145,10 +145,10 @@ def _combined(items: Items, name: str, calibration: Any) -> Confidence:
     parts = inner.split("+")
     if len(parts) != _PAIR or how not in _COMBINE or any(part.startswith("secondary:") for part in parts):
         raise UserError(f"{shown(name)} is not a combination of two variants")
-    one, other = (_unrounded(items, part, calibration) for part in parts)
-    values = [_COMBINE[how](*pair) for pair in zip(one.values, other.values, strict=True)]
+    left, right = (_unrounded(items, part, calibration) for part in parts)
+    values = [_COMBINE[how](*pair) for pair in zip(left.values, right.values, strict=True)]
     share = any("calibrated" in part for part in parts)
-    return Confidence(values, {**one.filled, **other.filled}, composite=True, share=share)
+    return Confidence(values, {**left.filled, **right.filled}, composite=True, share=share)
 
 
 def _by_calibration(items: Items, name: str, calibration: Any) -> Confidence:

@@ -42,12 +42,12 @@ def replicates(rows_by_cluster: Clusters, quantity: str | Callable[[list[Any]], 
 
 def joint_replicates(sides: Sequence[Clusters], quantity: str | Callable[..., Any], seed: int, n: int) -> list[Any]:
     """The same of several systems drawn together: the function takes the rows of each."""
-    found = []
+    values = []
     for replicate in range(n):
         which = drawn(seed, replicate, len(sides[0]))
         rows = [[row for cluster in which for row in clusters[cluster]] for clusters in sides]
-        found.append(number(quantity, *rows) if isinstance(quantity, str) else quantity(*rows))
-    return found
+        values.append(number(quantity, *rows) if isinstance(quantity, str) else quantity(*rows))
+    return values
 
 
 def ci95(values: Sequence[Any]) -> tuple[float, float] | None:

@@ -29,7 +29,7 @@ class Ranked(NamedTuple):
         """The ranks up to k that hold gold."""
         return [rank for rank, is_gold in enumerate(self.hits[:k], 1) if is_gold]
 
-    def found(self, k: int) -> int:
+    def hits_within(self, k: int) -> int:
         """How many of the first k are gold."""
         return sum(self.hits[:k])
 
@@ -56,9 +56,9 @@ def over(part: Number, whole: Number) -> Number:
 
 # What a query is worth, given K and the length its list is judged by: K or, if effective, at most its candidates.
 WORTHS: dict[str, Worth] = {
-    "recall@K": lambda row, k, _: over(row.found(k), row.gold),
-    "precision@K": lambda row, k, length: over(row.found(k), length),
-    "hit@K": lambda row, k, _: Fraction(row.found(k) > 0),
+    "recall@K": lambda row, k, _: over(row.hits_within(k), row.gold),
+    "precision@K": lambda row, k, length: over(row.hits_within(k), length),
+    "hit@K": lambda row, k, _: Fraction(row.hits_within(k) > 0),
     "mrr@K": lambda row, k, _: next((Fraction(1, rank) for rank in row.ranks(k)), Fraction(0)),
     "map@K": lambda row, k, length: over(row.precisions(k), min(row.gold, length)),
     "map_trec@K": lambda row, k, _: over(row.precisions(k), row.gold),

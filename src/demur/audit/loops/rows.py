@@ -24,11 +24,11 @@ def losses(items: Items, loss: str) -> list[Fraction | None]:
     if loss not in LOSSES:
         raise unknown("loss", loss, LOSSES)
     divisor = loss_range(items) if loss == "abs_norm" else 1
-    found: list[Fraction | None] = []
+    graded: list[Fraction | None] = []
     for truth, answer, answered in zip(items.truth.tolist(), items.answer.tolist(), items.answered, strict=True):
         wrong = int(answer != truth) if loss == "zero_one" else abs(answer - truth)
-        found.append(Fraction(wrong, divisor) if answered else None)
-    return found
+        graded.append(Fraction(wrong, divisor) if answered else None)
+    return graded
 
 
 def loss_range(items: Items) -> int:

@@ -50,20 +50,25 @@ class Curve:
     @cached_property
     def points(self) -> list[Point]:
         """One point per distinct confidence, the most confident first."""
-        found, accepted, lost = [], 0, Fraction(0)
+        points, accepted, lost = [], 0, Fraction(0)
         ordered = sorted(self.answered, key=lambda unit: unit.confidence, reverse=True)
         for threshold, plateau in groupby(ordered, key=lambda unit: unit.confidence):
             losses = [unit.loss for unit in plateau if unit.loss is not None]
             accepted, lost = accepted + len(losses), lost + Fraction(total(losses))
             reached = Fraction(accepted, len(self.rows))
-            found.append(Point(reached, lost / accepted, lost / len(self.rows), threshold))
-        return found
+            points.append(Point(reached, lost / accepted, lost / len(self.rows), threshold))
+        return points
 
     @cached_property
     def oracle(self) -> Curve:
         """The same losses in the best order: the smallest the most confident, no two alike."""
         ranked = [(loss, -rank) for rank, loss in enumerate(sorted(self.losses))]
         return Curve([*ranked, *[(None, None)] * (len(self.rows) - len(ranked))], anchored=self.anchored)
+
+    @cached_property
+    def areas(self) -> tuple[Fraction, Fraction]:
+        """AURC and AUGRC, which much is derived from."""
+        return self.selective_area(self.points), self.generalized_area(self.points)
 
     def selective_area(self, points: Sequence[Point], end: Fraction = _ONE) -> Fraction:
         """Area under the selective risk of points; the first risk holds from coverage 0 on."""
@@ -78,14 +83,14 @@ class Curve:
 
 def area(corners: Sequence[tuple[Fraction, Fraction]], end: Fraction) -> Fraction:
     """Trapezoids between corners up to `end`, where the height is interpolated."""
-    parts = []
+    doubled = []
     for (x0, y0), (x1, y1) in pairwise(corners):
         if x1 <= end:
-            parts.append((x1 - x0) * (y0 + y1) / 2)
+            doubled.append((x1 - x0) * (y0 + y1))
         elif x0 < end:
             height = y0 + (y1 - y0) * (end - x0) / (x1 - x0)
-            parts.append((end - x0) * (y0 + height) / 2)
-    return Fraction(total(parts))
+            doubled.append((end - x0) * (y0 + height))
+    return Fraction(total(doubled)) / 2
 
 
 def hull(points: Sequence[Point]) -> list[Point]:
@@ -130,13 +135,13 @@ def risk_at(curve: Curve, coverage: Fraction) -> Fraction | None:
 @of_curve("aurc")
 def aurc(curve: Curve) -> Fraction:
     """Area under the selective risk."""
-    return curve.selective_area(curve.points)
+    return curve.areas[0]
 
 
 @of_curve("augrc")
 def augrc(curve: Curve) -> Fraction:
     """Area under the generalized risk."""
-    return curve.generalized_area(curve.points)
+    return curve.areas[1]
 
 
 @of_curve("aurc@C")

@@ -17,7 +17,7 @@ from demur.audit.reported.names import AT_DEPTH
 if TYPE_CHECKING:
     from demur.audit.loops.ranking import Ranked
     from demur.audit.loops.selection import Shown
-    from demur.audit.reported.names import Asked
+    from demur.audit.reported.names import Quantity
     from demur.rankings import Query
 
 Column = Literal["ranking", "prob", "selected", "fold"]
@@ -74,44 +74,44 @@ class Measure:
         return queries if column in (None, "fold") else [getattr(query, str(column)) for query in queries]
 
 
-def measure_of(asked: Asked) -> Measure:
+def measure_of(quantity: Quantity) -> Measure:
     """How a figure of queries is recomputed."""
-    if asked.figure in AT_DEPTH:
-        return _at_depth(asked.figure, asked.depth)
-    if asked.figure in COUNTS:
-        return _count(asked.figure)
-    if asked.figure in _SELECTION:
-        loop, otherwise = LOOPS[asked.figure], _SELECTION[asked.figure]
+    if quantity.name in AT_DEPTH:
+        return _at_depth(quantity.name, quantity.depth)
+    if quantity.name in COUNTS:
+        return _count(quantity.name)
+    if quantity.name in _SELECTION:
+        loop, otherwise = LOOPS[quantity.name], _SELECTION[quantity.name]
         return Measure(loop, otherwise, "selected", of_population=True)
-    if asked.figure == "has_evidence_rate":
+    if quantity.name == "has_evidence_rate":
         return Measure(_rate, {"the rate of queries without evidence": lambda queries: _less(1, _rate(queries))})
-    return _of_probability(asked)
+    return _of_probability(quantity)
 
 
-def is_of_queries(asked: Asked) -> bool:
+def is_of_queries(quantity: Quantity) -> bool:
     """Whether a figure is one of rankings."""
-    known = asked.figure in (*AT_DEPTH, *COUNTS, *_SELECTION, "has_evidence_rate", "skip_no_positives")
-    return known or asked.figure in ("auroc", "auprc", "ece", "tpr@fpr=F", "threshold@fpr=F")
+    known = quantity.name in (*AT_DEPTH, *COUNTS, *_SELECTION, "has_evidence_rate", "skip_no_positives")
+    return known or quantity.name in ("auroc", "auprc", "ece", "tpr@fpr=F", "threshold@fpr=F")
 
 
 _over, _ideal = ranking.over, ranking.ideal
 _OTHER_WORTHS: dict[str, dict[str, Callable[[Ranked, int], Any]]] = {
     "recall@K": {
-        "other denominator: ÷ min(gold, K), not ÷ gold": lambda row, k: _over(row.found(k), min(row.gold, k)),
+        "other denominator: ÷ min(gold, K), not ÷ gold": lambda row, k: _over(row.hits_within(k), min(row.gold, k)),
     },
     "mrr@K": {
         "not cut at K": lambda row, k: ranking.WORTHS["mrr@K"](row, max(k, len(row.hits)), 0),
     },
     "map@K": {
         "other denominator: ÷ gold, not ÷ min(gold, K)": lambda row, k: _over(row.precisions(k), row.gold),
-        "other denominator: ÷ the hits found": lambda row, k: _over(row.precisions(k), row.found(k)),
+        "other denominator: ÷ the hits found": lambda row, k: _over(row.precisions(k), row.hits_within(k)),
     },
     "map_trec@K": {
         "other denominator: ÷ min(gold, K), not ÷ gold": lambda row, k: _over(row.precisions(k), min(row.gold, k)),
     },
     "ndcg@K": {
         "other denominator: ideal over all gold, not min(gold, K)": lambda row, k: _over(row.gain(k), _ideal(row.gold)),
-        "other denominator: ideal over the hits found": lambda row, k: _over(row.gain(k), _ideal(row.found(k))),
+        "other denominator: ideal over the hits found": lambda row, k: _over(row.gain(k), _ideal(row.hits_within(k))),
     },
 }
 _EFFECTIVE = {
@@ -130,7 +130,7 @@ def _at_depth(figure: str, k: int) -> Measure:
         otherwise[_EFFECTIVE[figure]] = lambda rows: loop(rows, k, effective=True)
     if figure == "recall@K":
         otherwise["hits of all queries ÷ gold of all queries"] = lambda rows: _pooled(
-            [row.found(k) for row in rows], [row.gold for row in rows]
+            [row.hits_within(k) for row in rows], [row.gold for row in rows]
         )
     otherwise["queries without gold counted as 1, not 0"] = lambda rows: mean(
         (loop([row], k) or 0) if row.gold else 1 for row in rows
@@ -180,9 +180,9 @@ _SELECTION: dict[str, dict[str, Loop]] = {
 }
 
 
-def _of_probability(asked: Asked) -> Measure:
+def _of_probability(quantity: Quantity) -> Measure:
     """A figure of (probability, has evidence)."""
-    target, bins, auroc = asked.number, asked.depth, partial(detection, "auroc")
+    target, bins, auroc = quantity.number, quantity.depth, partial(detection, "auroc")
     tpr, cut = partial(_at_target, target, 1), partial(_at_target, target, 0)
     dropped = "ROC points on a straight line dropped"
     binnings = {
@@ -215,7 +215,7 @@ def _of_probability(asked: Asked) -> Measure:
             | {f"{other} bins": partial(_ece, other, forecasts.equal_width) for other in _OTHER_BINS},
         ),
     }
-    return Measure(*loops[asked.figure], column="prob")
+    return Measure(*loops[quantity.name], column="prob")
 
 
 def _at_target(target: Fraction, which: int, rows: Sequence[Any], *, all_points: bool = True) -> Any:

@@ -20,20 +20,20 @@ _LONGEST = 100  # of a name that could be one; a pattern takes the square of it 
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Quantity:
     """A figure: what it measures, its depth K, coverage, target or number of bins, and what its name says of averages.
 
     `achieved` asks for the coverage of the operating point instead of its risk, or for where an area ends.
     """
 
-    figure: str
+    name: str
     number: Fraction = Fraction(0)
     averaging: Averaging | None = None
     spread: Spread | None = None
     achieved: bool = False
 
     def __str__(self) -> str:
-        stem, at, _ = self.figure.partition("@")
+        stem, at, _ = self.name.partition("@")
         return f"{stem}@{float(self.number):g}" if at else stem
 
     @property
@@ -41,7 +41,7 @@ class Asked:
         """The number where it counts something: ranks or bins."""
         return int(self.number)
 
-    def at(self, number: Fraction | int) -> Asked:
+    def at(self, number: Fraction | int) -> Quantity:
         """The same figure at another depth or coverage."""
         return replace(self, number=Fraction(number))
 
@@ -123,12 +123,12 @@ def plain_name(name: str) -> str:
 
 
 @lru_cache(4096)
-def asked_for(name: str) -> Asked | None:
+def quantity_named(name: str) -> Quantity | None:
     """The figure a name asks for, or None where nobody knows one.
 
-    >>> str(asked_for("Recall@10")), asked_for("tpr@5%fpr") == asked_for("TPR at FPR = 0.05")
+    >>> str(quantity_named("Recall@10")), quantity_named("tpr@5%fpr") == quantity_named("TPR at FPR = 0.05")
     ('recall@10', True)
-    >>> str(asked_for("mae@0.3")), str(asked_for("aurc_full"))
+    >>> str(quantity_named("mae@0.3")), str(quantity_named("aurc_full"))
     ('risk@0.3', 'aurc')
     """
     return _of_affixed(plain_name(name)) if len(name) <= _LONGEST else None
@@ -139,35 +139,35 @@ def stem_of(name: str) -> str | None:
     return _STEM_OF.get(plain_name(name))
 
 
-def asked_at(stem: str, text: str) -> Asked | None:
+def quantity_at(stem: str, text: str) -> Quantity | None:
     """A figure at the depth or coverage a text gives.
 
-    >>> str(asked_at("risk@C", "30%")), str(asked_at("recall@K", "@5")), asked_at("recall@K", "0.5")
+    >>> str(quantity_at("risk@C", "30%")), str(quantity_at("recall@K", "@5")), quantity_at("recall@K", "0.5")
     ('risk@0.3', 'recall@5', None)
     """
     parts = _SHARE.fullmatch(plain_name(text)) if len(text) <= _LONGEST else None
     return _at_number(stem, parts[1], parts[2]) if parts else None
 
 
-def _at_number(stem: str, digits: str, percent: str | None) -> Asked | None:
+def _at_number(stem: str, digits: str, percent: str | None) -> Quantity | None:
     if stem.endswith("@K"):
         whole = not percent and _WHOLE.fullmatch(digits) and int(digits) > 0
-        return Asked(stem, Fraction(digits)) if whole else None
+        return Quantity(stem, Fraction(digits)) if whole else None
     share = _share(digits, percent if "." in digits or Fraction(digits) <= 1 else "%")
     if len(digits) > len("0.123456"):  # so many digits are those of a float, which reaches k/N within a little
         share = coverage(f"~{share}")
-    return Asked(stem, share) if 0 < share <= 1 else None
+    return Quantity(stem, share) if 0 < share <= 1 else None
 
 
 def _share(digits: str, percent: str | None) -> Fraction:
     return Fraction(digits) / (100 if percent else 1)
 
 
-def _of_affixed(name: str, affixes: int = 2) -> Asked | None:
+def _of_affixed(name: str, affixes: int = 2) -> Quantity | None:
     """The figure of a name with words such as mean and macro before or after it, at most one of each kind."""
-    asked = _of_plain(name)
-    if asked or not affixes:
-        return asked
+    quantity = _of_plain(name)
+    if quantity or not affixes:
+        return quantity
     for pattern, word, rest in ((_BEFORE, 1, 2), (_AFTER, 2, 1)):
         parts = pattern.fullmatch(name)
         inner = _of_affixed(parts[rest], affixes - 1) if parts else None
@@ -176,15 +176,15 @@ def _of_affixed(name: str, affixes: int = 2) -> Asked | None:
     return None
 
 
-def _with_affix(asked: Asked, word: str) -> Asked | None:
+def _with_affix(quantity: Quantity, word: str) -> Quantity | None:
     if word in SPREADS:
-        return None if asked.spread else replace(asked, spread=SPREADS[word])
-    return None if asked.averaging else replace(asked, averaging=AVERAGINGS[word])
+        return None if quantity.spread else replace(quantity, spread=SPREADS[word])
+    return None if quantity.averaging else replace(quantity, averaging=AVERAGINGS[word])
 
 
-def _of_plain(name: str) -> Asked | None:
+def _of_plain(name: str) -> Quantity | None:
     if name in _PLAIN_OF:
-        return Asked(_PLAIN_OF[name])
+        return Quantity(_PLAIN_OF[name])
     at, after_a_line = _AT.fullmatch(name), _AFTER_A_LINE.fullmatch(name)
     if at and at[1] in _STEM_OF:
         return _at_number(_STEM_OF[at[1]], at[2], at[3])
@@ -194,8 +194,8 @@ def _of_plain(name: str) -> Asked | None:
     if target:
         # without a point, or with a sign for it, the number is in percent
         share = _share(target[2], target[3] if "." in target[2] else "%")
-        return Asked("tpr@fpr=F" if target[1] == "tpr" else "threshold@fpr=F", share) if share <= 1 else None
+        return Quantity("tpr@fpr=F" if target[1] == "tpr" else "threshold@fpr=F", share) if share <= 1 else None
     binned = _ECE.fullmatch(name)
     if binned and 0 < int(binned[1] or DEFAULT_BINS) <= _MOST_BINS:
-        return Asked("ece", Fraction(binned[1] or DEFAULT_BINS))
+        return Quantity("ece", Fraction(binned[1] or DEFAULT_BINS))
     return None

@@ -14,17 +14,17 @@ from typing import TYPE_CHECKING, Any, Literal
 from demur.audit.figures import Expected, Finding, Printed, key_of, not_recognised
 from demur.audit.loops.registry import mean
 from demur.audit.reported.audit import Audit, Figure
+from demur.audit.reported.contexts import Known
 from demur.audit.reported.measures import COUNTS, Judged, Measure, is_of_queries, measure_of
-from demur.audit.reported.names import AT_DEPTH, Asked, asked_for
-from demur.audit.reported.places import Known
+from demur.audit.reported.names import AT_DEPTH, Quantity, quantity_named
 from demur.errors import UserError, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 
+    from demur.audit.reported.contexts import Context, Path, Population
     from demur.audit.reported.measures import Loop
     from demur.audit.reported.names import Averaging, Spread
-    from demur.audit.reported.places import Path, Place, Population
     from demur.rankings import Query
 
 _POPULATIONS: dict[Population, str] = {"positives": "queries with gold only", "all": "all queries"}
@@ -65,7 +65,7 @@ class OfQueries(Audit[View]):
 
     def __init__(self, queries: Mapping[str, Sequence[Query]], content: Any) -> None:
         self._judged = {system: [*map(Judged.of, rows)] for system, rows in queries.items()}
-        self._values: dict[tuple[Asked, View], float | None] = {}
+        self._values: dict[tuple[Quantity, View], float | None] = {}
         self.systems = tuple(self._judged)
         everything = [query for judged in self._judged.values() for query in judged]
         criteria = frozenset(query.criterion for query in everything)
@@ -76,14 +76,14 @@ class OfQueries(Audit[View]):
         """The option that names a system."""
         return f"; say which column it is with --system {name}=COLUMN"
 
-    def value(self, asked: Asked, view: View) -> float | None:
+    def value(self, quantity: Quantity, view: View) -> float | None:
         """What a figure is in a view, by its definition."""
-        if (asked, view) not in self._values:
-            measure = measure_of(asked)
+        if (quantity, view) not in self._values:
+            measure = measure_of(quantity)
             value = self._over(measure, measure.loop, view)
-            is_count = asked.figure in COUNTS and view.spread is None and value is not None
-            self._values[asked, view] = int(value or 0) if is_count else value
-        return self._values[asked, view]
+            is_count = quantity.name in COUNTS and view.spread is None and value is not None
+            self._values[quantity, view] = int(value or 0) if is_count else value
+        return self._values[quantity, view]
 
     def _over(self, measure: Measure, loop: Loop, view: View) -> float | None:
         """What a loop gives in a view; a criterion or a fold without queries of the population has no part in it."""
@@ -100,28 +100,30 @@ class OfQueries(Audit[View]):
         values = [_averaged(measure, loop, group, view) for group in groups]
         return _mean(values) if view.spread == "mean" else _deviation(values, view.ddof)
 
-    def why_not(self, figure: Figure, asked: Asked) -> str | None:
+    def why_not(self, figure: Figure, quantity: Quantity) -> str | None:
         """Why a figure cannot be recomputed, or None."""
-        place = figure.place
-        if not is_of_queries(asked):
-            return f"{asked} is a figure of a run: give the run as --data"
-        if asked.figure == _FLAG and not isinstance(figure.value, bool):
+        context = figure.context
+        if not is_of_queries(quantity):
+            return f"{quantity} is a figure of a run: give the run as --data"
+        if context.draws is not None:
+            return "it is made of draws, which are not repeated for rankings"
+        if quantity.name == _FLAG and not isinstance(figure.value, bool):
             return "expected true or false"
-        over_folds = place.group == "fold" and place.spread is not None
-        if place.stranger is not None or (place.group is not None and not over_folds):
-            return self._unplaced(place)
-        return None if asked.figure == _FLAG else self._missing(place, measure_of(asked))
+        over_folds = context.group == "fold" and context.spread is not None
+        if context.stranger is not None or (context.group is not None and not over_folds):
+            return self._unplaced(context)
+        return None if quantity.name == _FLAG else self._missing(context, measure_of(quantity))
 
-    def _missing(self, place: Place, measure: Measure) -> str | None:
+    def _missing(self, context: Context, measure: Measure) -> str | None:
         """What a figure needs and the data or the file do not say."""
-        candidates = self.systems if place.system is None else (place.system,)
-        for column in (measure.column, "fold" if place.spread == "std" else None):
+        candidates = self.systems if context.system is None else (context.system,)
+        for column in (measure.column, "fold" if context.spread == "std" else None):
             lacking = [self._lacking(column, system) for system in candidates] if column else []
             if lacking and all(lacking):
                 return lacking[0]
-        if place.spread == "std" and place.fold is not None:
+        if context.spread == "std" and context.fold is not None:
             return "a fold alone has no spread over folds"
-        if self._system(place, measure) is None:
+        if self._system(context, measure) is None:
             return f"it does not say which system it is of: {', '.join(map(shown, candidates))}"
         return None
 
@@ -133,56 +135,56 @@ class OfQueries(Audit[View]):
             return f"it needs a column {column}, and the data have none"
         return f"{missing} of {len(judged)} queries have no {column}" if missing else None
 
-    def _system(self, place: Place, measure: Measure) -> str | None:
+    def _system(self, context: Context, measure: Measure) -> str | None:
         """The system of a figure; where none is named, the only one with such a column, or the first of equals."""
         column = measure.column
-        if place.system is not None or column is None:
-            return place.system or self.systems[0]
+        if context.system is not None or column is None:
+            return context.system or self.systems[0]
         having = [system for system in self.systems if self._lacking(column, system) is None]
         contents = {tuple(getattr(query, column) for query in self._judged[system]) for system in having}
         return having[0] if len(contents) == 1 else None
 
-    def _unplaced(self, place: Place) -> str:
-        if place.stranger is None:
-            return f"it does not say which {place.group} it is of"
-        if place.group is not None:
-            return f"no {place.group} of the data is called {shown(place.stranger)}"
-        if place.system is not None:
-            return f"nothing known is called {shown(place.stranger)}"
-        there, name = ", ".join(map(shown, self.systems)), shown(place.stranger)
-        return f"no system of the data is called {name} (there are: {there}){self.way_out(name)}"
+    def _unplaced(self, context: Context) -> str:
+        if context.stranger is None:
+            return f"it does not say which {context.group} it is of"
+        if context.group is not None:
+            return f"no {context.group} of the data is called {shown(context.stranger)}"
+        if context.system is not None:
+            return f"nothing known is called {shown(context.stranger)}"
+        systems, name = ", ".join(map(shown, self.systems)), shown(context.stranger)
+        return f"no system of the data is called {name} (there are: {systems}){self.way_out(name)}"
 
-    def view(self, figure: Figure, asked: Asked) -> View:
+    def view(self, figure: Figure, quantity: Quantity) -> View:
         """The queries a figure is over; a mean of what is one lot of queries is the figure itself."""
-        place, measure = figure.place, measure_of(asked)
+        context, measure = figure.context, measure_of(quantity)
         view = View(
-            self._system(place, measure) or self.systems[0],
-            averaging="micro" if asked.figure in COUNTS else place.averaging or "micro",
-            spread=place.spread if self.known.folds and place.fold is None else None,
-            criterion=place.criterion,
-            fold=place.fold,
+            self._system(context, measure) or self.systems[0],
+            averaging="micro" if quantity.name in COUNTS else context.averaging or "micro",
+            spread=context.spread if self.known.folds and context.fold is None else None,
+            criterion=context.criterion,
+            fold=context.fold,
         )
         return replace(view, population=self._population(figure, view)) if measure.of_population else view
 
     def _population(self, figure: Figure, view: View) -> Population:
         """All queries or those with gold: by the name of a section, a flag, or how many were evaluated."""
-        if figure.place.population is not None or figure.place.asked == Asked("queries"):
-            return figure.place.population or "all"  # a bare number of queries is not said to be of those evaluated
+        if figure.context.population is not None or figure.context.quantity == Quantity("queries"):
+            return figure.context.population or "all"  # a bare number of queries is not said to be of those evaluated
         skips = self.holders.nearest(figure.path, _FLAG, _flag)
         if skips is None:
             evaluated = self.holders.nearest(figure.path, "evaluated", _evaluated)
             one_lot = replace(view, spread=None, averaging="micro")
-            with_gold = self.value(Asked("queries_with_positives"), one_lot)
-            skips = evaluated == with_gold != self.value(Asked("queries_total"), one_lot)
+            with_gold = self.value(Quantity("queries_with_positives"), one_lot)
+            skips = evaluated == with_gold != self.value(Quantity("queries_total"), one_lot)
         return "positives" if skips else "all"
 
     def flag(self, figure: Figure) -> Finding | None:
         """Whether queries without gold were left out: the section's name says so, or else the figures beside it."""
         key, flag, text = key_of(figure.path), figure.value, "true" if figure.value else "false"
-        if figure.place.asked != Asked(_FLAG):
+        if figure.context.quantity != Quantity(_FLAG):
             return None
-        if figure.place.population is not None:
-            truth, cause = figure.place.population == "positives", "the section's name says otherwise"
+        if figure.context.population is not None:
+            truth, cause = figure.context.population == "positives", "the section's name says otherwise"
         else:
             votes = self._votes(figure.path[:-1])
             if not any(votes.values()):
@@ -197,71 +199,71 @@ class OfQueries(Audit[View]):
         """How many figures of a section agree with the data over each population."""
         votes: dict[Population, int] = {"positives": 0, "all": 0}
         for figure in self.figures:
-            asked = figure.place.asked
-            inside = figure.path[: len(section)] == section and figure.place.population is None
-            if inside and asked is not None and self._tells_populations_apart(figure, asked):
-                view = self.view(figure, asked)
+            quantity = figure.context.quantity
+            inside = figure.path[: len(section)] == section and figure.context.population is None
+            if inside and quantity is not None and self._tells_populations_apart(figure, quantity):
+                view = self.view(figure, quantity)
                 for population in _POPULATIONS:
-                    expected = Expected(self.value(asked, replace(view, population=population)))
+                    expected = Expected(self.value(quantity, replace(view, population=population)))
                     votes[population] += expected.agrees(figure.value)
         return votes
 
-    def _tells_populations_apart(self, figure: Figure, asked: Asked) -> bool:
-        known = isinstance(figure.value, Printed) and self.why_not(figure, asked) is None
-        return known and asked.figure not in (_FLAG, "queries") and measure_of(asked).of_population
+    def _tells_populations_apart(self, figure: Figure, quantity: Quantity) -> bool:
+        known = isinstance(figure.value, Printed) and self.why_not(figure, quantity) is None
+        return known and quantity.name not in (_FLAG, "queries") and measure_of(quantity).of_population
 
-    def other_ways(self, asked: Asked, view: View) -> Iterator[tuple[str, float | None]]:
+    def other_ways(self, quantity: Quantity, view: View) -> Iterator[tuple[str, float | None]]:
         """What known other ways would give, by what they are, the likelier first."""
-        measure = measure_of(asked)
+        measure = measure_of(quantity)
         for population, named in _POPULATIONS.items():
             if measure.of_population and population != view.population:
-                yield f"other population: {named}", self.value(asked, replace(view, population=population))
+                yield f"other population: {named}", self.value(quantity, replace(view, population=population))
         for way, loop in measure.otherwise.items():
             yield way, self._over(measure, loop, view)
-        for way, other in self._other_averages(asked, measure, view):
-            yield way, self.value(asked, other)
+        for way, other in self._other_averages(quantity, measure, view):
+            yield way, self.value(quantity, other)
         for system in self.systems:
             if measure.column and system != view.system:
-                yield f"it is the figure of {shown(system)}", self.value(asked, replace(view, system=system))
-        if asked.figure in AT_DEPTH:
-            yield from self._neighbours(asked, view)
+                yield f"it is the figure of {shown(system)}", self.value(quantity, replace(view, system=system))
+        if quantity.name in AT_DEPTH:
+            yield from self._neighbours(quantity, view)
 
-    def _other_averages(self, asked: Asked, measure: Measure, view: View) -> Iterator[tuple[str, View]]:
+    def _other_averages(self, quantity: Quantity, measure: Measure, view: View) -> Iterator[tuple[str, View]]:
         if view.spread == "std":
             yield "ddof 1: divided by one fold less", replace(view, ddof=1)
             if measure.of_population:
                 yield "spread over queries, not folds", replace(view, spread_over="queries")
         elif view.spread == "mean":
             yield "all queries pooled, not the mean over folds", replace(view, spread=None)
-        elif self.known.folds and view.fold is None and asked.figure not in COUNTS:
+        elif self.known.folds and view.fold is None and quantity.name not in COUNTS:
             yield "the mean over folds, not all queries pooled", replace(view, spread="mean")
         if view.averaging == "macro":
             yield "micro: pairs pooled, not the mean over criteria", replace(view, averaging="micro")
-        elif view.criterion is None and asked.figure not in COUNTS:
+        elif view.criterion is None and quantity.name not in COUNTS:
             yield "macro: the mean over criteria, not pairs pooled", replace(view, averaging="macro")
 
-    def _neighbours(self, asked: Asked, view: View) -> Iterator[tuple[str, float | None]]:
+    def _neighbours(self, quantity: Quantity, view: View) -> Iterator[tuple[str, float | None]]:
         """The same figure at another depth, from the nearest, and the others at the same one."""
-        depths = {*_USUAL_DEPTHS, *(asked.depth + step for step in range(-3, 4))}
-        nearest = sorted(depths, key=lambda depth: (abs(depth - asked.depth), depth))
-        others = [asked.at(depth) for depth in nearest if depth > 0]
-        for other in (*others, *(replace(asked, figure=figure) for figure in AT_DEPTH)):
-            if other != asked:
+        depths = {*_USUAL_DEPTHS, *(quantity.depth + step for step in range(-3, 4))}
+        nearest = sorted(depths, key=lambda depth: (abs(depth - quantity.depth), depth))
+        others = [quantity.at(depth) for depth in nearest if depth > 0]
+        for other in (*others, *(replace(quantity, name=name) for name in AT_DEPTH)):
+            if other != quantity:
                 yield f"it is {other}", self.value(other, view)
 
-    def last_resort(self, asked: Asked, view: View) -> str | None:
+    def last_resort(self, quantity: Quantity, view: View, reported: Any) -> str | None:  # noqa: ARG002
         """Where no list of the data reaches as deep as a figure looks."""
         longest = max((len(query.ranking.hits) for query in self._judged[view.system]), default=0)
-        too_short = asked.figure in AT_DEPTH and longest < asked.depth
+        too_short = quantity.name in AT_DEPTH and longest < quantity.depth
         return f"the lists in the data end at {longest}" if too_short else None
 
 
 def _flag(name: str, value: Any) -> bool | None:
-    return value if isinstance(value, bool) and asked_for(name) == Asked(_FLAG) else None
+    return value if isinstance(value, bool) and quantity_named(name) == Quantity(_FLAG) else None
 
 
 def _evaluated(name: str, value: Any) -> float | None:
-    return value.value if isinstance(value, Printed) and asked_for(name) == Asked("queries_evaluated") else None
+    return value.value if isinstance(value, Printed) and quantity_named(name) == Quantity("queries_evaluated") else None
 
 
 def _averaged(measure: Measure, loop: Loop, queries: Sequence[Judged], view: View) -> float | None:

@@ -45,7 +45,7 @@ def queries_to_audit(
 
 def _with_numbered_posts(rows: Sequence[Query]) -> list[Query]:
     """In CSV posts are texts: they are numbers, and sorted as such, if all of them read as such."""
-    texts = {row.post: place for place, row in enumerate(rows)}
+    texts = {row.post: index for index, row in enumerate(rows)}
     numbered = dict(zip(texts, as_numbers(texts), strict=True))
     return [replace(row, post=numbered[row.post]) for row in rows]
 
@@ -53,10 +53,10 @@ def _with_numbered_posts(rows: Sequence[Query]) -> list[Query]:
 def _others(path: str | Path, columns: Mapping[str, str] | None, taken: Collection[str]) -> Lists:
     """The systems nobody named, if the file can be read without names: one `selected_ids` for two systems cannot."""
     try:
-        found = query_lists(path, columns=columns)
+        systems = query_lists(path, columns=columns)
     except UserError:
         return {}
-    return {name: rows for name, rows in found.items() if not any(f"{name}{end}" in taken for end in _ENDS)}
+    return {name: rows for name, rows in systems.items() if not any(f"{name}{end}" in taken for end in _ENDS)}
 
 
 def runs_to_audit(

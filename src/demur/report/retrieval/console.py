@@ -2,45 +2,61 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from demur.errors import shown
-from demur.metrics.retrieval import RankingMeasure
+from demur.inference.key import Group
 from demur.report.console import warnings_text
-from demur.report.retrieval_names import number_title, place_in_words, rate_text
-from demur.retrieval_verdict import retrieval_verdict
+from demur.report.retrieval.detection import DECISION, DETECTION, GATE, Threshold, pooled_places, thresholds
+from demur.report.retrieval.differences import differences_by_place
+from demur.report.retrieval.folds import FOLD, mean_and_spread
+from demur.report.retrieval.places import (
+    Place,
+    by_place,
+    cell,
+    others_of,
+    placed_figures,
+    title,
+    worded_warnings,
+)
+from demur.report.retrieval.rankings import ranking_keys
+from demur.report.retrieval.sentences import verdict
+from demur.report.retrieval.shown import selections_of
+from demur.report.text import with_interval
+from demur.report.verdict import UNDECIDED
 from demur.text_table import table
-from demur.verdict import three, with_interval
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
-    from demur.artifact_numbers import Ends
-    from demur.retrieval_artifact import DeltaEstimated, Estimated, FoldNumbers, RetrievalMetrics, SystemNumbers
+    from demur.inference.estimates import Estimate
+    from demur.results.study import RetrievalSystem
+    from demur.results.table import Results
 
-_UNDEFINED = "–"
+_RULES = {"threshold": "by the gate's threshold", "selected_ids": "by the selection", "ranked_ids": "by the list"}
 _MOST_BREACHES = 5
 
 
-def retrieval_text(metrics: RetrievalMetrics) -> str:
+def retrieval_text(results: Results) -> str:
     """The whole report, as lines."""
-    lines = [*_asked(metrics)]
-    for name, system in metrics.systems.items():
-        lines += ["", *_system(metrics, name, system)]
-    for name, deltas in metrics.deltas.items():
-        lines += ["", *_differences(metrics, name, deltas)]
-    said = retrieval_verdict(metrics)
-    lines += ["", said.headline, *said.sentences, *said.failures]
-    return "\n".join([*lines, *warnings_text(metrics.warnings)])
+    lines = [*_counts(results)]
+    for system in results.retrieval.systems:
+        lines += ["", *_system(results, system)]
+    for name in others_of(results):
+        lines += ["", *_differences(results, name)]
+    conclusion = verdict(results)
+    lines += ["", conclusion.headline, *conclusion.sentences, *conclusion.failures]
+    return "\n".join([*lines, *warnings_text(worded_warnings(results))])
 
 
-def _asked(metrics: RetrievalMetrics) -> Iterator[str]:
-    asked, drawn = metrics.queries, metrics.bootstrap
-    for file in metrics.inputs:
+def _counts(results: Results) -> Iterator[str]:
+    study, drawn = results.retrieval, results.study.bootstrap
+    for file in study.inputs:
         yield f"file: {shown(file.path)}"
     yield (
-        f"{asked.queries_total} queries of {asked.posts} posts and {asked.criteria} criteria: "
-        f"{asked.queries_with_positives} with gold, {asked.queries_without_positives} without"
+        f"{study.queries} queries of {study.posts} posts and {len(study.criteria)} criteria: "
+        f"{study.with_gold} with gold, {study.queries - study.with_gold} without"
     )
     if drawn is None:
         yield "no intervals: 0 resamples"
@@ -48,118 +64,93 @@ def _asked(metrics: RetrievalMetrics) -> Iterator[str]:
         yield f"95 % intervals from {drawn.n_resamples} resamples of posts, seed {drawn.seed}"
 
 
-def _system(metrics: RetrievalMetrics, name: str, system: SystemNumbers) -> Iterator[str]:
-    lists = system.candidates
+def _system(results: Results, system: RetrievalSystem) -> Iterator[str]:
+    study, lists, name = results.retrieval, system.candidates, system.name
     yield (
-        f"{shown(name)}   {system.queries_abstained} queries without a list; candidates a query: median {lists.p50:g}, "
+        f"{shown(name)}   {system.abstained} queries without a list; candidates a query: median {lists.p50:g}, "
         f"90 % within {lists.p5:g} to {lists.p95:g}"
     )
-    placed = {one.metric: one.place for one in metrics.reference_ranges if one.system == name}
-    head = (
-        "",
-        f"with gold ({system.positives_only.queries})",
-        f"all ({system.all_queries.queries})",
-        "mean over criteria",
-    )
+    ranges = "with gold, against the reference ranges"
+    head = ("", f"with gold ({study.with_gold})", f"all ({study.queries})", "mean over criteria", ranges)
+    yield from table([head, *_ranking_rows(results, name)])
+    places = pooled_places(results, name)
+    yield f"  no evidence here, as a decision {_RULES[system.empty_decision_by]}"
+    yield from table([(f"    {title(row.key)}", cell(results, row)) for row in places.get(DECISION, [])])
+    if DETECTION in places:
+        yield from _detection(results, name, places)
+    yield from _shown_ids(results, system)
+    if study.folds:
+        yield from _folds(results, name)
+
+
+def _ranking_rows(results: Results, system: str) -> Iterator[tuple[str, ...]]:
+    placed = placed_figures(results, system)
+    for first in ranking_keys(results, "with_gold"):
+        key = replace(first, system=system)
+        keys = (key, replace(key, among="all"), replace(key, group=Group("criterion")))
+        place = placed[key.quantity].place if key.quantity in placed else ""
+        yield f"  {title(key)}", *(cell(results, results.get(one)) for one in keys), place
+
+
+def _detection(results: Results, system: str, places: dict[Place, list[Estimate]]) -> Iterator[str]:
+    share, placed = results.retrieval.has_evidence_rate, placed_figures(results, system)
+    yield f"  no evidence here, from the probability ({share:.1%} of the queries have evidence)"
     rows = [
         (
-            f"  {RankingMeasure.of(metric).title}",
-            _cell(one),
-            _cell(system.all_queries.micro[metric]),
-            _cell(system.positives_only.macro[metric]),
-            placed.get(metric, ""),
+            f"    {title(row.key)}",
+            cell(results, row),
+            cell(results, results.get(replace(row.key, group=Group("criterion")))),
+            placed[row.key.quantity].place if row.key.quantity in placed else "",
         )
-        for metric, one in system.positives_only.micro.items()
-    ]
-    yield from table([(*head, "with gold, against the reference ranges"), *rows])
-    yield from _detection(system, placed)
-    yield from _shown_ids(system)
-    if system.folds:
-        yield from _folds(system.folds)
-
-
-def _detection(system: SystemNumbers, placed: Mapping[str, str]) -> Iterator[str]:
-    empty = system.empty_decision
-    rules = {"threshold": "by the gate's threshold", "selected_ids": "by the selection", "ranked_ids": "by the list"}
-    yield f"  no evidence here, as a decision {rules[system.empty_decision_by]}"
-    yield from table([(f"    {name.replace('_', ' ')}", _cell(one)) for name, one in empty.items()])
-    if system.detection is None:
-        return
-    told = system.detection
-    yield f"  no evidence here, from the probability ({told.has_evidence_rate:.1%} of the queries have evidence)"
-    rows = [
-        (f"    {number_title(name)}", _cell(one), _cell(told.macro[name]), placed.get(name, ""))
-        for name, one in told.micro.items()
+        for row in places[DETECTION]
     ]
     yield from table([("", "all", "mean over criteria", "against the reference ranges"), *rows])
-    for rate, at in told.threshold_at_fpr.items():
-        line = "no finite threshold" if at.threshold is None else f"probability {at.threshold:.6g} or more"
-        yield f"    at most {rate_text(rate)} false alarms: {line} (TPR {three(at.tpr)}, FPR {three(at.fpr)})"
-    if system.gate is not None:
-        numbers = (f"{number_title(name)} {_cell(one)}" for name, one in system.gate.metrics.items())
+    for row in thresholds(places[DETECTION]):
+        at = Threshold.of(row)
+        line = at.threshold if row.threshold is None else f"probability {at.threshold} or more"
+        yield f"    at most {at.rate} false alarms: {line} (TPR {at.tpr}, FPR {at.fpr})"
+    if GATE in places:
+        numbers = (f"{title(row.key)} {cell(results, row)}" for row in places[GATE])
         yield f"    as a selective predictor: {', '.join(numbers)}"
 
 
-def _shown_ids(system: SystemNumbers) -> Iterator[str]:
-    groups = {} if system.dynamic_k is None else {"as selected": system.dynamic_k.metrics}
-    groups |= dict(system.policies)
-    if not groups:
+def _shown_ids(results: Results, system: RetrievalSystem) -> Iterator[str]:
+    selections = selections_of(results, system.name)
+    if not selections:
         return
-    names = [*next(iter(groups.values()))]
     yield "  what is shown"
-    rows = [(f"    {policy}", *(_cell(one[name]) for name in names)) for policy, one in groups.items()]
-    yield from table([("", *(name.replace("_", " ") for name in names)), *rows])
-    broken = system.dynamic_k.breaches if system.dynamic_k else ()
-    for one in broken[:_MOST_BREACHES]:
-        low, high = one.allowed
-        place = f"post {shown(one.post)}, criterion {shown(one.criterion)}"
-        yield f"    {place}: {one.selected} of {one.candidates} selected, {low} to {high} allowed"
-    if len(broken) > _MOST_BREACHES:
-        yield f"    … and {len(broken) - _MOST_BREACHES} more selections that break the bounds"
+    rows = [(f"    {name}", *(cell(results, row) for row in numbers)) for name, numbers in selections.items()]
+    yield from table([("", *(title(row.key) for row in next(iter(selections.values())))), *rows])
+    for breach in system.breaches[:_MOST_BREACHES]:
+        low, high = breach.allowed
+        query = f"post {shown(breach.post)}, criterion {shown(breach.criterion)}"
+        yield f"    {query}: {breach.selected} of {breach.candidates} selected, {low} to {high} allowed"
+    if len(system.breaches) > _MOST_BREACHES:
+        yield f"    … and {len(system.breaches) - _MOST_BREACHES} more selections that break the bounds"
 
 
-def _folds(folds: Mapping[str, Mapping[str, FoldNumbers]]) -> Iterator[str]:
-    first = next(iter(next(iter(folds.values())).values()))
-    yield f"  over {len(first.values)} folds, mean ± std (ddof 0)"
+def _folds(results: Results, system: str) -> Iterator[str]:
+    yield f"  over {len(results.retrieval.folds)} folds, mean ± std (ddof 0)"
     rows = [
-        (f"    {number_title(name)}", place_in_words(place), _over(one))
-        for place, found in folds.items()
-        for name, one in found.items()
+        (f"    {title(mean.key)}", place.words, mean_and_spread(mean))
+        for place, means in by_place(results.where(system=system, group=FOLD, minus=None)).items()
+        for mean in means
     ]
     yield from table([("", "over", "mean ± std"), *rows])
 
 
-def _over(found: FoldNumbers) -> str:
-    return _UNDEFINED if found.mean is None or found.std is None else f"{found.mean:.4f} ± {found.std:.4f}"
-
-
-def _differences(
-    metrics: RetrievalMetrics, name: str, deltas: Mapping[str, Mapping[str, DeltaEstimated]]
-) -> Iterator[str]:
-    yield f"{shown(name)} − {shown(metrics.settings.baseline)}, on the same queries"
+def _differences(results: Results, system: str) -> Iterator[str]:
+    yield f"{shown(system)} − {shown(results.study.baseline)}, on the same queries"
     rows = [
-        (
-            f"  {number_title(metric)}",
-            place_in_words(place),
-            _difference(one),
-            _decided(one.ci95_recommended),
-        )
-        for place, found in deltas.items()
-        for metric, one in found.items()
-        if not place.endswith("macro")
+        (f"  {title(row.key)}", place.pooled_words, with_interval(results, row), _side_of_zero(row))
+        for place, differences in differences_by_place(results, system).items()
+        for row in differences
     ]
     yield from table([("", "over", "difference", ""), *rows])
 
 
-def _difference(one: DeltaEstimated) -> str:
-    return with_interval(one.delta, one.ci95_recommended)
-
-
-def _decided(ends: Ends | None) -> str:
-    if ends is None:
+def _side_of_zero(row: Estimate) -> str:
+    interval = row.recommended
+    if interval is None:
         return ""
-    return "undecided: the interval holds 0" if ends.low <= 0 <= ends.high else "above" if ends.low > 0 else "below"
-
-
-def _cell(one: Estimated) -> str:
-    return _UNDEFINED if one.value is None else with_interval(one.value, one.ci95_recommended)
+    return UNDECIDED if interval.low <= 0 <= interval.high else "above" if interval.low > 0 else "below"

@@ -2,42 +2,62 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from demur.drawing.risk_coverage import RiskCurve, risk_coverage
-from demur.report.retrieval_names import number_title, rate_text
-from demur.report.sides import isolated
-from demur.report.systems import cell, systems_of
-from demur.verdict import three
+from demur.inference.key import Group, Key
+from demur.quantities import Measure
+from demur.report.names import isolated
+from demur.report.retrieval.places import Place, by_place, cell, chance_numbers, placed_figures, systems_of, title
+from demur.report.sections import section
+from demur.report.text import three
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from demur.inference.estimates import Estimate
+    from demur.report.names import NamedSystem
+    from demur.results.table import Results
 
-    from demur.report.sides import Side
-    from demur.retrieval_artifact import DetectionNumbers, GateNumbers, RetrievalMetrics, SystemNumbers
-
-_RULES = {"threshold": "the gate’s threshold", "selected_ids": "the selection", "ranked_ids": "the list"}
+RULES = {"threshold": "the gate’s threshold", "selected_ids": "the selection", "ranked_ids": "the list"}
+DETECTION, GATE, DECISION = Place("forecasts", "all"), Place("curve", "all"), Place("decision", "all")
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """What the probabilities of some systems tell; systems that share them share a place."""
+class Threshold:
+    """From which probability on false alarms stay within a rate, and the rates reached there."""
+
+    rate: str
+    threshold: str
+    tpr: str
+    fpr: str
+
+    @classmethod
+    def of(cls, estimate: Estimate, otherwise: str = "no finite threshold") -> Threshold:
+        """Of a true positive rate at a false positive rate."""
+        line = otherwise if estimate.threshold is None else f"{estimate.threshold:.6g}"
+        rate = f"{Measure.of(estimate.key.quantity).value:.0%}"
+        return cls(rate, line, three(estimate.value), three(estimate.at or 0.0))
+
+
+@dataclass(frozen=True, slots=True)
+class Probabilities:
+    """What the probabilities of some systems tell; systems that share them are listed together."""
 
     names: str
     everyone: bool
     single_class: bool
     rows: tuple[tuple[str, str, str, str], ...]
-    thresholds: tuple[tuple[str, str, str, str], ...]
+    thresholds: tuple[Threshold, ...]
     curve: str | None
     gate: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Decisions:
-    """The decision to show nothing: what it is by, and how often it is right."""
+class EmptyDecision:
+    """The decision of one system to show nothing: what it is by, and how often it is right."""
 
-    side: Side
+    system: NamedSystem
     rule: str
     cells: tuple[str, ...]
 
@@ -46,68 +66,71 @@ class Decisions:
 class Detection:
     """Probabilities, and decisions."""
 
-    told: tuple[Told, ...]
+    probabilities: tuple[Probabilities, ...]
     columns: tuple[str, ...]
-    decisions: tuple[Decisions, ...]
+    decisions: tuple[EmptyDecision, ...]
 
 
-def detection(metrics: RetrievalMetrics) -> Detection:
+@section("detection", "No evidence here", task="retrieval", order=50)
+def detection(results: Results) -> Detection:
     """How well the systems know where there is nothing."""
-    columns = [*next(iter(metrics.systems.values())).empty_decision]
-    return Detection(
-        told=tuple(_told(metrics, names, one) for names, one in _shared(metrics)),
-        columns=tuple(map(number_title, columns)),
-        decisions=tuple(
-            Decisions(
-                side, _RULES[one.empty_decision_by], tuple(cell(one.empty_decision.get(name)) for name in columns)
-            )
-            for side, one in zip(systems_of(metrics), metrics.systems.values(), strict=True)
-        ),
-    )
-
-
-def _shared(metrics: RetrievalMetrics) -> list[tuple[list[str], SystemNumbers]]:
-    found: list[tuple[list[str], SystemNumbers]] = []
-    for name, system in metrics.systems.items():
-        if system.detection is None:
-            continue
-        same = next(
-            (names for names, one in found if (one.detection, one.gate) == (system.detection, system.gate)), None
+    pooled = {system: pooled_places(results, system) for system in results.systems}
+    first = pooled[results.systems[0]].get(DECISION, [])
+    decisions = [
+        EmptyDecision(
+            named,
+            RULES[system.empty_decision_by],
+            tuple(cell(results, results.get(replace(row.key, system=system.name))) for row in first),
         )
-        if same is None:
-            found.append(([name], system))
-        else:
-            same.append(name)
-    return found
-
-
-def _told(metrics: RetrievalMetrics, names: list[str], system: SystemNumbers) -> Told:
-    told = system.detection
-    assert told is not None  # noqa: S101  (asked for where there is one)
-    places = {one.metric: one.place for one in metrics.reference_ranges if one.system == names[0]}
-    return Told(
-        names=", ".join(map(isolated, names)),
-        everyone=len(names) == len(metrics.systems),
-        single_class=told.single_class,
-        rows=tuple(
-            (number_title(name), cell(one), cell(told.macro.get(name)), places.get(name, ""))
-            for name, one in told.micro.items()
-        ),
-        thresholds=tuple(_thresholds(told)),
-        curve=_curve(system.gate) if system.gate else None,
-        gate=tuple((number_title(name), cell(one)) for name, one in system.gate.metrics.items()) if system.gate else (),
+        for named, system in zip(systems_of(results), results.retrieval.systems, strict=True)
+    ]
+    shared: dict[object, list[str]] = {}
+    for system, places in pooled.items():
+        if DETECTION in places:
+            shared.setdefault(chance_numbers(results, system, "forecasts", "curve"), []).append(system)
+    return Detection(
+        probabilities=tuple(_probabilities(results, names, pooled[names[0]]) for names in shared.values()),
+        columns=tuple(title(row.key) for row in first),
+        decisions=tuple(decisions),
     )
 
 
-def _thresholds(told: DetectionNumbers) -> Iterator[tuple[str, str, str, str]]:
-    for rate, at in told.threshold_at_fpr.items():
-        line = "no finite threshold" if at.threshold is None else f"{at.threshold:.6g}"
-        yield rate_text(rate), line, three(at.tpr), three(at.fpr)
+def pooled_places(results: Results, system: str) -> dict[Place, list[Estimate]]:
+    """The numbers of a system over all criteria and folds, place by place."""
+    return by_place(results.where(system=system, group=None, minus=None))
 
 
-def _curve(gate: GateNumbers) -> str:
-    curve, mae = gate.curve, gate.metrics.get("mae")
-    cmax = curve.coverage[-1] if curve.coverage else 0.0
-    random = None if mae is None or mae.value is None else (mae.value, mae.value)
-    drawn = RiskCurve("run", "left", curve.coverage, curve.selective_risk, cmax, random)
-    return risk_coverage([drawn], "selective", units="queries that are let through").svg
+def thresholds(rows: list[Estimate]) -> list[Estimate]:
+    """The true positive rates at a false positive rate."""
+    return [row for row in rows if Measure.of(row.key.quantity).quantity.parameter is not None]
+
+
+def _probabilities(results: Results, names: list[str], places: dict[Place, list[Estimate]]) -> Probabilities:
+    rows, gate = places[DETECTION], places.get(GATE, [])
+    placed = placed_figures(results, names[0])
+    return Probabilities(
+        names=", ".join(map(isolated, names)),
+        everyone=len(names) == len(results.systems),
+        single_class=any(row.by_convention for row in rows),
+        rows=tuple(
+            (
+                title(row.key),
+                cell(results, row),
+                cell(results, results.get(replace(row.key, group=Group("criterion")))),
+                placed[row.key.quantity].place if row.key.quantity in placed else "",
+            )
+            for row in rows
+        ),
+        thresholds=tuple(map(Threshold.of, thresholds(rows))),
+        curve=_curve(results, names[0]),
+        gate=tuple((title(row.key), cell(results, row)) for row in gate),
+    )
+
+
+def _curve(results: Results, system: str) -> str | None:
+    record, risk = results.curves.get((system, "prob")), results.get(Key(system, "risk", "prob"))
+    if record is None:
+        return None
+    random = None if risk is None or math.isnan(risk.value) else (risk.value, risk.value)
+    curve = RiskCurve("run", "left", record.curve.coverage, record.curve.selective_risk, record.cmax, random)
+    return risk_coverage([curve], "selective", units="queries that are let through").svg

@@ -2,33 +2,60 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from demur.drawing.forest import ForestPanel
-from demur.report.forest import Difference, forest_picture
-from demur.report.retrieval_names import better, number_title, place_title
-from demur.report.sides import isolated
-from demur.report.systems import depth_of, short
-from demur.retrieval_verdict import ABOVE, BELOW, primary, which_way
+from demur.drawing.forest import ForestPanel, forest
+from demur.quantities import Measure
+from demur.report.differences import Difference
+from demur.report.names import Pair
+from demur.report.retrieval.places import (
+    against_baseline,
+    at_depth,
+    by_place,
+    others_of,
+    primary_depth,
+    short,
+    systems_of,
+    title,
+)
+from demur.report.retrieval.sentences import decision_text
+from demur.report.sections import section
+from demur.report.text import UNDEFINED, shown_interval
+from demur.report.verdict import decide
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from demur.retrieval_artifact import DeltaEstimated, RetrievalMetrics
+    from demur.inference.estimates import Estimate
+    from demur.report.retrieval.places import Place
+    from demur.results.table import Results
 
 _MOST_IN_FULL = 2
 _IN_WORDS = (
     "Paired differences, the system minus the baseline, with intervals; the table beneath holds the same numbers."
 )
-_STYLES = {"higher": {ABOVE: "right", BELOW: "left"}, "lower": {ABOVE: "left", BELOW: "right"}, "neither": {}}
+
+
+@dataclass(frozen=True, slots=True)
+class RetrievalDifference(Difference):
+    """A difference of two systems; a draw in which both are equal counts half for each."""
+
+    @property
+    def shares(self) -> tuple[str, str]:
+        """How many of the replicates favour the baseline, and how many the other system."""
+        better = Measure.of(self.estimate.key.quantity).quantity.better
+        above = (1 + self.estimate.above - self.estimate.below) / 2
+        if better == "neither" or math.isnan(above):
+            return UNDEFINED, UNDEFINED
+        baseline, other = (1 - above, above) if better == "higher" else (above, 1 - above)
+        return f"{baseline:.1%}", f"{other:.1%}"
 
 
 @dataclass(frozen=True, slots=True)
 class Against:
     """One system against the baseline: drawn at the depth of the verdict, and listed at all of them.
 
-    Of many systems the other depths are only counted: the artifact holds them, and the page stays small.
+    Of many systems the other depths are only counted: the file holds them, and the page stays small.
     """
 
     name: str
@@ -39,53 +66,52 @@ class Against:
     more: int
 
 
-def system_differences(metrics: RetrievalMetrics) -> list[Against] | None:
+@section("differences", "Paired differences", task="retrieval", order=70)
+def system_differences(results: Results) -> list[Against] | None:
     """Every system against the baseline, or nothing where there is one system."""
-    return [_against(metrics, name) for name in metrics.deltas] or None
+    systems = {system.system: system for system in systems_of(results)}
+    base = systems.get(results.study.baseline or "")
+    if base is None:
+        return None
+    return [_against(results, Pair(systems[name], base, base, systems[name])) for name in others_of(results)]
 
 
-def _against(metrics: RetrievalMetrics, name: str) -> Against:
-    base, system = isolated(metrics.settings.baseline or ""), isolated(name)
+def differences_by_place(results: Results, system: str) -> dict[Place, list[Estimate]]:
+    """The differences of a system from the baseline; means over criteria are in the file alone."""
+    return by_place(results.where(system=system, group=None, minus=against_baseline(results)))
+
+
+def _against(results: Results, pair: Pair) -> Against:
+    drawn: list[tuple[str, Difference]] = []
+    others: list[tuple[str, Difference]] = []
     panels: dict[str, ForestPanel] = {}
-    drawn, others = [], []
-    for place, direction, number, delta in _listed(metrics, name):
-        heading = place_title(place)
-        row = _difference(metrics, (place, direction, number), delta, (base, system))
-        if direction == "neither" or depth_of(number) not in ("", depth_of(primary(metrics))):
-            others.append((heading, row))
-            continue
-        drawn.append((heading, row))
-        winners = (base, system) if direction == "higher" else (system, base)
-        ways = (f"← {short(winners[0])} is better", f"{short(winners[1])} is better →")
-        panels.setdefault(row.panel, ForestPanel(short(heading), ways))
-    svg = forest_picture([row for _, row in drawn], panels, _IN_WORDS)
-    listed = others if len(metrics.deltas) <= _MOST_IN_FULL else []
-    return Against(system, base, svg, tuple(drawn), tuple(listed), len(others) - len(listed))
+    for place, estimates in differences_by_place(results, pair.other.system).items():
+        for estimate in estimates:
+            better = Measure.of(estimate.key.quantity).quantity.better
+            row = _difference(results, pair, f"{place} {better}", estimate)
+            if better == "neither" or not at_depth(estimate.key, primary_depth(results)):
+                others.append((place.title, row))
+                continue
+            drawn.append((place.title, row))
+            names = [short(system.name) for system in (pair.baseline, pair.other)]
+            first, second = names if better == "higher" else names[::-1]
+            panel = ForestPanel(short(place.title), (f"← {first} is better", f"{second} is better →"))
+            panels.setdefault(row.panel, panel)
+    filled = [replace(panel, rows=[row.drawn for _, row in drawn if row.panel == key]) for key, panel in panels.items()]
+    listed = others if len(others_of(results)) <= _MOST_IN_FULL else []
+    svg = forest(filled, _IN_WORDS).svg
+    return Against(pair.other.name, pair.baseline.name, svg, tuple(drawn), tuple(listed), len(others) - len(listed))
 
 
-def _listed(metrics: RetrievalMetrics, name: str) -> Iterator[tuple[str, str, str, DeltaEstimated]]:
-    """Everything but the means over criteria, which the artifact holds."""
-    for place, numbers in metrics.deltas[name].items():
-        if not place.endswith("/macro"):
-            for number, delta in numbers.items():
-                yield place, better(number), number, delta
-
-
-def _difference(
-    metrics: RetrievalMetrics, what: tuple[str, str, str], delta: DeltaEstimated, names: tuple[str, str]
-) -> Difference:
-    place, direction, number = what
-    way = which_way(metrics, delta)
-    style = _STYLES[direction].get(way, "neither")
-    winner = {"left": names[0], "right": names[1]}.get(style)
-    above = delta.share_above
-    shares = (None, None) if above is None or direction == "neither" else (1 - above, above)
-    return Difference(
-        panel=f"{place} {direction}",
-        name=number_title(number),
-        delta=delta.delta,
-        ends=delta.ci95_recommended,
-        said=f"{winner} is better" if winner else way,
-        favours=shares if direction == "higher" else shares[::-1],
-        style=style,
+def _difference(results: Results, pair: Pair, panel: str, estimate: Estimate) -> Difference:
+    decision = decide(results, estimate.key)
+    winner = decision.winner
+    return RetrievalDifference(
+        panel=panel,
+        name=title(estimate.key),
+        estimate=estimate,
+        interval=shown_interval(results, estimate),
+        decision=decision,
+        says=decision_text(results, decision) if winner is None else f"{pair.named(winner).name} is better",
+        pair=pair,
     )

@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from demur.report.numbers import UNDEFINED, interval_text
-from demur.report.overview import Card, Figure
-from demur.report.retrieval_names import number_title
-from demur.report.sides import isolated
-from demur.report.systems import systems_of
-from demur.retrieval_verdict import ABOVE, BELOW, primary, primary_delta, retrieval_verdict, which_way
+from demur.inference.key import Key
+from demur.report.cards import Card, CardNumber
+from demur.report.names import isolated
+from demur.report.retrieval.places import against_baseline, others_of, primary, systems_of, title
+from demur.report.retrieval.sentences import decision_text, verdict
+from demur.report.sections import section
+from demur.report.text import UNDEFINED, four, interval_text, level_of, shown_interval
+from demur.report.verdict import decide
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from demur.report.sides import Side
-    from demur.retrieval_artifact import CandidateCounts, Estimated, RetrievalMetrics
-    from demur.verdict import Verdict
+    from demur.report.names import NamedSystem
+    from demur.report.verdict import Verdict
+    from demur.results.study import RetrievalSystem
+    from demur.results.table import Results
 
 _MOST_SYSTEMS = 4
 
 
 @dataclass(frozen=True, slots=True)
 class RetrievalOverview:
-    """What the artifact says, and the numbers it rests on."""
+    """What the results say, and the numbers that rests on."""
 
     verdict: Verdict
     primary: str
@@ -32,68 +36,56 @@ class RetrievalOverview:
     not_on_cards: int
 
 
-def retrieval_overview(metrics: RetrievalMetrics) -> RetrievalOverview:
+@section("verdict", "Verdict", task="retrieval", order=10)
+def retrieval_overview(results: Results) -> RetrievalOverview:
     """The verdict on the rankings where there is evidence."""
-    said = retrieval_verdict(metrics, isolated)
-    more = max(len(metrics.systems) - _MOST_SYSTEMS, 0)
-    return RetrievalOverview(said, number_title(primary(metrics)), (*_cards(metrics),), more)
+    more = max(len(results.systems) - _MOST_SYSTEMS, 0)
+    return RetrievalOverview(verdict(results, isolated), title(primary(results, "")), (*_cards(results),), more)
 
 
-def _cards(metrics: RetrievalMetrics) -> Iterator[Card]:
-    number, asked = primary(metrics), metrics.queries
-    systems = [*zip(systems_of(metrics), metrics.systems.values(), strict=True)][:_MOST_SYSTEMS]
-    interval = "95 % interval" if metrics.bootstrap else "no resamples, no intervals"
-    reached = tuple(_figure(side, one.positives_only.micro[number]) for side, one in systems)
-    yield Card(number_title(number), reached, f"queries with gold, higher is better; {interval}")
-    if len(metrics.deltas) == 1:
-        yield _difference(metrics, *metrics.deltas)
-    missed = tuple(_figure(side, one.empty_decision.get("false_evidence_rate")) for side, one in systems)
+def _cards(results: Results) -> Iterator[Card]:
+    study, systems = results.retrieval, systems_of(results)[:_MOST_SYSTEMS]
+    interval = level_of(results) if study.bootstrap else "no resamples, no intervals"
+    reached = tuple(_number(results, system, primary(results, system.system)) for system in systems)
+    yield Card(title(primary(results, "")), reached, f"queries with gold, higher is better; {interval}")
+    if len(others_of(results)) == 1:
+        yield _difference(results, *others_of(results))
+    missed = tuple(_number(results, system, Key(system.system, "false_evidence_rate")) for system in systems)
     yield Card("Shows something where nothing is", missed, "share of the queries without gold; lower is better")
-    share = asked.queries_with_positives / asked.queries_total if asked.queries_total else 0.0
-    counts = f"{asked.queries_with_positives} of {asked.queries_total} queries"
-    yield Card("Queries with evidence", (Figure(None, f"{share:.1%}", ""),), counts)
+    share = study.with_gold / study.queries if study.queries else 0.0
+    counts = f"{study.with_gold} of {study.queries} queries"
+    yield Card("Queries with evidence", (CardNumber(None, f"{share:.1%}", ""),), counts)
 
 
-def _difference(metrics: RetrievalMetrics, name: str) -> Card:
-    delta, base = primary_delta(metrics, name), metrics.settings.baseline or ""
-    way = which_way(metrics, delta)
-    winner = {ABOVE: name, BELOW: base}.get(way)
-    value = UNDEFINED if delta is None or delta.delta is None else f"{delta.delta:.4g}"
-    figure = Figure(None, value, interval_text(delta.ci95_recommended if delta else None))
-    title = f"Difference in {number_title(primary(metrics))}"
-    return Card(title, (figure,), f"{isolated(winner)} is better" if winner else way)
+def _difference(results: Results, system: str) -> Card:
+    key = replace(primary(results, system), minus=against_baseline(results))
+    estimate, decision = results.get(key), decide(results, key)
+    number = CardNumber(None, UNDEFINED, UNDEFINED)
+    if estimate is not None:
+        number = CardNumber(None, four(estimate.value), interval_text(shown_interval(results, estimate)))
+    note = f"{isolated(decision.winner)} is better" if decision.winner is not None else decision_text(results, decision)
+    return Card(f"Difference in {title(key)}", (number,), note)
 
 
-def _figure(side: Side, one: Estimated | None) -> Figure:
-    if one is None or one.value is None:
-        return Figure(side, UNDEFINED, (one.reason or "") if one else "")
-    return Figure(side, f"{one.value:.4g}", interval_text(one.ci95_recommended) if one.ci95_recommended else "")
-
-
-@dataclass(frozen=True, slots=True)
-class Lists:
-    """What one system returned."""
-
-    side: Side
-    abstained: int
-    candidates: CandidateCounts
+def _number(results: Results, system: NamedSystem, key: Key) -> CardNumber:
+    estimate = results.get(key)
+    if estimate is None or math.isnan(estimate.value):
+        return CardNumber(system, UNDEFINED, estimate.undefined if estimate else "")
+    interval = shown_interval(results, estimate)
+    return CardNumber(system, four(estimate.value), interval_text(interval) if interval else "")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """From the posts to the queries that were counted, and what each system returned for them."""
+class QueriesCounted:
+    """Which share of the queries has gold, and what each system returned."""
 
     share: str
-    lists: tuple[Lists, ...]
+    lists: tuple[tuple[NamedSystem, RetrievalSystem], ...]
 
 
-def asked(metrics: RetrievalMetrics) -> Asked:
+@section("counted", "Who was counted", task="retrieval", order=20)
+def queries_counted(results: Results) -> QueriesCounted:
     """Which queries were counted."""
-    counts = metrics.queries
-    return Asked(
-        share=f"{100 * counts.queries_with_positives / max(counts.queries_total, 1):.2f}",
-        lists=tuple(
-            Lists(side, one.queries_abstained, one.candidates)
-            for side, one in zip(systems_of(metrics), metrics.systems.values(), strict=True)
-        ),
-    )
+    study = results.retrieval
+    share = f"{100 * study.with_gold / max(study.queries, 1):.2f}"
+    return QueriesCounted(share, (*zip(systems_of(results), study.systems, strict=True),))

@@ -1,89 +1,159 @@
-"""Names of retrieval numbers: what the members of an artifact are called in a report, and which way is better."""
+"""Places: the groups numbers of retrieval are listed in, what these are called, and the number a verdict rests on."""
 
 from __future__ import annotations
 
-from demur.errors import UserError, shown
-from demur.metrics.retrieval import RankingMeasure
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+from demur.errors import shown
+from demur.inference.key import Key, Minus
+from demur.quantities import Measure
+from demur.report.names import NamedSystem, isolated
+from demur.report.text import UNDEFINED, with_interval
+from demur.strict_model import WordedWarning
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from demur.inference.estimates import Estimate
+    from demur.inference.warnings import ResultWarning
+    from demur.results.study import PlacedFigure
+    from demur.results.table import Results
+
+_USUAL_DEPTH = 10
+_LONGEST_LABEL = 24
 _TITLES = {
-    "auroc": "AUROC",
-    "auprc": "AUPRC",
-    "cmax": "Cmax",
-    "mae": "risk",
-    "aurc": "AURC",
-    "augrc": "AUGRC",
-    "eaurc": "eAURC",
-    "eaugrc": "eAUGRC",
-    "f1": "F1",
-    "evidence_f1": "evidence F1",
-    "average_k": "average K",
+    ("ranking", "with_gold"): ("Queries with gold", "positives only"),
+    ("ranking", "all"): ("All queries", "all queries"),
+    ("selection", "all"): ("As selected", "dynamic k"),
+    ("decision", "all"): ("No evidence: the decision", "empty decision"),
+    ("forecasts", "all"): ("No evidence: the chance", "detection"),
+    ("curve", "all"): ("The gate", "gate"),
 }
-_LOWER = ("false_evidence_rate", "mae", "aurc", "augrc", "eaurc", "eaugrc")
-_NEITHER = ("average_k", "cmax")
-_RATE = "tpr@fpr="
-_PLACES = {
-    "positives_only": "Queries with gold",
-    "all_queries": "All queries",
-    "dynamic_k": "As selected",
-    "empty_decision": "No evidence: the decision",
-    "detection": "No evidence: the chance",
-    "gate": "The gate",
-}
+_ORDER = [*_TITLES]
+_POOLED = ("ranking", "forecasts")
 
 
-def number_title(name: str) -> str:
-    """A number as people write it; one that is not known stays as it is.
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Numbers that are listed together: of one family of quantities, among some queries, of one policy if of any."""
 
-    >>> [number_title(name) for name in ("ndcg@10", "tpr@fpr=0.05", "false_evidence_rate")]
-    ['nDCG@10', 'TPR@5% FPR', 'false evidence rate']
+    family: str
+    among: str
+    policy: str = ""
+
+    @classmethod
+    def of(cls, key: Key) -> Place:
+        """Where a number is listed."""
+        measure = Measure.of(key.quantity)
+        policy = measure.text if measure.quantity.of == "selection" else ""
+        return cls(measure.quantity.of, key.among, policy)
+
+    @property
+    def title(self) -> str:
+        """The place as a heading."""
+        return f"Policy {shown(self.policy)}" if self.policy else _TITLES[self.family, self.among][0]
+
+    @property
+    def words(self) -> str:
+        """The place inside a line of text."""
+        return f"policies, {shown(self.policy)}" if self.policy else _TITLES[self.family, self.among][1]
+
+    @property
+    def pooled_words(self) -> str:
+        """The same, where means over criteria could be meant as well."""
+        return f"{self.words}, micro" if self.family in _POOLED else self.words
+
+
+def by_place(rows: Iterable[Estimate]) -> dict[Place, list[Estimate]]:
+    """Numbers place by place."""
+    places: dict[Place, list[Estimate]] = {}
+    for row in rows:
+        places.setdefault(Place.of(row.key), []).append(row)
+    return dict(sorted(places.items(), key=lambda part: _ORDER.index((part[0].family, part[0].among))))
+
+
+def systems_of(results: Results) -> tuple[NamedSystem, ...]:
+    """Every system; the baseline is drawn as left, the others as right."""
+    first = results.study.baseline or results.systems[0]
+    word = "baseline" if len(results.systems) > 1 else "run"
+    return tuple(
+        NamedSystem(name, word, "left", isolated(name))
+        if name == first
+        else NamedSystem(name, "", "right", isolated(name))
+        for name in results.systems
+    )
+
+
+def others_of(results: Results) -> tuple[str, ...]:
+    """The systems that are compared with the baseline."""
+    base = results.study.baseline
+    return () if base is None else tuple(name for name in results.systems if name != base)
+
+
+def against_baseline(results: Results) -> Minus:
+    """What every difference subtracts."""
+    return Minus("system", results.study.baseline)
+
+
+def primary_depth(results: Results) -> int:
+    """How many ids of a list the verdict looks at: 10, or the most that were looked at."""
+    depths = results.retrieval.settings.k
+    return _USUAL_DEPTH if _USUAL_DEPTH in depths else max(depths)
+
+
+def primary(results: Results, system: str) -> Key:
+    """The number the verdict rests on: the nDCG where there is evidence."""
+    return Key(system, f"ndcg@{primary_depth(results)}", among="with_gold")
+
+
+def at_depth(key: Key, depth: int) -> bool:
+    """Whether a number is taken at a depth, or at none."""
+    measure = Measure.of(key.quantity)
+    return measure.quantity.of != "ranking" or measure.value == depth
+
+
+def title(key: Key) -> str:
+    """What a number is called."""
+    return Measure.of(key.quantity).title
+
+
+def cell(results: Results, estimate: Estimate | None) -> str:
+    """A number with its interval."""
+    missing = estimate is None or math.isnan(estimate.value)
+    return UNDEFINED if missing or estimate is None else with_interval(results, estimate)
+
+
+def placed_figures(results: Results, system: str) -> dict[str, PlacedFigure]:
+    """The numbers of a system that fall somewhere among the reference ranges."""
+    return {figure.metric: figure for figure in results.retrieval.reference_ranges if figure.system == system}
+
+
+def short(name: str) -> str:
+    """A name as a picture has room for it.
+
+    >>> short("reranked"), short("a" * 30)
+    ('reranked', 'aaaaaaaaaaaaaaaaaaaaaaa…')
     """
-    if name.startswith(_RATE):
-        return f"TPR@{rate_text(name.removeprefix(_RATE))} FPR"
-    try:
-        return RankingMeasure.of(name).title if "@" in name else _TITLES.get(name, shown(name.replace("_", " ")))
-    except UserError:
-        return shown(name)
+    return name if len(name) <= _LONGEST_LABEL else f"{name[: _LONGEST_LABEL - 1]}…"
 
 
-def rate_text(rate: str) -> str:
-    """A rate as a share of a hundred.
-
-    >>> rate_text("0.05"), rate_text("few")
-    ('5%', 'few')
-    """
-    try:
-        return f"{float(rate):.0%}"
-    except ValueError:
-        return shown(rate)
+def worded_warnings(results: Results) -> list[WordedWarning]:
+    """The warnings in words, each with what it is about."""
+    return [WordedWarning(code=one.code, message=one.message(), where=_about(one)) for one in results.warnings]
 
 
-def place_in_words(place: str) -> str:
-    """What a number is over.
-
-    >>> place_in_words("positives_only/micro"), place_in_words("policies/fixed:3")
-    ('positives only, micro', 'policies, fixed:3')
-    """
-    return shown(place.replace("_", " ").replace("/", ", "))
-
-
-def place_title(place: str) -> str:
-    """The same as a heading, pooled unless it says otherwise.
-
-    >>> [place_title(place) for place in ("positives_only/micro", "folds", "policies/fixed:3")]
-    ['Queries with gold', 'folds', 'Policy fixed:3']
-    """
-    stem, _, rest = place.partition("/")
-    if stem == "policies":
-        return f"Policy {shown(rest)}"
-    return _PLACES[stem] if stem in _PLACES and rest in ("", "micro") else place_in_words(place)
+def _about(warning: ResultWarning) -> str:
+    about, subject = warning.about, warning.subject
+    if about.system is None:
+        return "posts" if subject == "clusters" else subject
+    gate = "gate " if subject in ("clusters", "confidence") else ""
+    return f"{about.system} {gate}{subject}".strip()
 
 
-def better(name: str) -> str:
-    """Which way a number is better: higher, lower, or neither.
-
-    >>> better("ndcg@10"), better("false_evidence_rate"), better("average_k")
-    ('higher', 'lower', 'neither')
-    """
-    if name in _NEITHER:
-        return "neither"
-    return "lower" if name in _LOWER else "higher"
+def chance_numbers(results: Results, system: str, *families: str) -> tuple[str, ...]:
+    """Every number of a system's probabilities, to tell whether systems share them."""
+    rows = results.where(system=system, confidence="prob", minus=None)
+    chosen = [row for row in rows if Measure.of(row.key.quantity).quantity.of in families]
+    return tuple(repr((row.key.quantity, row.key.group, row.value, row.recommended, row.threshold)) for row in chosen)

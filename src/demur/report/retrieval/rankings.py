@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from demur.drawing.forest import DotGroup, IntervalRow, dot_plot
-from demur.report.retrieval_names import number_title
-from demur.report.systems import cell, depth_of, short, systems_of
-from demur.retrieval_verdict import primary
+from demur.inference.key import Group
+from demur.quantities import Measure
+from demur.report.retrieval.places import at_depth, cell, placed_figures, primary_depth, short, systems_of, title
+from demur.report.sections import section
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from demur.inference.estimates import Estimate
+    from demur.inference.key import Key
+    from demur.report.names import NamedSystem
+    from demur.results.study import PlacedFigure
+    from demur.results.table import Results
 
-    from demur.report.sides import Side
-    from demur.retrieval_artifact import Estimated, Placed, RetrievalMetrics
-
-_NAMES = {"positives_only": "with gold", "all_queries": "all"}
+_NAMES = {"with_gold": "with gold", "all": "all"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,58 +42,64 @@ class Population:
     rows: tuple[RankingRow, ...]
 
 
-def rankings_compared(metrics: RetrievalMetrics) -> list[Population]:
+@section("rankings", "Rankings", task="retrieval", order=30)
+def rankings_compared(results: Results) -> list[Population]:
     """Both populations; the reference ranges are about the queries with gold."""
-    return [_population(metrics, key) for key in _NAMES]
+    study = results.retrieval
+    return [_population(results, "with_gold", study.with_gold), _population(results, "all", study.queries)]
 
 
-def _population(metrics: RetrievalMetrics, key: str) -> Population:
-    found = [getattr(one, key) for one in metrics.systems.values()]
-    placed = [one for one in metrics.reference_ranges if key == "positives_only" and one.metric in found[0].micro]
-    depth = depth_of(primary(metrics))
-    drawn = [name for name in found[0].micro if depth_of(name) == depth]
-    sides = systems_of(metrics)
-    ranges = {one.metric: {"baseline": one.baseline, "good": one.good} for one in placed}
+def ranking_keys(results: Results, among: str) -> list[Key]:
+    """Every ranking number of the first system, pooled."""
+    rows = results.where(system=results.systems[0], among=among, group=None, minus=None)
+    return [row.key for row in rows if Measure.of(row.key.quantity).quantity.of == "ranking"]
+
+
+def _population(results: Results, among: str, queries: int) -> Population:
+    keys, systems = ranking_keys(results, among), systems_of(results)
+    judged = systems if among == "with_gold" else ()
+    placed = {system.system: placed_figures(results, system.system) for system in judged}
+    names = {key.quantity for key in keys}
+    ranges = {name: figure for figures in placed.values() for name, figure in figures.items() if name in names}
     groups = [
-        DotGroup(
-            number_title(name),
-            [_row(side, one.micro[name]) for side, one in zip(sides, found, strict=True)],
-            ranges.get(name, {}),
-        )
-        for name in drawn
+        DotGroup(title(key), [_row(results, system, key) for system in systems], _ranges(ranges.get(key.quantity)))
+        for key in keys
+        if at_depth(key, primary_depth(results))
     ]
-    words = (
-        f"Ranking numbers of every system over the queries ({_NAMES[key]}), with intervals; the table holds them all."
-    )
+    words = f"Ranking numbers of every system over the queries ({_NAMES[among]}), with intervals"
     return Population(
-        key=key,
-        name=_NAMES[key],
-        queries=found[0].queries,
-        svg=dot_plot(groups, words).svg,
-        ranges=tuple(_range_in_words(one) for one in {one.metric: one for one in placed}.values()),
+        key=among,
+        name=_NAMES[among],
+        queries=queries,
+        svg=dot_plot(groups, f"{words}; the table holds them all.").svg,
+        ranges=tuple(map(_range_in_words, ranges.values())),
         rows=tuple(
-            RankingRow(
-                number_title(name),
-                tuple(
-                    (cell(one.micro[name]), cell(one.macro[name]), _place(placed, system, name))
-                    for system, one in zip(metrics.systems, found, strict=True)
-                ),
-            )
-            for name in found[0].micro
+            RankingRow(title(key), tuple(_cells(results, system.system, key, placed) for system in systems))
+            for key in keys
         ),
     )
 
 
-def _place(placed: Sequence[Placed], system: str, metric: str) -> str:
-    return next((one.place for one in placed if (one.system, one.metric) == (system, metric)), "")
+def _cells(results: Results, system: str, key: Key, placed: dict[str, dict[str, PlacedFigure]]) -> tuple[str, str, str]:
+    own = replace(key, system=system)
+    figure = placed.get(system, {}).get(key.quantity)
+    over_criteria = results.get(replace(own, group=Group("criterion")))
+    return cell(results, results.get(own)), cell(results, over_criteria), figure.place if figure else ""
 
 
-def _range_in_words(one: Placed) -> str:
-    baseline, good = (f"{low:g} to {high:g}" for low, high in (one.baseline, one.good))
-    return f"{number_title(one.metric)}: a baseline reaches {baseline}, a good system {good}"
+def _ranges(figure: PlacedFigure | None) -> dict[str, tuple[float, float]]:
+    return {"baseline": figure.baseline, "good": figure.good} if figure else {}
 
 
-def _row(side: Side, one: Estimated) -> IntervalRow:
-    ends = one.ci95_recommended
+def _range_in_words(figure: PlacedFigure) -> str:
+    baseline, good = (f"{low:g} to {high:g}" for low, high in (figure.baseline, figure.good))
+    return f"{Measure.of(figure.metric).title}: a baseline reaches {baseline}, a good system {good}"
+
+
+def _row(results: Results, system: NamedSystem, key: Key) -> IntervalRow:
+    estimate: Estimate | None = results.get(replace(key, system=system.system))
+    if estimate is None or math.isnan(estimate.value):
+        return IntervalRow(short(system.name), system.style, None, None, estimate.undefined if estimate else "")
+    ends = estimate.recommended
     interval = None if ends is None else (ends.low, ends.high)
-    return IntervalRow(short(side.name), side.style, one.value, interval, one.reason or "")
+    return IntervalRow(short(system.name), system.style, estimate.value, interval)

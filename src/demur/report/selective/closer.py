@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from demur.inference.key import Group, Key
 from demur.report.names import systems_of
 from demur.report.sections import section
+from demur.report.shading import FEW, ShadedCell, shade
 from demur.report.text import UNDEFINED
 from demur.results.record import MOST_CASES
 
@@ -21,18 +22,8 @@ if TYPE_CHECKING:
 
     Numbers = dict[str, float]
 
-FEW = 10
-_SHADES = 8
 _MOST_NAMES = 200
 _NUMBERS = ("units", "answered", "cmax", "risk", "bias")
-
-
-@dataclass(frozen=True, slots=True)
-class ShadedCell:
-    """A number with the shade of its background; greyed where few answers stand behind it."""
-
-    shown: str
-    style: str
 
 
 _NOTHING = ShadedCell(UNDEFINED, "few")
@@ -93,11 +84,6 @@ def _signed(bias: float) -> str:
     """A bias with its sign, unless it is nothing to the digits shown."""
     text = f"{bias:+.3f}"
     return "0.000" if float(text) == 0 else text
-
-
-def shade(kind: str, share: float, *, few: bool) -> str:
-    """The style of a cell of a heat map, darker where there is more."""
-    return "few" if few else f"{kind} shade-{round(min(max(share, 0.0), 1.0) * _SHADES)}"
 
 
 @dataclass(frozen=True, slots=True)

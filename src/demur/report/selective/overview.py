@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from demur.errors import shown
 from demur.inference.key import Key
+from demur.report.cards import Card, CardNumber
 from demur.report.differences import is_measured, nothing_common, says_in_full
 from demur.report.names import pairs_of, systems_of
 from demur.report.sections import section
@@ -21,24 +22,6 @@ if TYPE_CHECKING:
     from demur.report.verdict import Verdict
     from demur.results.study import SelectiveStudy
     from demur.results.table import Results
-
-
-@dataclass(frozen=True, slots=True)
-class CardNumber:
-    """A number on a card, whose it is, and its interval."""
-
-    system: NamedSystem | None
-    value: str
-    interval: str
-
-
-@dataclass(frozen=True, slots=True)
-class Card:
-    """A number, or one of each system, with what it means."""
-
-    title: str
-    numbers: tuple[CardNumber, ...]
-    note: str
 
 
 @dataclass(frozen=True, slots=True)

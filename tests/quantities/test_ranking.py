@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from ir_measures import AP, RR, P, R, Success, nDCG
 
 from demur.errors import UserError
-from demur.metrics.retrieval import RANKING_METRICS, RankingMeasure, Top, per_query
+from demur.quantities import Measure, quantities
+from demur.quantities.ranking import Top, per_query
 from demur.ranking_columns import rankings_of
 from demur.retrieval import (
     hit_at_k,
@@ -27,6 +28,7 @@ from demur.retrieval import (
 
 FUNCTIONS = (recall_at_k, precision_at_k, hit_at_k, mrr_at_k, map_at_k, map_trec_at_k, ndcg_at_k)
 IDS = [f"s{number}" for number in range(12)]
+RANKING = {entry.stem: entry.function for entry in quantities("ranking")}
 
 
 class TestOneQuery:
@@ -132,43 +134,43 @@ class TestAllQueriesAtOnce:
     @given(queries, st.integers(1, 15))
     def test_every_bit_is_that_of_the_plain_loop(self, asked, k):
         facts = rankings_of([gold for gold, _ in asked], [ranked for _, ranked in asked])
-        found = per_query(facts, [RankingMeasure.of(f"{name[:-2]}@{k}") for name in RANKING_METRICS])
-        for name, column in found.items():
-            assert column.tolist() == [slow(name.partition("@")[0], gold, ranked, k) for gold, ranked in asked]
+        found = per_query(facts, [Measure.of(f"{stem}@{k}") for stem in RANKING])
+        for measure, column in found.items():
+            assert column.tolist() == [slow(measure.quantity.stem, gold, ranked, k) for gold, ranked in asked]
 
     @given(queries, st.integers(1, 15))
     def test_effective_k_is_k_where_the_list_is_long_enough_and_its_length_otherwise(self, asked, k):
         facts = rankings_of([gold for gold, _ in asked], [ranked for _, ranked in asked])
-        for metric in RANKING_METRICS.values():
-            found = metric.function(Top(facts, k, effective=True)).tolist()
+        for stem, function in RANKING.items():
+            found = function(Top(facts, k, effective=True)).tolist()
             expected = [
-                slow(metric.name[:-2], gold, ranked, min(k, len(ranked))) if ranked else 0.0 for gold, ranked in asked
+                slow(stem, gold, ranked, min(k, len(ranked))) if ranked else 0.0 for gold, ranked in asked
             ]
-            assert found == expected, metric.name
+            assert found == expected, stem
 
     @given(queries)
     def test_a_deeper_look_never_finds_less(self, asked):
         facts = rankings_of([gold for gold, _ in asked], [ranked for _, ranked in asked])
-        for name in ("recall@K", "hit@K", "mrr@K", "map_trec@K"):
-            columns = [RANKING_METRICS[name].function(Top(facts, k)) for k in range(1, 14)]
+        for stem in ("recall", "hit", "mrr", "map_trec"):
+            columns = [RANKING[stem](Top(facts, k)) for k in range(1, 14)]
             assert all((after >= before).all() for before, after in pairwise(columns))
 
     @given(queries, st.integers(1, 15))
     def test_all_values_are_shares_and_agree_on_finding_nothing(self, asked, k):
         facts = rankings_of([gold for gold, _ in asked], [ranked for _, ranked in asked])
-        columns = {name: metric.function(Top(facts, k)) for name, metric in RANKING_METRICS.items()}
+        columns = {stem: function(Top(facts, k)) for stem, function in RANKING.items()}
         for column in columns.values():
             assert ((column >= 0) & (column <= 1)).all()
-            assert ((column > 0) == (columns["hit@K"] > 0)).all()
+            assert ((column > 0) == (columns["hit"] > 0)).all()
 
     def test_names_print_as_they_parse(self):
         for name in ("recall@1", "ndcg@10", "map_trec@5"):
-            assert str(RankingMeasure.of(name)) == name
-        with pytest.raises(UserError, match=r"no ranking metric is called ndgc@K; did you mean ndcg@K\?"):
-            RankingMeasure.of("ndgc@10")
+            assert str(Measure.of(name)) == name
+        with pytest.raises(UserError, match=r"no quantity is called ndgc@10; did you mean ndcg@K\?"):
+            Measure.of("ndgc@10")
         for name in ("ndcg", "ndcg@", "ndcg@0", "ndcg@-1", 3):
             with pytest.raises(UserError):
-                RankingMeasure.of(name)
+                Measure.of(name)
 
 
 @pytest.fixture(scope="module")
@@ -203,7 +205,8 @@ class TestAgainstTrecEval:
     @pytest.mark.parametrize("k", [1, 3, 5, 10])
     def test_the_same_number_for_every_query(self, asked, theirs, ours, other, k):
         facts = rankings_of([g for _, g, _ in asked], [r for _, _, r in asked], posts=[name for name, _, _ in asked])
-        found = per_query(facts, [RankingMeasure.of(f"{ours}@{k}")])[f"{ours}@{k}"]
+        measure = Measure.of(f"{ours}@{k}")
+        found = per_query(facts, [measure])[measure]
         expected = [theirs[f"{other}@{k}", name] for name, _, _ in asked]
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6 if other == "nDCG" else 1e-12)
 

@@ -1,4 +1,4 @@
-"""Places: where in a reported file a figure stands, and what the names above it and the members beside it say of it."""
+"""Contexts: where in a reported file a figure stands, and what the names above it and the members beside it say of it."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from demur.audit.figures import Printed, flattened
 from demur.audit.reported.names import (
     AVERAGINGS,
     SPREADS,
-    Asked,
     Averaging,
+    Quantity,
     Spread,
-    asked_at,
-    asked_for,
     plain_name,
+    quantity_at,
+    quantity_named,
     stem_of,
 )
 
@@ -41,17 +41,22 @@ _WORDS: dict[str, Mapping[str, Any]] = {
     "averaging": AVERAGINGS,
     "spread": SPREADS,
     "group": _GROUPS,
+    "draws": {
+        **dict.fromkeys(("ci95", "ci", "ci_95", "confidence_interval", "interval"), "interval"),
+        **dict.fromkeys(("std_error", "standard_error", "stderr", "se"), "error"),
+    },
     "difference": dict.fromkeys(("deltas", "delta", "differences", "difference"), True),
 }
 _WRAPPERS = ("metrics", "results", "systems", "summary", "overall", "counts", "queries", "runs", "modes")
 _TOPICS = ("ranking", "retrieval", "detection", "no_evidence", "calibration", "dynamic_k", "selection")
 _TOPICS_OF_RUNS = (
     *("selective", "selective_prediction", "population", "confidence_variants", "variants"),
-    *("interpretation", "reliability", "comparison"),
+    *("interpretation", "reliability", "comparison", "bootstrap"),
 )
 _SAY_NOTHING = frozenset((*_WRAPPERS, *_TOPICS, *_TOPICS_OF_RUNS))
 _ITSELF = ("value", "point", "estimate", "delta")
 _AREAS = ("aurc@C", "augrc@C")
+_ENDS = {**dict.fromkeys(("0", "low", "lower"), "low"), **dict.fromkeys(("1", "high", "upper"), "high")}
 _ACHIEVED = ("achieved", "used")
 _COVERAGE_OF_ENTRY = ("requested", "coverage", "target")
 _PAIR = 2
@@ -89,14 +94,14 @@ class Known:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Context:
     """A figure with everything the path to it says.
 
-    `group` waits for the name of a criterion or a fold, `stem` (such as recall@K) for a depth or a coverage;
-    `stranger` is the first name nobody knows.
+    `draws` says that it is an end of an interval or a standard error; `group` waits for the name of a criterion or a
+    fold, `stem` (such as recall@K) for a depth or a coverage; `stranger` is the first name nobody knows.
     """
 
-    asked: Asked | None = None
+    quantity: Quantity | None = None
     system: str | None = None
     confidence: str | None = None
     population: Population | None = None
@@ -105,12 +110,15 @@ class Place:
     criterion: str | None = None
     fold: str | None = None
     difference: bool = False
+    draws: str | None = None
     group: str | None = None
     stem: str | None = None
     stranger: str | None = None
 
-    def within(self, name: str, known: Known) -> Place:
-        """The place one name further down."""
+    def within(self, name: str, known: Known) -> Context:
+        """The context one name further down."""
+        if self.draws == "interval" and plain_name(name) in _ENDS and self.usual(known).quantity:
+            return replace(self.usual(known), draws=_ENDS[plain_name(name)])
         section = self._section(name, known)
         return replace(self, **section) if section else self._part(plain_name(name), known) or self._measuring(name)
 
@@ -119,8 +127,8 @@ class Place:
         plain = plain_name(name)
         if self.group and (member := known.member(name, self.group)) is not None:
             return {"group": None, self.group: member}
-        if self.stem and (asked := asked_at(self.stem, name)):
-            return {"asked": asked, "stem": None}
+        if self.stem and (quantity := quantity_at(self.stem, name)):
+            return {"quantity": quantity, "stem": None}
         if self.system is None and (system := known.system(name)) is not None:
             return {"system": system}
         if self.confidence is None and known.is_confidence(name):
@@ -130,43 +138,43 @@ class Place:
         unsaid = [attribute for attribute, words in _WORDS.items() if plain in words and not getattr(self, attribute)]
         return {attribute: _WORDS[attribute][plain] for attribute in unsaid[:1]}
 
-    def _part(self, plain: str, known: Known) -> Place | None:
+    def _part(self, plain: str, known: Known) -> Context | None:
         """What a name says that only repeats the figure above it, or asks for the coverage it was taken at."""
-        asked = self.asked or self.usual(known).asked
-        if asked is None or plain in _ITSELF:
-            return replace(self, asked=asked) if asked else None
-        if not asked.figure.endswith("@C"):
+        quantity = self.quantity or self.usual(known).quantity
+        if quantity is None or plain in _ITSELF:
+            return replace(self, quantity=quantity) if quantity else None
+        if not quantity.name.endswith("@C"):
             return None
         if plain in _ACHIEVED:
-            return replace(self, asked=replace(asked, achieved=True))
-        return self if asked_at(asked.figure, plain) == asked or stem_of(plain) == asked.figure else None
+            return replace(self, quantity=replace(quantity, achieved=True))
+        return self if quantity_at(quantity.name, plain) == quantity or stem_of(plain) == quantity.name else None
 
-    def usual(self, known: Known) -> Place:
+    def usual(self, known: Known) -> Context:
         """The same, with an area that still waits for its coverage cut at the usual one."""
-        if self.asked is None and self.stem in _AREAS and known.usual_coverage is not None:
-            return replace(self, asked=Asked(self.stem, known.usual_coverage))
+        if self.quantity is None and self.stem in _AREAS and known.usual_coverage is not None:
+            return replace(self, quantity=Quantity(self.stem, known.usual_coverage))
         return self
 
-    def _measuring(self, name: str) -> Place:
-        """The place with the figure a name asks for, unless there is one or the two contradict each other."""
-        asked, stem = asked_for(name), stem_of(name)
-        clash = asked and ((asked.averaging and self.averaging) or (asked.spread and self.spread))
-        if (asked is None and stem is None) or clash or self.asked or self.stem:
+    def _measuring(self, name: str) -> Context:
+        """The context with the quantity a name asks for, unless there is one or the two contradict each other."""
+        quantity, stem = quantity_named(name), stem_of(name)
+        clash = quantity and ((quantity.averaging and self.averaging) or (quantity.spread and self.spread))
+        if (quantity is None and stem is None) or clash or self.quantity or self.stem:
             return replace(self, stranger=self.stranger or name)
-        if asked is None:
+        if quantity is None:
             return replace(self, stem=stem)
-        alone = replace(asked, averaging=None, spread=None)
-        averaging, spread = asked.averaging or self.averaging, asked.spread or self.spread
-        return replace(self, asked=alone, averaging=averaging, spread=spread, stem=stem)
+        alone = replace(quantity, averaging=None, spread=None)
+        averaging, spread = quantity.averaging or self.averaging, quantity.spread or self.spread
+        return replace(self, quantity=alone, averaging=averaging, spread=spread, stem=stem)
 
 
-def place_of(path: Path, known: Known) -> Place:
+def context_of(path: Path, known: Known) -> Context:
     """What a path says, from the outermost name to the figure's own."""
-    place = Place()
+    context = Context()
     for name in path[:-1]:
         if plain_name(name) not in _SAY_NOTHING or known.system(name) is not None:
-            place = place.within(name, known)
-    return place.within(path[-1], known).usual(known)
+            context = context.within(name, known)
+    return context.within(path[-1], known).usual(known)
 
 
 def _stem(name: str) -> str:

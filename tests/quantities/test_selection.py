@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 
 from demur.errors import UserError
 from demur.ranking_columns import rankings_of
-from demur.selection import POLICIES, Bounds, Policy, breaches, evidence, shown_hits
+from demur.quantities import quantities
+from demur.quantities.evidence import Selection
+from demur.selection import POLICIES, Bounds, Policy, breaches, shown_hits
 
 lists = st.lists(
     st.lists(st.integers(0, 20), max_size=9).map(lambda s: sorted(s, reverse=True)), min_size=1, max_size=6
@@ -81,6 +83,11 @@ class TestBounds:
             (4, 6, 2, 5),
         ]
         assert [*breaches(rankings_of([[]], [ids]), Bounds())] == []
+
+
+def evidence(gold, shown, hits):
+    selection = Selection(gold, shown, hits)
+    return {entry.stem: entry.function(selection) for entry in quantities("selection")}
 
 
 class TestEvidence:
