@@ -1,30 +1,90 @@
-"""Write the golden artifacts of tests/golden anew. Run by `make golden`, by hand, when a number is meant to change."""
+"""Write the golden files of tests/golden anew. Run by `make golden`, by hand, when a number is meant to change."""
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from demur.evaluation import Settings, evaluate
-from demur.read import read_run
-from demur.resample import Plan
-from demur.results import metrics_artifact
+from demur import Plan, RetrievalSettings, Settings, evaluate, evaluate_retrieval, rankings_of, read_run
 from demur.write import json_text
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from demur import Rankings, Results
+
 FOLDER = Path(__file__).parents[1] / "tests" / "golden"
-MODES = {"one": ("zero_shot",), "paired": ("zero_shot", "few_shot")}
+WHEN = "2026-01-31T12:00:00Z"
+
+
+def selective(name: str, *modes: str, resamples: int = 200, labels: tuple[str, ...] = (), **settings: str) -> Results:
+    """Modes of the golden run, under their labels where they have some."""
+    runs = [read_run(FOLDER / "run.json", mode=mode) for mode in modes]
+    return evaluate(
+        *([dict(zip(labels, runs, strict=True))] if labels else runs),
+        settings=Settings(**{"confidence": "all"} | settings),
+        plan=Plan(resamples, seed=7),
+        created_at=WHEN,
+        command=f"golden {name}",
+    )
+
+
+def rankings(seed: int) -> Rankings:
+    """Twelve queries of six posts, some without gold, with a gate, a selection and two folds."""
+    rng = random.Random(1)
+    gold = [rng.sample([f"s{n}" for n in range(6)], rng.choice([0, 1, 2])) for _ in range(12)]
+    rng = random.Random(seed)
+    ranked = [rng.sample([f"s{n}" for n in range(6)], rng.choice([0, 4, 6])) for _ in gold]
+    return rankings_of(
+        gold,
+        ranked,
+        posts=[query // 2 for query in range(12)],
+        criteria=["A.1" if query % 2 else "A/2" for query in range(12)],
+        scores=[sorted((rng.randint(0, 9) for _ in ids), reverse=True) for ids in ranked],
+        prob=[rng.randint(0, 10) / 10 for _ in gold],
+        fold=[str(query // 6) for query in range(12)],
+        selected=[ids[: rng.randint(0, 3)] for ids in ranked],
+    )
+
+
+def retrieval() -> Results:
+    """Two retrieval systems, one called as if it were a part of the other."""
+    return evaluate_retrieval(
+        {"bge": rankings(2), "bge/large": rankings(3)},
+        settings=RetrievalSettings(depths=(3,), policies=("fixed:2",)),
+        plan=Plan(50, seed=7),
+        created_at=WHEN,
+        command="golden retrieval",
+    )
+
+
+GOLDEN: dict[str, Callable[[], Results]] = {
+    "one": lambda: selective("one", "zero_shot"),
+    "paired": lambda: selective("paired", "zero_shot", "few_shot"),
+    "three": lambda: selective(
+        "three",
+        "zero_shot",
+        "few_shot",
+        "zero_shot",
+        resamples=50,
+        labels=("zero", "zero/few", "again"),
+        confidence="llm",
+        baseline="zero/few",
+    ),
+    "retrieval": retrieval,
+}
 
 
 def golden(name: str) -> str:
-    """The artifact as text; the path in it is the file's name alone, wherever the repository is."""
-    runs = [read_run(FOLDER / "run.json", mode=mode) for mode in MODES[name]]
-    found = evaluate(*runs, settings=Settings(confidence="all"), plan=Plan(200, seed=7))
-    content = metrics_artifact(found, created_at="2026-01-31T12:00:00Z", command=f"golden {name}").to_json()
-    for one in content["inputs"]:
-        one["path"] = Path(one["path"]).name
+    """The file as text; the path in it is the file's name alone, wherever the repository is."""
+    content = GOLDEN[name]().to_json()
+    for source in content["inputs"]:
+        source["path"] = source["path"] and Path(source["path"]).name
     return json_text(content)
 
 
 if __name__ == "__main__":
-    for name in MODES:
+    for name in GOLDEN:
         (FOLDER / f"{name}.json").write_text(golden(name), encoding="utf-8")
         print(f"wrote {name}.json")

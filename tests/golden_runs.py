@@ -2,19 +2,16 @@
 
 from pathlib import Path
 
-from demur import read_run
-from demur.evaluation import Settings, evaluate
-from demur.resample import Plan
-from demur.results import metrics_artifact
+from demur import Plan, Settings, evaluate, read_run
 
 GOLDEN = Path(__file__).parent / "golden"
 RUN = GOLDEN / "run.json"
 PLAN = Plan(50, seed=1)
+WHEN = "2026-01-31T12:00:00Z"
 
 
-def evaluated(*modes, **settings):
+def evaluated(*modes, plan=PLAN, names=None, **settings):
+    """Modes of the golden run, by the names they are given, if any."""
     runs = [read_run(RUN, mode=mode) for mode in modes]
-    plan = settings.pop("plan", PLAN)
-    return metrics_artifact(
-        evaluate(*runs, settings=Settings(**settings), plan=plan), created_at="2026-01-31T12:00:00Z"
-    )
+    systems = runs if names is None else [dict(zip(names, runs, strict=True))]
+    return evaluate(*systems, settings=Settings(**settings), plan=plan, created_at=WHEN)

@@ -38,7 +38,7 @@ class BandColumns:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BandEnds:
-    """The bands of both risks over the same coverages, each that of a operating point."""
+    """The bands of both risks over the same coverages, each that of an operating point."""
 
     coverage: Floats
     selective_risk: BandColumns

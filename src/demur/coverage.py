@@ -25,7 +25,7 @@ class Coverage:
     """A coverage in (0, 1] somebody asks for.
 
     Text is the exact decimal. A float stands for the decimal it prints as and reaches k/N within one part in 10¹²,
-    so that 0.1 + 0.2 reaches 3/10 and a Cmax that went through a float reaches its own working point.
+    so that 0.1 + 0.2 reaches 3/10 and a Cmax that went through a float reaches its own operating point.
 
     >>> Coverage.of("0.3").units_needed(10), Coverage.of(0.1 + 0.2).units_needed(10)
     (3, 3)
@@ -89,6 +89,15 @@ class Coverage:
         """
         whole, _, digits = self.text.removeprefix("~").partition(".")
         return f"{whole or '0'}.{digits:0<2}"
+
+    @classmethod
+    def of_key(cls, key: str) -> Coverage:
+        """The coverage a file has under this key, as it was typed.
+
+        >>> [Coverage.of_key(Coverage.of(text).key).text for text in ("0.1", "0.101", "1", "1/3")]
+        ['0.1', '0.101', '1', '1/3']
+        """
+        return cls.of(key.removesuffix(".00") if "/" in key else key).plain
 
     @property
     def plain(self) -> Coverage:

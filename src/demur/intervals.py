@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _ROUNDING = 1e-9
 _HALFWAY = 0.5
-_HOW = "aurc, augrc and cmax have one, if thorough=True asks for it"
+_HOW = "this number has none, or it was not asked for when it was computed (interval=…)"
 MOST_DROPPED = 0.5  # with more replicates than this left out, what is left says nothing about the whole
 MANY_CLUSTERS = 200  # from here on all methods agree, and the plain percentile is cheap
 
@@ -84,7 +84,8 @@ Ends = Callable[[Evidence, float], "tuple[float, float] | Interval | None"]
 class Method:
     """A way to make an interval, and what it needs besides bootstrap values.
 
-    `influence`: a standard error from an influence function; `errors`: one in every replicate. `left_out`: the values with one cluster left out.
+    `influence`: a standard error from an influence function; `errors`: one in every replicate; `left_out`: the values
+    with one cluster left out.
     """
 
     name: str
@@ -209,7 +210,9 @@ def bca(evidence: Evidence, level: float) -> tuple[float, float] | None:
 
 def _left_out(evidence: Evidence) -> Floats:
     if evidence.left_out is None:
-        raise UserError("this interval needs the values with one cluster left out: ask for thorough=True")
+        raise UserError(
+            "this interval needs the values with one cluster left out: ask for it when the number is computed (interval=…)"
+        )
     return evidence.left_out
 
 

@@ -51,8 +51,8 @@ class Part(BaseModel):
     model_config = ConfigDict(**STRICT, frozen=True)
 
 
-def schema_of(model: type) -> dict[str, Any]:
-    """The JSON Schema of a file; of what a part is, its first line."""
+def schema_of(model: Any) -> dict[str, Any]:
+    """The JSON Schema of a file, from its model or a union of models; of what a part is, its first line."""
     schema = _first_lines(TypeAdapter(model).json_schema(mode="serialization"))
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
 

@@ -9,30 +9,10 @@ import make_cli
 import make_figures
 import make_notebook
 import pytest
-from make_definitions import PAGE, SECTIONS, fields, page
+from make_definitions import PAGE, page
 
 import demur
 from demur.demo import demonstrate
-from demur.metrics import (
-    CALIBRATION_METRICS,
-    DETECTION_METRICS,
-    METRICS,
-    RANKING_METRICS,
-    calibration_metric,
-    default_measures,
-    metric,
-    ranking_metric,
-)
-
-DOCUMENTED = [*METRICS.values(), *CALIBRATION_METRICS.values(), *RANKING_METRICS.values(), *DETECTION_METRICS.values()]
-
-
-@pytest.mark.parametrize("metric", DOCUMENTED, ids=lambda metric: metric.name)
-def test_a_metric_says_all_there_is_to_know(metric):
-    parts = fields(metric.function)
-    assert all(parts.get(section) for section in ("Title", "Meaning", *SECTIONS))
-    assert ">>> " in parts["Example"]
-    assert bool(metric.undefined) == (not parts["Undefined"].startswith("never"))
 
 
 def test_the_definitions_page_is_current():
@@ -74,75 +54,6 @@ def test_the_sentence_to_copy_holds_the_numbers_of_the_demo(tmp_path):
     assert f"answered {100 * pair.left.cmax:.1f} % and {100 * pair.right.cmax:.1f} % of the items" in page
     assert f"was {left:.3f} and {right:.3f}, a difference of {delta.delta:.3f}" in page
     assert f"(95 % interval {ends.low:.3f} to {ends.high:.3f}; {ends.method.replace('_', ' ')} bootstrap" in page
-
-
-def test_names_and_artifact_keys_are_unique_and_stable():
-    """The names others cite: change one here only with a line under Numbers in the CHANGELOG."""
-    assert {name: entry.key for name, entry in METRICS.items()} == {
-        "cmax": "cmax",
-        "mae": "mae",
-        "aurc": "aurc_full",
-        "augrc": "augrc_full",
-        "aurc@C": "aurc_at_c",
-        "augrc@C": "augrc_at_c",
-        "mae@C": "mae_at_coverage",
-        "naurc": "naurc",
-        "naugrc": "naugrc",
-        "aurc_optimal": "aurc_optimal",
-        "augrc_optimal": "augrc_optimal",
-        "eaurc": "eaurc",
-        "eaugrc": "eaugrc",
-        "aurc_achievable": "aurc_achievable",
-        "aurc_gap_pct": "aurc_gap_pct",
-        "augrc_gap_pct": "augrc_gap_pct",
-        "achievable_gain_pct": "achievable_gain_pct",
-        "aurc_random": "aurc_random",
-        "augrc_random": "augrc_random",
-        "aurc_harmonic": "aurc_harmonic",
-        "aurc_sele": "aurc_sele",
-    }
-
-
-def test_the_names_of_calibration_metrics_are_stable():
-    assert [*CALIBRATION_METRICS] == [
-        "nll",
-        "brier",
-        "brier_reliability",
-        "brier_resolution",
-        "brier_uncertainty",
-        "brier_within_bins",
-        "ece",
-        "ece_open",
-        "ece_adaptive",
-        "auroc",
-    ]
-
-
-def test_the_names_of_ranking_metrics_are_stable():
-    assert [*RANKING_METRICS] == ["recall@K", "precision@K", "hit@K", "mrr@K", "map@K", "map_trec@K", "ndcg@K"]
-
-
-def test_a_name_cannot_be_registered_twice():
-    with pytest.raises(ValueError, match="registered already"):
-        ranking_metric("ndcg@K", "nDCG@K")(lambda _: 0.0)
-    with pytest.raises(ValueError, match="registered already"):
-        calibration_metric("ece")(lambda _: 0.0)
-    with pytest.raises(ValueError, match="registered already"):
-        metric("aurc", key="other")(lambda _: 0.0)
-    with pytest.raises(ValueError, match="registered already"):
-        metric("other", key="aurc_full")(lambda _: 0.0)
-
-
-def test_a_new_metric_is_one_registration(monkeypatch):
-    """Registered, it parses, is computed and is among the defaults, with no second list to keep."""
-    monkeypatch.setattr(demur.metrics.registry, "METRICS", dict(METRICS))
-
-    @metric("working_points", key="working_points", better="neither")
-    def working_points(curve):
-        return float(len(curve))
-
-    assert demur.measure([2, 1, 1], loss=[0, 1, 0], metrics=["working_points"])["working_points"] == 2
-    assert "working_points" in map(str, default_measures())
 
 
 def test_everything_public_exists_and_is_documented():

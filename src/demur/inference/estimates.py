@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from demur.errors import UserError, unknown
-from demur.inference.key import KEY_COLUMNS, Key
+from demur.errors import UserError, literal, unknown
+from demur.inference.key import KEY_COLUMNS, Group, Key
 from demur.inference.rows import Contrast, Row, Rule, difference
 from demur.inference.views import SharedView
 from demur.intervals import MANY_CLUSTERS, METHODS, MOST_DROPPED, Evidence, Interval, interval
+from demur.quantities import Measure
 from demur.resample import Ask, left_out, resampled
 
 if TYPE_CHECKING:
@@ -26,10 +27,11 @@ if TYPE_CHECKING:
     from demur.resample import Plan
 
     Floats = NDArray[np.float64]
-    Columns = Mapping[str, Floats]
+    Columns = dict[str, Floats]
 
 ROUNDING = 1e-12  # a replicate's difference that is no larger is 0: the two sides are tied in it
 _ERROR_FREE_BOUND = 0.05
+POINT_ONLY = "reported without an interval"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,19 @@ class Request:
 
     method: str = "recommended"
     level: float = 0.95
+
+    def __post_init__(self) -> None:
+        if self.method not in (*METHODS, "recommended"):
+            raise UserError(f"interval {literal(self.method)}, expected recommended or one of {', '.join(METHODS)}")
+        if not (isinstance(self.level, float) and 0 < self.level < 1):
+            raise UserError(f"level {literal(self.level)}, expected a number between 0 and 1, such as 0.95")
+
+    @classmethod
+    def of(cls, method: str | None, level: float | None) -> Request | None:
+        """What was asked for; nothing where neither a method nor a level was."""
+        if method is None and level is None:
+            return None
+        return cls("recommended" if method is None else method, 0.95 if level is None else level)
 
     @property
     def needs(self) -> frozenset[str]:
@@ -108,10 +123,13 @@ class Estimates(Sequence[Estimate]):
     @overload
     def __getitem__(self, index: slice) -> Sequence[Estimate]: ...
     def __getitem__(self, index: int | slice | str | Key) -> Estimate | Sequence[Estimate]:
-        """A row by its position, by its key, or, where that is enough, by the name of the quantity."""
+        """A row by its position, by its key, or, where that is enough, by the name of the quantity or an alias of it."""
         if isinstance(index, Key):
             return self._by_key[index]
-        return self.one(quantity=index) if isinstance(index, str) else self._rows[index]
+        if not isinstance(index, str):
+            return self._rows[index]
+        known = any(row.key.quantity == index for row in self)
+        return self.one(quantity=index if known else str(Measure.of(index)))
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -157,9 +175,19 @@ class Estimates(Sequence[Estimate]):
         from demur.frames import frame_of  # noqa: PLC0415  (frames are optional)
 
         columns = self.to_columns()
-        columns["group"] = [None if group is None else f"{group[0]}={group[1]}" for group in columns["group"]]
-        columns["minus"] = [None if minus is None else str(next(iter(minus.values()))) for minus in columns["minus"]]
-        return frame_of(columns)
+        keys = [row.key for row in self]
+        groups = [key.group or (None, None) for key in keys]
+        minus = [key.minus or (None, None) for key in keys]
+        subtracted = [value if isinstance(value, Group) else (value, None) for _, value in minus]
+        flat = {
+            "group": [name for name, _ in groups],
+            "level": [level for _, level in groups],
+            "minus": [column for column, _ in minus],
+            "subtracted": [name for name, _ in subtracted],
+            "subtracted_level": [level for _, level in subtracted],
+        }
+        names = [*KEY_COLUMNS[:-3], *flat, *KEY_COLUMNS[-1:], *(name for name in columns if name not in KEY_COLUMNS)]
+        return frame_of({name: flat[name] if name in flat else columns[name] for name in names})
 
     def __repr__(self) -> str:
         names = [label(row.key) for row in self]
@@ -180,15 +208,24 @@ class WarnedEstimates(Estimates):
         self.warnings = tuple(warnings)
 
     def __repr__(self) -> str:
-        return "\n".join([super().__repr__(), *(f"warning ({one.code}): {one.message()}" for one in self.warnings)])
+        warned = [f"warning ({warning.code}): {warning.message()}" for warning in self.warnings]
+        return "\n".join([super().__repr__(), *warned])
 
 
 def label(key: Key) -> str:
     """A key as a line of text shows it."""
     group = None if key.group is None else f"{key.group.name} {key.group.level or 'mean'}"
     among = None if key.among == "all" else key.among
-    minus = None if key.minus is None else f"minus {key.minus.value}"
-    return ", ".join(filter(None, (key.system, key.quantity, key.confidence, among, group, minus)))
+    return ", ".join(
+        filter(None, (key.system, key.quantity, key.confidence, among, group, _minus(key), key.convention))
+    )
+
+
+def _minus(key: Key) -> str | None:
+    if key.minus is None:
+        return None
+    value = key.minus.value
+    return f"minus {value if isinstance(value, str) else value.level or 'mean'}"
 
 
 def _in_words(columns: Mapping[str, Any]) -> str:
@@ -228,7 +265,7 @@ def estimated(
     by_row = {id(row): (columns, left) for row, columns, left in zip(drawn_rows, answers, alone, strict=False)}
     by_pair = dict(zip(map(id, pairs), answers[len(drawn_rows) : len(wanted)], strict=True))
     singles = [_single(row, *by_row.get(id(row), ({}, {})), request) for row in rows]
-    differences = [_contrast(one, by_row, by_pair.get(id(one), {}), request) for one in contrasts]
+    differences = [_contrast(each, by_row, by_pair.get(id(each), {}), request) for each in contrasts]
     return singles + differences, answers[len(wanted) :]
 
 
@@ -270,11 +307,10 @@ def _single(row: Row, drawn: Columns, alone: Columns, request: Request | None) -
         left_out=alone.get("value"),
         two_sided=row.two_sided and not row.by_convention,
     )
-    rates = _threshold_rates(row, drawn)
     return Estimate(
         key=row.key,
-        **_uncertainty(evidence, row.rule, request),
-        **rates,
+        **_uncertainty(evidence, row.rule, request if row.resampled else None, resampled=row.resampled),
+        **_threshold_rates(row, drawn),
         undefined=row.measure.quantity.undefined if math.isnan(row.point) else "",
         upper_bound=_upper_bound(row),
         by_convention=row.by_convention,
@@ -282,7 +318,7 @@ def _single(row: Row, drawn: Columns, alone: Columns, request: Request | None) -
     )
 
 
-def _uncertainty(evidence: Evidence, rule: Rule, request: Request | None) -> dict[str, Any]:
+def _uncertainty(evidence: Evidence, rule: Rule, request: Request | None, *, resampled: bool = True) -> dict[str, Any]:
     """What follows from the replicates of a number; many clusters need nothing but the percentile."""
     if rule.must_vary and evidence.clusters > 1 and not _varies(evidence):
         evidence = Evidence(evidence.point, evidence.values, evidence.clusters, two_sided=False)
@@ -296,7 +332,7 @@ def _uncertainty(evidence: Evidence, rule: Rule, request: Request | None) -> dic
         "requested": requested,
         "not_requested": problem,
         "drop_rate": evidence.drop_rate,
-        "no_interval": "" if recommended else _why_no_interval(evidence),
+        "no_interval": "" if recommended else _why_no_interval(evidence) if resampled else POINT_ONLY,
         "evidence": evidence,
     }
 
@@ -330,9 +366,9 @@ def _why_no_interval(evidence: Evidence) -> str:
     return "it is the same in every draw, or given by convention"
 
 
-def _threshold_rates(row: Row, drawn: Columns) -> dict[str, float]:
+def _threshold_rates(row: Row, drawn: Columns) -> dict[str, Any]:
     """How often a replicate sets another threshold, or ends before the coverage of a cut area."""
-    rates: dict[str, float] = {}
+    rates: dict[str, Any] = {}
     view = row.curve_view
     if view is not None and "operating_point" in drawn and row.measure.coverage is not None:
         index = np.searchsorted(view.curve.points.count, row.measure.coverage.units_needed(view.curve.units))
@@ -356,7 +392,7 @@ def _upper_bound(row: Row) -> float | None:
     return float(bound(largest / view.table.divisor, rare, view.curve.cmax))
 
 
-def _operating_point(row: Row) -> dict[str, float]:
+def _operating_point(row: Row) -> dict[str, Any]:
     """The coverage a number is measured at, and the threshold there."""
     if isinstance(row.view, SharedView):
         return {"at": row.view.common_coverage}

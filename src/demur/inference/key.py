@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
-from demur.errors import UserError, literal
+from demur.errors import UserError, literal, unknown
 
 _CONTRASTED = ("system", "confidence", "group")
 
@@ -21,7 +21,7 @@ class Minus(NamedTuple):
     """What a difference subtracts: the same number of another system, under another confidence, or of another group."""
 
     column: str
-    value: Any
+    value: str | Group
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +43,8 @@ class Key:
     def __post_init__(self) -> None:
         if self.minus is not None and self.minus.column not in _CONTRASTED:
             raise UserError(f"a difference is between systems, confidences or groups, not {literal(self.minus.column)}")
+        if self.minus is not None and isinstance(self.minus.value, Group) != (self.minus.column == "group"):
+            raise UserError(f"a difference subtracts a {self.minus.column}, not {literal(self.minus.value)}")
 
     def __repr__(self) -> str:
         given = [(field.name, getattr(self, field.name), field.default) for field in fields(self)[2:]]
@@ -61,7 +63,11 @@ class Key:
     @classmethod
     def from_json(cls, columns: dict[str, Any]) -> Key:
         """The key `to_json` made these columns of."""
-        return cls(**{name: _column(name, value) for name, value in columns.items()})
+        checked = _checked(columns)
+        for name in ("system", "quantity"):
+            if name not in checked:
+                raise UserError(f"a key has a {name}, and this one has none")
+        return cls(**checked)
 
 
 KEY_COLUMNS = tuple(field.name for field in fields(Key))
@@ -77,6 +83,7 @@ class Pattern:
     among: str | None = None
     group: Group | None = None
     minus: Minus | None = None
+    convention: str | None = None
 
     def matches(self, key: Key) -> bool:
         """Whether a number is among them."""
@@ -96,13 +103,36 @@ class Pattern:
     @classmethod
     def from_json(cls, columns: dict[str, Any]) -> Pattern:
         """The pattern `to_json` made these columns of."""
-        return cls(**{name: _column(name, value) for name, value in columns.items()})
+        return cls(**_checked(columns))
+
+
+def _checked(columns: dict[str, Any]) -> dict[str, Any]:
+    """Columns read from JSON as a key holds them."""
+    for name in columns:
+        if name not in KEY_COLUMNS:
+            raise unknown("column of a key", name, KEY_COLUMNS)
+    return {name: _column(name, value) for name, value in columns.items() if value is not None}
 
 
 def _column(name: str, value: Any) -> Any:
-    if value is None or name not in ("group", "minus"):
-        return value
     if name == "group":
-        return Group(*value)
+        return _group(value)
+    if name != "minus":
+        return _text(name, value)
+    if not isinstance(value, dict) or len(value) != 1:
+        raise UserError(f"minus {literal(value)}, expected an object of one member, such as system")
     ((column, subtracted),) = value.items()
-    return Minus(column, Group(*subtracted) if column == "group" else subtracted)
+    return Minus(column, _group(subtracted) if column == "group" else _text(column, subtracted))
+
+
+def _group(value: Any) -> Group:
+    pair = [*value] if isinstance(value, (list, tuple)) else []
+    if len(pair) != 2 or not isinstance(pair[0], str) or not (pair[1] is None or isinstance(pair[1], str)):  # noqa: PLR2004
+        raise UserError(f"group {literal(value)}, expected the name of a grouping and a level of it, or null")
+    return Group(*pair)
+
+
+def _text(name: str, value: Any) -> str:
+    if not isinstance(value, str):
+        raise UserError(f"{name} {literal(value)}, expected text")
+    return value

@@ -306,7 +306,7 @@ class GroupsView:
     @property
     def cells(self) -> int:
         """How wide the arrays of one replicate are."""
-        return max(member.cells for member in self.members)
+        return max(int(member.cells) for member in self.members)
 
     def exact(self) -> list[Any]:
         """What each of them is in the data."""

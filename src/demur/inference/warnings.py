@@ -128,15 +128,16 @@ class ResultWarning:
     """
 
     code: str
-    about: Pattern = Pattern()
+    about: Pattern = field(default_factory=Pattern)
     parameters: Mapping[str, Any] = field(default_factory=dict)
     text: str = ""
 
     def message(self, noun: str = "cluster") -> str:
         """The warning in words."""
-        if self.text or self.code not in KINDS:
-            return self.text.replace("cluster", noun)
-        sentence = KINDS[self.code].words(self.parameters, noun)
+        kind = KINDS.get(self.code)
+        if self.text or kind is None:
+            return self.text.replace("cluster", noun) if kind and "{noun}" in kind.sentence else self.text
+        sentence = kind.words(self.parameters, noun)
         return sentence.replace(f"1 {noun}s hold ", f"1 {noun} holds ") if sentence.startswith("1 ") else sentence
 
     @property

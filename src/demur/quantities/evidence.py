@@ -33,7 +33,7 @@ class Selection:
     @property
     def rightly_empty(self) -> NDArray[np.bool_]:
         """Where there is nothing to find and nothing is shown."""
-        return (self.gold == 0) & (self.shown == 0)
+        return np.asarray((self.gold == 0) & (self.shown == 0))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -125,7 +125,7 @@ def average_k(selection: Selection) -> Floats:
     >>> average_k(Selection(np.array([2, 0]), np.array([3, 0]), np.array([1, 0]))).tolist()
     [3.0, 0.0]
     """
-    return selection.shown * 1.0
+    return selection.shown.astype(np.float64)
 
 
 def _decision(

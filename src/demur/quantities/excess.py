@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 
 def _percentage(name: str, undefined: str, **declared: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    facts = {"under": "interpretation", "point_only": True, "undefined": undefined, "shown": ()}
-    return quantity(name, of="curve", title=name.replace("_", " "), **facts | declared)
+    declared |= {"under": "interpretation", "point_only": True, "undefined": undefined}
+    return quantity(name, of="curve", title=name.replace("_", " "), shown=(), **declared)
 
 
 @quantity("aurc_optimal", of="curve", title="optimal AURC", point_only=True, shown=())

@@ -1,13 +1,14 @@
-"""The columnar file, for everything the nested one cannot hold: estimates as columns, and beside them what they are of."""
+"""The columnar file, for what the nested one cannot hold: estimates as columns, and what they are of beside them."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
-from demur.errors import UserError
+from demur.errors import UserError, located, unknown
 from demur.inference.estimates import Estimate
 from demur.inference.key import KEY_COLUMNS, Key, Pattern
 from demur.inference.warnings import ResultWarning
@@ -124,7 +125,6 @@ class RetrievalFile(_TableParts, RetrievalStudy):
 _FILE: TypeAdapter[SelectiveFile | RetrievalFile] = TypeAdapter(
     Annotated[SelectiveFile | RetrievalFile, Field(discriminator="task")]
 )
-FILES = {"selective": SelectiveFile, "retrieval": RetrievalFile}
 
 
 def schema() -> Json:
@@ -142,10 +142,10 @@ def encoded(results: Results) -> Json:
             {"system": system, "confidence": confidence, **dict(record)}
             for (system, confidence), record in results.curves.items()
         ],
-        "warnings": [_warning(one, study.noun) for one in results.warnings],
+        "warnings": [_warning(warning, study.noun) for warning in results.warnings],
     }
     try:
-        checked = FILES[study.task].model_validate(content)
+        checked = _FILE.validate_python(content)
     except ValidationError as error:
         raise UserError(f"the result does not hold together: {one_line(error)}") from error
     dumped: Json = checked.model_dump(mode="json")
@@ -182,43 +182,62 @@ def decoded(content: Json) -> Results:
         file = _FILE.validate_python(content, strict=False)
     except ValidationError as error:
         raise UserError(one_line(error)) from None
-    base = SelectiveStudy if file.task == "selective" else RetrievalStudy
+    base: Any = SelectiveStudy if isinstance(file, SelectiveFile) else RetrievalStudy
     study = base(**{name: getattr(file, name) for name in base.model_fields})
     curves = {
-        (one.system, one.confidence): CurveRecord(**{name: getattr(one, name) for name in CurveRecord.model_fields})
-        for one in file.curves
+        (curve.system, curve.confidence): CurveRecord(
+            **{name: getattr(curve, name) for name in CurveRecord.model_fields}
+        )
+        for curve in file.curves
     }
-    warnings = [
-        ResultWarning(one.code, Pattern.from_json(one.about), one.parameters, "" if one.parameters else one.message)
-        for one in file.warnings
-    ]
-    rows = [*_rows({name: column for name, column in file.estimates if column is not None})]
-    results = Results(rows, study, curves, warnings)
-    if len({row.key for row in rows}) < len(rows):
-        raise UserError("estimates: two rows have the same key")
-    stray = next((row.key.system for row in rows if row.key.system not in results.systems), None)
-    if stray is not None:
-        raise UserError(f"estimates: {stray!r} is none of the systems")
+    with located("warnings"):
+        warnings = [_read_warning(warning, study.noun) for warning in file.warnings]
+    with located("estimates"):
+        rows = [*_rows({name: column for name, column in file.estimates if column is not None})]
+        if len({row.key for row in rows}) < len(rows):
+            raise UserError("two rows have the same key")
+    return _of_its_systems(Results(rows, study, curves, warnings))
+
+
+def _of_its_systems(results: Results) -> Results:
+    """Results in which every number and curve is of one of the systems."""
+    subtracted = [row.key.minus.value for row in results if row.key.minus and row.key.minus.column == "system"]
+    named = [*(row.key.system for row in results), *(system for system, _ in results.curves), *subtracted]
+    for name in (*named, results.study.baseline):
+        if name is not None and name not in results.systems:
+            raise unknown("system of this file", name, results.systems)
     return results
+
+
+def _read_warning(warning: PatternedWarning, noun: str) -> ResultWarning:
+    """A warning as it was made; one of another version, which cannot be worded anew, keeps its sentence."""
+    made = ResultWarning(warning.code, Pattern.from_json(warning.about), warning.parameters)
+    try:
+        same = made.message(noun) == warning.message
+    except (KeyError, TypeError, ValueError):  # its sentence here has other parameters
+        same = False
+    return made if same else replace(made, text=warning.message)
 
 
 def _rows(columns: Json) -> Iterator[Estimate]:
     names = {new: old for old, new in _RENAMED.items()}
+    quantities = set(columns["quantity"])
+    for name in quantities:
+        Measure.of(name)
     for index in range(len(columns["value"])):
         cells = {names.get(name, name): column[index] for name, column in columns.items()}
         key = Key.from_json({name: cells.pop(name) for name in KEY_COLUMNS if name in cells})
-        Measure.of(key.quantity)
         yield Estimate(key=key, **_intervals(cells), **{name: _number(name, cell) for name, cell in cells.items()})
 
 
 def _intervals(cells: Json) -> Json:
     """The intervals of a row, taken out of its cells."""
-    found = {}
+    intervals = {}
     for name in ("percentile", "recommended", "requested"):
         low, high, method = (cells.pop(f"{name}_{part}", None) for part in ("low", "high", "method"))
         if low is not None:
-            found[name] = Interval(method or name, low, high)
-    return found
+            intervals[name] = Interval(method or name, low, high)
+    return intervals
 
 
 _UNDEFINED = ("value", "std_error", "drop_rate", "p_value", "above", "below")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
@@ -23,12 +24,13 @@ if TYPE_CHECKING:
     from demur.inference.warnings import ResultWarning
     from demur.intervals import Interval
     from demur.quantities import Quantity
-    from demur.results.parts import Input
+    from demur.results.parts import Skipped
     from demur.results.table import Results
 
     Json = dict[str, Any]
 
 SIDES = ("left", "right")
+ITEM_NUMBERS = {"n": "units", "answered": "answered", "coverage": "cmax", "risk": "risk", "bias": "bias"}
 
 
 def schema() -> Json:
@@ -42,15 +44,16 @@ def encoded(results: Results) -> Json:
     content = {
         "created_at": study.created_at,
         "tool": study.tool,
-        "inputs": [_input(source) for source in study.inputs],
+        "inputs": [dict(source) for source in study.inputs],
         "population": _population(results),
         "loss": study.loss,
         "convention": dict(study.convention),
         "confidence_variants": {name: _variant(results, name) for name in study.confidences},
-        "skipped_variants": [{"name": one.name, "reason": _skipped(results, one)} for one in study.skipped],
+        "skipped_variants": [{"name": each.name, "reason": _reason(results, each)} for each in study.skipped],
         "comparison": _comparison(results),
         "warnings": [
-            {"code": one.code, "message": one.message(), "where": where(results, one)} for one in results.warnings
+            {"code": warning.code, "message": warning.message(), "where": where(results, warning)}
+            for warning in results.warnings
         ],
         "cases": _cases(results),
     }
@@ -69,12 +72,9 @@ def side_of(results: Results, system: str) -> str:
     return SIDES[results.systems.index(system)] if len(results.systems) > 1 else ""
 
 
-def _input(source: Input) -> Json:
-    return source.model_dump()
-
-
-def _skipped(results: Results, skipped: Any) -> str:
-    return f"{side_of(results, skipped.system)}: {skipped.reason}" if skipped.system else str(skipped.reason)
+def _reason(results: Results, skipped: Skipped) -> str:
+    """Why a confidence was left out, and of which side."""
+    return skipped.reason if skipped.system is None else f"{side_of(results, skipped.system)}: {skipped.reason}"
 
 
 def where(results: Results, warning: ResultWarning) -> str:
@@ -108,12 +108,10 @@ def cut_text(results: Results) -> str:
     return COMMON if results.selective.area_coverage is None else results.selective.area_coverage
 
 
-def cells(
-    results: Results, resampled: Callable[[Quantity], bool] = lambda _: True
-) -> Iterator[tuple[Quantity, str, str]]:
-    """Every number of a run: its quantity, the name that has its parameter, and the key of its coverage, if it has one."""
+def cells(results: Results, *, points: bool = True) -> Iterator[tuple[Quantity, str, str]]:
+    """Every number of a run, or those with an interval: its quantity, its name, and the key of its coverage, if any."""
     for entry in quantities("curve"):
-        if not entry.reported or not resampled(entry):
+        if not entry.reported or (entry.point_only and not points):
             continue
         if entry.parameter is None:
             yield entry, entry.name, ""
@@ -162,16 +160,14 @@ def _ends(ends: Interval | None) -> Json | None:
 def _bootstrap(results: Results, system: str, confidence: str) -> Json:
     study = results.selective
     assert study.bootstrap is not None  # noqa: S101  (asked for where there is one)
-    rows = [
-        (*cell, results[Key(system, cell[1], confidence)]) for cell in cells(results, lambda one: not one.point_only)
-    ]
+    rows = [(*cell, results[Key(system, cell[1], confidence)]) for cell in cells(results, points=False)]
 
     def by_key(value_of: Callable[[Estimate], Any]) -> Json:
-        found: Json = {}
+        content: Json = {}
         for entry, _, coverage, row in rows:
-            members = found.setdefault(entry.key, {}) if coverage else found
+            members = content.setdefault(entry.key, {}) if coverage else content
             members[coverage or entry.key] = value_of(row)
-        return found
+        return content
 
     drops: Json = {}
     for entry, _, coverage, row in rows:
@@ -199,15 +195,16 @@ def _bootstrap(results: Results, system: str, confidence: str) -> Json:
 
 
 def _by_item(results: Results, system: str) -> Json:
-    names = {"n": "units", "answered": "answered", "coverage": "cmax", "risk": "risk", "bias": "bias"}
-    found: Json = {}
+    items: Json = {}
     for row in results.where(system=system, quantity="units"):
         group = row.key.group
         if group is not None and group.name == "item" and group.level is not None:
-            values = {name: results[Key(system, quantity, group=group)].value for name, quantity in names.items()}
+            values = {
+                name: results[Key(system, quantity, group=group)].value for name, quantity in ITEM_NUMBERS.items()
+            }
             counts = {name: int(values[name]) for name in ("n", "answered")}
-            found[group.level] = {name: number(value) for name, value in values.items()} | counts
-    return found
+            items[group.level] = {name: number(value) for name, value in values.items()} | counts
+    return items
 
 
 def _comparison(results: Results) -> Json:
@@ -229,11 +226,11 @@ def _comparison(results: Results) -> Json:
 
 
 def _deltas(results: Results, confidence: str) -> Json:
-    found: Json = {}
-    for entry, name, coverage in cells(results, lambda one: not one.point_only):
-        members = found.setdefault(entry.key, {}) if coverage else found
+    deltas: Json = {}
+    for entry, name, coverage in cells(results, points=False):
+        members = deltas.setdefault(entry.key, {}) if coverage else deltas
         members[coverage or entry.key] = _delta(results, entry, Key(results.systems[1], name, confidence))
-    return found
+    return deltas
 
 
 def _delta(results: Results, entry: Quantity, key: Key) -> Json:
@@ -244,7 +241,7 @@ def _delta(results: Results, entry: Quantity, key: Key) -> Json:
     favours = {"lower": (above, below), "higher": (below, above)}.get(entry.better, (math.nan, math.nan))
     tested = not math.isnan(row.p_value)
     return {
-        "delta": number(sign * row.value),
+        "delta": number(sign * row.value + 0.0),  # + 0.0: minus nothing is nothing
         "ci95": _pair(ends["percentile"]),
         "ci95_recommended": _ends(ends["recommended"]),
         "std_error": number(row.std_error),
@@ -265,7 +262,7 @@ def right_minus_left(results: Results, key: Key) -> tuple[Estimate, int]:
 
 
 def _turned(ends: Interval | None, sign: int) -> Interval | None:
-    return ends if ends is None or sign > 0 else type(ends)(ends.method, -ends.high, -ends.low)
+    return ends if ends is None or sign > 0 else replace(ends, low=0.0 - ends.high, high=0.0 - ends.low)
 
 
 def _cases(results: Results) -> Json:
@@ -274,7 +271,7 @@ def _cases(results: Results) -> Json:
     return {
         "failed": study.failed,
         "confident_errors": {
-            errors_key(results, one.confidence, one.system): one.cases for one in study.confident_errors
+            errors_key(results, errors.confidence, errors.system): errors.cases for errors in study.confident_errors
         },
         "needless_abstentions": dict(zip(SIDES, needless, strict=True)) if len(needless) > 1 else None,
     }
@@ -282,4 +279,4 @@ def _cases(results: Results) -> Json:
 
 def errors_key(results: Results, confidence: str, system: str) -> str:
     """Under which key the file lists the confident errors of a system."""
-    return f"{confidence} {side_of(results, system)}".strip() if len(results.systems) > 1 else confidence
+    return f"{confidence} {side_of(results, system)}" if len(results.systems) > 1 else confidence

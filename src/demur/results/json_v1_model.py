@@ -5,14 +5,14 @@ The members that hold numbers are those the registry declares.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Discriminator, Field, Tag, create_model, model_validator
+from pydantic import Discriminator, Field, Tag, TypeAdapter, ValidationError, create_model, model_validator
 
 from demur.errors import literal
-from demur.quantities import quantities
+from demur.quantities import Quantity, quantities
 from demur.quantities.registry import CUT
 from demur.results.parts import (
     Bands,
@@ -28,7 +28,7 @@ from demur.results.parts import (
     Reference,
     ReliabilityTable,
 )
-from demur.strict_model import Count, Part, Share, Time, Tool, WordedWarning
+from demur.strict_model import Count, Part, Share, Time, Tool, WordedWarning, one_line
 
 _ROUNDING = 1e-12
 Pair = Annotated[tuple[float, float], Field(strict=False)]
@@ -97,11 +97,30 @@ class RunBootstrap(Part):
         return self
 
     @model_validator(mode="after")
-    def _level_is_one(self) -> Self:
-        level = (self.ci or {}).get("level")
-        if self.ci is not None and not (isinstance(level, float) and 0 < level < 1):
+    def _requested_interval(self) -> Self:
+        if self.ci is None:
+            return self
+        level, method, undefined = (self.ci.get(name) for name in ("level", "interval", "undefined"))
+        if not (isinstance(level, float) and 0 < level < 1):
             raise ValueError(f"ci.level: expected a number between 0 and 1, not {literal(level)}")
+        if not isinstance(method, str):
+            raise ValueError(f"ci.interval: expected the name of a method, not {literal(method)}")
+        if not isinstance(undefined, Mapping) or not all(isinstance(reason, str) for reason in undefined.values()):
+            raise ValueError(f"ci.undefined: expected a reason for each number, not {literal(undefined)}")
+        for name, value in self.ci.items():
+            if name not in ("level", "interval", "undefined"):
+                _check_requested(name, value)
         return self
+
+
+_REQUESTED: TypeAdapter[Any] = TypeAdapter(Ends | Mapping[str, Ends | None] | None)
+
+
+def _check_requested(name: str, value: Any) -> None:
+    try:
+        _REQUESTED.validate_python(value, strict=False)
+    except ValidationError as error:
+        raise ValueError(f"ci.{name}: {one_line(error)}") from None
 
 
 class ByItem(Part):
@@ -247,28 +266,51 @@ class _File(Part):
         deltas = file.comparison.deltas
         if deltas is not None and set(deltas) != set(file.confidence_variants):
             raise ValueError("the differences are not of the variants")
-        compared = [entry for entry in quantities("curve") if "console" in entry.shown or entry.parameter]
-        for name, found in (deltas or {}).items():
+        for name, differences in (deltas or {}).items():
             pair = file.confidence_variants[name]
-            for entry in compared:
-                numbers, delta = getattr(pair.left, entry.key), found.get(entry.key)
-                if isinstance(numbers, Mapping) and set(numbers) != set(getattr(pair.right, entry.key)):
-                    raise ValueError("the risks of left and right are at different coverages")
-                if isinstance(numbers, Mapping) and (not isinstance(delta, Mapping) or set(delta) != set(numbers)):
-                    raise ValueError(f"the differences of {name} are not at the coverages of its risks")
-                if not isinstance(numbers, Mapping) and not isinstance(delta, DeltaNumbers):
-                    raise ValueError(f"the differences of {name} lack {entry.key}")
+            for entry in _reported():
+                if not entry.point_only:
+                    _check_difference(name, entry.key, pair, differences.get(entry.key))
         return self
+
+    @model_validator(mode="after")
+    def _alike_under_every_variant(self) -> Self:
+        """Coverages, cut and resamples are those of the whole file, however often it says them."""
+        file: Any = self
+        pairs = file.confidence_variants.values()
+        runs = [run for entry in pairs for run in ((entry.left, entry.right) if hasattr(entry, "left") else (entry,))]
+        for entry in _reported():
+            members = [getattr(run, entry.key) for run in runs if entry.parameter is not None]
+            asked = [[*each] if isinstance(each, Mapping) else each.requested for each in members]
+            if any(each != asked[0] for each in asked):
+                raise ValueError(f"{entry.key} is not at the same coverages under every confidence, and on both sides")
+        drawn = [run.bootstrap and (run.bootstrap.seed, run.bootstrap.n_resamples) for run in runs]
+        if len({*drawn}) > 1:
+            raise ValueError("seed and n_resamples are not the same under every confidence, and on both sides")
+        return self
+
+
+def _check_difference(variant: str, key: str, pair: Any, delta: Any) -> None:
+    numbers = getattr(pair.left, key)
+    if isinstance(numbers, Mapping) and (not isinstance(delta, Mapping) or set(delta) != set(numbers)):
+        raise ValueError(f"the differences of {variant} are not at the coverages of its risks")
+    if not isinstance(numbers, Mapping) and not isinstance(delta, DeltaNumbers):
+        raise ValueError(f"the differences of {variant} lack {key}")
+
+
+def _reported() -> list[Quantity]:
+    """The quantities that have a member in the file."""
+    return [entry for entry in quantities("curve") if entry.reported]
 
 
 def metrics_model() -> type[Part]:
     """The model of the file, with a member for every quantity that is registered now."""
-    return _model(tuple(entry.name for entry in quantities("curve") if entry.reported))
+    return _model(tuple(_reported()))
 
 
 @cache
-def _model(_registered: tuple[str, ...]) -> type[Part]:
-    run = create_model("RunNumbers", __base__=_RunNumbers, __doc__=_RunNumbers.__doc__, **_run_fields())
+def _model(reported: tuple[Quantity, ...]) -> type[Part]:
+    run = create_model("RunNumbers", __base__=_RunNumbers, __doc__=_RunNumbers.__doc__, **_run_fields(reported))
     pair: Any = create_model(
         "PairedNumbers", __base__=Part, __doc__="Both runs under one confidence.", left=(run, ...), right=(run, ...)
     )
@@ -295,9 +337,8 @@ def _one_or_two(entry: Any) -> str:
     return "pair" if hasattr(entry, "left") or (isinstance(entry, dict) and "left" in entry) else "run"
 
 
-def _run_fields() -> dict[str, Any]:
+def _run_fields(reported: Sequence[Quantity]) -> dict[str, Any]:
     """A member for each quantity, in the order of the registry; then what a report draws."""
-    reported = [entry for entry in quantities("curve") if entry.reported]
     plain = [entry for entry in reported if entry.parameter is None]
     fields: dict[str, Any] = {"defined": (bool, ...)}
     for entry in plain:
@@ -305,10 +346,8 @@ def _run_fields() -> dict[str, Any]:
             fields[entry.key] = (Share if entry.key == "cmax" else Number if entry.undefined else float, ...)
     for heading in dict.fromkeys(entry.under for entry in plain if entry.under):
         members: Any = {entry.key: (Number, ...) for entry in plain if entry.under == heading}
-        fields[heading] = (
-            create_model(heading.capitalize(), __base__=Part, __doc__="The excesses as percentages.", **members),
-            ...,
-        )
+        doc = "The excesses as percentages."
+        fields[heading] = (create_model(heading.capitalize(), __base__=Part, __doc__=doc, **members), ...)
     for entry in reported:
         if entry.parameter is CUT:
             fields[entry.key] = (AreaAt, ...)

@@ -9,28 +9,27 @@ from pydantic import ValidationError
 
 from demur.coverage import Coverage
 from demur.errors import UserError
-from demur.inference.estimates import Estimate
+from demur.inference.estimates import POINT_ONLY, Estimate
 from demur.inference.key import Group, Key, Minus, Pattern
 from demur.inference.warnings import KINDS, ResultWarning
 from demur.intervals import Interval
 from demur.quantities import quantities
 from demur.quantities.registry import CUT
-from demur.results.json_v1 import SIDES, cells, where
+from demur.results.json_v1 import ITEM_NUMBERS, SIDES, cells, where
 from demur.results.json_v1_model import metrics_model
-from demur.results.parts import CurveRecord
+from demur.results.parts import CurveRecord, Points
 from demur.results.study import SelectiveStudy
 from demur.results.table import Results, system_names
 from demur.strict_model import one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from demur.quantities import Quantity
 
     Json = dict[str, Any]
 
 _EARLIER_METHODS = {"bootstrap_t": "t_interval"}
-_ITEM_NUMBERS = {"n": "units", "answered": "answered", "coverage": "cmax", "risk": "risk", "bias": "bias"}
 
 
 def decoded(content: Json) -> Results:
@@ -51,7 +50,7 @@ def decoded(content: Json) -> Results:
     rows += [row for name in file.confidence_variants for row in _delta_rows(empty, file, name)]
     first = next(iter(file.confidence_variants))
     rows += [row for system in names for row in _item_rows(system, runs[system, first])]
-    warnings = [_warning(empty, one) for one in file.warnings]
+    warnings = [_warning(empty, warning) for warning in file.warnings]
     return Results(rows, empty.study, curves, warnings)
 
 
@@ -59,43 +58,25 @@ def _runs(names: tuple[str, ...], entry: Any) -> Iterator[tuple[str, Any]]:
     yield from zip(names, (entry.left, entry.right) if len(names) > 1 else (entry,), strict=True)
 
 
-def _study(file: Any, names: tuple[str, ...], runs: Json) -> SelectiveStudy:
-    first, compared, people = next(iter(runs.values())), file.comparison, file.population
-    several, boot = len(names) > 1, first.bootstrap
-    answered = [people.items_predicted.left, people.items_predicted.right] if several else [people.items_predicted]
-    failed = [compared.participants_failed_left, compared.participants_failed_right]
-    only = [compared.participants_left_only, compared.participants_right_only]
-    needless = file.cases.needless_abstentions
-    declined = [needless.left, needless.right] if needless else [None] * len(names)
+def _study(file: Any, names: tuple[str, ...], runs: Mapping[tuple[str, str], Any]) -> SelectiveStudy:
+    first, people = next(iter(runs.values())), file.population
     cut = next(entry for entry in quantities("curve") if entry.parameter is CUT)
     requested = getattr(first, cut.key).requested
     study = {
         "created_at": file.created_at,
         "tool": file.tool,
         "inputs": file.inputs,
-        "baseline": names[0] if several else None,
-        "bootstrap": {"seed": boot.seed, "n_resamples": boot.n_resamples} if boot else None,
-        "requested": {"level": boot.ci["level"], "interval": present_method(boot.ci["interval"])}
-        if boot and boot.ci
-        else None,
+        "baseline": names[0] if len(names) > 1 else None,
+        **_resampling(first.bootstrap),
         "convention": dict(file.convention),
-        "systems": [
-            {
-                "name": name,
-                "answered": answered[number],
-                "failed": failed[number] if several else people.participants_failed,
-                "not_in_all": only[number] if several else 0,
-                "needless_abstentions": declined[number],
-            }
-            for number, name in enumerate(names)
-        ],
+        "systems": _systems(file, names),
         "clusters_total": people.participants_total,
         "clusters_included": people.participants_included,
         "units": people.items_total,
-        "intersection_only": bool(compared.intersection_only),
+        "intersection_only": bool(file.comparison.intersection_only),
         "loss": file.loss,
         "confidences": [*file.confidence_variants],
-        "skipped": [{"name": one.name, "reason": one.reason} for one in file.skipped_variants],
+        "skipped": [dict(skipped) for skipped in file.skipped_variants],
         "coverages": _coverages(first),
         "area_coverage": None if requested is None else Coverage.of(requested).text,
         "failed": file.cases.failed,
@@ -104,20 +85,42 @@ def _study(file: Any, names: tuple[str, ...], runs: Json) -> SelectiveStudy:
     return SelectiveStudy.model_validate(study)
 
 
+def _resampling(boot: Any) -> Json:
+    if boot is None:
+        return {"bootstrap": None}
+    asked = boot.ci and {"level": boot.ci["level"], "interval": present_method(boot.ci["interval"])}
+    return {"bootstrap": {"seed": boot.seed, "n_resamples": boot.n_resamples}, "requested": asked or None}
+
+
+def _systems(file: Any, names: tuple[str, ...]) -> list[Json]:
+    people, compared, needless = file.population, file.comparison, file.cases.needless_abstentions
+    if len(names) == 1:
+        return [{"name": names[0], "answered": people.items_predicted, "failed": people.participants_failed}]
+    return [
+        {
+            "name": name,
+            "answered": getattr(people.items_predicted, side),
+            "failed": getattr(compared, f"participants_failed_{side}"),
+            "not_in_all": getattr(compared, f"participants_{side}_only"),
+            "needless_abstentions": needless and getattr(needless, side),
+        }
+        for side, name in zip(SIDES, names, strict=True)
+    ]
+
+
 def _coverages(run: Any) -> tuple[str, ...]:
     """The grid, as it stands in the keys."""
     grids = (getattr(run, entry.key) for entry in quantities("curve") if entry.parameter not in (None, CUT))
-    return tuple(Coverage.of(key).plain.text for key in next(grids, ()))
+    return tuple(Coverage.of_key(key).text for key in next(grids, ()))
 
 
 def _errors(file: Any, names: tuple[str, ...]) -> list[Json]:
-    listed = file.cases.confident_errors
-    found = []
-    for confidence in file.confidence_variants:
-        for side, name in zip(SIDES, names, strict=False):
-            key = f"{confidence} {side}" if len(names) > 1 else confidence
-            found.append({"system": name, "confidence": confidence, "cases": listed.get(key, ())})
-    return found
+    sides = [f" {side}" for side in SIDES] if len(names) > 1 else [""]
+    return [
+        {"system": name, "confidence": confidence, "cases": file.cases.confident_errors.get(f"{confidence}{side}", ())}
+        for confidence in file.confidence_variants
+        for side, name in zip(sides, names, strict=True)
+    ]
 
 
 def _run_rows(results: Results, system: str, confidence: str, run: Any) -> Iterator[Estimate]:
@@ -128,6 +131,7 @@ def _run_rows(results: Results, system: str, confidence: str, run: Any) -> Itera
             key=Key(system, name, confidence),
             value=math.nan if value is None else value,
             at=at,
+            threshold=_threshold(run.curve, at) if coverage else None,
             undefined=entry.undefined if value is None else "",
             **_uncertainty(run.bootstrap, entry, coverage, common=results.selective.area_coverage is None),
         )
@@ -143,15 +147,20 @@ def _value(member: Any, entry: Quantity, coverage: str) -> tuple[float | None, f
     return (None, None) if point is None else (point.value, point.achieved)
 
 
+def _threshold(curve: Points, coverage: float | None) -> float | None:
+    """The confidence that is needed at an operating point of the curve."""
+    return curve.threshold[curve.coverage.index(coverage)] if coverage in curve.coverage else None
+
+
 def _uncertainty(boot: Any, entry: Quantity, coverage: str, *, common: bool) -> Json:
     if boot is None:
         return {"no_interval": "no resamples"}
     if entry.point_only:
-        return {}
+        return {"no_interval": POINT_ONLY}
 
     def member(name: str) -> Any:
-        found = (getattr(boot, name) or {}).get(entry.key)
-        return found.get(coverage) if coverage and found is not None else found
+        value = (getattr(boot, name) or {}).get(entry.key)
+        return value.get(coverage) if coverage and value is not None else value
 
     percentile, error = member("ci95"), member("std_error")
     short = boot.short_domain_rate if entry.parameter is CUT and not common else None
@@ -184,7 +193,7 @@ def _delta_rows(results: Results, file: Any, confidence: str) -> Iterator[Estima
     if deltas is None:
         return
     left, right = results.systems
-    for entry, name, coverage in cells(results, lambda one: not one.point_only):
+    for entry, name, coverage in cells(results, points=False):
         delta = deltas[entry.key][coverage] if coverage else deltas[entry.key]
         favours = {"lower": ("favours_left", "favours_right"), "higher": ("favours_right", "favours_left")}.get(
             entry.better
@@ -211,7 +220,7 @@ def _number(value: float | None) -> float:
 
 def _item_rows(system: str, run: Any) -> Iterator[Estimate]:
     for item, numbers in run.by_item.items():
-        for member, quantity in _ITEM_NUMBERS.items():
+        for member, quantity in ITEM_NUMBERS.items():
             value = getattr(numbers, member)
             undefined = "no unit is answered" if value is None else ""
             yield Estimate(Key(system, quantity, group=Group("item", item)), _number(value), undefined=undefined)

@@ -9,14 +9,15 @@ from demur.calibration import Calibration, calibration_of
 from demur.errors import UserError
 from demur.results import json_table, json_v1_read
 from demur.results.json_retrieval_v1 import decoded as earlier_retrieval
-from demur.results.table import Results
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from demur.results.table import Results
+
 
 def load(path: str | Path) -> Results:
-    """Read results back, of one system or of many, of answers or of retrieval; what is wrong with a file is one line."""
+    """Read results back, of one system or of many, of answers or of retrieval."""
     return strict_json.read_as(path, results_of)
 
 

@@ -1,4 +1,4 @@
-"""Parts of a result besides its estimates: curves, bands, histograms and cases, checked on writing and on reading alike."""
+"""Parts of a result besides its estimates: curves, bands, histograms, cases; checked on writing and on reading."""
 
 from __future__ import annotations
 

@@ -11,6 +11,7 @@ from demur.losses import loss as loss_named
 from demur.quantities.registry import COMMON
 from demur.results.parts import Input
 from demur.results.study import SelectiveStudy
+from demur.results.table import named_inputs
 from demur.strict_model import Tool, now
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def selective_study(
         {
             "created_at": now() if evaluation.created_at is None else evaluation.created_at,
             "tool": Tool.here(evaluation.command),
-            "inputs": [input_of(items) for items in evaluation.given.values()],
+            "inputs": named_inputs({name: input_of(items) for name, items in evaluation.given.items()}),
             "baseline": evaluation.baseline if several else None,
             "bootstrap": {"seed": plan.seed, "n_resamples": plan.n_resamples} if plan.n_resamples else None,
             "requested": {"level": request.level, "interval": request.method} if request else None,

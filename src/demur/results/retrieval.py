@@ -141,7 +141,7 @@ def _comparable(made: Mapping[str, RetrievalRows], baseline: str) -> Callable[[R
 
 
 def _gate_record(gate: CurveView) -> CurveRecord:
-    return CurveRecord(defined=gate.curve.defined, curve=points(gate.curve))
+    return CurveRecord.model_validate({"defined": gate.curve.defined, "curve": points(gate.curve)})
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""Selective prediction: from the facts of any number of systems on the same clusters to every number with its uncertainty.
+"""Selective prediction: from the facts of systems on the same clusters to every number with its uncertainty.
 
 Units are graded under each confidence, clusters are drawn once for all confidences and systems, and nothing is computed
 twice.
@@ -22,7 +22,6 @@ from demur.inference.key import Key, Pattern
 from demur.inference.rows import Contrast, Row, contrasts_with
 from demur.inference.views import CurveView, SharedView
 from demur.inference.warnings import about_comparisons, about_estimate, about_resamples, about_view
-from demur.intervals import METHODS
 from demur.losses import loss as loss_named
 from demur.pairing import Alignment, aligned
 from demur.quantities import Measure, quantities
@@ -32,6 +31,7 @@ from demur.results.curves import curve_record
 from demur.results.items import by_item
 from demur.results.record import input_of, selective_study
 from demur.results.table import Results, system_names
+from demur.strict_model import checked_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -54,8 +54,8 @@ HALF = Coverage.of("0.5")
 class Settings:
     """What to compute. Without `area_coverage` areas are cut at 0.5, and at the common coverage of several systems.
 
-    `level` and `interval` ask for one more interval of every number, beside those at 95 %. Systems are compared with the
-    `baseline`, the first if none is named.
+    `level` and `interval` ask for one more interval of every number, beside those at 95 %. Systems are compared with
+    the `baseline`, the first if none is named.
     """
 
     loss: str = "abs_norm"
@@ -74,10 +74,7 @@ class Settings:
         values = [target.value for target in self.targets]
         if len(set(values)) < len(values):
             raise UserError("the coverage grid has a coverage twice")
-        if self.interval is not None and self.interval not in (*METHODS, "recommended"):
-            raise UserError(f"interval {literal(self.interval)}, expected recommended or one of {', '.join(METHODS)}")
-        if self.level is not None and not (isinstance(self.level, float) and 0 < self.level < 1):
-            raise UserError(f"level {literal(self.level)}, expected a number between 0 and 1, such as 0.95")
+        Request.of(self.interval, self.level)
 
     @property
     def targets(self) -> tuple[Coverage, ...]:
@@ -92,9 +89,7 @@ class Settings:
     @property
     def request(self) -> Request | None:
         """One more interval, if it was asked for."""
-        if self.level is None and self.interval is None:
-            return None
-        return Request(self.interval or "recommended", self.level or 0.95)
+        return Request.of(self.interval, self.level)
 
     def cut(self, systems: int) -> str:
         """Where areas are cut, as the name of a quantity says it."""
@@ -114,7 +109,7 @@ class Settings:
             yield from (Measure(entry, target, target.text) for target in self.targets)
 
 
-def evaluate(  # noqa: PLR0913  (what to evaluate, how, and what to record)
+def evaluate(
     *runs: Items | Mapping[str, Items],
     settings: Settings,
     plan: Plan,
@@ -127,6 +122,7 @@ def evaluate(  # noqa: PLR0913  (what to evaluate, how, and what to record)
 
     Systems come as the `Items` of a reader, called by their labels, modes, run ids or files, or as a mapping by name.
     """
+    checked_time(created_at)
     if settings.request and not plan.n_resamples:
         raise UserError("an interval needs resamples: leave out level and interval, or resample")
     systems = _named(runs)
@@ -140,8 +136,9 @@ def evaluate(  # noqa: PLR0913  (what to evaluate, how, and what to record)
 
 def _named(runs: Sequence[Any]) -> dict[str, Items]:
     if len(runs) == 1 and isinstance(runs[0], Mapping):
-        if not runs[0]:
-            raise UserError("no system is given: there is nothing to evaluate")
+        for name in runs[0]:
+            if not isinstance(name, str) or not name:
+                raise UserError(f"a system is called {literal(name)}, expected a name")
         return dict(runs[0])
     if not runs:
         raise UserError("0 runs, expected one, or several to compare")
@@ -162,7 +159,13 @@ class Evaluation:
 
     @property
     def systems(self) -> Mapping[str, Items]:
+        """The systems, on the clusters that succeeded in all of them."""
         return self.alignment.systems
+
+    @property
+    def baseline(self) -> str:
+        """The system the others are compared with."""
+        return self.settings.baseline or next(iter(self.systems))
 
     def results(self) -> Results:
         """Views, one pass over the draws, and what follows."""
@@ -171,31 +174,24 @@ class Evaluation:
             name: {system: self._view(items, confidences[system][name]) for system, items in self.systems.items()}
             for name in next(iter(confidences.values()))
         }
-        rows = [row for name, by_system in views.items() for row in self.rows(name, by_system)]
-        contrasts = [*contrasts_with(rows, self.baseline)] if len(self.systems) > 1 else []
-        drawn = [(name, system, view) for name, by_system in views.items() for system, view in by_system.items()]
-        asks = [Ask(view, _curve_risks(view)) for _, _, view in drawn]
+        measures = self.settings.measures(len(self.systems))
+        rows = [row for name, by_system in views.items() for row in curve_rows(name, by_system, measures)]
+        contrasts = [*contrasts_with(rows, self.baseline)]
+        drawn = {(system, name): view for name, by_system in views.items() for system, view in by_system.items()}
+        asks = [Ask(view, _curve_risks(view)) for view in drawn.values()]
         estimates, risks = estimated(rows, contrasts, plan=self.plan, request=self.settings.request, asks=asks)
-        bands = [
-            bands_of(view.curve, view.table, risk) if risk and view.varies else None
-            for (_, _, view), risk in zip(drawn, risks, strict=True)
-        ]
-        records = {
-            (system, name): curve_record(view, band) for (name, system, view), band in zip(drawn, bands, strict=True)
+        curves = {
+            key: curve_record(view, bands_of(view.curve, view.table, risk) if risk and view.varies else None)
+            for (key, view), risk in zip(drawn.items(), risks, strict=True)
         }
         study = selective_study(self, views, skipped)
         warnings = self._warnings(views, Estimates(estimates))
-        return Results([*estimates, *self._by_item(views)], study, records, warnings)
-
-    @property
-    def baseline(self) -> str:
-        return self.settings.baseline or next(iter(self.systems))
+        return Results([*estimates, *self._by_item(views)], study, curves, warnings)
 
     def _confidences(self) -> tuple[dict[str, dict[str, Confidence]], list[tuple[str, str, str]]]:
         """The confidences all systems can serve, by system, and those that were left out with the reason."""
-        served = {
-            system: _served(items, self.settings.confidence, self.calibration) for system, items in self.systems.items()
-        }
+        wanted = self.settings.confidence
+        served = {system: _served(items, wanted, self.calibration) for system, items in self.systems.items()}
         first = next(iter(served.values()))[0]
         shared = [name for name in first if all(name in made for made, _ in served.values())]
         if not shared:
@@ -206,17 +202,11 @@ class Evaluation:
         for system, (_, reasons) in served.items():
             for name, reason in reasons.items():
                 skipped.setdefault(name, (system, name, reason))
-        return {system: {name: made[name] for name in shared} for system, (made, _) in served.items()}, [
-            *skipped.values()
-        ]
+        kept = {system: {name: made[name] for name in shared} for system, (made, _) in served.items()}
+        return kept, [*skipped.values()]
 
     def _view(self, items: Items, confidence: Confidence) -> CurveView:
         return CurveView.of(grade(items, loss=self.settings.loss, confidence=confidence))
-
-    def rows(self, confidence: str, views: Mapping[str, CurveView]) -> Iterator[Row]:
-        """Every number of every system under one confidence."""
-        measures = self.settings.measures(len(views))
-        yield from curve_rows(confidence, views, measures)
 
     def _warnings(self, views: Views, estimates: Estimates) -> list[ResultWarning]:
         """What is true of the clusters themselves is said once, the rest with its system and confidence."""
@@ -225,14 +215,11 @@ class Evaluation:
             for system, view in by_system.items():
                 source = self.systems[system].source
                 warned += about_view(view, Pattern(system=system, confidence=name), source)
-                rows = estimates.where(system=system, confidence=name, minus=None)
-                warned += warnings_of(rows, {system: view})
-            for row in estimates.where(confidence=name):
-                if row.key.minus is not None:
-                    warned += about_estimate(row, _about(row.key))
-        seen: set[str] = set()
-        kept = [one for one in warned if not one.of_sample or not (one.code in seen or seen.add(one.code))]
-        tested = sum(row.recommended is not None for row in estimates if row.key.minus is not None)
+                warned += warnings_of(estimates.where(system=system, confidence=name, minus=None), view)
+            warned += warnings_of(row for row in estimates.where(confidence=name) if row.key.minus)
+        first = {warning.code: warning for warning in reversed(warned)}
+        kept = [warning for warning in warned if not warning.of_sample or warning is first[warning.code]]
+        tested = sum(row.recommended is not None for row in estimates if row.key.minus)
         return [*kept, *about_comparisons(tested)]
 
     def _by_item(self, views: Views) -> Iterator[Estimate]:
@@ -240,30 +227,33 @@ class Evaluation:
             yield from by_item(system, view.graded)
 
 
-def curve_rows(confidence: str, views: Mapping[str, CurveView], measures: Sequence[Measure]) -> Iterator[Row]:
-    """The rows of several systems under one confidence; what is cut where all of them still answer looks at all."""
+def curve_rows(
+    confidence: str, views: Mapping[str, CurveView], measures: Sequence[Measure], *, resample_all: bool = False
+) -> Iterator[Row]:
+    """The rows of several systems under one confidence; what is cut where all of them still answer looks at all.
+
+    A quantity that is usually reported as a point alone is resampled where it is asked for by name.
+    """
     for index, (system, view) in enumerate(views.items()):
         shared = SharedView(tuple(views.values()), index)
         for measure in measures:
             of = shared if measure.value == COMMON else view
             key = Key(system, str(measure), confidence)
-            yield Row.of_curve(key, of, measure, resampled=not measure.quantity.point_only)
+            yield Row.of_curve(key, of, measure, resampled=resample_all or not measure.quantity.point_only)
 
 
-def warnings_of(rows: Iterable[Estimate], views: Mapping[str, CurveView]) -> Iterator[ResultWarning]:
-    """What to be careful about in each of these numbers."""
+def warnings_of(rows: Iterable[Estimate], view: CurveView | None = None) -> Iterator[ResultWarning]:
+    """What to be careful about in each of these numbers, of one view or, without a view, of differences."""
     for row in rows:
-        yield from about_estimate(row, _about(row.key), _plateau_share(views[row.key.system], row))
+        key = row.key
+        about = Pattern(system=key.system, quantity=key.quantity, confidence=key.confidence, minus=key.minus)
+        yield from about_estimate(row, about, _plateau_share(view, row))
 
 
-def _about(key: Key) -> Pattern:
-    return Pattern(system=key.system, quantity=key.quantity, confidence=key.confidence, minus=key.minus)
-
-
-def _plateau_share(view: CurveView, row: Estimate) -> float:
+def _plateau_share(view: CurveView | None, row: Estimate) -> float:
     """How much of all units the operating point of a number adds at once."""
     coverage = Measure.of(row.key.quantity).coverage
-    if row.other_threshold_rate is None or coverage is None:
+    if view is None or row.other_threshold_rate is None or coverage is None:
         return 0.0
     index = int(np.searchsorted(view.curve.points.count, coverage.units_needed(view.curve.units)))
     return float(np.diff(view.curve.points.count, prepend=0)[index : index + 1].sum() / view.curve.units)
@@ -277,27 +267,32 @@ def _served(items: Items, names: str, calibration: Calibration | None) -> tuple[
     """The confidences of one system; what is wrong with them is told of the file they come from."""
     try:
         made, skipped = chosen(items, names, calibration)
-        if not made:
-            reason = next(iter(skipped.values()))
-            raise UserError(f"no confidence variant can be served: {reason}; {can_serve(items, ())}")
     except UserError as error:
-        raise (error.in_file(items.source.path) if items.source else error) from None
+        raise _in_its_file(error, items) from None
+    if not made:
+        reason = next(iter(skipped.values()))
+        problem = UserError(f"no confidence variant can be served: {reason}; {can_serve(items, ())}")
+        raise _in_its_file(problem, items)
     return made, skipped
 
 
+def _in_its_file(error: UserError, items: Items) -> UserError:
+    return error.in_file(items.source.path) if items.source else error
+
+
 def _check_calibration_is_used(calibration: Calibration | None, confidences: Mapping[str, Confidence]) -> None:
-    if calibration is not None and all(one.calibration is None for one in confidences.values()):
+    if calibration is not None and all(confidence.calibration is None for confidence in confidences.values()):
         name = f"calibrated:{calibration.variant}" if calibration.variant else "calibrated"
         raise UserError(f"the calibration is used by none of {', '.join(confidences)}: ask for {name}, or for all")
 
 
-def estimate(  # noqa: PLR0913
+def estimate(
     graded: Graded,
     measures: str | Iterable[str | Measure] | None = None,
     *,
     plan: Plan,
     interval: str | None = None,
-    level: float = 0.95,
+    level: float | None = None,
     system: str = "",
 ) -> WarnedEstimates:
     """Every number of one system with its uncertainty, and by another method or at another level where asked.
@@ -307,34 +302,36 @@ def estimate(  # noqa: PLR0913
     >>> estimate(units, "augrc", plan=Plan(100, seed=1))["augrc"].value
     0.25
     """
+    request, chosen = Request.of(interval, level), _measures(measures, cut=HALF)
     views = {system: CurveView.of(graded)}
-    rows = [*curve_rows("", views, _chosen_measures(measures, cut=HALF.text))]
-    request = Request(interval or "recommended", level) if interval or level != Request().level else None
+    rows = [*curve_rows("", views, chosen, resample_all=True)]
     return _with_warnings(rows, [], views, plan, request)
 
 
-def compare(  # noqa: PLR0913
+def compare(
     systems: Mapping[str, Graded],
     measures: str | Iterable[str | Measure] | None = None,
     *,
     plan: Plan,
     baseline: str | None = None,
     interval: str | None = None,
-    level: float = 0.95,
+    level: float | None = None,
 ) -> WarnedEstimates:
     """Several systems on the same clusters, and the difference of each from the baseline, the first if none is named.
 
     Areas cut at C_common, the smallest Cmax among them, are always there; C_common is found anew in every replicate.
     """
+    if len(systems) < 2:  # noqa: PLR2004
+        raise UserError(f"{len(systems)} system{'s' if not systems else ''}, expected at least two to compare")
     check_paired(systems)
     if baseline is not None and baseline not in systems:
         raise unknown("system", baseline, systems)
+    request, chosen = Request.of(interval, level), _measures(measures, cut=None)
+    common = [Measure.of(f"{entry.stem}@{COMMON}") for entry in quantities("curve") if entry.parameter is CUT]
+    chosen += [measure for measure in common if measure not in chosen]
     views = {name: CurveView.of(graded) for name, graded in systems.items()}
-    asked = _chosen_measures(measures, cut=COMMON)
-    asked += [measure for measure in map(Measure.of, (f"aurc@{COMMON}", f"augrc@{COMMON}")) if measure not in asked]
-    rows = [*curve_rows("", views, asked)]
-    contrasts = [*contrasts_with(rows, baseline or next(iter(systems)))]
-    request = Request(interval or "recommended", level) if interval or level != Request().level else None
+    rows = [*curve_rows("", views, chosen, resample_all=True)]
+    contrasts = [*contrasts_with(rows, next(iter(systems)) if baseline is None else baseline)]
     return _with_warnings(rows, contrasts, views, plan, request)
 
 
@@ -344,17 +341,20 @@ def _with_warnings(
     table = Estimates(estimated(rows, contrasts, plan=plan, request=request)[0])
     warned: list[ResultWarning] = []
     for system, view in views.items():
-        warned += about_view(view, Pattern(system=system))
-        warned += warnings_of(table.where(system=system, minus=None), views)
-    warned += [one for row in table if row.key.minus for one in about_estimate(row, _about(row.key))]
+        items = view.graded.items
+        warned += about_view(view, Pattern(system=system), items.source if items else None)
+        warned += warnings_of(table.where(system=system, minus=None), view)
+    warned += warnings_of(row for row in table if row.key.minus)
     return WarnedEstimates(table, (*warned, *about_comparisons(len(contrasts))))
 
 
-def _chosen_measures(measures: str | Iterable[str | Measure] | None, cut: str) -> list[Measure]:
-    if measures is not None:
-        return [Measure.of(name) for name in ([measures] if isinstance(measures, str) else measures)]
-    area = None if cut == COMMON else cut
-    return [one for one in Settings(area_coverage=area).measures(2) if not one.quantity.point_only]
+def _measures(names: str | Iterable[str | Measure] | None, cut: Coverage | None) -> list[Measure]:
+    """The quantities that are named, or every reported one that has intervals, with areas cut where asked."""
+    if names is not None:
+        named = [names] if isinstance(names, str) else names
+        return [*dict.fromkeys(Measure.of(name, "curve") for name in named)]
+    reported = Settings(area_coverage=cut).measures(systems=2)
+    return [measure for measure in reported if not measure.quantity.point_only]
 
 
 def check_paired(systems: Mapping[str, Graded]) -> None:
@@ -364,8 +364,8 @@ def check_paired(systems: Mapping[str, Graded]) -> None:
         _check_pair((first, left), (name, right))
 
 
-def _check_pair(one: tuple[str, Graded], other: tuple[str, Graded]) -> None:
-    (first, left), (name, right) = one, other
+def _check_pair(baseline: tuple[str, Graded], other: tuple[str, Graded]) -> None:
+    (first, left), (name, right) = baseline, other
     if left.clusters is None or right.clusters is None:
         raise UserError("a comparison needs to know whose each unit is: give clusters on both sides")
     if (left.loss_name, left.divisor) != (right.loss_name, right.divisor):

@@ -68,7 +68,8 @@ class Results(Estimates):
         """The same with these confidences alone, in this order; names are separated by commas."""
         if names is None:
             return self
-        known, chosen = self.selective.confidences, [name.strip() for name in names.split(",")]
+        known = self.selective.confidences
+        chosen = [names] if names in known else [name.strip() for name in names.split(",")]
         for name in chosen:
             if name not in known:
                 raise unknown("confidence of these results", name, known)
@@ -134,17 +135,25 @@ def joined(members: Iterable[str]) -> str:
 
 
 def system_names(inputs: Sequence[Input]) -> tuple[str, ...]:
-    """What systems are called: by their labels, and else by the first thing their files say that tells them apart."""
+    """What systems are called: their labels, or the first thing their files say that tells all of them apart."""
     labels = [source.label for source in inputs]
     files = [PurePath(source.path).name if source.path else None for source in inputs]
-    facts = ([source.mode for source in inputs], [source.run_id for source in inputs], files)
-    choices = [[label or name for label, name in zip(labels, names, strict=True)] for names in facts]
+    choices = ([source.mode for source in inputs], [source.run_id for source in inputs], files)
     if len(inputs) == 1:
-        return (next((names[0] for names in choices if names[0]), "The run"),)
-    words = ("left", "right") if len(inputs) == _PAIR else tuple(f"system {n + 1}" for n in range(len(inputs)))
-    for names in choices:
+        return (next((name for name in (*labels, *(names[0] for names in choices)) if name), "The run"),)
+    for choice in choices:
+        names = [label or str(name or "") for label, name in zip(labels, choice, strict=True)]
         # A run whose mode is called right may stand on the left: such a name would say the opposite of what is meant.
-        clear = all(names) and len({*map(shown, names)}) == len(names) and not {*names} & {"left", "right"}
-        if clear:
-            return tuple(map(str, names))
-    return words
+        clear = not {name for label, name in zip(labels, names, strict=True) if not label} & {"left", "right"}
+        if clear and all(names) and len({*map(shown, names)}) == len(names):
+            return tuple(names)
+    words = ("left", "right") if len(inputs) == _PAIR else tuple(f"system {n + 1}" for n in range(len(inputs)))
+    names = [label or word for label, word in zip(labels, words, strict=True)]
+    return tuple(names) if len({*names}) == len(names) else words
+
+
+def named_inputs(systems: Mapping[str, Input]) -> list[Input]:
+    """Inputs that say what their systems are called: with labels, unless the files say it already."""
+    if system_names([*systems.values()]) == tuple(systems):
+        return [*systems.values()]
+    return [source.model_copy(update={"label": name}) for name, source in systems.items()]

@@ -7,17 +7,18 @@ import pytest
 
 from demur import Coverage, Measure, Table
 from demur.draws import weights
-from demur.influence import SLOPES, influences, standard_errors
-from demur.metrics import default_measures
+from demur.influence import influences, standard_errors
+from demur.quantities import default_measures, quantities
 from demur.replicates import Replicates
 from tables import Units
 
 EDGES = ("0.01", "0.2", "0.8", "1")
-ALL = [*default_measures(), *(Measure.of(f"{name}@{c}") for name in ("aurc", "augrc", "mae") for c in EDGES)]
+ALL = [*default_measures(), *(Measure.of(f"{name}@{c}") for name in ("aurc", "augrc", "risk") for c in EDGES)]
+SLOPES = {entry.name: entry.slopes for entry in quantities("curve") if entry.slopes is not None}
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_every_metric_of_a_replicate_is_that_of_its_units(seed):
+def test_every_quantity_of_a_replicate_is_that_of_its_units(seed):
     units = Units.random(seed)
     drawn = weights(seed, np.arange(6), units.clusters)
     replicates, curves = Replicates.of(Table.of(units.graded()), drawn), [*map(units.curve_of, drawn)]

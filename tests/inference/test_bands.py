@@ -9,16 +9,18 @@ import numpy as np
 import pytest
 
 from demur import Curve, Graded, Plan, Table, UserError, bootstrap, estimate
-from demur.artifact import metrics_of
-from demur.bands import MOST_POINTS, drawn_risks, points_kept
+from demur.bands import MOST_POINTS, bands_of, drawn_risks, points_kept
 from demur.draws import weights
+from demur.inference.views import CurveView
 from demur.intervals import t_quantile
 from demur.replicates import Replicates
+from demur.resample import Ask, resampled
+from demur.results.json_v1_read import decoded
 from demur.simulate import FEW_SHOT, ZERO_SHOT, make_people, run_system
 from tables import Units
 
 RISKS = ("selective_risk", "generalized_risk")
-GOLDEN = Path(__file__).parent / "golden"
+GOLDEN = Path(__file__).parents[1] / "golden"
 
 
 def simulated(confidence="token_msp", participants=41, loss="abs", system=ZERO_SHOT):
@@ -26,7 +28,11 @@ def simulated(confidence="token_msp", participants=41, loss="abs", system=ZERO_S
 
 
 def bands(graded, plan=Plan(400, seed=2)):  # noqa: B008
-    return estimate(graded, ["cmax"], plan=plan, bands=True).bands
+    view = CurveView.of(graded)
+    if not view.varies or not view.curve.defined:
+        return None
+    (risks,) = resampled([Ask(view, lambda sample: drawn_risks(view.curve, sample))], plan)
+    return bands_of(view.curve, view.table, risks) if risks else None
 
 
 def loop_over_draws(units, graded, plan):
@@ -116,7 +122,7 @@ def test_the_simultaneous_band_holds_the_curve_and_is_the_wider_one_on_average(c
         assert (band.low_simultaneous >= 0).all()
 
 
-def test_few_working_points_all_get_a_band_and_many_are_thinned_evenly():
+def test_few_operating_points_all_get_a_band_and_many_are_thinned_evenly():
     few, many = simulated("llm"), simulated("token_msp")
     assert set(Curve.of(few).coverage) - set(bands(few).coverage) <= {Curve.of(few).cmax}
     kept = points_kept(len(Curve.of(many)))
@@ -147,9 +153,9 @@ def test_blocks_and_threads_change_nothing():
 def test_many_clusters_get_the_plain_percentile():
     graded = simulated("llm", participants=200)
     plan = Plan(300, seed=1)
-    found = estimate(graded, [f"mae@{Fraction(int(Curve.of(graded).points.count[0]), graded.units)}"], plan=plan)
-    band, (mae,) = bands(graded, plan).selective_risk, found.values()
-    assert (band.low[0], band.high[0]) == (mae.percentile.low, mae.percentile.high)
+    found = estimate(graded, [f"risk@{Fraction(int(Curve.of(graded).points.count[0]), graded.units)}"], plan=plan)
+    band, (risk,) = bands(graded, plan).selective_risk, found
+    assert (band.low[0], band.high[0]) == (risk.percentile.low, risk.percentile.high)
 
 
 def test_one_cluster_collapses_onto_the_curve():
@@ -169,7 +175,7 @@ def test_a_risk_that_never_varies_has_no_part_in_the_band():
 
 
 def test_rounding_is_no_variation():
-    """The surest answers all lose 0.3, whose sums round this way and that: only the others make the band wide."""
+    """The most confident answers all lose 0.3, whose sums round this way and that: only the others make the band wide."""
     rng = np.random.default_rng(1)
     owner, first = np.repeat(np.arange(30), 6), np.tile(np.arange(6) < 3, 30)
     units = Units(owner, np.where(first, 0.3, rng.random(180)), first * 1.0, owner >= 0, 30, divisor=1)
@@ -190,10 +196,6 @@ def test_rounding_is_no_variation():
 def test_where_there_is_no_band(losses, resamples):
     graded = Graded(3, np.array(losses, dtype=np.int64), np.arange(len(losses), dtype=float))
     assert bands(graded, Plan(resamples, seed=1)) is None
-
-
-def test_nobody_pays_for_bands_who_has_not_asked():
-    assert estimate(simulated(), ["cmax"], plan=Plan(20, seed=1)).bands is None
 
 
 @pytest.mark.parametrize(
@@ -222,14 +224,14 @@ def test_bands_that_do_not_hold_together_are_refused(path, value, message):
         place = place[name]
     place[last] = value
     with pytest.raises(UserError, match=message):
-        metrics_of(content)
+        decoded(content)
 
 
-def test_bands_at_some_of_the_working_points_are_fine():
+def test_bands_at_some_of_the_operating_points_are_fine():
     content = json.loads((GOLDEN / "one.json").read_text(encoding="utf-8"))
     place = content["confidence_variants"]["llm"]["bands"]
     place["coverage"].pop()
     for name in RISKS:
         for ends in place[name].values():
             ends.pop()
-    assert len(metrics_of(content).confidence_variants["llm"].bands.coverage) == 2
+    assert len(next(iter(decoded(content).curves.values())).bands.coverage) == 2

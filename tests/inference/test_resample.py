@@ -16,21 +16,23 @@ from demur.replicates import Replicates
 from demur.simulate import ZERO_SHOT, make_people, run_system
 from tables import Units
 
-NAMES = ["cmax", "aurc", "augrc", "eaurc", "eaugrc", "naurc", "mae@0.3", "aurc@0.5", "augrc@0.5", "aurc_harmonic"]
+NAMES = ["cmax", "aurc", "augrc", "eaurc", "eaugrc", "naurc", "risk@0.3", "aurc@0.5", "augrc@0.5", "aurc_harmonic"]
 
 
 def fingerprint(graded, **how):
-    found = estimate(graded, NAMES, plan=Plan(300, seed=5, **how), thorough=True)
+    """Every byte of every replicate, with its own error and with each cluster left out."""
+    plan = Plan(300, seed=5, **how)
+    studentised, jackknife = (estimate(graded, NAMES, plan=plan, interval=method) for method in ("studentised", "bca"))
     return [
         (
-            name,
-            one.evidence.values.tobytes(),
-            one.recommended,
-            one.std_error,
-            str(one.evidence.replicate_std_error),
-            one.evidence.left_out.tobytes(),
+            row.key,
+            row.evidence.values.tobytes(),
+            row.recommended,
+            row.std_error,
+            str(row.evidence.replicate_std_error),
+            other.evidence.left_out.tobytes(),
         )
-        for name, one in found.items()
+        for row, other in zip(studentised, jackknife, strict=True)
     ]
 
 
@@ -67,7 +69,7 @@ def test_the_hash_seed_changes_no_byte():
         "from demur.simulate import *; from demur import estimate, Plan;"
         "run = run_system(make_people(9, seed=1), ZERO_SHOT, seed=1);"
         "found = estimate(run.graded('abs', 'token_msp'), plan=Plan(50, seed=1));"
-        "print([(name, one.point, one.recommended) for name, one in found.items()])"
+        "print([(row.key, row.value, row.recommended) for row in found])"
     )
     outputs = {
         subprocess.run(
@@ -98,8 +100,8 @@ def test_full_enumeration_gives_the_exact_drop_rate():
     sample = Replicates.of(Table.of(two_answer_two_abstain()), every_sample(4))
     missed = int(np.isnan(sample.risk_at(Coverage.of("0.6"))).sum())
     assert Fraction(missed, 4**4) == Fraction(11, 16)
-    found = estimate(two_answer_two_abstain(), ["mae@0.6"], plan=Plan(20_000, seed=3))["mae@0.6"]
-    assert np.isnan(found.point)
+    found = estimate(two_answer_two_abstain(), ["risk@0.6"], plan=Plan(20_000, seed=3))["risk@0.6"]
+    assert np.isnan(found.value)
     assert found.drop_rate == pytest.approx(11 / 16, abs=0.01)
     assert found.percentile is found.recommended is None
 
@@ -180,7 +182,7 @@ def test_progress_is_told_block_by_block():
 
 def test_no_resamples_need_no_seed_and_give_points_only():
     found = estimate(two_answer_two_abstain(), ["aurc"], plan=Plan(0, seed=None))["aurc"]
-    assert (found.point, found.percentile, found.recommended) == (0.5, None, None)
+    assert (found.value, found.percentile, found.recommended) == (0.5, None, None)
 
 
 @pytest.mark.parametrize(
@@ -208,7 +210,7 @@ def test_memory_is_a_block_at_a_time():
     people = make_people(2_000, seed=1)
     graded = run_system(people, ZERO_SHOT, seed=1).graded("abs", "token_msp")
     tracemalloc.start()
-    estimate(graded, ["aurc", "augrc", "eaurc"], plan=Plan(400, seed=1), thorough=True)
+    estimate(graded, ["aurc", "augrc", "eaurc"], plan=Plan(400, seed=1), interval="bca")
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 150e6

@@ -38,9 +38,9 @@ def test_expanded_percentile():
     assert ends("expanded_percentile") == pytest.approx(tuple(np.quantile(VALUES, [tail, 1 - tail])), rel=1e-9)
 
 
-def test_bootstrap_t():
+def test_t_interval():
     reach = stats.t.ppf(0.975, 14) * VALUES.std(ddof=1)
-    assert ends("bootstrap_t") == pytest.approx((0.2 - reach, 0.2 + reach))
+    assert ends("t_interval") == pytest.approx((0.2 - reach, 0.2 + reach))
 
 
 def test_studentised():

@@ -10,11 +10,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from cases import answered_lists, curve_of, units_lists
-from demur import METRICS, Coverage, Curve, Graded, Measure
+from demur import Coverage, Curve, Graded, Measure
 from demur.audit.loops.selective import Unit
-from demur.metrics import default_measures
-from demur.metrics.selective import augrc, augrc_at, aurc, aurc_at, cmax, mae, mae_at
-from demur.metrics.selective_ranking import (
+from demur.quantities import default_measures, quantities
+from demur.quantities.areas import augrc, aurc, cmax
+from demur.quantities.excess import (
     augrc_optimal,
     aurc_achievable,
     aurc_harmonic,
@@ -23,6 +23,7 @@ from demur.metrics.selective_ranking import (
     eaugrc,
     eaurc,
 )
+from demur.quantities.operating import augrc_at, aurc_at, risk, risk_at
 
 ALL = list(default_measures())
 SCALE_FREE = {"cmax", "aurc_gap_pct", "augrc_gap_pct", "achievable_gain_pct"}
@@ -39,8 +40,8 @@ def same(one, other):
     return one == other or (math.isnan(one) and math.isnan(other))
 
 
-def risk(curve):
-    return mae(curve) if curve.defined else 0.0
+def risk_or_zero(curve):
+    return risk(curve) if curve.defined else 0.0
 
 
 @given(units_lists)
@@ -68,7 +69,7 @@ def test_the_order_of_the_rows_changes_no_bit(units, shuffle):
 def test_nor_does_it_for_losses_that_are_not_whole(rows, shuffle):
     def measured(rows):
         losses, confidence = np.array(rows, dtype=float).T
-        return [aurc(curve := Curve.of(Graded(len(rows), losses, confidence))), augrc(curve), mae(curve)]
+        return [aurc(curve := Curve.of(Graded(len(rows), losses, confidence))), augrc(curve), risk(curve)]
 
     assert measured(rows) == measured(shuffle.sample(rows, len(rows)))
 
@@ -85,7 +86,7 @@ def test_a_strictly_increasing_map_of_confidence_changes_only_thresholds(units):
 def test_scaling_the_loss_scales_every_area_and_no_percentage(units, factor):
     curve, scaled = curve_of(units), curve_of([Unit(u.loss and u.loss * factor, u.confidence) for u in units])
     for measure in ALL:
-        expected = measure(curve) * (1 if measure.metric.name in SCALE_FREE else factor)
+        expected = measure(curve) * (1 if measure.quantity.name in SCALE_FREE else factor)
         assert measure(scaled) == near(expected), measure
 
 
@@ -186,7 +187,7 @@ def test_without_ties_aurc_is_a_harmonic_sum_and_eaurc_is_not_negative(losses):
 def test_duplicating_every_unit_changes_no_number_that_is_not_about_single_ranks(units):
     curve, doubled = curve_of(units), curve_of(units + units)
     for measure in ALL:
-        if measure.metric.name not in MOVED_BY_DUPLICATION:
+        if measure.quantity.name not in MOVED_BY_DUPLICATION:
             assert measure(doubled) == near(measure(curve)), measure
 
 
@@ -199,14 +200,14 @@ def test_duplicating_every_unit_moves_the_optimum_and_the_harmonic_estimate(name
 @given(answered_lists)
 def test_one_plateau_is_a_random_ranking(units):
     curve = curve_of([Unit(unit.loss, 1.0) for unit in units] + [Unit(None, 0.0)])
-    assert aurc(curve) == near(cmax(curve) * risk(curve)) == near(Measure.of("aurc_random")(curve))
-    assert augrc(curve) == near(cmax(curve) ** 2 * risk(curve) / 2) == near(Measure.of("augrc_random")(curve))
+    assert aurc(curve) == near(cmax(curve) * risk_or_zero(curve)) == near(Measure.of("aurc_random")(curve))
+    assert augrc(curve) == near(cmax(curve) ** 2 * risk_or_zero(curve) / 2) == near(Measure.of("augrc_random")(curve))
 
 
 @given(units_lists)
 def test_a_ranking_and_its_reverse_share_the_augrc(units):
     curve, reverse = curve_of(units), curve_of([Unit(u.loss, -u.confidence) for u in units])
-    assert augrc(curve) + augrc(reverse) == near(cmax(curve) ** 2 * risk(curve))
+    assert augrc(curve) + augrc(reverse) == near(cmax(curve) ** 2 * risk_or_zero(curve))
 
 
 @given(units_lists, st.data())
@@ -218,7 +219,7 @@ def test_a_smaller_loss_never_makes_a_system_look_worse(units, data):
     before, after, target = curve_of(units), curve_of(better), data.draw(coverages)
     assert aurc(after) <= aurc(before)
     assert augrc(after) <= augrc(before)
-    assert math.isnan(mae_at(before, target)) or mae_at(after, target) <= mae_at(before, target)
+    assert math.isnan(risk_at(before, target)) or risk_at(after, target) <= risk_at(before, target)
 
 
 @given(units_lists, units_lists)
@@ -245,5 +246,5 @@ def test_the_normalised_loss_is_the_raw_one_over_the_range(units):
     assert aurc_optimal(raw) == near(3 * aurc_optimal(normalised))
 
 
-def test_every_registered_metric_is_under_these_laws():
-    assert {measure.metric.name for measure in ALL} == set(METRICS)
+def test_every_registered_quantity_of_curves_is_under_these_laws():
+    assert {measure.quantity.name for measure in ALL} == {entry.name for entry in quantities("curve")}

@@ -1,0 +1,169 @@
+"""Whatever is registered says all there is to know about itself, once; names print as they parse."""
+
+import inspect
+import re
+from fractions import Fraction
+
+import pytest
+
+import demur
+from demur import QUANTITIES, Measure, UserError
+from demur.quantities import default_measures, quantities, quantity, registry
+from demur.intervals import METHODS
+
+SECTIONS = ("Formula", "Ties", "Abstentions", "Undefined", "Reference")
+FAMILIES = ("curve", "units", "forecasts", "ranking", "selection", "decision")
+ALL = [*QUANTITIES.values()]
+
+
+@pytest.mark.parametrize("entry", ALL, ids=lambda entry: entry.name)
+def test_a_quantity_says_all_there_is_to_know(entry):
+    text = inspect.getdoc(entry.function)
+    title, meaning = text.split("\n\n")[:2]
+    parts = {name: re.search(rf"^{name}: (.+)", text, re.MULTILINE) for name in SECTIONS}
+    assert title.endswith(".")
+    assert meaning
+    assert all(parts.values()), [name for name, part in parts.items() if part is None]
+    assert ">>> " in text
+    assert bool(entry.undefined) == (not parts["Undefined"].group(1).startswith("never"))
+
+
+@pytest.mark.parametrize("entry", ALL, ids=lambda entry: entry.name)
+def test_what_a_quantity_declares_exists(entry):
+    assert entry.of in FAMILIES
+    assert set(entry.intervals) <= METHODS.keys()
+    assert entry.better in ("lower", "higher", "neither")
+    assert entry.comparable in ("", "cmax", "range", "coverage")
+    assert (entry.parameter is not None) == ("@" in entry.name)
+    if entry.parameter is not None:
+        assert entry.name == f"{entry.stem}@{entry.parameter.symbol}"
+
+
+def test_names_and_artifact_keys_are_unique_and_stable():
+    """The names others cite: change one here only with a line under Numbers in the CHANGELOG."""
+    assert {entry.name: entry.key for entry in quantities("curve")} == {
+        "cmax": "cmax",
+        "risk": "mae",
+        "aurc": "aurc_full",
+        "augrc": "augrc_full",
+        "aurc@C": "aurc_at_c",
+        "augrc@C": "augrc_at_c",
+        "risk@C": "mae_at_coverage",
+        "naurc": "naurc",
+        "naugrc": "naugrc",
+        "aurc_optimal": "aurc_optimal",
+        "augrc_optimal": "augrc_optimal",
+        "eaurc": "eaurc",
+        "eaugrc": "eaugrc",
+        "aurc_achievable": "aurc_achievable",
+        "aurc_gap_pct": "aurc_gap_pct",
+        "augrc_gap_pct": "augrc_gap_pct",
+        "achievable_gain_pct": "achievable_gain_pct",
+        "aurc_random": "aurc_random",
+        "augrc_random": "augrc_random",
+        "aurc_harmonic": "aurc_harmonic",
+        "aurc_sele": "aurc_sele",
+    }
+
+
+def test_the_names_of_the_other_families_are_stable():
+    assert {family: [entry.name for entry in quantities(family)] for family in FAMILIES if family != "curve"} == {
+        "units": ["units", "answered", "bias"],
+        "forecasts": [
+            "nll",
+            "brier",
+            "brier_reliability",
+            "brier_resolution",
+            "brier_uncertainty",
+            "brier_within_bins",
+            "ece",
+            "ece_open",
+            "ece_adaptive",
+            "auroc",
+            "auprc",
+            "tpr@fpr=F",
+        ],
+        "ranking": ["recall@K", "precision@K", "hit@K", "mrr@K", "map@K", "map_trec@K", "ndcg@K"],
+        "selection": ["evidence_recall@policy", "evidence_precision@policy", "evidence_f1@policy", "average_k@policy"],
+        "decision": ["empty_precision", "empty_recall", "false_evidence_rate", "empty_f1"],
+    }
+
+
+def test_a_name_cannot_be_registered_twice():
+    for name, key in (("ndcg@K", ""), ("ece", ""), ("aurc", "other"), ("other", "aurc_full")):
+        of = QUANTITIES[name].of if name in QUANTITIES else "curve"
+        with pytest.raises(ValueError, match="registered already"):
+            quantity(name, of=of, key=key)(lambda _: 0.0)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_default_prints_as_it_parses(family):
+    names = [*map(str, default_measures(family))]
+    assert names
+    assert [str(Measure.of(name)) for name in names] == names
+    assert [str(Measure.of(name, family)) for name in names] == names
+    assert len({*names}) == len(names)
+
+
+@pytest.mark.parametrize(
+    ("alias", "name"), [("mae", "risk"), ("mae@0.3", "risk@0.3"), ("mae@C_common", None), ("aurc@C_common", "aurc@C_common")]
+)
+def test_earlier_names_are_aliases(alias, name):
+    if name is None:
+        with pytest.raises(UserError, match="coverage 'C_common', expected a number"):
+            Measure.of(alias)
+    else:
+        assert str(Measure.of(alias)) == name
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("auruc", r"no quantity is called auruc; did you mean"),
+        ("aurc_full", "no quantity is called aurc_full: that is the artifact key of aurc"),
+        ("cmax@0.5", "the quantity cmax takes no parameter, so cmax@0.5 is not a quantity"),
+        ("ndcg", "the quantity ndcg takes a parameter: write ndcg@"),
+        ("tpr@0.05", r"expected tpr@fpr=0\.05"),
+        ("ndcg@ten", "expected"),
+        ("ndcg@0", "expected"),
+        ("risk@0", "coverage '0', expected a number above 0"),
+        ("aurc@1.5", "coverage '1.5', expected a number above 0"),
+        ("tpr@fpr=2", "expected a number from 0 to 1"),
+        ("evidence_f1@nope:3", "nope"),
+        (3, "quantity 3, expected a name"),
+    ],
+)
+def test_a_name_that_is_none_is_one_line(name, message):
+    with pytest.raises(UserError, match=message) as caught:
+        Measure.of(name)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_name_of_another_family_is_refused_where_it_makes_no_sense():
+    with pytest.raises(UserError, match=r"no quantity is called ndcg@10"):
+        Measure.of("ndcg@10", "curve")
+    with pytest.raises(UserError, match=r"no quantity is called ndcg@10"):
+        demur.estimate(demur.grade_units([1, 2], loss=[0, 1]), "ndcg@10", plan=demur.Plan(0, seed=None))
+
+
+def test_titles_hold_the_parameter():
+    titles = {name: Measure.of(name).title for name in ("aurc", "ndcg@10", "tpr@fpr=0.05")}
+    assert titles == {"aurc": "AURC", "ndcg@10": "nDCG@10", "tpr@fpr=0.05": "TPR@5% FPR"}
+
+
+def test_a_new_quantity_is_one_registration(monkeypatch):
+    """Registered, it parses, is computed and is among the defaults, with no second list to keep."""
+    monkeypatch.setattr(registry, "QUANTITIES", dict(QUANTITIES))
+
+    @quantity("operating_points", of="curve", better="neither")
+    def operating_points(curve):
+        return float(len(curve))
+
+    assert demur.measure([2, 1, 1], loss=[0, 1, 0], metrics=["operating_points"])["operating_points"] == 2
+    assert "operating_points" in map(str, default_measures())
+
+
+def test_a_fraction_is_rounded_once():
+    rounded = registry.QUANTITIES["cmax"].function(type("Curve", (), {"coverage_reached": Fraction(1, 3)})())
+    assert rounded == 1 / 3
+    assert isinstance(rounded, float)
