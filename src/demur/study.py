@@ -1,8 +1,8 @@
-"""Coverage study: how often intervals hold the truth, on made-up data whose truth is known.
+"""Coverage study: how often intervals contain the true value, on made-up data whose truth is known.
 
-    demur study --participants 41 --datasets 1000 --seed 1
+    demur study intervals --participants 41 --datasets 1000 --seed 1
 
-For planning: put in the number of participants you can afford and see what an interval will be worth, and how wide.
+For planning: enter the number of participants you can afford, and see how well intervals cover and how wide they are.
 """
 
 from __future__ import annotations
@@ -11,27 +11,26 @@ import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from demur.comparison import compare
 from demur.curve import Curve
 from demur.draws import checked_seed
 from demur.errors import UserError, literal
-from demur.estimates import estimate
+from demur.inference.key import Key, Minus
 from demur.instruments import PHQ8, Instrument
 from demur.quantities import Measure
 from demur.resample import Plan
+from demur.results.selective import compare, estimate
 from demur.simulate import FEW_SHOT, ZERO_SHOT, People, System, make_people, run_system
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from demur.comparison import Comparison
-    from demur.estimates import Estimate
     from demur.graded import Graded
+    from demur.inference.estimates import Estimate, Estimates
     from demur.resample import Progress
 
-ONE = ("aurc", "augrc", "cmax", "mae@0.3")
-_AT_LARGE = 200_000
+SINGLE = ("aurc", "augrc", "cmax", "risk@0.3")
 PAIRED = ("aurc", "augrc", "augrc@C_common")
+_AT_LARGE = 200_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,48 +52,48 @@ class Design:
 
 @dataclass
 class Tally:
-    """How often the intervals of one number held its true value."""
+    """How often the intervals of one number contain its true value."""
 
     truth: float
-    held: dict[str, int] = field(default_factory=dict)
+    covered: dict[str, int] = field(default_factory=dict)
     widths: list[float] = field(default_factory=list)
     datasets: int = 0
 
-    def add(self, found: Estimate, unclustered: Estimate | None) -> None:
-        """Count one more data set; an interval that does not exist has not held anything."""
+    def add(self, estimate: Estimate, unclustered: Estimate | None) -> None:
+        """Count one more data set; an interval that does not exist does not cover."""
         self.datasets += 1
-        intervals = {"recommended": found.recommended, "percentile": found.percentile}
+        intervals = {"recommended": estimate.recommended, "percentile": estimate.percentile}
         if unclustered is not None:
             intervals["item-level"] = unclustered.percentile
         for name, ends in intervals.items():
             inside = ends is not None and ends.low <= self.truth <= ends.high
-            self.held[name] = self.held.get(name, 0) + inside
-        if found.recommended is not None:
-            self.widths.append(found.recommended.high - found.recommended.low)
+            self.covered[name] = self.covered.get(name, 0) + inside
+        if estimate.recommended is not None:
+            self.widths.append(estimate.recommended.high - estimate.recommended.low)
 
     def share(self, interval: str) -> float:
-        """Share of the data sets in which the interval held the truth."""
-        return self.held.get(interval, 0) / self.datasets
+        """Share of the data sets in which the interval contains the true value."""
+        return self.covered.get(interval, 0) / self.datasets
 
 
 def coverage(
     design: Design, *, datasets: int, seed: int, n_resamples: int = 1_000, progress: Progress | None = None
 ) -> dict[str, Tally]:
-    """Simulate many data sets of one design and count which intervals hold the population's numbers."""
+    """Simulate many data sets of one design and count which intervals contain the numbers of the population."""
     checked_seed(seed)
     for name, value in (("datasets", datasets), ("n_resamples", n_resamples)):
         if type(value) is not int or value < 1:
             raise UserError(f"{name} {literal(value)}, expected an integer, 1 or more")
     tallies = {name: Tally(truth) for name, truth in _truths(design, seed).items()}
-    for number in range(datasets):
-        left, right = _data_set(design, seed + 1 + number)
-        plan = Plan(n_resamples, seed=number)
-        pair = compare(left, right, ONE, plan=plan)
-        items = estimate(replace(left, clusters=None), ONE, plan=plan)
-        for name, found in _found(pair):
-            tallies[name].add(found, items[name] if name in ONE else None)
+    for index in range(datasets):
+        left, right = _data_set(design, seed + 1 + index)
+        plan = Plan(n_resamples, seed=index)
+        pair = compare({"left": left, "right": right}, SINGLE, plan=plan)
+        unclustered = estimate(replace(left, clusters=None), SINGLE, plan=plan)
+        for name, number in _numbers(pair):
+            tallies[name].add(number, unclustered[name] if name in SINGLE else None)
         if progress:
-            progress(number + 1, datasets)
+            progress(index + 1, datasets)
     return tallies
 
 
@@ -108,8 +107,10 @@ def report(design: Design, tallies: dict[str, Tally]) -> str:
     ]
     for name, tally in tallies.items():
         kinds = ("recommended", "percentile", "item-level")
-        one, two, three = (f"{tally.share(kind):.1%}" if kind in tally.held else "" for kind in kinds)
-        lines.append(f"{name:16}{tally.truth:10.4f}{one:>13}{two:>12}{three:>12}{_mean(tally.widths):12.4f}")
+        shares = (f"{tally.share(kind):.1%}" if kind in tally.covered else "" for kind in kinds)
+        recommended, percentile, items = shares
+        cells = f"{tally.truth:10.4f}{recommended:>13}{percentile:>12}{items:>12}{_mean(tally.widths):12.4f}"
+        lines.append(f"{name:16}{cells}")
     return "\n".join(lines)
 
 
@@ -122,7 +123,7 @@ def _truths(design: Design, seed: int) -> dict[str, float]:
     common = f"augrc@{min(left.cmax, right.cmax):.9f}"
     deltas = {f"Δ{name}": _taken(name, right) - _taken(name, left) for name in ("aurc", "augrc")}
     at_common = {"Δaugrc@C_common": _taken(common, right) - _taken(common, left)}
-    return {name: _taken(name, left) for name in ONE} | deltas | at_common
+    return {name: _taken(name, left) for name in SINGLE} | deltas | at_common
 
 
 def _taken(name: str, curve: Curve) -> float:
@@ -141,7 +142,8 @@ def _data_set(design: Design, seed: int) -> tuple[Graded, Graded]:
     return left, right
 
 
-def _found(pair: Comparison) -> Iterator[tuple[str, Estimate]]:
-    yield from pair.left.items()
+def _numbers(pair: Estimates) -> Iterator[tuple[str, Estimate]]:
+    for name in SINGLE:
+        yield name, pair[Key("left", name)]
     for name in PAIRED:
-        yield f"Δ{name}", pair.deltas[name]
+        yield f"Δ{name}", pair[Key("right", name, minus=Minus("system", "left"))]

@@ -1,4 +1,4 @@
-"""Do the intervals hold the truth as often as they say? Simulated, with fixed seeds; slow."""
+"""Do the intervals cover as often as they should? Simulated, with fixed seeds; slow."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from demur import Curve, Plan, estimate, study
 from demur.simulate import ZERO_SHOT, make_people, run_system
 from demur.study import Design, coverage, report
 
-MEASURED = ("aurc", "augrc", "mae@0.3", "Δaurc", "Δaugrc", "Δaugrc@C_common")
+MEASURED = ("aurc", "augrc", "risk@0.3", "Δaurc", "Δaugrc", "Δaugrc@C_common")
 
 
 @pytest.mark.slow
