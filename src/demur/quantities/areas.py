@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from demur.quantities.registry import quantity
+from demur.quantities.risk_coverage import RiskCoverage
 from demur.quantities.slopes import coverage_slopes, generalized_area_slopes, selective_area_slopes
-
-if TYPE_CHECKING:
-    from demur.quantities.risk_coverage import RiskCoverage
 
 
 @quantity(

@@ -5,18 +5,14 @@ Each is a function of forecasts, written once for the data as they are and for a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from demur.errors import UserError, literal
 from demur.quantities.forecasts import BINS, Forecasts, over
 from demur.quantities.registry import quantity
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
+from demur.types import Floats
 
 LEAST_LIKELY = 1e-6
 

@@ -1,23 +1,17 @@
-"""Evidence shown: how much of it, how pure, and whether showing nothing was right. One number a query, or of all of them."""
+"""Evidence shown: how much of it, how pure, and whether showing nothing was right."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from demur.quantities.forecasts import over
 from demur.quantities.registry import Parameter, quantity
 from demur.selection import Policy
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.int64]
+from demur.types import Flags, Floats, Integers
 
 POLICY = Parameter("policy", Policy.of, "fixed:5", optional=True)
 
@@ -31,7 +25,7 @@ class Selection:
     hits: Integers
 
     @property
-    def rightly_empty(self) -> NDArray[np.bool_]:
+    def rightly_empty(self) -> Flags:
         """Where there is nothing to find and nothing is shown."""
         return np.asarray((self.gold == 0) & (self.shown == 0))
 

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from demur.errors import UserError, literal
 from demur.quantities.registry import quantity
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from demur.quantities.risk_coverage import RiskCoverage
+from demur.quantities.risk_coverage import RiskCoverage
 
 
 def _percentage(name: str, undefined: str, **declared: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

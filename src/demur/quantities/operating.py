@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
+from demur.coverage import Coverage
 from demur.quantities.registry import COVERAGE, CUT, quantity
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from demur.coverage import Coverage
-    from demur.quantities.risk_coverage import RiskCoverage
+from demur.quantities.risk_coverage import RiskCoverage
 
 
 def _cut_area(stem: str, title: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

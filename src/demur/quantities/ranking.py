@@ -8,27 +8,18 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from demur.errors import UserError, literal
 from demur.quantities.forecasts import over
-from demur.quantities.registry import Parameter, quantity
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
-    from demur.quantities.registry import Measure
-    from demur.rankings import Rankings
-
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.int64]
-
+from demur.quantities.registry import Measure, Parameter, quantity
+from demur.rankings import Rankings
+from demur.types import Flags, Floats, Integers
 
 _DEEPEST = 10**8
 
@@ -52,7 +43,7 @@ class Top:
         checked_depth(self.k)
 
     @cached_property
-    def _within(self) -> NDArray[np.bool_]:
+    def _within(self) -> Flags:
         return self.rankings.hit_rank <= self.k
 
     @cached_property

@@ -6,16 +6,14 @@ Whatever there is to know about a quantity is declared where its function is; th
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import wraps
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from demur.coverage import Coverage
 from demur.errors import UserError, literal, shown, unknown
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
 
 Better = Literal["lower", "higher", "neither"]
 Family = Literal["curve", "units", "forecasts", "ranking", "selection", "decision"]
