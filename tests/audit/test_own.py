@@ -1,4 +1,4 @@
-"""Our own files: recomputed with their recorded settings and seed, and joined on Key; and once more by the plain loops."""
+"""Our own files: recomputed with their recorded settings and seed, joined on Key, and computed by the plain loops too."""
 
 import copy
 import json
