@@ -9,9 +9,9 @@ import pytest
 
 import pipeline
 from commands import ROOT, demur
+from damage import damaged
 from pipeline import as_csv, made_queries, ranking, section
 from runs import written
-from test_cli_hostile import damaged
 
 QUERIES = made_queries()
 WAY_OUT = "say which column it is with --system NAME"
