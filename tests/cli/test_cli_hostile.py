@@ -1,7 +1,6 @@
 """`demur evaluate` and files that mean harm or were damaged: nothing but clean errors and valid results."""
 
 import copy
-import json
 import os
 import random
 import subprocess
