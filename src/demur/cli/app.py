@@ -8,7 +8,7 @@ import sys
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Protocol
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from demur.calibration import Calibration
     from demur.items import Items
+    from demur.results.table import Results
 
 app = typer.Typer(
     name="demur",
@@ -54,22 +55,6 @@ Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing.")]
 CreatedAt = Annotated[
     str | None, typer.Option(help="The time to record, such as 2026-01-31T12:00:00Z; the present if not given.")
 ]
-
-
-class Artifact(Protocol):
-    """What a command writes: its text, and a short name for its content."""
-
-    @property
-    def text(self) -> str:
-        """The file, as it is written."""
-
-    @property
-    def fingerprint(self) -> str:
-        """A hash of the content."""
-
-    @property
-    def input_paths(self) -> list[str]:
-        """The files it was made from."""
 
 
 def _print_version(wanted: bool) -> None:  # noqa: FBT001  (typer's callback protocol)
@@ -150,7 +135,7 @@ class Delivery:
     as_json: bool = False
     quiet: bool = False
 
-    def of(self, artifact: Artifact, text: Callable[[], str]) -> None:
+    def of(self, artifact: Results | Calibration, text: Callable[[], str]) -> None:
         """Write and print; what goes wrong with the words goes wrong before anything is written."""
         words = "" if self.quiet or self.as_json else text()
         written = self._write(artifact)
@@ -161,7 +146,7 @@ class Delivery:
             for path in written:
                 typer.echo(f"wrote {path}")
 
-    def _write(self, artifact: Artifact) -> list[Path]:
+    def _write(self, artifact: Results | Calibration) -> list[Path]:
         """The file, and its page: both or neither."""
         from demur.write import check_target, write_whole  # noqa: PLC0415
 
@@ -174,7 +159,7 @@ class Delivery:
         from demur.strict_json import fingerprint  # noqa: PLC0415
 
         if self.report.resolve() == path.resolve():
-            raise UserError(f"{self.report}: is the place of the result file; give the report another")
+            raise UserError(f"{self.report}: is the result file itself; give the report another name")
         page = report_html(artifact, sha256=fingerprint(artifact.text.encode()))
         written = write_whole(self.report, page, inputs=protected)
         return [write_whole(path, artifact.text, inputs=protected), written]
