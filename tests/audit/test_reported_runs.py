@@ -14,7 +14,7 @@ from demur.read import read_table
 from demur.simulate import simulated_run
 from demur.strict_json import loads
 from runs import experiment, failure, participant, run, written
-from test_cli_hostile import damaged
+from damage import damaged
 
 FOUR = "cluster,item,truth,prediction,llm_evidence_count\na,q1,2,2,2\na,q2,1,3,2\nb,q1,1,1,1\nb,q2,0,,0\n"
 MODES = ("zero_shot", "few_shot")
