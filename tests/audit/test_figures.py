@@ -5,9 +5,9 @@ import pytest
 from demur import UserError
 from demur.audit.figures import CUT_OFF, Expected, Printed, finding, flattened
 from demur.audit.loops import LOOPS, family
-from demur.audit.reported.measures import is_of_queries
+from demur.audit.reported.conventions import is_of_queries
 from demur.audit.reported.names import quantity_named
-from demur.audit.reported.run_views import CALIBRATION, SELECTIVE
+from demur.audit.reported.runs import CALIBRATION, SELECTIVE
 from demur.strict_json import loads
 
 
@@ -97,7 +97,7 @@ def test_every_quantity_is_known_by_its_own_name_and_is_of_runs_or_of_rankings()
     for name in (name for name in LOOPS if family(name) != "units"):  # those are counts, and known by older names
         quantity = quantity_named(name.replace("=F", "=0.05").replace("@C", "@0.3").replace("@K", "@10"))
         assert quantity.name == name
-        assert is_of_queries(quantity) or name in SELECTIVE | CALIBRATION
+        assert is_of_queries(name) or name in SELECTIVE | CALIBRATION
 
 
 def test_a_bare_0_or_1_is_exact_only_for_a_share():

@@ -5,24 +5,26 @@ from fractions import Fraction
 import pytest
 
 from demur.audit.loops.forecasts import threshold_at_fpr, tpr_at_fpr
-from demur.audit.reported.measures import Judged, measure_of
+from demur.audit.loops.rows import query_row
+from demur.audit.reported.conventions import ways
 from demur.audit.reported.names import quantity_named
+from demur.audit.reported.queries import column_of
 from demur.rankings import Query
 
 
 def query(gold="", ranked="", prob=None, selected=None):
     chosen = None if selected is None else tuple(selected)
-    return Judged.of(Query("p", "c", tuple(gold), tuple(ranked), None, prob, chosen, None))
+    return query_row(Query("p", "c", tuple(gold), tuple(ranked), None, prob, chosen, None))
 
 
 def value(name, *queries):
-    measure = measure_of(quantity_named(name))
-    return measure.loop(measure.rows(queries))
+    return otherwise(name, "", *queries)
 
 
 def otherwise(name, way, *queries):
-    measure = measure_of(quantity_named(name))
-    return measure.otherwise[way](measure.rows(queries))
+    quantity = quantity_named(name)
+    column = column_of(quantity.name)
+    return ways(quantity)[way]([getattr(query, column) for query in queries] if column else queries)
 
 
 def detected(truth, prob):

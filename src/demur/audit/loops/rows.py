@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from demur.audit.loops.ranking import Ranked
 from demur.audit.loops.selection import Shown
@@ -61,6 +61,34 @@ def selection_row(query: Query) -> Shown:
     """How many ids there are to find, how many the system selected, and how many of those are gold."""
     gold, selected = set(query.gold), query.selected or ()
     return Shown(len(gold), len(selected), sum(candidate in gold for candidate in selected))
+
+
+class QueryRow(NamedTuple):
+    """One query with the rows the loops read; a probability, a selection and a fold may be missing."""
+
+    post: str
+    criterion: str
+    fold: str | None
+    ranking: Ranked
+    prob: tuple[float, int] | None
+    selected: Shown | None
+
+    @property
+    def gold(self) -> int:
+        """How many ids there are to find."""
+        return self.ranking.gold
+
+
+def query_row(query: Query) -> QueryRow:
+    """Everything the loops read of a query; the probability comes with whether there is anything to find."""
+    return QueryRow(
+        post=str(query.post),
+        criterion=str(query.criterion),
+        fold=None if query.fold is None else str(query.fold),
+        ranking=ranking_row(query),
+        prob=None if query.prob is None else (float(query.prob), int(bool(query.gold))),
+        selected=None if query.selected is None else selection_row(query),
+    )
 
 
 def by_cluster(items: Items, rows: Sequence[Any]) -> list[list[Any]]:

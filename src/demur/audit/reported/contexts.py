@@ -11,9 +11,8 @@ from demur.audit.figures import Printed, flattened
 from demur.audit.reported.names import (
     AVERAGINGS,
     SPREADS,
-    Averaging,
-    Quantity,
-    Spread,
+    UNKNOWN,
+    NamedQuantity,
     plain_name,
     quantity_at,
     quantity_named,
@@ -23,6 +22,8 @@ from demur.audit.reported.names import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from fractions import Fraction
+
+    from demur.audit.reported.names import Averaging, Spread
 
 T = TypeVar("T")
 Path = tuple[str, ...]
@@ -95,13 +96,15 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """A figure with everything the path to it says.
+    """Which number a figure is: what the path to it says and, once that is complete, what stands beside it.
 
     `draws` says that it is an end of an interval or a standard error; `group` waits for the name of a criterion or a
-    fold, `stem` (such as recall@K) for a depth or a coverage; `stranger` is the first name nobody knows.
+    fold, `stem` (such as recall@K) for a depth or a coverage; `stranger` is the first name nobody knows. `minus` is the
+    system a difference subtracts, `shared` counts only participants that succeeded in every run, and `convention` is
+    the sentence for another way of computing than the definition.
     """
 
-    quantity: Quantity | None = None
+    quantity: NamedQuantity = UNKNOWN
     system: str | None = None
     confidence: str | None = None
     population: Population | None = None
@@ -114,6 +117,10 @@ class Context:
     group: str | None = None
     stem: str | None = None
     stranger: str | None = None
+    loss: str = "abs_norm"
+    minus: str | None = None
+    shared: bool = False
+    convention: str = ""
 
     def within(self, name: str, known: Known) -> Context:
         """The context one name further down."""
@@ -141,7 +148,7 @@ class Context:
     def _part(self, plain: str, known: Known) -> Context | None:
         """What a name says that only repeats the figure above it, or asks for the coverage it was taken at."""
         quantity = self.quantity or self.usual(known).quantity
-        if quantity is None or plain in _ITSELF:
+        if not quantity or plain in _ITSELF:
             return replace(self, quantity=quantity) if quantity else None
         if not quantity.name.endswith("@C"):
             return None
@@ -151,8 +158,8 @@ class Context:
 
     def usual(self, known: Known) -> Context:
         """The same, with an area that still waits for its coverage cut at the usual one."""
-        if self.quantity is None and self.stem in _AREAS and known.usual_coverage is not None:
-            return replace(self, quantity=Quantity(self.stem, known.usual_coverage))
+        if not self.quantity and self.stem in _AREAS and known.usual_coverage is not None:
+            return replace(self, quantity=NamedQuantity(self.stem, known.usual_coverage))
         return self
 
     @property

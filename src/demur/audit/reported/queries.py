@@ -8,28 +8,30 @@ figure is over all queries, because nothing says that any were left out.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from demur.audit.figures import Expected, Finding, Printed, key_of, not_recognised
+from demur.audit.loops import LOOPS, family
 from demur.audit.loops.registry import mean
+from demur.audit.loops.rows import query_row
 from demur.audit.reported.audit import Audit, Figure
-from demur.audit.reported.contexts import Known
-from demur.audit.reported.measures import COUNTS, Judged, Measure, is_of_queries, measure_of
-from demur.audit.reported.names import AT_DEPTH, Quantity, quantity_named
+from demur.audit.reported.contexts import Context, Known
+from demur.audit.reported.conventions import COUNTS, OF_PROBABILITY, OF_SECTION, is_of_queries, ways
+from demur.audit.reported.names import AT_DEPTH, NamedQuantity, quantity_named
 from demur.errors import UserError, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+    from collections.abc import Hashable, Iterator, Mapping, Sequence
 
-    from demur.audit.reported.contexts import Context, Path, Population
-    from demur.audit.reported.measures import Loop
-    from demur.audit.reported.names import Averaging, Spread
+    from demur.audit.loops.rows import QueryRow
+    from demur.audit.reported.contexts import Path, Population
     from demur.rankings import Query
 
 _POPULATIONS: dict[Population, str] = {"positives": "queries with gold only", "all": "all queries"}
 _USUAL_DEPTHS = (1, 3, 5, 10, 20, 50, 100)
 _FLAG = "skip_no_positives"
+_DDOF_1, _OVER_QUERIES = "ddof 1: divided by one fold less", "spread over queries, not folds"
 
 
 def audited_retrieval(queries: Mapping[str, Sequence[Query]], content: Any) -> list[Finding]:
@@ -42,146 +44,145 @@ def audited_retrieval(queries: Mapping[str, Sequence[Query]], content: Any) -> l
     return OfQueries(queries, content).findings()
 
 
-@dataclass(frozen=True, slots=True)
-class View:
-    """One system's queries: all or those with gold, of all criteria and folds or of one, pooled or averaged."""
-
-    system: str
-    population: Population = "all"
-    averaging: Averaging = "micro"
-    spread: Spread | None = None
-    spread_over: Literal["folds", "queries"] = "folds"
-    ddof: int = 0
-    criterion: str | None = None
-    fold: str | None = None
+def column_of(name: str) -> str | None:
+    """The part of a query's row that a figure is computed from; None if it is all of it."""
+    if name in AT_DEPTH:
+        return "ranking"
+    if name in OF_PROBABILITY:
+        return "prob"
+    return "selected" if name in LOOPS and family(name) == "selection" else None
 
 
-class OfQueries(Audit[View]):
+def _of_population(name: str) -> bool:
+    """Whether a figure is over the queries its section is about, and not over all."""
+    return name in OF_SECTION or column_of(name) in ("ranking", "selected")
+
+
+class OfQueries(Audit):
     """A reported file, and the queries of every system, judged once."""
 
     of_the_data = "system"
     counts = frozenset(COUNTS)
     unbounded = frozenset(("average_k", "threshold@fpr=F"))
+    way_out = "; say which column it is with --system *=COLUMN"
 
     def __init__(self, queries: Mapping[str, Sequence[Query]], content: Any) -> None:
-        self._judged = {system: [*map(Judged.of, rows)] for system, rows in queries.items()}
-        self._values: dict[tuple[Quantity, View], float | None] = {}
-        self.systems = tuple(self._judged)
-        everything = [query for judged in self._judged.values() for query in judged]
-        criteria = frozenset(query.criterion for query in everything)
-        folds = frozenset(query.fold for query in everything if query.fold is not None)
+        self._rows = {system: [*map(query_row, rows)] for system, rows in queries.items()}
+        everything = [row for rows in self._rows.values() for row in rows]
+        criteria, folds = (
+            frozenset(row.criterion for row in everything),
+            frozenset(row.fold for row in everything if row.fold is not None),
+        )
         super().__init__(Known({name: name for name in queries}, criteria=criteria, folds=folds), content)
 
-    def way_out(self, name: str) -> str:
-        """The option that names a system."""
-        return f"; say which column it is with --system {name}=COLUMN"
-
-    def value(self, quantity: Quantity, view: View) -> float | None:
-        """What a figure is in a view, by its definition."""
-        if (quantity, view) not in self._values:
-            measure = measure_of(quantity)
-            value = self._over(measure, measure.loop, view)
-            is_count = quantity.name in COUNTS and view.spread is None and value is not None
-            self._values[quantity, view] = int(value or 0) if is_count else value
-        return self._values[quantity, view]
-
-    def _over(self, measure: Measure, loop: Loop, view: View) -> float | None:
-        """What a loop gives in a view; a criterion or a fold without queries of the population has no part in it."""
+    def computed(self, context: Context) -> float | None:
+        """What a figure is, over the queries it is of; a criterion or fold without any has no part in a mean."""
         seen = [
-            query
-            for query in self._judged[view.system]
-            if (view.population == "all" or query.gold)
-            and view.criterion in (None, query.criterion)
-            and view.fold in (None, query.fold)
+            row
+            for row in self._rows[str(context.system)]
+            if (context.population != "positives" or row.gold)
+            and context.criterion in (None, row.criterion)
+            and context.fold in (None, row.fold)
         ]
-        if view.spread is None:
-            return _averaged(measure, loop, seen, view)
-        groups = [[query] for query in seen] if view.spread_over == "queries" else _groups(seen, lambda q: q.fold)
-        values = [_averaged(measure, loop, group, view) for group in groups]
-        return _mean(values) if view.spread == "mean" else _deviation(values, view.ddof)
+        if context.spread is None:
+            value = _averaged(context, seen)
+            return int(value) if context.quantity.name in COUNTS and value is not None else value
+        by_query = context.convention == _OVER_QUERIES
+        values = [_averaged(context, group) for group in ([[row] for row in seen] if by_query else _by("fold", seen))]
+        return _mean(values) if context.spread == "mean" else _deviation(values, int(context.convention == _DDOF_1))
 
-    def why_not(self, figure: Figure, quantity: Quantity) -> str | None:
+    def why_not(self, figure: Figure) -> str | None:
         """Why a figure cannot be recomputed, or None."""
         context = figure.context
-        if not is_of_queries(quantity):
-            return f"{quantity} is a figure of a run: give the run as --data"
+        if not is_of_queries(context.quantity.name):
+            return f"{context.quantity} is a figure of a run: give the run as --data"
         if context.draws is not None:
             return "it is made of draws, which are not repeated for rankings"
-        if quantity.name == _FLAG and not isinstance(figure.value, bool):
+        is_flag = context.quantity.name == _FLAG
+        if is_flag and not isinstance(figure.value, bool):
             return "expected true or false"
         over_folds = context.group == "fold" and context.spread is not None
         if context.stranger is not None or (context.group is not None and not over_folds):
             return self._unplaced(context)
-        return None if quantity.name == _FLAG else self._missing(context, measure_of(quantity))
+        return None if is_flag else self._missing(context)
 
-    def _missing(self, context: Context, measure: Measure) -> str | None:
+    def _missing(self, context: Context) -> str | None:
         """What a figure needs and the data or the file do not say."""
-        candidates = self.systems if context.system is None else (context.system,)
-        for column in (measure.column, "fold" if context.spread == "std" else None):
+        candidates = [*self._rows] if context.system is None else [context.system]
+        needs_folds = context.spread == "std" or context.quantity.name == "folds"
+        for column in (column_of(context.quantity.name), "fold" if needs_folds else None):
             lacking = [self._lacking(column, system) for system in candidates] if column else []
             if lacking and all(lacking):
                 return lacking[0]
         if context.spread == "std" and context.fold is not None:
             return "a fold alone has no spread over folds"
-        if self._system(context, measure) is None:
+        if self._system(context) is None:
             return f"it does not say which system it is of: {', '.join(map(shown, candidates))}"
         return None
 
     def _lacking(self, column: str, system: str) -> str | None:
         """What is missing in a column of a system, in words, or None."""
-        judged = self._judged[system]
-        missing = sum(getattr(query, column) is None for query in judged)
-        if missing == len(judged):
+        rows = self._rows[system]
+        missing = sum(getattr(row, column) is None for row in rows)
+        if missing == len(rows):
             return f"it needs a column {column}, and the data have none"
-        return f"{missing} of {len(judged)} queries have no {column}" if missing else None
+        return f"{missing} of {len(rows)} queries have no {column}" if missing else None
 
-    def _system(self, context: Context, measure: Measure) -> str | None:
+    def _system(self, context: Context) -> str | None:
         """The system of a figure; where none is named, the only one with such a column, or the first of equals."""
-        column = measure.column
+        column = "fold" if context.quantity.name == "folds" else column_of(context.quantity.name)
         if context.system is not None or column is None:
-            return context.system or self.systems[0]
-        having = [system for system in self.systems if self._lacking(column, system) is None]
-        contents = {tuple(getattr(query, column) for query in self._judged[system]) for system in having}
+            return context.system or next(iter(self._rows))
+        having = [system for system in self._rows if self._lacking(column, system) is None]
+        contents = {tuple(getattr(row, column) for row in self._rows[system]) for system in having}
         return having[0] if len(contents) == 1 else None
 
     def _unplaced(self, context: Context) -> str:
         if context.stranger is None:
             return f"it does not say which {context.group} it is of"
+        name = shown(context.stranger)
         if context.group is not None:
-            return f"no {context.group} of the data is called {shown(context.stranger)}"
+            return f"no {context.group} of the data is called {name}"
         if context.system is not None:
-            return f"nothing known is called {shown(context.stranger)}"
-        systems, name = ", ".join(map(shown, self.systems)), shown(context.stranger)
-        return f"no system of the data is called {name} (there are: {systems}){self.way_out(name)}"
+            return f"nothing known is called {name}"
+        systems = ", ".join(map(shown, self._rows))
+        return f"no system of the data is called {name} (there are: {systems}){self.way_out.replace('*', name)}"
 
-    def view(self, figure: Figure, quantity: Quantity) -> View:
+    def completed(self, figure: Figure) -> Context:
         """The queries a figure is over; a mean of what is one lot of queries is the figure itself."""
-        context, measure = figure.context, measure_of(quantity)
-        view = View(
-            self._system(context, measure) or self.systems[0],
-            averaging="micro" if quantity.name in COUNTS else context.averaging or "micro",
+        context = figure.context
+        context = replace(
+            context,
+            system=self._system(context) or next(iter(self._rows)),
+            averaging="micro" if context.quantity.name in COUNTS else context.averaging or "micro",
             spread=context.spread if self.known.folds and context.fold is None else None,
-            criterion=context.criterion,
-            fold=context.fold,
+            population="all",
         )
-        return replace(view, population=self._population(figure, view)) if measure.of_population else view
+        return replace(context, population=self._population(figure, context)) if self._sectioned(context) else context
 
-    def _population(self, figure: Figure, view: View) -> Population:
+    @staticmethod
+    def _sectioned(context: Context) -> bool:
+        return _of_population(context.quantity.name)
+
+    def _population(self, figure: Figure, context: Context) -> Population:
         """All queries or those with gold: by the name of a section, a flag, or how many were evaluated."""
-        if figure.context.population is not None or figure.context.quantity == Quantity("queries"):
+        if figure.context.population is not None or figure.context.quantity.name == "queries":
             return figure.context.population or "all"  # a bare number of queries is not said to be of those evaluated
         skips = self.holders.nearest(figure.path, _FLAG, _flag)
         if skips is None:
             evaluated = self.holders.nearest(figure.path, "evaluated", _evaluated)
-            one_lot = replace(view, spread=None, averaging="micro")
-            with_gold = self.value(Quantity("queries_with_positives"), one_lot)
-            skips = evaluated == with_gold != self.value(Quantity("queries_total"), one_lot)
+            one_lot = replace(context, spread=None, averaging="micro")
+            with_gold, total = (
+                self.value(replace(one_lot, quantity=NamedQuantity(name)))
+                for name in ("queries_with_positives", "queries_total")
+            )
+            skips = evaluated == with_gold != total
         return "positives" if skips else "all"
 
     def flag(self, figure: Figure) -> Finding | None:
         """Whether queries without gold were left out: the section's name says so, or else the figures beside it."""
-        key, flag, text = key_of(figure.path), figure.value, "true" if figure.value else "false"
-        if figure.context.quantity != Quantity(_FLAG):
+        key, flag = key_of(figure.path), figure.value
+        if figure.context.quantity.name != _FLAG:
             return None
         if figure.context.population is not None:
             truth, cause = figure.context.population == "positives", "the section's name says otherwise"
@@ -191,92 +192,95 @@ class OfQueries(Audit[View]):
                 return not_recognised(key, flag, "no figure beside it tells which queries were left out")
             truth = flag if votes["positives"] == votes["all"] else votes["positives"] > votes["all"]
             cause = f"the figures beside it are over {_POPULATIONS['positives' if truth else 'all']}"
-        return Finding(
-            key, "match" if flag == truth else "differs", text, truth, cause=None if flag == truth else cause
+        text = "true" if flag else "false"
+        return (
+            Finding(key, "match", text, truth) if flag == truth else Finding(key, "differs", text, truth, cause=cause)
         )
 
     def _votes(self, section: Path) -> dict[Population, int]:
         """How many figures of a section agree with the data over each population."""
         votes: dict[Population, int] = {"positives": 0, "all": 0}
         for figure in self.figures:
-            quantity = figure.context.quantity
             inside = figure.path[: len(section)] == section and figure.context.population is None
-            if inside and quantity is not None and self._tells_populations_apart(figure, quantity):
-                view = self.view(figure, quantity)
+            if inside and self._tells_populations_apart(figure):
+                context = self.completed(figure)
                 for population in _POPULATIONS:
-                    expected = Expected(self.value(quantity, replace(view, population=population)))
+                    expected = Expected(self.value(replace(context, population=population)))
                     votes[population] += expected.agrees(figure.value)
         return votes
 
-    def _tells_populations_apart(self, figure: Figure, quantity: Quantity) -> bool:
-        known = isinstance(figure.value, Printed) and self.why_not(figure, quantity) is None
-        return known and quantity.name not in (_FLAG, "queries") and measure_of(quantity).of_population
+    def _tells_populations_apart(self, figure: Figure) -> bool:
+        context = figure.context
+        counts = bool(context.quantity) and context.quantity.name != "queries" and self._sectioned(context)
+        return counts and isinstance(figure.value, Printed) and self.why_not(figure) is None
 
-    def other_ways(self, quantity: Quantity, view: View) -> Iterator[tuple[str, float | None]]:
-        """What known other ways would give, by what they are, the likelier first."""
-        measure = measure_of(quantity)
+    def others(self, context: Context) -> Iterator[tuple[str, Context]]:
+        """What a figure may be instead: over other queries, by another loop, another average, of another system."""
+        name = context.quantity.name
         for population, named in _POPULATIONS.items():
-            if measure.of_population and population != view.population:
-                yield f"other population: {named}", self.value(quantity, replace(view, population=population))
-        for way, loop in measure.otherwise.items():
-            yield way, self._over(measure, loop, view)
-        for way, other in self._other_averages(quantity, measure, view):
-            yield way, self.value(quantity, other)
-        for system in self.systems:
-            if measure.column and system != view.system:
-                yield f"it is the figure of {shown(system)}", self.value(quantity, replace(view, system=system))
-        if quantity.name in AT_DEPTH:
-            yield from self._neighbours(quantity, view)
+            if self._sectioned(context) and population != context.population:
+                yield f"other population: {named}", replace(context, population=population)
+        yield from ((way, replace(context, convention=way)) for way in ways(context.quantity) if way)
+        yield from self._other_averages(context)
+        for system in self._rows:
+            if (column_of(name) or name == "folds") and system != context.system:
+                yield f"it is the figure of {shown(system)}", replace(context, system=system)
+        if name in AT_DEPTH:
+            yield from ((f"it is {other}", replace(context, quantity=other)) for other in _neighbours(context.quantity))
 
-    def _other_averages(self, quantity: Quantity, measure: Measure, view: View) -> Iterator[tuple[str, View]]:
-        if view.spread == "std":
-            yield "ddof 1: divided by one fold less", replace(view, ddof=1)
-            if measure.of_population:
-                yield "spread over queries, not folds", replace(view, spread_over="queries")
-        elif view.spread == "mean":
-            yield "all queries pooled, not the mean over folds", replace(view, spread=None)
-        elif self.known.folds and view.fold is None and quantity.name not in COUNTS:
-            yield "the mean over folds, not all queries pooled", replace(view, spread="mean")
-        if view.averaging == "macro":
-            yield "micro: pairs pooled, not the mean over criteria", replace(view, averaging="micro")
-        elif view.criterion is None and quantity.name not in COUNTS:
-            yield "macro: the mean over criteria, not pairs pooled", replace(view, averaging="macro")
+    def _other_averages(self, context: Context) -> Iterator[tuple[str, Context]]:
+        is_count = context.quantity.name in COUNTS
+        if context.spread == "std":
+            yield _DDOF_1, replace(context, convention=_DDOF_1)
+            if self._sectioned(context):
+                yield _OVER_QUERIES, replace(context, convention=_OVER_QUERIES)
+        elif context.spread == "mean":
+            yield "all queries pooled, not the mean over folds", replace(context, spread=None)
+        elif self.known.folds and context.fold is None and not is_count:
+            yield "the mean over folds, not all queries pooled", replace(context, spread="mean")
+        if context.averaging == "macro":
+            yield "micro: pairs pooled, not the mean over criteria", replace(context, averaging="micro")
+        elif context.criterion is None and not is_count:
+            yield "macro: the mean over criteria, not pairs pooled", replace(context, averaging="macro")
 
-    def _neighbours(self, quantity: Quantity, view: View) -> Iterator[tuple[str, float | None]]:
-        """The same figure at another depth, from the nearest, and the others at the same one."""
-        depths = {*_USUAL_DEPTHS, *(quantity.depth + step for step in range(-3, 4))}
-        nearest = sorted(depths, key=lambda depth: (abs(depth - quantity.depth), depth))
-        others = [quantity.at(depth) for depth in nearest if depth > 0]
-        for other in (*others, *(replace(quantity, name=name) for name in AT_DEPTH)):
-            if other != quantity:
-                yield f"it is {other}", self.value(other, view)
-
-    def last_resort(self, quantity: Quantity, view: View, reported: Any) -> str | None:  # noqa: ARG002
+    def last_resort(self, context: Context, reported: Any) -> str | None:  # noqa: ARG002
         """Where no list of the data reaches as deep as a figure looks."""
-        longest = max((len(query.ranking.hits) for query in self._judged[view.system]), default=0)
-        too_short = quantity.name in AT_DEPTH and longest < quantity.depth
+        longest = max((len(row.ranking.hits) for row in self._rows[str(context.system)]), default=0)
+        too_short = context.quantity.name in AT_DEPTH and longest < context.quantity.depth
         return f"the lists in the data end at {longest}" if too_short else None
 
 
+def _neighbours(quantity: NamedQuantity) -> Iterator[NamedQuantity]:
+    """The same figure at another depth, from the nearest, and the others at the same one."""
+    depths = {*_USUAL_DEPTHS, *(quantity.depth + step for step in range(-3, 4))}
+    nearest = sorted(depths, key=lambda depth: (abs(depth - quantity.depth), depth))
+    others = [quantity.at(depth) for depth in nearest if depth > 0]
+    yield from (other for other in (*others, *(replace(quantity, name=name) for name in AT_DEPTH)) if other != quantity)
+
+
 def _flag(name: str, value: Any) -> bool | None:
-    return value if isinstance(value, bool) and quantity_named(name) == Quantity(_FLAG) else None
+    return value if isinstance(value, bool) and quantity_named(name) == NamedQuantity(_FLAG) else None
 
 
 def _evaluated(name: str, value: Any) -> float | None:
-    return value.value if isinstance(value, Printed) and quantity_named(name) == Quantity("queries_evaluated") else None
+    is_one = isinstance(value, Printed) and quantity_named(name) == NamedQuantity("queries_evaluated")
+    return value.value if is_one else None
 
 
-def _averaged(measure: Measure, loop: Loop, queries: Sequence[Judged], view: View) -> float | None:
-    macro = view.averaging == "macro"
-    groups = _groups(queries, lambda query: query.criterion) if macro else [queries]
-    values = [None if None in (rows := measure.rows(group)) else loop(rows) for group in groups]
+def _averaged(context: Context, rows: Sequence[QueryRow]) -> float | None:
+    """What a loop gives of queries, pooled or in the mean over the criteria."""
+    loops, column = ways(context.quantity), column_of(context.quantity.name)
+    loop = loops.get(context.convention, loops[""])
+    groups = _by("criterion", rows) if context.averaging == "macro" else [[*rows]]
+    read = [[getattr(row, column) for row in group] if column else group for group in groups]
+    values = [None if None in group else loop(group) for group in read]
     return _mean([None if value is None else float(value) for value in values])
 
 
-def _groups(queries: Sequence[Judged], by: Callable[[Judged], Hashable]) -> list[list[Judged]]:
-    groups: dict[Hashable, list[Judged]] = {}
-    for query in queries:
-        groups.setdefault(by(query), []).append(query)
+def _by(column: str, rows: Sequence[QueryRow]) -> list[list[QueryRow]]:
+    groups: dict[Hashable, list[QueryRow]] = {}
+    for row in rows:
+        groups.setdefault(getattr(row, column), []).append(row)
     return [*groups.values()]
 
 

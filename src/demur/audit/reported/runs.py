@@ -10,31 +10,68 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 from pathlib import Path as File
 from typing import TYPE_CHECKING, Any
 
 from demur.audit.figures import Expected, Printed, flattened
-from demur.audit.loops.confidence import FORMULAS
-from demur.audit.loops.rows import LOSSES, forecast_rows, loss_range
+from demur.audit.loops import LOOPS, family
+from demur.audit.loops.confidence import FORMULAS, confidence, is_confidence
+from demur.audit.loops.draws import joint_replicates
+from demur.audit.loops.rows import LOSSES, by_cluster, forecast_rows, loss_range, selective_rows
+from demur.audit.loops.selective import PlainCurve, Unit, first_reaching
 from demur.audit.reported.audit import Audit, Figure
-from demur.audit.reported.contexts import Known
+from demur.audit.reported.contexts import Context, Known
+from demur.audit.reported.conventions import ways
 from demur.audit.reported.intervals import expected_end, expected_error
-from demur.audit.reported.measures import measure_of
-from demur.audit.reported.names import Quantity, plain_name, quantity_named
-from demur.audit.reported.run_views import CALIBRATION, COUNTS, SELECTIVE, UNRANKED, Runs, View
+from demur.audit.reported.names import UNKNOWN, NamedQuantity, plain_name, quantity_named
 from demur.errors import UserError, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from demur.audit.figures import Finding
     from demur.items import Items
 
 RESAMPLES = 2000
+SELECTIVE = frozenset(name for name in LOOPS if family(name) == "selective")
+CALIBRATION = frozenset(name for name in LOOPS if family(name) == "forecasts" and "@" not in name)
+_COUNTS: dict[str, Callable[[Items, int], int]] = {
+    "participants_total": lambda _, everyone: everyone,
+    "participants_included": lambda items, _: len(items.cluster_ids),
+    "participants_failed": lambda items, everyone: everyone - len(items.cluster_ids),
+    "items_total": lambda items, _: len(items),
+    "items_predicted": lambda items, _: int(items.answered.sum()),
+    "items_abstained": lambda items, _: len(items) - int(items.answered.sum()),
+}
+_UNRANKED = ("cmax", "risk", "aurc_optimal", "augrc_optimal", "aurc_random", "augrc_random")
+_NEIGHBOURS = ("risk", "cmax", "aurc", "augrc", "naurc", "naugrc", "eaurc", "eaugrc", "aurc_optimal", "augrc_optimal")
 _SIDES = (("left", "input_0"), ("right", "input_1"))
 _SHARES = {"low": 0.025, "high": 0.975}
+_SEED = 20_000
+_BESIDE = {
+    "system": ("mode", "system", "run", "run_id"),
+    "confidence": ("confidence", "confidence_variant", "variant"),
+    "loss": ("loss",),
+}
+_SINGLE_UNITS = "items resampled, not participants"
+_FAILED = "failed participants counted in"
 _SHORT = "no flat start: integrated from the first operating point"
-_NEIGHBOURS = ("risk", "cmax", "aurc", "augrc", "naurc", "naugrc", "eaurc", "eaugrc", "aurc_optimal", "augrc_optimal")
+
+
+def _untied(rows: list[Unit]) -> list[Unit]:
+    """Every answer with a confidence of its own, in the order it has."""
+    answers = sorted((row for row in rows if row.loss is not None), key=lambda row: row.confidence, reverse=True)
+    ranked = [row._replace(confidence=-rank) for rank, row in enumerate(answers)]
+    return [*ranked, *(row for row in rows if row.loss is None)]
+
+
+_CURVES: dict[str, Callable[[list[Unit]], PlainCurve]] = {
+    "abstentions left out of the denominator": lambda rows: PlainCurve(row for row in rows if row.loss is not None),
+    _SHORT: lambda rows: PlainCurve(rows, anchored=False),
+    "ties broken: each unit an operating point": lambda rows: PlainCurve(_untied(rows)),
+    f"ties broken, {_SHORT}": lambda rows: PlainCurve(_untied(rows), anchored=False),
+}
 
 
 def audited_runs(
@@ -43,73 +80,141 @@ def audited_runs(
     """Every figure of a reported file, recomputed from runs, by their names, and a calibration file's content."""
     if resamples < 1:
         raise UserError(f"resamples {resamples}, expected 1 or more: intervals are held against draws of our own")
-    return OfRuns(Runs(runs, calibration, resamples), content).findings()
+    return OfRuns(runs, content, calibration, resamples).findings()
 
 
-class OfRuns(Audit[View]):
-    """A reported file, and the runs it is about."""
+class OfRuns(Audit):
+    """A reported file, and the runs it is about; confidences, curves and draws are made once."""
 
     of_the_data = "run"
-    counts = frozenset(COUNTS)
+    counts = frozenset(_COUNTS)
     settings = frozenset(("seed", "n_resamples", "level"))
     unbounded = frozenset(("aurc_gap_pct", "augrc_gap_pct", "achievable_gain_pct", "nll"))
 
-    def __init__(self, runs: Runs, content: Any) -> None:
-        self._runs, self._sides = runs, _sides(runs.own, content)
-        leaves = [*flattened(content)]
-        words = {"deltas", *(name for side in _SIDES for name in side)} - runs.own.keys()
-        self._paired = len(runs.own) > 1 and any(not words.isdisjoint(path) for path, _ in leaves)
-        if self._paired and not runs.together:
+    def __init__(self, runs: Mapping[str, Items], content: Any, calibration: Any, resamples: int) -> None:
+        self._runs, self._sides = dict(runs), _sides(runs, content)
+        together = set.intersection(*(set(items.cluster_ids) for items in runs.values()))
+        self._shared = {name: items.only(together) for name, items in runs.items()} if together else self._runs
+        self._calibration, self._resamples = calibration, resamples
+        self._given, self._curve, self._replicates = cache(self._confidence), cache(self._made), cache(self._drawn)
+        found = [*flattened(content)]
+        words = {"deltas", *(name for side in _SIDES for name in side)} - runs.keys()
+        self._paired = len(runs) > 1 and any(not words.isdisjoint(path) for path, _ in found)
+        if self._paired and not together:
             raise UserError("nothing to audit: no participant succeeded in both runs")
-        usual = runs.common_coverage if self._paired else Fraction(1, 2)
-        known = Known(_aliases(runs.own, self._sides), self._is_confidence, usual_coverage=usual)
-        super().__init__(known, content)
-        recorded = [value.value for path, value in leaves if path[-1] == "n_resamples" and isinstance(value, Printed)]
+        reached = [Fraction(int(items.answered.sum()), len(items)) for items in self._shared.values()]
+        usual = min(reached) if self._paired else Fraction(1, 2)
+        super().__init__(Known(_aliases(runs, self._sides), self._is_confidence, usual_coverage=usual), content)
+        recorded = [value.value for path, value in found if path[-1] == "n_resamples" and isinstance(value, Printed)]
         self._recorded = int(recorded[0]) if recorded else None
 
     def _is_confidence(self, name: str) -> bool:
-        return quantity_named(name) is None and self._runs.is_confidence(name)
+        return quantity_named(name) is None and any(is_confidence(items, name) for items in self._runs.values())
 
-    def value(self, quantity: Quantity, view: View) -> float | None:
-        """What a figure is in a view."""
-        return self._runs.value(quantity, view)
+    def _items(self, context: Context) -> Items:
+        return (self._shared if context.shared else self._runs)[str(context.system)]
 
-    def expected(self, quantity: Quantity, view: View) -> Expected:
-        """What the data give for a figure; what is made of draws may be off by their Monte-Carlo error."""
-        if view.draws is None:
-            return super().expected(quantity, view)
-        drawn = [(figure, figure.context.quantity) for figure in self.figures if figure.context.draws]
-        wanted = frozenset(other for figure, other in drawn if other and not self.why_not(figure, other))
-        replicates = self._runs.drawn(replace(view, draws=None), wanted)[quantity]
-        values = [value for value in replicates if value is not None]
-        if view.draws == "error":
-            return expected_error(values, self._recorded)
-        if 2 * len(values) < self._runs.resamples:  # what is left says nothing about the whole
-            return Expected(None)
-        return expected_end(values, _SHARES[view.draws], self._recorded)
+    def _confidence(self, system: str, name: str, shared: bool) -> list[float] | str:  # noqa: FBT001
+        """The confidence of each answered unit, or why it cannot be recomputed; no name, no ranking."""
+        items = (self._shared if shared else self._runs)[system]
+        try:
+            return confidence(items, name, self._calibration).values if name else [0.0] * int(items.answered.sum())
+        except UserError as error:
+            return str(error)
 
-    def last_resort(self, quantity: Quantity, view: View, reported: Any) -> str | None:
-        """Whether an interval was made of single units."""
-        if view.draws is None or not self.expected(quantity, replace(view, single_units=True)).agrees(reported):
+    def _of(self, context: Context) -> list[float] | str:
+        return self._given(str(context.system), context.confidence or "", context.shared)
+
+    def _rows(self, context: Context) -> list[Unit]:
+        given = self._of(context)
+        return selective_rows(self._items(context), given if isinstance(given, list) else [], context.loss)
+
+    def _made(self, context: Context) -> PlainCurve:
+        rows = self._rows(context)
+        if context.convention == _FAILED:
+            failed = len(self._runs[str(context.system)].failed) * len(self._items(context).item_names)
+            rows += [Unit(None, None)] * failed
+        return _CURVES.get(context.convention, PlainCurve)(rows)
+
+    def computed(self, context: Context) -> float | None:
+        """What a figure is; None of what a run cannot serve."""
+        if context.minus is not None:
+            sides = [self.value(replace(context, system=name, minus=None)) for name in (context.system, context.minus)]
+            return None if None in sides else float(sides[0] or 0) - float(sides[1] or 0)
+        name, items, given = context.quantity.name, self._items(context), self._of(context)
+        if name in _COUNTS:
+            people = {run: {*data.cluster_ids, *data.failed} for run, data in self._runs.items()}
+            everyone = set.intersection(*people.values()) if context.shared else people[str(context.system)]
+            return _COUNTS[name](items, len(everyone))
+        if (
+            isinstance(given, str)
+            or context.loss not in LOSSES
+            or (context.loss == "abs_norm" and not items.instrument)
+        ):
             return None
-        return "items resampled, not participants"
+        if name == "ece":
+            value = ways(context.quantity).get(context.convention, ways(context.quantity)[""])(
+                forecast_rows(items, given)
+            )
+        elif name in CALIBRATION:
+            value = LOOPS[name](forecast_rows(items, given))
+        else:
+            curve = replace(context, quantity=UNKNOWN, criterion=None, draws=None)
+            value = _selective(context.quantity, self._curve(curve))
+        return None if value is None else float(value)
 
-    def why_not(self, figure: Figure, quantity: Quantity) -> str | None:
+    def expected(self, context: Context) -> Expected:
+        """What the data give for a figure; what is made of draws may be off by their Monte-Carlo error."""
+        if context.draws is None:
+            return super().expected(context)
+        drawn = [figure for figure in self.figures if figure.context.draws and figure.context.quantity]
+        wanted = frozenset(figure.context.quantity for figure in drawn if not self.why_not(figure))
+        view = replace(context, quantity=UNKNOWN, draws=None, stem=None)
+        values = [value for value in self._replicates(view, wanted)[context.quantity] if value is not None]
+        if context.draws == "error":
+            return expected_error(values, self._recorded)
+        if 2 * len(values) < self._resamples:  # what is left says nothing about the whole
+            return Expected(None)
+        return expected_end(values, _SHARES[context.draws], self._recorded)
+
+    def _drawn(self, context: Context, wanted: frozenset[NamedQuantity]) -> dict[NamedQuantity, list[float | None]]:
+        """Figures in each replicate of our own."""
+        sides = [self._clusters(replace(context, system=name)) for name in (context.system, context.minus) if name]
+
+        def numbers(*rows: Any) -> dict[NamedQuantity, float | None]:
+            curves = [*map(PlainCurve, rows)]
+            each = {quantity: [_selective(quantity, curve) for curve in curves] for quantity in wanted}
+            return {name: None if None in side else float(side[0] - sum(side[1:])) for name, side in each.items()}
+
+        replicates = joint_replicates(sides, numbers, _SEED, self._resamples)
+        return {quantity: [values[quantity] for values in replicates] for quantity in wanted}
+
+    def _clusters(self, context: Context) -> list[list[Unit]]:
+        rows = self._rows(context)
+        single = context.convention == _SINGLE_UNITS
+        return [[row] for row in rows] if single else by_cluster(self._items(context), rows)
+
+    def last_resort(self, context: Context, reported: Any) -> str | None:
+        """Whether an interval was made of single units."""
+        single = replace(context, convention=_SINGLE_UNITS)
+        return _SINGLE_UNITS if context.draws is not None and self.expected(single).agrees(reported) else None
+
+    def why_not(self, figure: Figure) -> str | None:
         """Why a figure cannot be recomputed, or None."""
-        context, runs = figure.context, ", ".join(map(shown, self._runs.own))
-        if quantity.name not in SELECTIVE | CALIBRATION | self.counts:
-            return f"{quantity} is a figure of rankings: give a per-query table as --data"
+        context, runs = figure.context, ", ".join(map(shown, self._runs))
+        if context.quantity.name not in SELECTIVE | CALIBRATION | self.counts:
+            return f"{context.quantity} is a figure of rankings: give a per-query table as --data"
         if context.stranger is not None:
             return f"no run and no confidence of the data is called {shown(context.stranger)} (runs: {runs})"
         if context.spread or context.averaging or context.population or context.group:
             return "a run is not averaged over folds, criteria or queries"
-        if context.draws is not None and (reason := self._undrawn(quantity, context.draws)):
+        if context.draws is not None and (reason := self._undrawn(context.quantity, context.draws)):
             return reason
-        if self._system(figure, quantity) is None:
+        if self._system(figure) is None:
             return f"it does not say which run it is of: {runs}; name one or give --mode"
-        return self._unserved(quantity, self.view(figure, quantity))
+        return self._unserved(self.completed(figure))
 
-    def _undrawn(self, quantity: Quantity, draws: str) -> str | None:
+    def _undrawn(self, quantity: NamedQuantity, draws: str) -> str | None:
         """Why something made of draws cannot be recomputed."""
         if quantity.name not in SELECTIVE or quantity.achieved:
             return f"no draws are made of {quantity}"
@@ -118,102 +223,114 @@ class OfRuns(Audit[View]):
         common = self._paired and "@" in quantity.name and quantity.number == self.known.usual_coverage
         return "the common coverage is another in every draw, which is not repeated here" if common else None
 
-    def _unserved(self, quantity: Quantity, view: View) -> str | None:
+    def _unserved(self, context: Context) -> str | None:
         """Why a figure of a run that is named cannot be recomputed."""
-        given = self._runs.confidence(view)
-        if quantity.name in self.counts:
+        name, given = context.quantity.name, self._of(context)
+        if name in self.counts:
             return None
-        if view.loss not in LOSSES:
-            return f"no loss is called {shown(view.loss)}: there are {', '.join(LOSSES)}"
-        if view.loss == "abs_norm" and self._runs.items(view).instrument is None:
+        if context.loss not in LOSSES:
+            return f"no loss is called {shown(context.loss)}: there are {', '.join(LOSSES)}"
+        if context.loss == "abs_norm" and self._items(context).instrument is None:
             return "the loss abs_norm divides by the score range: give the instrument"
         if isinstance(given, str):
             return given
-        outside = quantity.name in CALIBRATION - {"auroc", "auprc"} and not all(0 <= value <= 1 for value in given)
-        return f"{shown(view.confidence)} is not a probability" if outside else None
+        outside = name in CALIBRATION - {"auroc", "auprc"} and not all(0 <= value <= 1 for value in given)
+        return f"{shown(context.confidence or '')} is not a probability" if outside else None
 
-    def _system(self, figure: Figure, quantity: Quantity) -> str | None:
+    def _system(self, figure: Figure) -> str | None:
         """The run a figure is of: named by its path or beside it, or the first of runs that agree on it."""
         if figure.context.difference:
             return self._sides[1] if len(self._sides) == len(_SIDES) else None
-        named = figure.context.system or self.holders.nearest(figure.path, "system", self._named_system)
-        if named is not None:
-            return named
-        views = [self._view_of(system, figure, quantity) for system in self._runs.own]
-        return views[0].system if len({self.value(quantity, view) for view in views}) == 1 else None
+        beside = figure.context.system or self._beside(figure, "system")
+        if beside is not None:
+            return beside
+        values = {self.value(self._completed(figure, system)) for system in self._runs}
+        return next(iter(self._runs)) if len(values) == 1 else None
 
-    def _named_system(self, name: str, value: Any) -> str | None:
-        named = plain_name(name) in ("mode", "system", "run", "run_id") and isinstance(value, str)
-        return self.known.system(value) if named else None
+    def _beside(self, figure: Figure, what: str) -> str | None:
+        """The system, confidence or loss that a member beside a figure, or further out, names."""
 
-    def view(self, figure: Figure, quantity: Quantity) -> View:
+        def read(name: str, value: Any) -> str | None:
+            text = value.get("name") if what == "loss" and isinstance(value, Mapping) else value
+            if plain_name(name) not in _BESIDE[what] or not isinstance(text, str):
+                return None
+            return self.known.system(text) if what == "system" else text
+
+        return self.holders.nearest(figure.path, what, read)
+
+    def completed(self, figure: Figure) -> Context:
         """The run, the confidence and the loss a figure is of."""
-        return self._view_of(self._system(figure, quantity) or self._sides[0], figure, quantity)
+        return self._completed(figure, self._system(figure) or self._sides[0])
 
-    def _view_of(self, system: str, figure: Figure, quantity: Quantity) -> View:
-        named = figure.context.confidence or self.holders.nearest(figure.path, "confidence", _named_confidence)
-        usual = "" if quantity.name in UNRANKED else self._runs.usual_confidence(system)
-        minus = self._sides[0] if figure.context.difference else None
-        loss = self.holders.nearest(figure.path, "loss", _named_loss) or "abs_norm"
-        return View(system, named or usual, loss, shared=self._paired, minus=minus, draws=figure.context.draws)
+    def _completed(self, figure: Figure, system: str) -> Context:
+        context = figure.context
+        ranked_by = context.confidence or self._beside(figure, "confidence")
+        if ranked_by is None and context.quantity.name not in _UNRANKED:
+            served = (name for name in FORMULAS if isinstance(self._given(system, name, False), list))  # noqa: FBT003
+            ranked_by = next(served, "llm")
+        loss = self._beside(figure, "loss") or "abs_norm"
+        minus = self._sides[0] if context.difference else None
+        return replace(context, system=system, confidence=ranked_by, loss=loss, minus=minus, shared=self._paired)
 
-    def other_ways(self, quantity: Quantity, view: View) -> Iterator[tuple[str, float | None]]:
-        """What known other ways would give, by what they are, the likelier first."""
-        if view.draws is not None:
+    def others(self, context: Context) -> Iterator[tuple[str, Context]]:
+        """What a figure may be instead: counted otherwise, under another loss, of another run or confidence."""
+        if context.draws is not None:
             return
-        if view.minus is not None:
-            yield "the other way round", self.value(quantity, replace(view, system=view.minus, minus=view.system))
-        for way, other in (*self._other_counts(view), *self._other_losses(view)):
-            yield way, self.value(quantity, other)
-        for system in self._runs.own:
-            if view.minus is None and system != view.system:
-                yield f"it is the figure of {shown(system)}", self.value(quantity, replace(view, system=system))
-        yield from ((way, self.value(*other)) for way, other in self._other_figures(quantity, view))
-        if quantity.name == "ece":
-            given = self._runs.confidence(view)
-            rows = [] if isinstance(given, str) else forecast_rows(self._runs.items(view), given)
-            yield from ((way, loop(rows)) for way, loop in measure_of(quantity).otherwise.items())
+        if context.minus is not None:
+            yield "the other way round", replace(context, system=context.minus, minus=context.system)
+        yield from ((way, replace(context, convention=way)) for way in _CURVES)
+        yield from self._other_units(context)
+        for system in self._runs:
+            if context.minus is None and system != context.system:
+                yield f"it is the figure of {shown(system)}", replace(context, system=system)
+        yield from self._other_figures(context)
+        if context.quantity.name == "ece":
+            yield from ((way, replace(context, convention=way)) for way in ways(context.quantity) if way)
 
-    def _other_figures(self, quantity: Quantity, view: View) -> Iterator[tuple[str, tuple[Quantity, View]]]:
-        if quantity.name in COUNTS:
-            others = (figure for figure in COUNTS if figure != quantity.name)
-            yield from ((f"it is the count {figure}", (Quantity(figure), view)) for figure in others)
-            return
-        for name in FORMULAS:
-            if quantity.name not in UNRANKED and name != view.confidence:
-                yield f"ranked by {name}, not {shown(view.confidence)}", (quantity, replace(view, confidence=name))
-        if quantity.name in SELECTIVE and not quantity.achieved:
-            yield from ((f"it is {other}", (other, view)) for other in _neighbours(quantity))
-
-    def _other_counts(self, view: View) -> Iterator[tuple[str, View]]:
-        yield "abstentions left out of the denominator", replace(view, answered_only=True)
-        yield _SHORT, replace(view, anchored=False)
-        yield "ties broken: each unit an operating point", replace(view, ties_broken=True)
-        yield f"ties broken, {_SHORT}", replace(view, ties_broken=True, anchored=False)
-        if self._runs.own[view.system].failed:
-            yield "failed participants counted in", replace(view, failed_too=True)
-        if len(self._runs.own) > 1:
+    def _other_units(self, context: Context) -> Iterator[tuple[str, Context]]:
+        items = self._runs[str(context.system)]
+        if items.failed:
+            yield _FAILED, replace(context, convention=_FAILED)
+        if len(self._runs) > 1:
             everyone = "all participants of its own run, not only those in every run"
-            shared = "only the participants in every run"
-            yield everyone if view.shared else shared, replace(view, shared=not view.shared)
+            way = everyone if context.shared else "only the participants in every run"
+            yield way, replace(context, shared=not context.shared)
+        for loss in (loss for loss in LOSSES if loss != context.loss):
+            scaled = (loss, context.loss) == ("abs", "abs_norm") and items.instrument is not None
+            plain = f"loss {loss}, not {context.loss}"
+            way = f"× {loss_range(items)}: loss not normalised (abs, not abs_norm)" if scaled else plain
+            yield way, replace(context, loss=loss)
 
-    def _other_losses(self, view: View) -> Iterator[tuple[str, View]]:
-        items = self._runs.own[view.system]
-        for loss in LOSSES:
-            if (loss, view.loss) == ("abs", "abs_norm") and items.instrument is not None:
-                way = f"× {loss_range(items)}: loss not normalised (abs, not abs_norm)"
-            else:
-                way = f"loss {loss}, not {view.loss}"
-            if loss != view.loss:
-                yield way, replace(view, loss=loss)
+    def _other_figures(self, context: Context) -> Iterator[tuple[str, Context]]:
+        name = context.quantity.name
+        if name in _COUNTS:
+            others = (other for other in _COUNTS if other != name)
+            yield from (
+                (f"it is the count {other}", replace(context, quantity=NamedQuantity(other))) for other in others
+            )
+            return
+        for other in FORMULAS:
+            if name not in _UNRANKED and other != context.confidence:
+                yield f"ranked by {other}, not {shown(context.confidence or '')}", replace(context, confidence=other)
+        if name in SELECTIVE and not context.quantity.achieved:
+            yield from ((f"it is {other}", replace(context, quantity=other)) for other in _neighbours(context.quantity))
 
 
-def _neighbours(quantity: Quantity) -> Iterator[Quantity]:
+def _selective(quantity: NamedQuantity, curve: PlainCurve) -> Any:
+    if not quantity.achieved:
+        return LOOPS[quantity.name](curve, *([quantity.number] if "@" in quantity.name else []))
+    if quantity.name == "risk@C":
+        point = first_reaching(curve, quantity.number)
+        return None if point is None else point.coverage
+    return min(quantity.number, LOOPS["cmax"](curve) or Fraction(0))
+
+
+def _neighbours(quantity: NamedQuantity) -> Iterator[NamedQuantity]:
     """The figures one is mistaken for: at another coverage, the nearest first, or of another quantity."""
     if quantity.name.endswith("@C"):
         tenths = sorted((Fraction(n, 10) for n in range(1, 11)), key=lambda at: abs(at - quantity.number))
         yield from (quantity.at(at) for at in tenths if at != quantity.number)
-    yield from (Quantity(figure) for figure in _NEIGHBOURS if figure != quantity.name)
+    yield from (NamedQuantity(name) for name in _NEIGHBOURS if name != quantity.name)
 
 
 def _sides(runs: Mapping[str, Items], content: Any) -> list[str]:
@@ -237,13 +354,3 @@ def _aliases(runs: Mapping[str, Items], sides: list[str]) -> dict[str, str]:
         for name in names:
             called.setdefault(name, {run})
     return {alias: names.pop() for alias, names in called.items() if len(names) == 1} | {name: name for name in runs}
-
-
-def _named_loss(name: str, value: Any) -> str | None:
-    named = value.get("name") if isinstance(value, Mapping) else value
-    return named if plain_name(name) == "loss" and isinstance(named, str) else None
-
-
-def _named_confidence(name: str, value: Any) -> str | None:
-    is_named = plain_name(name) in ("confidence", "confidence_variant", "variant")
-    return value if is_named and isinstance(value, str) else None

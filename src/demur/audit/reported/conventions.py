@@ -1,0 +1,166 @@
+"""Every known way of computing a figure of rows: its definition, and what some do instead, by a sentence for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from demur.audit.loops import LOOPS, family, forecasts, number, ranking
+from demur.audit.loops.forecasts import detection, ece, threshold_at_fpr
+from demur.audit.loops.ranking import ideal, over
+from demur.audit.loops.registry import mean, ratio
+
+if TYPE_CHECKING:
+    from demur.audit.reported.names import NamedQuantity
+
+Loop = Callable[..., Any]
+OF_SECTION = ("queries_evaluated", "queries")
+COUNTS: dict[str, Loop] = {
+    "queries_total": len,
+    "queries_with_positives": lambda queries: sum(query.gold > 0 for query in queries),
+    "queries_without_positives": lambda queries: sum(query.gold == 0 for query in queries),
+    "queries_evaluated": len,
+    "queries": len,
+    "posts": lambda queries: len({query.post for query in queries}),
+    "criteria": lambda queries: len({query.criterion for query in queries}),
+    "folds": lambda queries: len({query.fold for query in queries}),
+}
+OF_PROBABILITY = ("auroc", "auprc", "ece", "tpr@fpr=F", "threshold@fpr=F")
+_OTHER_BINS = (5, 10, 15, 20)
+
+
+def ways(quantity: NamedQuantity) -> dict[str, Loop]:
+    """The loops over rows that may give a figure, by what they are; the definition is the one without a name."""
+    name, at = quantity.name, quantity.depth if quantity.name.endswith("@K") else quantity.number
+    if name in COUNTS:
+        others = {f"it is the count {other}": COUNTS[other] for other in COUNTS if other not in (name, *OF_SECTION)}
+        return {"": COUNTS[name], **others}
+    if name == "ece":
+        return {way: _binned(binning, bins) for way, (binning, bins) in _binnings(quantity.depth).items()}
+    table: dict[str, Loop] = {
+        "": lambda rows, *at: LOOPS[name](rows, *at if "@" in name else ()),
+        **_OTHERS.get(name, {}),
+    }
+    if name in _EFFECTIVE:
+        table[_EFFECTIVE[name]] = lambda rows, k: LOOPS[name](rows, k, effective=True)
+    if name.endswith("@K"):
+        table |= {_POOLED: _pooled_recall} if name == "recall@K" else {}
+        table["queries without gold counted as 1, not 0"] = lambda rows, k: mean(
+            (LOOPS[name]([row], k) or 0) if row.gold else 1 for row in rows
+        )
+    return {way: lambda rows, loop=loop: loop(rows, at) for way, loop in table.items()}
+
+
+def is_of_queries(name: str) -> bool:
+    """Whether a figure is one of rankings."""
+    known = name in (*COUNTS, *OF_PROBABILITY, "has_evidence_rate", "skip_no_positives")
+    return known or (name in LOOPS and family(name) in ("ranking", "selection"))
+
+
+def _each(worth: Callable[[Any, int], Any]) -> Loop:
+    return lambda rows, k: mean(worth(row, k) for row in rows)
+
+
+def _pooled(rows: Any, part: str, whole: str) -> Any:
+    return ratio(*(Fraction(sum(getattr(row, column) for row in rows)) for column in (part, whole)))
+
+
+def _pooled_recall(rows: Any, k: int) -> Any:
+    return ratio(Fraction(sum(row.hits_within(k) for row in rows)), Fraction(sum(row.gold for row in rows)))
+
+
+def _less(whole: Any, part: Any) -> Any:
+    return None if part is None else whole - part
+
+
+def _rate(queries: Any, _: Any = None) -> Any:
+    return mean(Fraction(query.gold > 0) for query in queries)
+
+
+def _f1_of_means(rows: Any, _: Any) -> Any:
+    recall, precision = number("evidence_recall", rows), number("evidence_precision", rows)
+    return None if recall is None or precision is None else over(2 * recall * precision, recall + precision)
+
+
+def _at_target(which: int, *, all_points: bool = True) -> Loop:
+    return lambda rows, rate: threshold_at_fpr(rows, rate, all_points=all_points)[which] if rows else None
+
+
+def _first_threshold(rows: Any, rate: Fraction) -> Any:
+    best = forecasts.last_within(rows, rate)
+    return next((point.threshold for point in forecasts.roc(rows) or () if best and point.true == best.true), None)
+
+
+def _binnings(bins: int) -> Mapping[str, tuple[forecasts.Binning, int]]:
+    return {
+        "": (forecasts.equal_width, bins),
+        "p = 1.0 dropped: the last bin is open": (forecasts.open_ended, bins),
+        "bins by rounded edges": (lambda p, n: n - 1 if p >= 1 else forecasts.open_ended(p, n), bins),
+        "bins closed on the right": (lambda p, n: sum(p > edge / n for edge in range(1, n)), bins),
+        **{f"{other} bins": (forecasts.equal_width, other) for other in _OTHER_BINS},
+    }
+
+
+def _binned(binning: forecasts.Binning, bins: int) -> Loop:
+    return lambda rows: ece(rows, bins, binning) if all(0 <= p <= 1 for p, _ in rows) else None
+
+
+_BY_SMALLER, _BY_GOLD = "other denominator: ÷ min(gold, K), not ÷ gold", "other denominator: ÷ gold, not ÷ min(gold, K)"
+_POOLED = "hits of all queries ÷ gold of all queries"
+_CANDIDATES, _STRAIGHT = "other denominator: K at most the candidates", "ROC points on a straight line dropped"
+_EFFECTIVE = {
+    "precision@K": "other denominator: ÷ the number returned, not ÷ K",
+    "map@K": _CANDIDATES,
+    "ndcg@K": _CANDIDATES,
+}
+_OTHERS: dict[str, dict[str, Loop]] = {
+    "recall@K": {_BY_SMALLER: _each(lambda row, k: over(row.hits_within(k), min(row.gold, k)))},
+    "mrr@K": {"not cut at K": _each(lambda row, k: ranking.WORTHS["mrr@K"](row, max(k, len(row.hits)), 0))},
+    "map@K": {
+        _BY_GOLD: _each(lambda row, k: over(row.precisions(k), row.gold)),
+        "other denominator: ÷ the hits found": _each(lambda row, k: over(row.precisions(k), row.hits_within(k))),
+    },
+    "map_trec@K": {_BY_SMALLER: _each(lambda row, k: over(row.precisions(k), min(row.gold, k)))},
+    "ndcg@K": {
+        "other denominator: ideal over all gold, not min(gold, K)": _each(
+            lambda row, k: over(row.gain(k), ideal(row.gold))
+        ),
+        "other denominator: ideal over the hits found": _each(
+            lambda row, k: over(row.gain(k), ideal(row.hits_within(k)))
+        ),
+    },
+    "has_evidence_rate": {
+        "": _rate,
+        "the rate of queries without evidence": lambda queries, _: _less(1, _rate(queries)),
+    },
+    "evidence_recall": {
+        "queries without gold counted as 0": _each(lambda row, _: over(row.hits, row.gold)),
+        "selected gold of all queries ÷ gold of all queries": lambda rows, _: _pooled(rows, "hits", "gold"),
+    },
+    "evidence_precision": {
+        "queries with nothing selected counted as 0": _each(lambda row, _: over(row.hits, row.shown)),
+        "selected gold of all queries ÷ selected of all queries": lambda rows, _: _pooled(rows, "hits", "shown"),
+    },
+    "evidence_f1": {"F1 of the mean recall and precision, not the mean of F1": _f1_of_means},
+    "average_k": {
+        "queries with nothing selected left out": lambda rows, _: mean(row.shown for row in rows if row.shown),
+    },
+    "auroc": {
+        "": lambda rows, _: detection("auroc", rows),
+        "the queries without evidence taken as the positives": lambda rows, _: _less(1, detection("auroc", rows)),
+    },
+    "auprc": {
+        "": lambda rows, _: detection("auprc", rows),
+        "area by trapezoids, not average precision": lambda rows, _: forecasts.auprc(rows, trapezoids=True),
+        "it is the AUROC": lambda rows, _: detection("auroc", rows),
+    },
+    "tpr@fpr=F": {"": _at_target(1), _STRAIGHT: _at_target(1, all_points=False), "it is the threshold": _at_target(0)},
+    "threshold@fpr=F": {
+        "": _at_target(0),
+        _STRAIGHT: _at_target(0, all_points=False),
+        "the highest threshold that finds as much, not the lowest": _first_threshold,
+        "1 given where no threshold meets the target": lambda _rows, _rate: 1.0,
+        "it is the TPR": _at_target(1),
+    },
+}
