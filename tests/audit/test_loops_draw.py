@@ -20,7 +20,7 @@ KEYS = {"cmax": "cmax", "aurc_full": "aurc", "augrc_full": "augrc", "eaurc": "ea
 
 
 def clusters_of(items, name):
-    return by_cluster(items, selective_rows(items, confidence(items, name).values, "abs_norm"))
+    return by_cluster(items, selective_rows(items, confidence(items, name), "abs_norm"))
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +70,7 @@ def test_differences_of_two_runs_cut_at_the_coverage_both_reach_in_each_replicat
 
 def test_clusters_hold_the_rows_of_their_units_whether_all_or_the_answered_ones(runs):
     items = runs["few_shot"]
-    given = confidence(items, "verbalized").values
+    given = confidence(items, "verbalized")
     units, forecasts = by_cluster(items, range(len(items))), by_cluster(items, forecast_rows(items, given))
     assert [len(cluster) for cluster in units] == np.bincount(items.cluster).tolist()
     assert [len(cluster) for cluster in forecasts] == [int(items.answered[cluster].sum()) for cluster in units]

@@ -1,20 +1,6 @@
 """Plain loops: every quantity once more, slow and obvious, sharing no code with what they check."""
 
-from demur.audit.loops import confidence, draws, forecasts, ranking, rows, selection, selective, units
+from demur.audit.loops import forecasts, ranking, selection, selective, units
 from demur.audit.loops.registry import LOOPS, family, loop, number, parsed
 
-__all__ = [
-    "LOOPS",
-    "confidence",
-    "draws",
-    "family",
-    "forecasts",
-    "loop",
-    "number",
-    "parsed",
-    "ranking",
-    "rows",
-    "selection",
-    "selective",
-    "units",
-]
+__all__ = ["LOOPS", "family", "forecasts", "loop", "number", "parsed", "ranking", "selection", "selective", "units"]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from demur.audit.loops.calibration import calibrated, fitted_on
 from demur.columns import MISSING
@@ -12,8 +12,6 @@ from demur.errors import UserError, shown
 from demur.signals import SIGNALS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from demur.items import Items
 
 _DECIMALS = 12
@@ -22,32 +20,16 @@ _COMBINE: dict[str, Callable[[float, float], float]] = {
     "average": lambda left, right: (left + right) / 2,
     "product": lambda left, right: left * right,
 }
+_CALIBRATED = ("calibrated", "verbalized_calibrated")
 _PAIR = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Formula:
-    """A confidence as a function of signals; `composite` ones are rounded, a `share` can be read as a probability."""
+class Formula(NamedTuple):
+    """A confidence as a function of signals; that of a `composite` one is rounded, once nothing more is combined."""
 
     signals: tuple[str, ...]
     value: Callable[..., float]
     composite: bool = False
-    share: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class PlainConfidence:
-    """The confidence of each answered unit, in the order of the units, and how many nulls something stood in for."""
-
-    values: list[float]
-    filled: Mapping[str, int] = field(default_factory=dict)
-    composite: bool = False
-    share: bool = False
-
-    def rounded(self) -> PlainConfidence:
-        """Values that are equal on paper made equal."""
-        values = [round(value, _DECIMALS) for value in self.values] if self.composite else self.values
-        return replace(self, values=values, composite=False)
 
 
 def _clip(value: float) -> float:
@@ -65,10 +47,10 @@ def _spoken(level: float) -> float:
 _COUNT, _KEYWORDS, _MEAN = "llm_evidence_count", "keyword_evidence_count", "retrieval_similarity_mean"
 _SPOKEN, _AGREE = "verbalized_confidence", "consistency_modal_confidence"
 FORMULAS = {
-    "llm": Formula((_COUNT,), lambda count: count, share=False),
-    "total_evidence": Formula((_COUNT, _KEYWORDS), lambda count, more: count + more, share=False),
-    "retrieval_similarity_mean": Formula((_MEAN,), lambda mean: mean, share=False),
-    "retrieval_similarity_max": Formula(("retrieval_similarity_max",), lambda nearest: nearest, share=False),
+    "llm": Formula((_COUNT,), lambda count: count),
+    "total_evidence": Formula((_COUNT, _KEYWORDS), lambda count, more: count + more),
+    "retrieval_similarity_mean": Formula((_MEAN,), lambda mean: mean),
+    "retrieval_similarity_max": Formula(("retrieval_similarity_max",), lambda nearest: nearest),
     "hybrid_evidence_similarity": Formula(
         (_COUNT, _MEAN), lambda count, mean: 0.5 * _evidence(count) + 0.5 * _clip(mean), composite=True
     ),
@@ -91,67 +73,59 @@ FORMULAS = {
 }
 
 
-def confidence(items: Items, name: str, calibration: Any = None) -> PlainConfidence:
-    """The confidence of that name, by the parsed content of a calibration file where it needs one."""
-    return _unrounded(items, name, calibration).rounded()
+def confidence(items: Items, name: str, calibration: Any = None) -> list[float]:
+    """The confidence of each answered unit, by the parsed content of a calibration file where it needs one."""
+    values = _unrounded(items, name, calibration)
+    composite = FORMULAS[name].composite if name in FORMULAS else name.startswith("secondary:")
+    return [round(value, _DECIMALS) for value in values] if composite else values
 
 
 def is_confidence(items: Items, name: str) -> bool:
     """Whether a name is that of a confidence, be it one this run cannot serve."""
-    known = name in FORMULAS or name in items.signals or name in ("calibrated", "verbalized_calibrated")
+    known = name in FORMULAS or name in items.signals or name in _CALIBRATED
     return known or name.startswith(("calibrated:", "secondary:"))
 
 
-def _unrounded(items: Items, name: str, calibration: Any) -> PlainConfidence:
-    """What is combined of several is rounded once, at the end."""
+def _unrounded(items: Items, name: str, calibration: Any) -> list[float]:
     if name in FORMULAS:
-        return _by_formula(items, FORMULAS[name])
+        columns = [_signal(items, signal, _NULL_IN_A_VARIANT.get(signal)) for signal in FORMULAS[name].signals]
+        return [FORMULAS[name].value(*row) for row in zip(*columns, strict=True)]
     if name.startswith("secondary:"):
         return _combined(items, name, calibration)
-    if name in ("calibrated", "verbalized_calibrated") or name.startswith("calibrated:"):
+    if name in _CALIBRATED or name.startswith("calibrated:"):
         return _by_calibration(items, name, calibration)
     if name in items.signals:
-        return PlainConfidence(_signal(items, name, null=None)[0])
+        return _signal(items, name, null=None)
     raise UserError(f"nobody knows how to recompute the confidence {shown(name)}")
 
 
-def _by_formula(items: Items, formula: Formula) -> PlainConfidence:
-    columns = [_signal(items, name, _NULL_IN_A_VARIANT.get(name)) for name in formula.signals]
-    values = [formula.value(*row) for row in zip(*(column for column, _ in columns), strict=True)]
-    filled = {name: nulls for name, (_, nulls) in zip(formula.signals, columns, strict=True) if nulls}
-    return PlainConfidence(values, filled, formula.composite, formula.share)
-
-
-def _signal(items: Items, name: str, null: float | None) -> tuple[list[float], int]:
-    """A signal of each answered unit, and how many nulls something stood in for."""
+def _signal(items: Items, name: str, null: float | None) -> list[float]:
+    """A signal of each answered unit; `null` stands in for one that is null."""
     answered = [unit for unit in range(len(items)) if items.answered[unit]]
     if name not in items.signals:
         if name == _KEYWORDS or not answered:  # newer runs do not count keywords
-            return [0.0] * len(answered), 0
+            return [0.0] * len(answered)
         raise UserError(f"the data have no {name}")
-    values, nulls = [], 0
+    values = []
     for unit in answered:
         cell = items.signals[name].cell(unit)
-        if cell is None and null is not None:
-            cell, nulls = null, nulls + 1
+        cell = null if cell is None and null is not None else cell
         if cell is MISSING or not isinstance(cell, (int, float)):
             raise UserError(f"{items.place(unit)}: {name} is not a number")
         values.append(float(cell))
-    return values, nulls
+    return values
 
 
-def _combined(items: Items, name: str, calibration: Any) -> PlainConfidence:
+def _combined(items: Items, name: str, calibration: Any) -> list[float]:
     inner, _, how = name.removeprefix("secondary:").rpartition(":")
     parts = inner.split("+")
     if len(parts) != _PAIR or how not in _COMBINE or any(part.startswith("secondary:") for part in parts):
         raise UserError(f"{shown(name)} is not a combination of two variants")
-    left, right = (_unrounded(items, part, calibration) for part in parts)
-    values = [_COMBINE[how](*pair) for pair in zip(left.values, right.values, strict=True)]
-    share = any("calibrated" in part for part in parts)
-    return PlainConfidence(values, {**left.filled, **right.filled}, composite=True, share=share)
+    columns = [_unrounded(items, part, calibration) for part in parts]
+    return [_COMBINE[how](*pair) for pair in zip(*columns, strict=True)]
 
 
-def _by_calibration(items: Items, name: str, calibration: Any) -> PlainConfidence:
+def _by_calibration(items: Items, name: str, calibration: Any) -> list[float]:
     if calibration is None:
         raise UserError("needs --calibration")
     features, variant = fitted_on(calibration)
@@ -163,12 +137,9 @@ def _by_calibration(items: Items, name: str, calibration: Any) -> PlainConfidenc
     if not serves:
         raise UserError("needs another --calibration: the one given was fitted on something else")
     if variant is not None:
-        given = confidence(items, variant)
-        return PlainConfidence([calibrated(calibration, [value]) for value in given.values], given.filled, share=True)
+        return [calibrated(calibration, [value]) for value in confidence(items, variant)]
     columns: list[list[float]] = []
-    filled: dict[str, int] = {}
     for feature in features:
-        values, nulls = _signal(items, feature, SIGNALS[feature].cautious if feature in SIGNALS else None)
+        values = _signal(items, feature, SIGNALS[feature].cautious if feature in SIGNALS else None)
         columns.append([*map(_spoken, values)] if is_temperature and feature == _SPOKEN else values)
-        filled |= {feature: nulls} if nulls else {}
-    return PlainConfidence([calibrated(calibration, row) for row in zip(*columns, strict=True)], filled, share=True)
+    return [calibrated(calibration, row) for row in zip(*columns, strict=True)]

@@ -57,15 +57,13 @@ def brier(rows: Rows) -> Number | None:
 @loop("brier_reliability")
 def brier_reliability(rows: Rows, bins: int = BINS) -> float | None:
     """The squared difference of mean outcome and mean probability in each bin, averaged over the forecasts."""
-    gaps = [len(held) * (_outcome(held) - _probability(held)) ** 2 for held in _binned(rows, bins)]
-    return math.fsum(gaps) / len(rows) if rows else None
+    return _spread(rows, bins, _probability)
 
 
 @loop("brier_resolution")
 def brier_resolution(rows: Rows, bins: int = BINS) -> float | None:
     """The squared difference of each bin's mean outcome and the overall one, averaged over the forecasts."""
-    gaps = [len(held) * (_outcome(held) - _outcome(rows)) ** 2 for held in _binned(rows, bins)]
-    return math.fsum(gaps) / len(rows) if rows else None
+    return _spread(rows, bins, lambda _: _outcome(rows))
 
 
 @loop("brier_uncertainty")
@@ -79,6 +77,11 @@ def brier_within_bins(rows: Rows, bins: int = BINS) -> float | None:
     """What binning leaves out: brier − reliability + resolution − uncertainty."""
     parts = brier(rows), brier_reliability(rows, bins), brier_resolution(rows, bins), brier_uncertainty(rows)
     return sum(sign * float(part or 0) for sign, part in zip((1, -1, 1, -1), parts, strict=True)) if rows else None
+
+
+def _spread(rows: Rows, bins: int, center: Callable[[Rows], float]) -> float | None:
+    gaps = [len(held) * (_outcome(held) - center(held)) ** 2 for held in _binned(rows, bins)]
+    return math.fsum(gaps) / len(rows) if rows else None
 
 
 @loop("ece")

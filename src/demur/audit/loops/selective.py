@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -65,10 +65,25 @@ class PlainCurve:
         ranked = [(loss, -rank) for rank, loss in enumerate(sorted(self.losses))]
         return PlainCurve([*ranked, *[(None, None)] * (len(self.rows) - len(ranked))], anchored=self.anchored)
 
+    @property
+    def cmax(self) -> Fraction:
+        """The share of the units that is answered."""
+        return Fraction(len(self.losses), len(self.rows)) if self.rows else Fraction(0)
+
+    @property
+    def risk(self) -> Fraction | None:
+        """The mean loss of everything answered."""
+        return ratio(Fraction(total(self.losses)), Fraction(len(self.losses)))
+
     @cached_property
-    def areas(self) -> tuple[Fraction, Fraction]:
-        """AURC and AUGRC, which much is derived from."""
-        return self.selective_area(self.points), self.generalized_area(self.points)
+    def aurc(self) -> Fraction:
+        """Area under the selective risk, which much is derived from."""
+        return self.selective_area(self.points)
+
+    @cached_property
+    def augrc(self) -> Fraction:
+        """Area under the generalized risk."""
+        return self.generalized_area(self.points)
 
     def selective_area(self, points: Sequence[Point], end: Fraction = _ONE) -> Fraction:
         """Area under the selective risk of points; the first risk holds from coverage 0 on."""
@@ -110,60 +125,7 @@ def first_reaching(rows: Any, coverage: Fraction) -> Point | None:
     return next((point for point in PlainCurve.of(rows).points if point.coverage >= coverage), None)
 
 
-of_curve = partial(loop, of=PlainCurve.of)
-
-
-@of_curve("cmax")
-def cmax(curve: PlainCurve) -> Fraction:
-    """The share of the units that is answered."""
-    return Fraction(len(curve.losses), len(curve.rows)) if curve.rows else Fraction(0)
-
-
-@of_curve("risk")
-def risk(curve: PlainCurve) -> Fraction | None:
-    """The mean loss of everything answered."""
-    return ratio(Fraction(total(curve.losses)), Fraction(len(curve.losses)))
-
-
-@of_curve("risk@C")
-def risk_at(curve: PlainCurve, coverage: Fraction) -> Fraction | None:
-    """The selective risk of the first point that reaches a coverage."""
-    point = first_reaching(curve, coverage)
-    return None if point is None else point.risk
-
-
-@of_curve("aurc")
-def aurc(curve: PlainCurve) -> Fraction:
-    """Area under the selective risk."""
-    return curve.areas[0]
-
-
-@of_curve("augrc")
-def augrc(curve: PlainCurve) -> Fraction:
-    """Area under the generalized risk."""
-    return curve.areas[1]
-
-
-@of_curve("aurc@C")
-def aurc_at(curve: PlainCurve, coverage: Fraction) -> Fraction:
-    """Area under the selective risk up to a coverage."""
-    return curve.selective_area(curve.points, coverage)
-
-
-@of_curve("augrc@C")
-def augrc_at(curve: PlainCurve, coverage: Fraction) -> Fraction:
-    """Area under the generalized risk up to a coverage."""
-    return curve.generalized_area(curve.points, coverage)
-
-
-@of_curve("aurc_achievable")
-def aurc_achievable(curve: PlainCurve) -> Fraction:
-    """AURC over the vertices of the lower convex hull of the points."""
-    return curve.selective_area(hull(curve.points))
-
-
-@of_curve("aurc_harmonic")
-def aurc_harmonic(curve: PlainCurve) -> Fraction:
+def _harmonic(curve: PlainCurve) -> Fraction:
     """AURC with the weights 1/i + … + 1/K for rank i, averaged over the orders of each plateau."""
     weights = [Fraction(0)]
     for rank in range(len(curve.losses), 0, -1):
@@ -176,26 +138,48 @@ def aurc_harmonic(curve: PlainCurve) -> Fraction:
     return Fraction(total(parts)) / len(curve.rows)
 
 
-@of_curve("aurc_sele")
-def aurc_sele(curve: PlainCurve) -> Fraction:
+def _sele(curve: PlainCurve) -> Fraction:
     """Each loss, times the share of the answers that are no more confident."""
     n = len(curve.answered)
     parts = [(u.loss or 0) * sum(other.confidence <= u.confidence for other in curve.answered) for u in curve.answered]
     return Fraction(total(parts)) / (len(curve.rows) * n) if n else Fraction(0)
 
 
-FORMULAS: dict[str, Callable[[PlainCurve], Fraction | None]] = {
-    "naurc": lambda curve: ratio(aurc(curve), cmax(curve)),
-    "naugrc": lambda curve: ratio(augrc(curve), cmax(curve)),
-    "aurc_optimal": lambda curve: aurc(curve.oracle),
-    "augrc_optimal": lambda curve: augrc(curve.oracle),
-    "eaurc": lambda curve: aurc(curve) - aurc(curve.oracle),
-    "eaugrc": lambda curve: augrc(curve) - augrc(curve.oracle),
-    "aurc_gap_pct": lambda curve: ratio(100 * (aurc(curve) - aurc(curve.oracle)), aurc(curve.oracle)),
-    "augrc_gap_pct": lambda curve: ratio(100 * (augrc(curve) - augrc(curve.oracle)), augrc(curve.oracle)),
-    "achievable_gain_pct": lambda curve: ratio(100 * (aurc(curve) - aurc_achievable(curve)), aurc(curve)),
-    "aurc_random": lambda curve: cmax(curve) * (risk(curve) or 0),
-    "augrc_random": lambda curve: cmax(curve) ** 2 * (risk(curve) or 0) / 2,
+def _gain(part: Fraction, whole: Fraction) -> Fraction | None:
+    return ratio(100 * (part - whole), whole)
+
+
+def _risk_at(curve: PlainCurve, coverage: Fraction) -> Fraction | None:
+    point = first_reaching(curve, coverage)
+    return None if point is None else point.risk
+
+
+def _achievable(curve: PlainCurve) -> Fraction:
+    return curve.selective_area(hull(curve.points))
+
+
+FORMULAS: dict[str, Callable[..., Fraction | None]] = {
+    "cmax": lambda curve: curve.cmax,
+    "risk": lambda curve: curve.risk,
+    "risk@C": _risk_at,
+    "aurc": lambda curve: curve.aurc,
+    "augrc": lambda curve: curve.augrc,
+    "aurc@C": lambda curve, coverage: curve.selective_area(curve.points, coverage),
+    "augrc@C": lambda curve, coverage: curve.generalized_area(curve.points, coverage),
+    "naurc": lambda curve: ratio(curve.aurc, curve.cmax),
+    "naugrc": lambda curve: ratio(curve.augrc, curve.cmax),
+    "aurc_optimal": lambda curve: curve.oracle.aurc,
+    "augrc_optimal": lambda curve: curve.oracle.augrc,
+    "eaurc": lambda curve: curve.aurc - curve.oracle.aurc,
+    "eaugrc": lambda curve: curve.augrc - curve.oracle.augrc,
+    "aurc_gap_pct": lambda curve: _gain(curve.aurc, curve.oracle.aurc),
+    "augrc_gap_pct": lambda curve: _gain(curve.augrc, curve.oracle.augrc),
+    "aurc_achievable": _achievable,
+    "achievable_gain_pct": lambda curve: ratio(100 * (curve.aurc - _achievable(curve)), curve.aurc),
+    "aurc_random": lambda curve: curve.cmax * (curve.risk or 0),
+    "augrc_random": lambda curve: curve.cmax**2 * (curve.risk or 0) / 2,
+    "aurc_harmonic": _harmonic,
+    "aurc_sele": _sele,
 }
 for _name, _formula in FORMULAS.items():
-    of_curve(_name)(_formula)
+    loop(_name, of=PlainCurve.of)(_formula)

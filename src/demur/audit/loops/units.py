@@ -10,24 +10,13 @@ from demur.audit.loops.registry import loop, mean
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from demur.audit.loops.registry import Number
-
     Rows = Sequence[tuple[int, int | None]]
 
-
-@loop("units")
-def units(rows: Rows) -> Number:
-    """How many units there are."""
-    return Fraction(len(rows))
-
-
-@loop("answered")
-def answered(rows: Rows) -> Number:
-    """How many of them are answered."""
-    return Fraction(sum(answer is not None for _, answer in rows))
+loop("units")(lambda rows: Fraction(len(rows)))
+loop("answered")(lambda rows: Fraction(sum(answer is not None for _, answer in rows)))
 
 
 @loop("bias")
-def bias(rows: Rows) -> Number | None:
+def bias(rows: Rows) -> Fraction | float | None:
     """The mean of answer − truth."""
     return mean(Fraction(answer - truth) for truth, answer in rows if answer is not None)

@@ -118,7 +118,7 @@ class OfRuns(Audit):
         """The confidence of each answered unit, or why it cannot be recomputed; no name, no ranking."""
         items = (self._shared if shared else self._runs)[system]
         try:
-            return confidence(items, name, self._calibration).values if name else [0.0] * int(items.answered.sum())
+            return confidence(items, name, self._calibration) if name else [0.0] * int(items.answered.sum())
         except UserError as error:
             return str(error)
 
