@@ -7,11 +7,10 @@ recommended are listed, and not compared: the rules may be others.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from demur import __version__
-from demur.audit.figures import Finding, Status
+from demur.audit.figures import Finding, Status, flattened
 from demur.errors import UserError, shown
 from demur.inference.estimates import label
 from demur.resample import Plan
@@ -32,11 +31,9 @@ if TYPE_CHECKING:
 
 TOLERANCE = 1e-12
 _POINTS = ("value", "at", "threshold", "spread")
-_PLAIN = ("std_error", "drop_rate", "upper_bound", "short_domain_rate", "p_value", "above", "below")
-_INTERVALS = ("percentile", "recommended", "requested")
-_NAMES = {"percentile": "ci95", "recommended": "recommended interval", "requested": "requested interval"}
+_PLAIN = ("std error", "drop rate", "upper bound", "short domain rate", "p value", "above", "below")
+_INTERVALS = {"percentile": "ci95", "recommended": "recommended interval", "requested": "requested interval"}
 _UNCHECKED = ("created_at", "tool", "inputs", "convention", "reference_ranges", "skipped")
-_UNWRITTEN = ("threshold",)  # the nested file does not hold the threshold of a risk
 
 
 def is_own(content: Any) -> bool:
@@ -104,31 +101,10 @@ def _plan(claimed: Results, progress: Progress | None) -> Plan:
 
 def _about_inputs(hashes: list[tuple[str | None, str | None]]) -> Iterator[Finding]:
     """Whether these are the data the file was made from."""
-    for number, (claimed, actual) in enumerate(hashes):
+    for index, (claimed, actual) in enumerate(hashes):
         if claimed is not None and actual is not None:
-            status: Status = "match" if claimed == actual else "differs"
-            cause = None if claimed == actual else f"these data are not those the file was made from: {actual}"
-            yield Finding(
-                f"inputs, {number}, sha256", status, claimed, cause=cause, path=("inputs", str(number), "sha256")
-            )
-
-
-@dataclass(frozen=True, slots=True)
-class _Cell:
-    """One number of an estimate, as claimed and as recomputed."""
-
-    name: str
-    claimed: float | None
-    recomputed: float | None
-    tolerance: float
-
-    @property
-    def agrees(self) -> bool:
-        if self.claimed is None or self.recomputed is None:
-            return self.claimed is self.recomputed
-        if not self.tolerance:
-            return self.claimed == self.recomputed
-        return abs(self.claimed - self.recomputed) <= self.tolerance * max(1.0, abs(self.recomputed))
+            cause = f"these data are not those the file was made from: {actual}"
+            yield _finding(("inputs", str(index), "sha256"), claimed, actual, cause=cause)
 
 
 def joined(claimed: Results, recomputed: Results) -> Iterator[Finding]:
@@ -150,58 +126,64 @@ def joined(claimed: Results, recomputed: Results) -> Iterator[Finding]:
 def _compared(
     row: Estimate, other: Estimate, recomputed: Estimates, earlier: str, *, nested: bool
 ) -> Iterator[Finding]:
-    for cell in _cells(row, other, nested=nested):
-        if cell.claimed is None and cell.recomputed is None and cell.name != "value":
+    others = dict(_cells(other))
+    for name, claimed in _cells(row):
+        unwritten = nested and (name == "threshold" or (name in _PLAIN and claimed is None))  # by the nested file
+        if unwritten or (claimed is None and others[name] is None and name != "value"):
             continue
-        name = label(row.key) if cell.name == "value" else f"{label(row.key)}: {cell.name}"
-        path = (*row.key.to_json().values(), cell.name)
-        if earlier and not cell.name.startswith(("value", "at", "threshold", "spread", _NAMES["percentile"])):
-            if cell.name.startswith((_NAMES["recommended"], _NAMES["requested"])) and cell.claimed is not None:
-                yield Finding(name, "not recognised", _text(cell.claimed), cause=f"made by the rules of {earlier}")
+        path = (*map(str, row.key.to_json().values()), name)
+        key = label(row.key) if name == "value" else f"{label(row.key)}: {name}"
+        if earlier and not name.startswith((*_POINTS, _INTERVALS["percentile"])):
+            if name not in _PLAIN and claimed is not None:
+                yield Finding(key, "not recognised", _text(claimed), cause=f"made by the rules of {earlier}")
             continue
-        if cell.agrees:
-            yield Finding(name, "match", _text(cell.claimed), cell.recomputed, path=tuple(map(str, path)))
-        else:
-            cause = _value_of_another(row, cell, recomputed)
-            yield Finding(
-                name, "differs", _text(cell.claimed), cell.recomputed, cause=cause, path=tuple(map(str, path))
-            )
+        wrong = name == "value" and claimed != others[name]
+        cause = _value_of_another(row, claimed, recomputed) if wrong else None
+        tolerance = 0.0 if name in _POINTS else TOLERANCE
+        yield _finding(path, claimed, others[name], tolerance=tolerance, key=key, cause=cause)
 
 
-def _cells(row: Estimate, other: Estimate, *, nested: bool) -> Iterator[_Cell]:
-    for name in _POINTS:
-        if not (nested and name in _UNWRITTEN):
-            yield _Cell(name, _number(getattr(row, name)), _number(getattr(other, name)), 0.0)
-    for name in _PLAIN:
-        claimed = _number(getattr(row, name))
-        if claimed is not None or not nested:
-            yield _Cell(name.replace("_", " "), claimed, _number(getattr(other, name)), TOLERANCE)
-    for name in _INTERVALS:
-        ends, others = getattr(row, name), getattr(other, name)
-        for end in ("low", "high"):
-            yield _Cell(f"{_NAMES[name]}, {end}", _end(ends, end), _end(others, end), TOLERANCE)
+def _cells(row: Estimate) -> Iterator[tuple[str, float | None]]:
+    """Every number of an estimate, by what it is called; None where it is undefined."""
+    for name in (*_POINTS, *_PLAIN):
+        value = getattr(row, name.replace(" ", "_"))
+        yield name, None if value is None or math.isnan(value) else value
+    for method, name in _INTERVALS.items():
+        interval = getattr(row, method)
+        yield from ((f"{name}, {end}", None if interval is None else getattr(interval, end)) for end in ("low", "high"))
 
 
-def _end(ends: Any, name: str) -> float | None:
-    return None if ends is None else getattr(ends, name)
+def _finding(
+    path: tuple[str, ...],
+    claimed: Any,
+    recomputed: Any,
+    *,
+    tolerance: float = 0.0,
+    key: str = "",
+    cause: str | None = None,
+) -> Finding:
+    agrees = claimed == recomputed
+    if tolerance and isinstance(claimed, float) and isinstance(recomputed, (int, float)):
+        agrees = abs(claimed - recomputed) <= tolerance * max(1.0, abs(recomputed))
+    number = recomputed if isinstance(recomputed, (int, float)) else None
+    text, status = _text(claimed), cast("Status", "match" if agrees else "differs")
+    return Finding(key or ", ".join(path), status, text, number, cause=None if agrees else cause, path=path)
 
 
-def _number(value: float | None) -> float | None:
-    return None if value is None or math.isnan(value) else value
+def _text(value: Any) -> str:
+    if isinstance(value, float):
+        return "null" if math.isnan(value) else repr(value)
+    return "null" if value is None else str(value)
 
 
-def _text(value: float | None) -> str:
-    return "null" if value is None or math.isnan(value) else repr(value)
-
-
-def _value_of_another(row: Estimate, cell: _Cell, recomputed: Estimates) -> str | None:
+def _value_of_another(row: Estimate, claimed: float | None, recomputed: Estimates) -> str | None:
     """Whose value a claimed number is, if it is that of another row; the nearest key first."""
-    if cell.name != "value" or cell.claimed is None or cell.claimed in (0.0, 1.0):
+    if claimed in (None, 0.0, 1.0):
         return None
-    twins = [other.key for other in recomputed if other.value == cell.claimed]
+    own = row.key.to_json().values()
     closest = max(
-        twins,
-        key=lambda key: sum(a == b for a, b in zip(key.to_json().values(), row.key.to_json().values(), strict=True)),
+        (other.key for other in recomputed if other.value == claimed),
+        key=lambda key: sum(a == b for a, b in zip(key.to_json().values(), own, strict=True)),
         default=None,
     )
     return None if closest is None else f"this is the value of {label(closest)}"
@@ -209,28 +191,16 @@ def _value_of_another(row: Estimate, cell: _Cell, recomputed: Estimates) -> str 
 
 def _beside(claimed: Results, recomputed: Results, earlier: str) -> Iterator[Finding]:
     """Counts, cases, curves and what is drawn beside them; bands as intervals are."""
-    sides = [_contents(results) for results in (claimed, recomputed)]
-    found = dict(_leaves(sides[1]))
-    for path, value in _leaves(sides[0]):
-        if path not in found:
+    others = dict(flattened(_contents(recomputed)))
+    for path, value in flattened(_contents(claimed)):
+        if path not in others:
             yield Finding(", ".join(path), "differs", str(value), cause="the data give no such member", path=path)
             continue
-        other = found.pop(path)
-        if earlier and "bands" in path:
-            continue
-        close = 0.0 if "bands" not in path and "reliability" not in path else TOLERANCE
-        agrees = _same(value, other, close)
-        recomputed_value = other if isinstance(other, (int, float)) else None
-        yield Finding(", ".join(path), "match" if agrees else "differs", str(value), recomputed_value, path=path)
-    for path in found:
-        if not earlier:
-            yield Finding(", ".join(path), "differs", "nothing", cause="missing from the file", path=path)
-
-
-def _same(value: Any, other: Any, tolerance: float) -> bool:
-    if isinstance(value, float) and isinstance(other, (int, float)):
-        return abs(value - other) <= tolerance * max(1.0, abs(other))
-    return bool(value == other)
+        other = others.pop(path)
+        if not (earlier and "bands" in path):
+            yield _finding(path, value, other, tolerance=TOLERANCE if {"bands", "reliability"} & {*path} else 0.0)
+    for path in others if not earlier else ():
+        yield Finding(", ".join(path), "differs", "nothing", cause="missing from the file", path=path)
 
 
 def _contents(results: Results) -> dict[str, Any]:
@@ -241,12 +211,3 @@ def _contents(results: Results) -> dict[str, Any]:
         for (system, confidence), record in results.curves.items()
     }
     return {"study": study, "curves": curves}
-
-
-def _leaves(content: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
-    if isinstance(content, (dict, list)):
-        members = content.items() if isinstance(content, dict) else enumerate(content)
-        for name, value in members:
-            yield from _leaves(value, (*path, str(name)))
-    else:
-        yield path, content
