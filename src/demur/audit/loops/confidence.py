@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from demur.audit.loops.calibration import calibrated, fitted_on
 from demur.columns import MISSING
-from demur.errors import UserError, shown
+from demur.errors import UserError, literal, shown
 from demur.signals import SIGNALS
 
 if TYPE_CHECKING:
     from demur.items import Items
 
 _DECIMALS = 12
+_LEAST = 1e-6
 _NULL_IN_A_VARIANT = {"retrieval_similarity_mean": 0.0, "retrieval_similarity_max": 0.0, "verbalized_confidence": 3.0}
 _COMBINE: dict[str, Callable[[float, float], float]] = {
     "average": lambda left, right: (left + right) / 2,
@@ -128,7 +129,7 @@ def _combined(items: Items, name: str, calibration: Any) -> list[float]:
 def _by_calibration(items: Items, name: str, calibration: Any) -> list[float]:
     if calibration is None:
         raise UserError("needs --calibration")
-    features, variant = fitted_on(calibration)
+    features, variant = _fitted_on(calibration)
     is_temperature = calibration["method"] == "temperature_scaling"
     if name == "verbalized_calibrated":
         serves = is_temperature and (features == [_SPOKEN] or variant == "verbalized")
@@ -137,9 +138,71 @@ def _by_calibration(items: Items, name: str, calibration: Any) -> list[float]:
     if not serves:
         raise UserError("needs another --calibration: the one given was fitted on something else")
     if variant is not None:
-        return [calibrated(calibration, [value]) for value in confidence(items, variant)]
+        return [_calibrated(calibration, [value]) for value in confidence(items, variant)]
     columns: list[list[float]] = []
     for feature in features:
         values = _signal(items, feature, SIGNALS[feature].cautious if feature in SIGNALS else None)
         columns.append([*map(_spoken, values)] if is_temperature and feature == _SPOKEN else values)
-    return [calibrated(calibration, row) for row in zip(*columns, strict=True)]
+    return [_calibrated(calibration, row) for row in zip(*columns, strict=True)]
+
+
+def _fitted_on(calibration: Any) -> tuple[list[str], str | None]:
+    """The features a calibration was fitted on, or the variant."""
+    try:
+        features, variant = calibration.get("features"), calibration.get("variant")
+        known = isinstance(calibration["model"], dict) and calibration["method"] in _METHODS
+    except (AttributeError, KeyError, TypeError):
+        known = False
+    if not known or (features is None) == (variant is None):
+        raise UserError("not a calibration: expected an object with method, model, and features or a variant")
+    return list(features or ()), variant
+
+
+def _calibrated(calibration: Any, row: Sequence[float]) -> float:
+    """The calibrated confidence of one unit, from its features in the order of the file, or from its variant."""
+    method, model = calibration["method"], calibration["model"]
+    try:
+        return float(_METHODS[method](model, row))
+    except (KeyError, TypeError, IndexError, ZeroDivisionError):
+        raise UserError(f"the model of the calibration is not that of {literal(method)}") from None
+
+
+def _temperature(model: Any, row: Sequence[float]) -> float:
+    (given,) = row
+    share = min(max(given, _LEAST), 1 - _LEAST)
+    return _sigmoid((math.log(share) - math.log1p(-share)) / model["temperature"])
+
+
+def _weighted_sum(model: Any, row: Sequence[float]) -> float:
+    columns = zip(row, model["mean"], model["scale"], model["coefficients"], strict=True)
+    parts = [weight * ((value - mean) / scale) for value, mean, scale, weight in columns]
+    return float(sum(parts, model["intercept"]))
+
+
+def _isotonic(model: Any, row: Sequence[float]) -> float:
+    """Linear between the knots, level beyond them."""
+    (value,) = row
+    knots = list(zip(model["x"], model["y"], strict=True))
+    if value <= knots[0][0]:
+        return float(knots[0][1])
+    for (x0, y0), (x1, y1) in pairwise(knots):
+        if x0 <= value < x1:
+            return float(y0 + (y1 - y0) / (x1 - x0) * (value - x0))
+    return float(knots[-1][1])
+
+
+def _sigmoid(odds: float) -> float:
+    """Without overflow at either end."""
+    if odds >= 0:
+        return 1 / (1 + math.exp(-odds))
+    small = math.exp(odds)
+    return small / (1 + small)
+
+
+_METHODS: dict[str, Callable[[Any, Sequence[float]], float]] = {
+    "temperature_scaling": _temperature,
+    "platt": lambda model, row: _sigmoid(_weighted_sum(model, row)),
+    "logistic": lambda model, row: _sigmoid(_weighted_sum(model, row)),
+    "linear": lambda model, row: _clip(_weighted_sum(model, row)),
+    "isotonic": _isotonic,
+}

@@ -40,73 +40,55 @@ def open_ended(probability: float, bins: int) -> int | None:
     return None if probability >= 1 else sum(probability >= edge * (1 / bins) for edge in range(1, bins))
 
 
-@loop("nll")
-def nll(rows: Rows) -> Number | None:
-    """The mean of −log of the probability given to what happened, which is taken to be 1e-6 at least."""
-    if not _binary(rows):
-        return None
-    return mean(-math.log(max(p if outcome else 1 - p, _LEAST_LIKELY)) for p, outcome in rows)
-
-
-@loop("brier")
-def brier(rows: Rows) -> Number | None:
-    """The mean squared difference of probability and outcome."""
-    return mean(float(p - outcome) ** 2 for p, outcome in rows)
-
-
-@loop("brier_reliability")
-def brier_reliability(rows: Rows, bins: int = BINS) -> float | None:
-    """The squared difference of mean outcome and mean probability in each bin, averaged over the forecasts."""
-    return _spread(rows, bins, _probability)
-
-
-@loop("brier_resolution")
-def brier_resolution(rows: Rows, bins: int = BINS) -> float | None:
-    """The squared difference of each bin's mean outcome and the overall one, averaged over the forecasts."""
-    return _spread(rows, bins, lambda _: _outcome(rows))
-
-
-@loop("brier_uncertainty")
-def brier_uncertainty(rows: Rows) -> Number | None:
-    """The variance of the outcomes."""
-    return mean((outcome - _outcome(rows)) ** 2 for _, outcome in rows)
-
-
-@loop("brier_within_bins")
-def brier_within_bins(rows: Rows, bins: int = BINS) -> float | None:
-    """What binning leaves out: brier − reliability + resolution − uncertainty."""
-    parts = brier(rows), brier_reliability(rows, bins), brier_resolution(rows, bins), brier_uncertainty(rows)
-    return sum(sign * float(part or 0) for sign, part in zip((1, -1, 1, -1), parts, strict=True)) if rows else None
-
-
-def _spread(rows: Rows, bins: int, center: Callable[[Rows], float]) -> float | None:
-    gaps = [len(held) * (_outcome(held) - center(held)) ** 2 for held in _binned(rows, bins)]
-    return math.fsum(gaps) / len(rows) if rows else None
-
-
-@loop("ece")
 def ece(rows: Rows, bins: int = BINS, binning: Binning = equal_width) -> float | None:
     """How far outcomes and probabilities are apart in each bin; what falls in no bin still counts in the divisor."""
     gaps = [math.fsum(outcome - p for p, outcome in held) for held in _binned(rows, bins, binning)]
     return math.fsum(map(abs, gaps)) / len(rows) if rows else None
 
 
-@loop("ece_open")
-def ece_open(rows: Rows, bins: int = BINS) -> float | None:
-    """The ECE with a last bin that does not hold 1."""
-    return ece(rows, bins, open_ended)
-
-
-@loop("ece_adaptive")
-def ece_adaptive(rows: Rows, bins: int = BINS) -> float | None:
+def _ece_adaptive(rows: Rows, bins: int = BINS) -> float | None:
     """The ECE over bins of equal mass: a probability is in the bin of its middle rank."""
     given = [p for p, _ in rows]
+    return ece(rows, bins, lambda p, n: (2 * sum(q < p for q in given) + given.count(p)) * n // (2 * len(given)))
 
-    def equal_mass(probability: float, bins: int) -> int:
-        middle = 2 * sum(p < probability for p in given) + given.count(probability)
-        return middle * bins // (2 * len(given))
 
-    return ece(rows, bins, equal_mass)
+def _nll(rows: Rows) -> Number | None:
+    """The mean of −log of the probability given to what happened, which is taken to be 1e-6 at least."""
+    losses = [-math.log(max(p if outcome else 1 - p, _LEAST_LIKELY)) for p, outcome in rows if outcome in (0, 1)]
+    return mean(losses) if len(losses) == len(rows) else None
+
+
+def _away_from(center: Callable[[Rows, Rows], float]) -> Callable[..., float | None]:
+    """The squared distance of each bin's mean outcome from something, averaged over the forecasts."""
+
+    def averaged(rows: Rows, bins: int = BINS) -> float | None:
+        gaps = [len(held) * (_outcome(held) - center(held, rows)) ** 2 for held in _binned(rows, bins)]
+        return math.fsum(gaps) / len(rows) if rows else None
+
+    return averaged
+
+
+def _within_bins(rows: Rows, bins: int = BINS) -> float | None:
+    """What binning leaves out: brier − reliability + resolution − uncertainty."""
+    parts = [FORMULAS[f"brier{part}"] for part in ("", "_reliability", "_resolution", "_uncertainty")]
+    values = [float(part(rows, bins) or 0) for part in parts]
+    return values[0] - values[1] + values[2] - values[3] if rows else None
+
+
+# A loop takes forecasts and, where they are put in bins, the number of bins.
+FORMULAS: dict[str, Callable[..., Number | None]] = {
+    "nll": _nll,
+    "brier": lambda rows, _=BINS: mean(float(p - outcome) ** 2 for p, outcome in rows),
+    "brier_reliability": _away_from(lambda held, _: _probability(held)),
+    "brier_resolution": _away_from(lambda _, rows: _outcome(rows)),
+    "brier_uncertainty": lambda rows, _=BINS: mean((outcome - _outcome(rows)) ** 2 for _, outcome in rows),
+    "brier_within_bins": _within_bins,
+    "ece": ece,
+    "ece_open": lambda rows, bins=BINS: ece(rows, bins, open_ended),
+    "ece_adaptive": _ece_adaptive,
+}
+for _name, _formula in FORMULAS.items():
+    loop(_name)(_formula)
 
 
 @loop("auroc")
