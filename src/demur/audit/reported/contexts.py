@@ -16,6 +16,7 @@ from demur.audit.reported.names import (
     plain_name,
     quantity_at,
     quantity_named,
+    spelled,
     stem_of,
 )
 
@@ -29,35 +30,26 @@ T = TypeVar("T")
 Path = tuple[str, ...]
 Population = Literal["positives", "all"]
 
-_POPULATIONS: dict[str, Population] = {
-    **dict.fromkeys(("positives_only", "positives", "with_positives"), "positives"),
-    **dict.fromkeys(("all_queries", "all"), "all"),
-}
-_GROUPS = {
-    **dict.fromkeys(("per_criterion", "by_criterion", "criteria"), "criterion"),
-    **dict.fromkeys(("per_fold", "by_fold", "folds"), "fold"),
-}
 _WORDS: dict[str, Mapping[str, Any]] = {
-    "population": _POPULATIONS,
+    "population": spelled({"positives": "positives_only positives with_positives", "all": "all_queries all"}),
     "averaging": AVERAGINGS,
     "spread": SPREADS,
-    "group": _GROUPS,
-    "draws": {
-        **dict.fromkeys(("ci95", "ci", "ci_95", "confidence_interval", "interval"), "interval"),
-        **dict.fromkeys(("std_error", "standard_error", "stderr", "se"), "error"),
-    },
+    "group": spelled({"criterion": "per_criterion by_criterion criteria", "fold": "per_fold by_fold folds"}),
+    "draws": spelled(
+        {"interval": "ci95 ci ci_95 confidence_interval interval", "error": "std_error standard_error stderr se"}
+    ),
     "difference": dict.fromkeys(("deltas", "delta", "differences", "difference"), True),
 }
-_WRAPPERS = ("metrics", "results", "systems", "summary", "overall", "counts", "queries", "runs", "modes")
-_TOPICS = ("ranking", "retrieval", "detection", "no_evidence", "calibration", "dynamic_k", "selection")
-_TOPICS_OF_RUNS = (
-    *("selective", "selective_prediction", "population", "confidence_variants", "variants"),
-    *("interpretation", "reliability", "comparison", "bootstrap"),
+_SAY_NOTHING = spelled(
+    {
+        "wrapper": "metrics results systems summary overall counts queries runs modes",
+        "topic": "ranking retrieval detection no_evidence calibration dynamic_k selection population interpretation "
+        "selective selective_prediction confidence_variants variants reliability comparison bootstrap",
+    }
 )
-_SAY_NOTHING = frozenset((*_WRAPPERS, *_TOPICS, *_TOPICS_OF_RUNS))
 _ITSELF = ("value", "point", "estimate", "delta")
 _AREAS = ("aurc@C", "augrc@C")
-_ENDS = {**dict.fromkeys(("0", "low", "lower"), "low"), **dict.fromkeys(("1", "high", "upper"), "high")}
+_ENDS = spelled({"low": "0 low lower", "high": "1 high upper"})
 _ACHIEVED = ("achieved", "used")
 _COVERAGE_OF_ENTRY = ("requested", "coverage", "target")
 _PAIR = 2
@@ -162,11 +154,6 @@ class Context:
             return replace(self, quantity=NamedQuantity(self.stem, known.usual_coverage))
         return self
 
-    @property
-    def waits_for_quantity(self) -> bool:
-        """Whether nothing is known yet of what is measured, nor of which group or depth a name should be."""
-        return not (self.quantity or self.stem or self.group)
-
     def measuring(self, name: str) -> Context:
         """The context with the quantity a name asks for, unless there is one or the two contradict each other."""
         quantity, stem = quantity_named(name), stem_of(name)
@@ -186,7 +173,8 @@ def context_of(path: Path, known: Known) -> Context:
     for name in path[:-1]:
         if plain_name(name) not in _SAY_NOTHING or known.system(name) is not None:
             context = context.within(name, known)
-    if context.waits_for_quantity and quantity_named(path[-1]):  # a system may be called after a quantity
+    waits = not (context.quantity or context.stem or context.group)
+    if waits and quantity_named(path[-1]):  # a system may be called after a quantity
         return context.measuring(path[-1])
     return context.within(path[-1], known).usual(known)
 

@@ -6,10 +6,13 @@ import re
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from demur.audit.loops import LOOPS
 from demur.audit.loops.registry import coverage
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 Averaging = Literal["micro", "macro"]
 Spread = Literal["mean", "std"]
@@ -50,61 +53,65 @@ class NamedQuantity:
 
 
 UNKNOWN = NamedQuantity()
-_STEMS = {
-    "recall@K": ("recall", "r"),
-    "precision@K": ("precision", "prec", "p"),
-    "hit@K": ("hit", "hits", "hit_rate", "hitrate", "hr", "success"),
-    "mrr@K": ("mrr", "rr", "mean_reciprocal_rank"),
-    "map@K": ("map", "ap", "mean_average_precision"),
-    "map_trec@K": ("map_trec", "map_cut"),
-    "ndcg@K": ("ndcg", "ndcg_cut"),
-    "risk@C": ("risk", "mae", "selective_risk", "mae_at_coverage", "mae_grid", "risk_at_coverage"),
-    "aurc@C": ("aurc", "aurc_at_c", "aurc_at_coverage"),
-    "augrc@C": ("augrc", "augrc_at_c", "augrc_at_coverage"),
-}
-_PLAIN = {
-    "auroc": ("roc_auc", "auc_roc", "auc", "roc_auc_score"),
-    "auprc": ("pr_auc", "auc_pr", "average_precision", "average_precision_score"),
-    "has_evidence_rate": ("has_evidence_rate", "evidence_rate", "positive_rate", "prevalence"),
-    "average_k": ("avg_k", "mean_k"),
-    "nll": ("log_loss", "negative_log_likelihood"),
-    "brier": ("brier_score",),
-    "cmax": ("c_max", "max_coverage", "maximum_coverage", "coverage"),
-    "risk": ("mae", "selective_risk", "overall_risk", "full_risk"),
-    "aurc": ("aurc_full",),
-    "augrc": ("augrc_full",),
-    "eaurc": ("e_aurc", "excess_aurc"),
-    "eaugrc": ("e_augrc", "excess_augrc"),
-    "aurc_optimal": ("optimal_aurc", "aurc_oracle", "oracle_aurc"),
-    "augrc_optimal": ("optimal_augrc", "augrc_oracle", "oracle_augrc"),
-    "queries_total": ("queries_total", "total_queries", "num_queries_total", "n_queries_total"),
-    "queries_with_positives": ("queries_with_positives", "num_queries_with_positives", "n_queries_with_positives"),
-    "queries_without_positives": ("queries_without_positives", "queries_no_positives", "n_queries_without_positives"),
-    "queries_evaluated": ("queries_evaluated", "num_queries_evaluated", "evaluated_queries"),
-    "queries": ("queries", "num_queries", "n_queries"),
-    "posts": ("n_posts", "num_posts", "posts_total", "total_posts"),
-    "criteria": ("n_criteria", "num_criteria", "criteria_total"),
-    "folds": ("n_folds", "num_folds", "folds_total"),
-    "participants_total": ("participants_total", "total_participants"),
-    "participants_included": ("participants_included", "n_participants", "num_participants", "participants"),
-    "participants_failed": ("participants_failed", "n_failed", "num_failed"),
-    "items_total": ("items_total", "n_units", "num_units", "units", "n_items"),
-    "items_predicted": ("items_predicted", "n_answered", "num_answered", "answered"),
-    "items_abstained": ("items_abstained", "n_abstained", "num_abstained", "abstained"),
-    "skip_no_positives": ("skip_no_positives",),
-}
-_STEM_OF = {name.partition("@")[0]: name for name in LOOPS if name.endswith(("@K", "@C"))} | {
-    spelled: name for name, spellings in _STEMS.items() for spelled in spellings
-}
-_PLAIN_OF = {name: name for name in LOOPS if "@" not in name and name != "ece"} | {
-    spelled: name for name, spellings in _PLAIN.items() for spelled in spellings
-}
+
+
+def spelled(words: Mapping[str, str]) -> dict[str, Any]:
+    """What each spelling means, from the spellings of each meaning."""
+    return {spelling: meaning for meaning, spellings in words.items() for spelling in spellings.split()}
+
+
+_STEM_OF = {name.partition("@")[0]: name for name in LOOPS if name.endswith(("@K", "@C"))} | spelled(
+    {
+        "recall@K": "recall r",
+        "precision@K": "precision prec p",
+        "hit@K": "hit hits hit_rate hitrate hr success",
+        "mrr@K": "mrr rr mean_reciprocal_rank",
+        "map@K": "map ap mean_average_precision",
+        "map_trec@K": "map_trec map_cut",
+        "ndcg@K": "ndcg ndcg_cut",
+        "risk@C": "risk mae selective_risk mae_at_coverage mae_grid risk_at_coverage",
+        "aurc@C": "aurc aurc_at_c aurc_at_coverage",
+        "augrc@C": "augrc augrc_at_c augrc_at_coverage",
+    }
+)
+_PLAIN_OF = {name: name for name in LOOPS if "@" not in name and name != "ece"} | spelled(
+    {
+        "auroc": "roc_auc auc_roc auc roc_auc_score",
+        "auprc": "pr_auc auc_pr average_precision average_precision_score",
+        "has_evidence_rate": "has_evidence_rate evidence_rate positive_rate prevalence",
+        "average_k": "avg_k mean_k",
+        "nll": "log_loss negative_log_likelihood",
+        "brier": "brier_score",
+        "cmax": "c_max max_coverage maximum_coverage coverage",
+        "risk": "mae selective_risk overall_risk full_risk",
+        "aurc": "aurc_full",
+        "augrc": "augrc_full",
+        "eaurc": "e_aurc excess_aurc",
+        "eaugrc": "e_augrc excess_augrc",
+        "aurc_optimal": "optimal_aurc aurc_oracle oracle_aurc",
+        "augrc_optimal": "optimal_augrc augrc_oracle oracle_augrc",
+        "queries_total": "queries_total total_queries num_queries_total n_queries_total",
+        "queries_with_positives": "queries_with_positives num_queries_with_positives n_queries_with_positives",
+        "queries_without_positives": "queries_without_positives queries_no_positives n_queries_without_positives",
+        "queries_evaluated": "queries_evaluated num_queries_evaluated evaluated_queries",
+        "queries": "queries num_queries n_queries",
+        "posts": "n_posts num_posts posts_total total_posts",
+        "criteria": "n_criteria num_criteria criteria_total",
+        "folds": "n_folds num_folds folds_total",
+        "participants_total": "participants_total total_participants",
+        "participants_included": "participants_included n_participants num_participants participants",
+        "participants_failed": "participants_failed n_failed num_failed",
+        "items_total": "items_total n_units num_units units n_items",
+        "items_predicted": "items_predicted n_answered num_answered answered",
+        "items_abstained": "items_abstained n_abstained num_abstained abstained",
+        "skip_no_positives": "skip_no_positives",
+    }
+)
 AT_DEPTH = tuple(name for name in LOOPS if name.endswith("@K"))
-SPREADS: dict[str, Spread] = {"mean": "mean", "avg": "mean", "std": "std", "sd": "std", "stdev": "std", "stddev": "std"}
-AVERAGINGS: dict[str, Averaging] = {
-    **dict.fromkeys(("micro", "micro_avg", "micro_average"), "micro"),
-    **dict.fromkeys(("macro", "macro_avg", "macro_average"), "macro"),
-}
+SPREADS: dict[str, Spread] = spelled({"mean": "mean avg", "std": "std sd stdev stddev"})
+AVERAGINGS: dict[str, Averaging] = spelled(
+    {"micro": "micro micro_avg micro_average", "macro": "macro macro_avg macro_average"}
+)
 
 _NUMBER = r"([0-9]*\.?[0-9]+)_?(%|pct|percent)?"
 _AT = re.compile(rf"([a-z_]+?)_?(?:@|_at_)_?(?:[kc]_?=?_?|top_?|coverage_?=?_?)?{_NUMBER}")
