@@ -33,7 +33,9 @@ def command_section(name: str, command: object) -> str:
         calls = [example.removeprefix("Example: ") for example in examples]
         lines += ["```console", *(f"$ {call}" for call in calls), "```", ""]
     lines += ["| option | | default |", "|---|---|---|"]
-    for option in command.params:  # type: ignore[attr-defined]
+    for option in command.get_params(typer.Context(command)):  # type: ignore[attr-defined]
+        if option.name == "help":
+            continue
         spelled = " ".join(option.opts) if option.param_type_name == "option" else option.name.upper()
         default = "" if option.default in (None, False, ()) or callable(option.default) else f"`{option.default}`"
         needed = "required" if option.required else default

@@ -150,6 +150,11 @@ def calibrator(name: str, title: str, **declared: Any) -> Callable[[_C], _C]:
     return register
 
 
+def method_names() -> list[str]:
+    """The names of all methods, each by its shortest."""
+    return [min((method.name, *method.aliases), key=len) for method in CALIBRATORS.values()]
+
+
 def calibration_method(name: Any) -> CalibrationMethod:
     """The method of that name or alias.
 
