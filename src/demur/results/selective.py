@@ -183,8 +183,7 @@ class Evaluation:
         asks = [_risks(view) for view in drawn.values()]
         estimates, risks = estimated(rows, contrasts, plan=self.plan, request=self.settings.request, asks=asks)
         curves = {
-            key: curve_record(view, _bands(view, risk))
-            for (key, view), risk in zip(drawn.items(), risks, strict=True)
+            key: curve_record(view, _bands(view, risk)) for (key, view), risk in zip(drawn.items(), risks, strict=True)
         }
         study = selective_study(self, views, skipped)
         warnings = self._warnings(views, Estimates(estimates))
