@@ -7,10 +7,14 @@ from __future__ import annotations
 
 import inspect
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
 from demur.cli import app
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 PAGE = Path(__file__).with_name("cli.md")
 INTRODUCTION = """\
@@ -43,11 +47,19 @@ def command_section(name: str, command: object) -> str:
     return "\n".join([*lines, ""])
 
 
+def commands(group: object, before: str = "") -> Iterator[tuple[str, object]]:
+    """Every command by its full name, those of a group after one another."""
+    for name, command in group.commands.items():  # type: ignore[attr-defined]
+        if hasattr(command, "commands"):
+            yield from commands(command, f"{before}{name} ")
+        else:
+            yield f"{before}{name}", command
+
+
 def page() -> str:
     """The whole page."""
-    group = typer.main.get_command(app)
-    commands = group.commands.items()  # type: ignore[attr-defined]
-    return "\n".join([INTRODUCTION, *(command_section(name, command) for name, command in commands)])
+    sections = (command_section(name, command) for name, command in commands(typer.main.get_command(app)))
+    return "\n".join([INTRODUCTION, *sections])
 
 
 if __name__ == "__main__":
