@@ -1,7 +1,7 @@
 """The report as one HTML file: nothing is fetched, every text of a file is inert, and it reads without its script.
 
-Templates know the `artifact` (results or a calibration), its `study` (when, of what and by which tool it was made), the `systems`, the names
-that can be `switched`, the `content` of their section and the `sha256` of the file.
+Templates know the `artifact` (results or a calibration), its `study` (when, of what and by which tool it was made), the
+`systems`, the names that can be `switched`, the `content` of their section and the `sha256` of the file.
 """
 
 from __future__ import annotations

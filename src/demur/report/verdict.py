@@ -53,7 +53,8 @@ def decide(results: Results, key: Key) -> Decision:
     low, high = contrast.recommended.low, contrast.recommended.high
     if unfair or low <= 0 <= high:
         return Decision(None, unfair or UNDECIDED)
-    larger, smaller = (key.system, key.minus.value) if low > 0 else (key.minus.value, key.system)
+    subtracted = str(key.minus.value)
+    larger, smaller = (key.system, subtracted) if low > 0 else (subtracted, key.system)
     return Decision(larger if quantity.better == "higher" else smaller)
 
 
