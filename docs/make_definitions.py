@@ -110,7 +110,7 @@ def _instrument_table() -> str:
 
 def _signal_table() -> str:
     rows = [
-        f"| `{signal.name}` | {signal.expected} | {'lower' if signal.lower_is_surer else '' if signal.text else 'higher'} "
+        f"| `{signal.name}` | {signal.expected} | {'lower' if signal.lower_is_more_confident else '' if signal.text else 'higher'} "
         f"| {'error' if signal.cautious is None else f'{signal.cautious:g}'} |"
         for signal in SIGNALS.values()
     ]
@@ -120,7 +120,7 @@ def _signal_table() -> str:
         "A column or member of one of these names must hold what is said here, or null; any other",
     ]
     lines += ["name is a signal of your own and is kept as it comes.", ""]
-    lines += ["| name | values | surer | null, as a calibrator's feature |", "|---|---|---|---|", *rows, ""]
+    lines += ["| name | values | more confident | null, as a calibrator's feature |", "|---|---|---|---|", *rows, ""]
     return "\n".join(lines)
 
 

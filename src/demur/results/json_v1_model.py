@@ -89,8 +89,11 @@ class RunBootstrap(Part):
 
     @model_validator(mode="after")
     def _nested_where_risks_are(self) -> Self:
+        at_coverage = {entry.key for entry in quantities("curve") if entry.parameter not in (None, CUT)}
         for name in ("ci95", "ci95_recommended"):
-            _check_nesting(name, getattr(self, name))
+            for key, value in getattr(self, name).items():
+                if isinstance(value, Mapping) != (key in at_coverage):
+                    raise ValueError(f"{name}.{key}: only {', '.join(at_coverage)} holds an interval for each coverage")
         return self
 
     @model_validator(mode="after")
@@ -115,7 +118,7 @@ _REQUESTED: TypeAdapter[Any] = TypeAdapter(Ends | Mapping[str, Ends | None] | No
 
 def _check_requested(name: str, value: Any) -> None:
     try:
-        _check_nesting("ci", {name: _REQUESTED.validate_python(value, strict=False)})
+        _check_nesting("ci", {name: _REQUESTED.validate_python(value)})
     except ValidationError as error:
         raise ValueError(f"ci.{name}: {one_line(error)}") from None
 
