@@ -1,4 +1,4 @@
-"""Do the intervals hold the truth as often as they say? Simulated, with fixed seeds; slow."""
+"""Do the intervals cover as often as they should? Simulated, with fixed seeds; slow."""
 
 import numpy as np
 import pytest
