@@ -7,19 +7,16 @@ template, `templates/<task>/<anchor>.html.j2`.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+from demur.report.names import NamedSystem
 
-    from demur.report.names import NamedSystem
-
-    Filling = Callable[[Any], Any]
-    Content = dict[str, Any]
-
+Filling = Callable[[Any], Any]
+Content = dict[str, Any]
 Task = Literal["selective", "retrieval", "calibration"]
 
 

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from demur.inference.key import Key
 from demur.quantities import Measure
 from demur.results.study import SelectiveStudy
-
-if TYPE_CHECKING:
-    from demur.results.table import Results
+from demur.results.table import Results
 
 UNDECIDED = "undecided: the 95 % interval includes 0"
 REACHED_AT = "reached at"

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
+from demur.calibration import Calibration, Quality
 from demur.calibrators import CALIBRATORS
 from demur.drawing.confidence import calibration_map
 from demur.drawing.looks import LOOKS
@@ -18,21 +19,14 @@ from demur.quantities import QUANTITIES
 from demur.report.carried import carried
 from demur.report.definitions import definition
 from demur.report.names import NamedSystem, isolated
-from demur.report.sections import section
+from demur.report.sections import Content, section
 from demur.report.text import UNDEFINED
 from demur.signals import SIGNALS
+from demur.strict_model import WordedWarning
 from demur.targets import TARGETS
 from demur.variants import VARIANTS
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from demur.calibration import Calibration, Quality
-    from demur.report.sections import Content
-    from demur.strict_model import WordedWarning
-
-    Floats = NDArray[np.float64]
-
+Floats = NDArray[np.float64]
 _POINTS = 121
 
 

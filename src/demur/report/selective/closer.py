@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from demur.inference.key import Group, Key
-from demur.report.names import systems_of
-from demur.report.sections import section
+from demur.report.names import NamedSystem, systems_of
+from demur.report.sections import Content, section
 from demur.report.shading import FEW, ShadedCell, shade
 from demur.report.text import UNDEFINED
+from demur.results.parts import Case
 from demur.results.record import MOST_CASES
+from demur.results.table import Results
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from demur.report.names import NamedSystem
-    from demur.report.sections import Content
-    from demur.results.parts import Case
-    from demur.results.table import Results
-
-    Numbers = dict[str, float]
-
+Numbers = dict[str, float]
 _MOST_NAMES = 200
 _NUMBERS = ("units", "answered", "cmax", "risk", "bias")
 _NOTHING = ShadedCell(UNDEFINED, "few")

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
 
-from demur.drawing.risk_coverage import MOST_MARKERS, risk_coverage
+from demur.drawing.risk_coverage import MOST_MARKERS, Kind, risk_coverage
 from demur.report.names import systems_of
-from demur.report.sections import section
+from demur.report.sections import Content, section
 from demur.report.text import threshold_at
+from demur.results.parts import Points
 from demur.results.pictures import risk_curve
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from demur.drawing.risk_coverage import Kind
-    from demur.report.sections import Content
-    from demur.results.parts import Points
-    from demur.results.table import Results
+from demur.results.table import Results
 
 KINDS: tuple[Kind, ...] = ("selective", "generalized")
 

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from demur.drawing.forest import forest
 from demur.report.differences import differences, panels_of
-from demur.report.names import pairs_of
-from demur.report.sections import section
+from demur.report.names import Pair, pairs_of
+from demur.report.sections import Content, section
 from demur.report.text import level_of
-
-if TYPE_CHECKING:
-    from demur.report.names import Pair
-    from demur.report.sections import Content
-    from demur.results.table import Results
+from demur.results.table import Results
 
 
 @section("differences", "Paired differences", task="selective", order=50)

@@ -7,28 +7,22 @@ points of the results.
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from demur.coverage import Coverage
 from demur.drawing.thinning import spread
+from demur.inference.estimates import Estimate
 from demur.inference.key import Key
 from demur.intervals import Interval
 from demur.report.names import systems_of
-from demur.report.sections import section
+from demur.report.sections import Content, section
 from demur.report.text import interval_text, level_of, shown_interval, threshold_at, usable_threshold
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from demur.inference.estimates import Estimate
-    from demur.report.sections import Content
-    from demur.results.parts import CurveRecord
-    from demur.results.table import Results
+from demur.results.parts import CurveRecord
+from demur.results.table import Results
 
 _MOST_STOPS = 60
 _PERCENTS = 100

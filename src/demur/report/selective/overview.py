@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from demur.errors import shown
 from demur.inference.key import Key
 from demur.quantities import Measure
 from demur.report.cards import Card, CardNumber
 from demur.report.differences import is_measured, nothing_common, says_in_full
-from demur.report.names import pairs_of, systems_of
-from demur.report.sections import section
+from demur.report.names import NamedSystem, Pair, pairs_of, systems_of
+from demur.report.sections import Content, section
 from demur.report.selective.sentences import AREA, cut_area, verdict
 from demur.report.text import UNDEFINED, bounded_interval, four, interval_text, level_of, shown_interval, title_of
 from demur.report.verdict import decide
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from demur.report.names import NamedSystem, Pair
-    from demur.report.sections import Content
-    from demur.results.table import Results
+from demur.results.table import Results
 
 
 @section("verdict", "Verdict", task="selective", order=10)

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from demur.quantities import quantities
 from demur.report.carried import carried
 from demur.report.definitions import definition
 from demur.report.names import worded_warnings
-from demur.report.sections import section
+from demur.report.sections import Content, section
 from demur.report.tables import methods_shown, table_text
 from demur.report.text import level_of
-
-if TYPE_CHECKING:
-    from demur.report.sections import Content
-    from demur.results.table import Results
+from demur.results.table import Results
 
 
 @section("methods", "Methods and provenance", task="selective", order=90)

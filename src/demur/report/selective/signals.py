@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from demur.drawing.confidence import ConfidenceBars, histogram, reliability_diagram
 from demur.inference.key import Key
 from demur.report.differences import nothing_common, says_in_full
-from demur.report.names import pairs_of, systems_of, why_skipped
-from demur.report.sections import section
+from demur.report.names import NamedSystem, Pair, pairs_of, systems_of, why_skipped
+from demur.report.sections import Content, section
 from demur.report.selective.sentences import cut_area
 from demur.report.text import UNDEFINED, title_of, with_interval
+from demur.results.parts import CurveRecord
 from demur.results.pictures import reliability_bins
+from demur.results.table import Results
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from demur.report.names import NamedSystem, Pair
-    from demur.report.sections import Content
-    from demur.results.parts import CurveRecord
-    from demur.results.table import Results
-
-    Records = Mapping[NamedSystem, CurveRecord]
+Records = Mapping[NamedSystem, CurveRecord]
 
 
 @section("signals", "Which signal", task="selective", order=60)
