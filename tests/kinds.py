@@ -73,4 +73,3 @@ def renamed_kind(content: dict[str, Any], name_of: Any) -> Results | Calibration
 
     made = replaced(content, "")
     return results_of(made) if "systems" in made else calibration_of(made)
-

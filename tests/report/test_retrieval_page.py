@@ -133,11 +133,25 @@ class TestNumbers:
     def test_the_usual_results_make_a_page_under_300_kilobytes(self, tmp_path):
         (tmp_path / "q.csv").write_text(simulated_queries(60, seed=1), "utf-8")
         options = ("--data", "q.csv", "--seed", "7", "--policy", "gap", "--policy", "fixed:3")
-        demur(tmp_path, "retrieval", *options, "--bootstrap-resamples", "100", "--output", "r.json", "--report", "r.html")
+        demur(
+            tmp_path, "retrieval", *options, "--bootstrap-resamples", "100", "--output", "r.json", "--report", "r.html"
+        )
         assert 100_000 < (tmp_path / "r.html").stat().st_size < 300_000
 
 
-AWKWARD = ("bge", "bge/large", "bge/large/means", "a: b", "@10", "n=1", " 'x' ", '"', "with_gold", "ü|", "policies/fixed:3")
+AWKWARD = (
+    "bge",
+    "bge/large",
+    "bge/large/means",
+    "a: b",
+    "@10",
+    "n=1",
+    " 'x' ",
+    '"',
+    "with_gold",
+    "ü|",
+    "policies/fixed:3",
+)
 
 
 class TestAwkwardNames:

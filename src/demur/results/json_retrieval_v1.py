@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import AliasChoices, ConfigDict, Field, ValidationError
+from pydantic import AliasChoices, ConfigDict, Field, ValidationError, model_validator
 
 from demur.errors import UserError, unknown
 from demur.inference.estimates import Estimate
@@ -41,6 +41,12 @@ class _Number(_Read):
     drop_rate: Share | None = None
     share_above: Share | None = None
     no_interval: str | None
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        if self.ci95 is not None and self.ci95[0] > self.ci95[1]:
+            raise ValueError("ci95: the low end lies above the high end")
+        return self
 
 
 _Numbers = Mapping[str, _Number]
@@ -158,9 +164,7 @@ def decoded(content: dict[str, Any]) -> Results:
     for name, deltas in file.deltas.items():
         rows += [*_rows(places, name, deltas.items(), Minus("system", study.baseline))]
     rows += [row for name, system in file.systems.items() for row in _fold_rows(places, name, system.folds or {})]
-    known = dict(_warned(file.systems))
-    warnings = [(*known.get((one.code, one.where), (one.code, Pattern())), one.message) for one in file.warnings]
-    return Results(rows, study, curves, [ResultWarning(code, about, text=text) for code, about, text in warnings])
+    return Results(rows, study, curves, [_warning(file, worded) for worded in file.warnings])
 
 
 def _study(content: dict[str, Any], file: _File) -> dict[str, Any]:
@@ -261,14 +265,17 @@ def _fold_rows(
             yield Estimate(replace(key, group=Group("fold")), _nan(over.mean), spread=over.std, undefined=undefined)
 
 
-def _warned(systems: Mapping[str, _System]) -> Iterator[tuple[tuple[str, str], tuple[str, Pattern]]]:
-    """What a code at a place is about: a system's list, its probabilities, or its gate."""
-    yield ("criterion_without_gold", "positives_only"), ("criterion_without_gold", Pattern(among="with_gold"))
-    for name, system in systems.items():
+def _warning(file: _File, worded: WordedWarning) -> ResultWarning:
+    """A warning in the words of the file, with what a code at its place is about."""
+    code, place, text = worded.code, worded.where, worded.message
+    subject = KINDS[code].subject if code in KINDS else ""
+    if (code, place) == ("criterion_without_gold", "positives_only"):
+        return ResultWarning(code, Pattern(among="with_gold"), text=text)
+    for name in file.systems:
         chance = Pattern(system=name, confidence="prob")
-        whole = bool(system.detection and system.detection.single_class)
-        yield ("single_class", f"{name} detection"), ("single_class" if whole else "single_class_criteria", chance)
-        yield ("single_class", f"{name} folds"), ("single_class_folds", chance)
-        for code, kind in KINDS.items():
-            place = f"{name} gate {kind.subject}" if kind.subject else name
-            yield (code, place), (code, chance if kind.subject else Pattern(system=name))
+        if code == "single_class" and place in (f"{name} detection", f"{name} folds"):
+            folds = {"folds": len(file.queries.get("folds") or ())} if place == f"{name} folds" else {}
+            return ResultWarning(code, chance, folds, text)
+        if place == (f"{name} gate {subject}" if subject else name):
+            return ResultWarning(code, chance if subject else Pattern(system=name), text=text)
+    return ResultWarning(code, text=text)

@@ -149,7 +149,7 @@ def _about(warning: ResultWarning) -> str:
     if about.system is None:
         return "posts" if subject == "clusters" else subject
     gate = "gate " if subject in ("clusters", "confidence") else ""
-    return f"{about.system} {gate}{subject}".strip()
+    return f"{about.system} {gate}{'folds' if 'folds' in warning.parameters else subject}".strip()
 
 
 def chance_numbers(results: Results, system: str, *families: str) -> tuple[str, ...]:

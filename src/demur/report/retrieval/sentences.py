@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 
 _MOST_SENTENCES = 3
 _BEAR_ON_THE_VERDICT = (
-    *("one_cluster", "few_clusters", "unequal_clusters", "few_resamples", "many_comparisons"),
-    *("single_class", "single_class_criteria", "single_class_folds"),
+    *("one_cluster", "few_clusters", "unequal_clusters", "few_resamples", "many_comparisons", "single_class"),
     *("abstained", "criterion_without_gold", "selected_not_ranked", "selection_bounds", "unjudged_topics"),
     "post_in_several_folds",
 )
