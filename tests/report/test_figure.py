@@ -13,14 +13,14 @@ from xml.etree import ElementTree as ET
 import matplotlib as mpl
 import numpy as np
 import pytest
+from demur.artifact import metrics_of
+from demur.report.curves import curves
+from demur.report.numbers import band_is_stepped, narrowed
 
 from commands import demur
 from demur import UserError, load
-from demur.artifact import metrics_of
-from demur.report.curves import curves
 from demur.report.figure import COLUMN_MM, KINDS, figure_bytes, width_mm
 from demur.report.figure_sheet import text_of
-from demur.report.numbers import band_is_stepped, narrowed
 
 GOLDEN = Path(__file__).parent / "golden"
 

@@ -7,6 +7,7 @@ import json
 import re
 
 import pytest
+from test_report import HOSTILE
 
 from commands import demur
 from demur import load
@@ -17,7 +18,6 @@ from demur.simulate_queries import simulated_queries
 from kinds import calibration, renamed_kind, retrieval
 from pages import Page
 from runs import written
-from test_report import HOSTILE
 
 OPTIONS = {
     "retrieval": ("retrieval", "--data", "q.csv", "--seed", "1", "--bootstrap-resamples", "20", "--k", "3"),

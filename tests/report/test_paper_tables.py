@@ -10,11 +10,11 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
+from demur.artifact import metrics_of
 
 from artifacts import silent
 from commands import demur
 from demur import UserError, load
-from demur.artifact import metrics_of
 from demur.report.escaped import escaped_latex, escaped_markdown
 from demur.report.tables import table_text
 

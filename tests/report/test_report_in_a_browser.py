@@ -7,13 +7,13 @@ import time
 from pathlib import Path
 
 import pytest
+from demur.artifact import metrics_of
+from demur.report.numbers import threshold_at
 
 from artifacts import evaluated, golden, large, renamed, silent, two_variants
 from demur import PHQ8, Coverage
-from demur.artifact import metrics_of
 from demur.demo import demonstrate
 from demur.report.html import report_html
-from demur.report.numbers import threshold_at
 from kinds import calibration, renamed_kind, retrieval
 from runs import participant
 

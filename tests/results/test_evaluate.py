@@ -7,12 +7,12 @@ from importlib.resources import files
 
 import jsonschema
 import pytest
+from demur.artifact import metrics_of
+from demur.evaluation import Settings, evaluate
 from make_golden import golden
 
 from commands import demur
 from demur import Coverage, UserError, load, measure, read_run, read_table
-from demur.artifact import metrics_of
-from demur.evaluation import Settings, evaluate
 from demur.report.console import evaluation_text
 from demur.resample import Plan
 from demur.results import metrics_artifact

@@ -11,8 +11,8 @@ from demur import load, risk_coverage
 from demur.errors import UserError
 from demur.inference.key import Group, Key
 from demur.quantities import Measure
-from demur.reference_ranges import RANGES
 from demur.read import read_queries
+from demur.reference_ranges import RANGES
 from demur.resample import Plan
 from demur.results.load import results_of
 from demur.results.retrieval import RetrievalSettings, evaluate_retrieval

@@ -162,7 +162,7 @@ def decoded(content: dict[str, Any]) -> Results:
             replace(row, by_convention=system.is_convention(row.key), **beside.get(row.key, {})) for row in singles
         ]
     for name, deltas in file.deltas.items():
-        rows += [*_rows(places, name, deltas.items(), Minus("system", study.baseline))]
+        rows += [*_rows(places, name, deltas.items(), Minus("system", study.baseline or ""))]
     rows += [row for name, system in file.systems.items() for row in _fold_rows(places, name, system.folds or {})]
     return Results(rows, study, curves, [_warning(file, worded) for worded in file.warnings])
 

@@ -75,17 +75,7 @@ def _number(results: Results, system: NamedSystem, key: Key) -> CardNumber:
     return CardNumber(system, four(estimate.value), interval_text(interval) if interval else "")
 
 
-@dataclass(frozen=True, slots=True)
-class QueriesCounted:
-    """Which share of the queries has gold, and what each system returned."""
-
-    share: str
-    lists: tuple[tuple[NamedSystem, RetrievalSystem], ...]
-
-
 @section("counted", "Who was counted", task="retrieval", order=20)
-def queries_counted(results: Results) -> QueriesCounted:
-    """Which queries were counted."""
-    study = results.retrieval
-    share = f"{100 * study.with_gold / max(study.queries, 1):.2f}"
-    return QueriesCounted(share, (*zip(systems_of(results), study.systems, strict=True),))
+def lists_returned(results: Results) -> list[tuple[NamedSystem, RetrievalSystem]]:
+    """What each system returned for the queries that were counted."""
+    return [*zip(systems_of(results), results.retrieval.systems, strict=True)]
