@@ -103,7 +103,7 @@ class TestCommands:
         [
             ({}, "not a result file: expected what"),
             ([], "not a result file"),
-            ({"kind": "retrieval"}, "schema_version: Field required"),
+            ({"kind": "retrieval"}, "a retrieval file of version 0.1 does not hold together"),
             ({"method": "magic", "model": {}}, "no calibration method is called magic"),
             ({"confidence_variants": {}}, "created_at: Field required"),
         ],
