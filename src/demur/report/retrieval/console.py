@@ -24,10 +24,9 @@ from demur.report.retrieval.places import (
     worded_warnings,
 )
 from demur.report.retrieval.rankings import ranking_keys
-from demur.report.retrieval.sentences import verdict
+from demur.report.retrieval.sentences import side_of_zero, verdict
 from demur.report.retrieval.shown import selections_of
 from demur.report.text import with_interval
-from demur.report.verdict import UNDECIDED
 from demur.text_table import table
 
 if TYPE_CHECKING:
@@ -131,15 +130,8 @@ def _folds(results: Results, system: str) -> Iterator[str]:
 def _differences(results: Results, system: str) -> Iterator[str]:
     yield f"{shown(system)} − {shown(results.study.baseline)}, on the same queries"
     rows = [
-        (f"  {title(row.key)}", place.pooled_words, with_interval(results, row), _side_of_zero(row))
+        (f"  {title(row.key)}", place.pooled_words, with_interval(results, row), side_of_zero(row))
         for place, differences in differences_by_place(results, system).items()
         for row in differences
     ]
     yield from table([("", "over", "difference", ""), *rows])
-
-
-def _side_of_zero(row: Estimate) -> str:
-    interval = row.recommended
-    if interval is None:
-        return ""
-    return UNDECIDED if interval.low <= 0 <= interval.high else "above" if interval.low > 0 else "below"

@@ -24,7 +24,7 @@ _HEATED = ("recall", "mrr", "map", "ndcg")
 
 @dataclass(frozen=True, slots=True)
 class Criteria:
-    """Columns and rows of every system's heat map, how many criteria are left out, and below how many queries is few."""
+    """Columns and rows of each system's heat map, how many criteria are left out, and how many queries are few."""
 
     tables: list[tuple[list[str], list[Row]]]
     more: int

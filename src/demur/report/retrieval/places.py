@@ -133,7 +133,7 @@ def cell(results: Results, estimate: Estimate | None) -> str:
 
 
 def range_place(results: Results, key: Key) -> str:
-    """Where a number falls among the reference ranges, which are about queries with gold and about all probabilities."""
+    """Where a number falls among the reference ranges: those of queries with gold, and of probabilities."""
     if key.among == "all" and not key.confidence:
         return ""
     figures = results.retrieval.reference_ranges

@@ -19,7 +19,7 @@ _MOST_BREACHES = 50
 
 @dataclass(slots=True)
 class WhatIsShown:
-    """Of every system: what chooses and the numbers that follow; and the first breaches, with how many more there are."""
+    """Of every system: what chooses, and the numbers that follow; and its first breaches, with how many more."""
 
     columns: list[str] = field(default_factory=list)
     rows: list[tuple[NamedSystem, str, list[str]]] = field(default_factory=list)
