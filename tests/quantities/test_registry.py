@@ -8,8 +8,8 @@ import pytest
 
 import demur
 from demur import QUANTITIES, Measure, UserError
-from demur.quantities import default_measures, quantities, quantity, registry
 from demur.intervals import METHODS
+from demur.quantities import default_measures, quantities, quantity, registry
 
 SECTIONS = ("Formula", "Ties", "Abstentions", "Undefined", "Reference")
 FAMILIES = ("curve", "units", "forecasts", "ranking", "selection", "decision")

@@ -42,8 +42,9 @@ class RetrievalDifference(Difference):
 
     @property
     def better(self) -> str:
-        """Which way the number is better."""
-        return Measure.of(self.estimate.key.quantity).quantity.better
+        """Which way the number is better; of a gate's curve, where it favours a system at all."""
+        quantity = Measure.of(self.estimate.key.quantity).quantity
+        return "neither" if quantity.of == "curve" and not quantity.comparable else quantity.better
 
     @property
     def shares(self) -> tuple[str, str]:
@@ -109,10 +110,10 @@ def _panel(pair: Pair, place: Place, row: RetrievalDifference) -> ForestPanel:
 
 
 def _difference(results: Results, pair: Pair, place: Place, estimate: Estimate) -> RetrievalDifference:
-    decision, better = decide(results, estimate.key), Measure.of(estimate.key.quantity).quantity.better
+    decision = decide(results, estimate.key)
     winner = decision.winner
-    return RetrievalDifference(
-        panel="" if better == "neither" else f"{place} {better}",
+    row = RetrievalDifference(
+        panel="",
         name=title(estimate.key),
         estimate=estimate,
         interval=shown_interval(results, estimate),
@@ -120,3 +121,4 @@ def _difference(results: Results, pair: Pair, place: Place, estimate: Estimate) 
         says=open_question(results, estimate.key) if winner is None else f"{pair.named(winner).name} is better",
         pair=pair,
     )
+    return row if row.better == "neither" else replace(row, panel=f"{place} {row.better}")
