@@ -8,18 +8,17 @@ from __future__ import annotations
 from pathlib import Path
 
 import demur
-from demur.artifact import metrics_schema
 from demur.calibration import calibration_schema
 from demur.read.run_schema import run_schema
-from demur.retrieval_artifact import retrieval_schema
+from demur.results import json_table, json_v1
 from demur.write import json_text
 
 FOLDER = Path(demur.__file__).parent / "schemas"
 SCHEMAS = {
-    "metrics.schema.json": metrics_schema,
+    "metrics.schema.json": json_v1.schema,
+    "results.schema.json": json_table.schema,
     "run.schema.json": run_schema,
     "calibrator.schema.json": calibration_schema,
-    "retrieval.schema.json": retrieval_schema,
 }
 
 if __name__ == "__main__":

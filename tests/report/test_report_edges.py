@@ -15,6 +15,8 @@ from demur.report.selective.curves import curves
 from demur.report.selective.operating import stops_of
 from pages import Page
 
+REQUESTED = {"level": 0.9, "interval": "bca", "undefined": {}}
+
 
 def hashed(path):
     return hashlib.sha256(path.read_bytes()).hexdigest()
@@ -132,9 +134,9 @@ class TestEdges:
             (("reference", "oracle", "coverage", 0), 0.0, "not strictly increasing from 0"),
             (("bootstrap", "ci95_recommended", "cmax"), {}, "only mae_at_coverage holds an interval for each"),
             (("bootstrap", "ci"), {}, "ci.level: expected a number between 0 and 1, not null"),
-            (("bootstrap", "ci"), {"level": 0.9, "cmax": {"low": 1.0}}, "ci.cmax"),
-            (("bootstrap", "ci"), {"level": 0.9, "cmax": {}}, "ci.cmax: only mae_at_coverage holds an interval"),
-            (("bootstrap", "ci"), {"level": 0.9, "mae_at_coverage": None}, "ci.mae_at_coverage: only"),
+            (("bootstrap", "ci"), REQUESTED | {"cmax": {"low": 1.0}}, "ci.cmax"),
+            (("bootstrap", "ci"), REQUESTED | {"cmax": {}}, "ci.cmax: only mae_at_coverage holds an interval"),
+            (("bootstrap", "ci"), REQUESTED | {"mae_at_coverage": None}, "ci.mae_at_coverage: only"),
             (
                 ("reference", "oracle"),
                 {"coverage": [], "selective_risk": [], "generalized_risk": []},
