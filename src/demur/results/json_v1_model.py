@@ -89,11 +89,11 @@ class RunBootstrap(Part):
 
     @model_validator(mode="after")
     def _nested_where_risks_are(self) -> Self:
-        at_coverage = {entry.key for entry in quantities("curve") if entry.parameter not in (None, CUT)}
-        for name in ("ci95", "ci95_recommended"):
+        at_coverage = _at_coverage()
+        for name in ("ci95", "ci95_recommended", "std_error"):
             for key, value in getattr(self, name).items():
                 if isinstance(value, Mapping) != (key in at_coverage):
-                    raise ValueError(f"{name}.{key}: only {', '.join(at_coverage)} holds an interval for each coverage")
+                    raise ValueError(f"{name}.{key}: only {', '.join(at_coverage)} holds a number for each coverage")
         return self
 
     @model_validator(mode="after")
@@ -113,12 +113,18 @@ class RunBootstrap(Part):
         return self
 
 
-_REQUESTED: TypeAdapter[Any] = TypeAdapter(Ends | Mapping[str, Ends | None] | None)
+_REQUESTED: TypeAdapter[Any] = TypeAdapter(Ends | None)
+_REQUESTED_AT: TypeAdapter[Any] = TypeAdapter(Mapping[str, Ends | None])
+
+
+def _at_coverage() -> set[str]:
+    """The members that hold a number for each coverage."""
+    return {entry.key for entry in quantities("curve") if entry.parameter not in (None, CUT)}
 
 
 def _check_requested(name: str, value: Any) -> None:
     try:
-        _REQUESTED.validate_python(value)
+        (_REQUESTED_AT if name in _at_coverage() else _REQUESTED).validate_python(value)
     except ValidationError as error:
         raise ValueError(f"ci.{name}: {one_line(error)}") from None
 
