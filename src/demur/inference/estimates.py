@@ -64,13 +64,13 @@ class Request:
 class Estimate:
     """A number with its identity, its standard error and its intervals.
 
-    `percentile` is the plain bootstrap interval at 95 %, `recommended` the one that was measured to cover, `requested` one
-    more that was asked for. All are None where the number is undefined, where more than half the replicates lack it, and
-    where no answer has a loss; there an `upper_bound` (95 %, one-sided) stands in for the areas. `at` is the coverage, or the
-    false positive rate, that is achieved, `threshold` the confidence it takes. `other_threshold_rate` is the share of
-    replicates that set another threshold, `short_domain_rate` of those that end before the coverage of a cut area. Of a
-    difference, `p_value` is two-sided, and `above` and `below` are the shares of replicates on either side of 0. `spread` is the
-    standard deviation over the levels a mean is over.
+    `percentile` is the plain bootstrap interval at 95 %, `recommended` the one that was measured to cover, `requested`
+    one more that was asked for. All are None where the number is undefined, where more than half the replicates lack
+    it, and where no answer has a loss; there an `upper_bound` (95 %, one-sided) stands in for the areas. `at` is the
+    coverage, or the false positive rate, that is achieved, `threshold` the confidence it takes. `other_threshold_rate`
+    is the share of replicates that set another threshold, `short_domain_rate` of those that end before the coverage of
+    a cut area. Of a difference, `p_value` is two-sided, and `above` and `below` are the shares of replicates on either
+    side of 0. `spread` is the standard deviation over the levels a mean is over.
     """
 
     key: Key
@@ -98,7 +98,9 @@ class Estimate:
     def interval(self, method: str, level: float = 0.95) -> Interval | None:
         """The interval by another method, or at another level; of a number that was just computed."""
         if self.evidence is None:
-            raise UserError("a number read from a file has the intervals of the file, and no replicates to make others of")
+            raise UserError(
+                "a number read from a file has the intervals of the file, and no replicates to make others of"
+            )
         return interval(method, self.evidence, level)
 
     def __repr__(self) -> str:
@@ -121,7 +123,7 @@ class Estimates(Sequence[Estimate]):
     @overload
     def __getitem__(self, index: slice) -> Sequence[Estimate]: ...
     def __getitem__(self, index: int | slice | str | Key) -> Estimate | Sequence[Estimate]:
-        """A row by its position, by its key, or, where that is enough, by the name of the quantity or an alias of it."""
+        """A row by its position, by its key, or, where that is enough, by the name of the quantity."""
         if isinstance(index, Key):
             return self._by_key[index]
         if not isinstance(index, str):
@@ -148,7 +150,7 @@ class Estimates(Sequence[Estimate]):
         return Estimates(row for row in self if all(getattr(row.key, name) == value for name, value in wanted))
 
     def one(self, **columns: Any) -> Estimate:
-        """The one row whose key has these columns; where there are several, the one that is no difference and of no group."""
+        """The one row whose key has these columns; of several, the one that is no difference and of no group."""
         rows = self.where(**columns)
         if len(rows) > 1:
             usual = {"group": None, "minus": None, "convention": "", "among": "all"}
@@ -214,7 +216,9 @@ def _label(key: Key) -> str:
     """A key as a line of text shows it."""
     group = None if key.group is None else f"{key.group.name} {key.group.level or 'mean'}"
     among = None if key.among == "all" else key.among
-    return ", ".join(filter(None, (key.system, key.quantity, key.confidence, among, group, _minus(key), key.convention)))
+    return ", ".join(
+        filter(None, (key.system, key.quantity, key.confidence, among, group, _minus(key), key.convention))
+    )
 
 
 def _minus(key: Key) -> str | None:
@@ -235,7 +239,10 @@ def _cells(name: str, rows: Sequence[Estimate]) -> Iterator[tuple[str, list[Any]
         for part in ("low", "high", "method")[: 2 if name == "percentile" else 3]:
             yield f"{name}_{part}", [None if value is None else getattr(value, part) for value in values]
         return
-    yield name, [None if value is None or (isinstance(value, float) and math.isnan(value)) else value for value in values]
+    yield (
+        name,
+        [None if value is None or (isinstance(value, float) and math.isnan(value)) else value for value in values],
+    )
 
 
 def estimated(
@@ -311,9 +318,7 @@ def _single(row: Row, drawn: Columns, alone: Columns, request: Request | None) -
     )
 
 
-def _uncertainty(
-    evidence: Evidence, rule: Rule, request: Request | None, *, resampled: bool = True
-) -> dict[str, Any]:
+def _uncertainty(evidence: Evidence, rule: Rule, request: Request | None, *, resampled: bool = True) -> dict[str, Any]:
     """What follows from the replicates of a number; many clusters need nothing but the percentile."""
     if rule.must_vary and evidence.clusters > 1 and not _varies(evidence):
         evidence = Evidence(evidence.point, evidence.values, evidence.clusters, two_sided=False)
@@ -414,7 +419,9 @@ def _contrast(
     )
     parts = _uncertainty(evidence, contrast.row.contrast_rule, request)
     undefined = contrast.row.measure.quantity.undefined if math.isnan(contrast.point) else ""
-    above, below = (float(np.mean(sign * evidence.reached > ROUNDING)) if len(evidence.reached) else math.nan for sign in (1, -1))
+    above, below = (
+        float(np.mean(sign * evidence.reached > ROUNDING)) if len(evidence.reached) else math.nan for sign in (1, -1)
+    )
     tested = parts["percentile"] is not None and evidence.clusters > 1
     p_value = _p_value(evidence.reached) if tested else math.nan
     return Estimate(key=contrast.key, **parts, undefined=undefined, p_value=p_value, above=above, below=below)

@@ -94,7 +94,11 @@ class Pattern:
         """The columns that are fixed."""
         given = {field.name: getattr(self, field.name) for field in fields(self)}
         plain = Key("", "", group=self.group, minus=self.minus).to_json()
-        return {name: plain[name] if name in ("group", "minus") else value for name, value in given.items() if value is not None}
+        return {
+            name: plain[name] if name in ("group", "minus") else value
+            for name, value in given.items()
+            if value is not None
+        }
 
     @classmethod
     def from_json(cls, columns: dict[str, Any]) -> Pattern:

@@ -56,12 +56,8 @@ def _listed(value: Any) -> Any:
 
 _PEOPLE, _ORDER = "clusters", "confidence"
 KINDS = {
-    "one_cluster": Kind(
-        _PEOPLE, "one {noun} leaves nothing to resample: the intervals are the numbers", sample=True
-    ),
-    "few_clusters": Kind(
-        _PEOPLE, "{clusters} {noun}s: intervals from fewer than {limit} are rough", sample=True
-    ),
+    "one_cluster": Kind(_PEOPLE, "one {noun} leaves nothing to resample: the intervals are the numbers", sample=True),
+    "few_clusters": Kind(_PEOPLE, "{clusters} {noun}s: intervals from fewer than {limit} are rough", sample=True),
     "unequal_clusters": Kind(
         _PEOPLE, "one {noun} holds {share:.0%} of the units: the intervals lean on it", sample=True
     ),
@@ -74,17 +70,24 @@ KINDS = {
     "constant_confidence": Kind(_ORDER, "all answers are equally confident: nothing is ranked"),
     "tied_confidence": Kind(_ORDER, "one confidence value holds {share:.0%} of the answers: the ranking is coarse"),
     "worse_than_random": Kind(
-        _ORDER, "the AUGRC {augrc:.4g} is above that of a random order, {random:.4g}: does a lower value mean more confident?"
+        _ORDER,
+        "the AUGRC {augrc:.4g} is above that of a random order, {random:.4g}: does a lower value mean more confident?",
     ),
     "fitted_on_this_run": Kind(
         _ORDER, "the calibration was fitted on this run: its numbers here are better than they would be on new people"
     ),
     "merged_plateaus": Kind(_ORDER, MERGED),
-    "target_near_cmax": Kind("", "{drop_rate:.0%} of the replicates do not reach this coverage: it is near or beyond Cmax"),
+    "target_near_cmax": Kind(
+        "", "{drop_rate:.0%} of the replicates do not reach this coverage: it is near or beyond Cmax"
+    ),
     "plateau_edge": Kind("", "{rate:.0%} of the replicates use another threshold, and this one accepts many at once"),
-    "short_domain": Kind("", "{rate:.0%} of the replicates end before this coverage: their area is over a shorter range"),
+    "short_domain": Kind(
+        "", "{rate:.0%} of the replicates end before this coverage: their area is over a shorter range"
+    ),
     "few_resamples": Kind(
-        "resamples", "{resamples} resamples: the ends of intervals are rough below {limit}, and 10000 are usual", sample=True
+        "resamples",
+        "{resamples} resamples: the ends of intervals are rough below {limit}, and 10000 are usual",
+        sample=True,
     ),
     "many_comparisons": Kind(
         "comparison",

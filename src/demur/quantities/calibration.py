@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 LEAST_LIKELY = 1e-6
 
 
-@quantity("nll", of="forecasts", title="NLL", undefined="the outcomes are not all 0 or 1", shown=("calibration", "validation"))
+@quantity(
+    "nll", of="forecasts", title="NLL", undefined="the outcomes are not all 0 or 1", shown=("calibration", "validation")
+)
 def nll(forecasts: Forecasts) -> Floats:
     """Negative log-likelihood, per forecast.
 

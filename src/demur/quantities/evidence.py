@@ -1,4 +1,4 @@
-"""Evidence shown: how much of it, how pure, and whether showing nothing was right. One number a query, or of all of them."""
+"""Evidence shown: how much of it, how pure, and whether showing nothing was right."""
 
 from __future__ import annotations
 
@@ -128,7 +128,9 @@ def average_k(selection: Selection) -> Floats:
     return selection.shown.astype(np.float64)
 
 
-def _decision(name: str, title: str, undefined: str, **facts: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def _decision(
+    name: str, title: str, undefined: str, **facts: Any
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     usual: dict[str, Any] = {"title": title, "better": "higher", "shown": ("definitions",), "undefined": undefined}
     return quantity(name, of="decision", **usual | facts)
 
@@ -206,5 +208,7 @@ def empty_f1(decision: Decision) -> Floats:
     >>> empty_f1(Decision(*map(np.array, ([1.0], [2.0], [2.0], [4.0])))).tolist()
     [0.5]
     """
-    right, empty, without = (over(part, decision.total) for part in (decision.right, decision.empty, decision.without_gold))
+    right, empty, without = (
+        over(part, decision.total) for part in (decision.right, decision.empty, decision.without_gold)
+    )
     return over(2 * right, empty + without)

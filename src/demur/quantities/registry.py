@@ -49,13 +49,13 @@ CUT = Parameter("C", _cut, "0.5")
 class Quantity:
     """A registered function, and what there is to know about it besides its docstring.
 
-    `of` says what it is a number of, `key` what a result file calls it (`under` a heading, if any). `undefined` says when
-    it is nan, and is empty if it never is. `intervals` are the recommended methods for the number and for a difference
-    of it; a `point_only` one is reported without. `comparable` says what must be equal before a difference of two systems favours one of
-    them: "cmax", "range" (of a cut area), "coverage" (of an operating point); nothing if it never does. `slopes` gives its
-    influence function, `bound` what it is at most where no answer is wrong, given the largest loss, how rare an error-prone
-    cluster is, and Cmax, and `watched` what else is recorded in every replicate. `convention` stands in where it is undefined, for
-    tasks that report it so. `shown` lists the places it is shown in.
+    `of` says what it is a number of, `key` what a result file calls it (`under` a heading, if any). `undefined` says
+    when it is nan, and is empty if it never is. `intervals` are the recommended methods for the number and for a
+    difference of it; a `point_only` one is reported without. `comparable` says what must be equal before a difference
+    of two systems favours one of them: "cmax", "range" (of a cut area), "coverage" (of an operating point); nothing if
+    it never does. `slopes` gives its influence function, `bound` what it is at most where no answer is wrong, given the
+    largest loss, how rare an error-prone cluster is, and Cmax, and `watched` what else is recorded in every replicate.
+    `convention` stands in where it is undefined, for tasks that report it so. `shown` lists the places it is shown in.
     """
 
     name: str
@@ -91,7 +91,7 @@ _ALIASES: dict[str, str] = {}
 USUALLY_SHOWN = ("table", "csv", "definitions")
 
 
-def quantity(  # noqa: PLR0913  (each is a fact about the quantity, declared once)
+def quantity(
     name: str,
     *,
     of: Family,
@@ -103,8 +103,8 @@ def quantity(  # noqa: PLR0913  (each is a fact about the quantity, declared onc
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register a function as a quantity; a name that takes a parameter ends in @ and its symbol.
 
-    The function is written once, for the data as they are and for a block of bootstrap replicates alike; a fraction it gives
-    is rounded here, once.
+    The function is written once, for the data as they are and for a block of bootstrap replicates alike; a fraction it
+    gives is rounded here, once.
     """
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:

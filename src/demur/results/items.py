@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from demur.graded import Graded
 
+
 def by_item(system: str, graded: Graded) -> Iterator[Estimate]:
     """The numbers of every item; which confidence ranks the answers makes no difference to them."""
     items = graded.items

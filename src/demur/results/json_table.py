@@ -164,7 +164,9 @@ def _columns(results: Results) -> Json:
 
 
 def _warning(warning: ResultWarning, noun: str) -> Json:
-    parameters = {name: list(value) if isinstance(value, tuple) else value for name, value in warning.parameters.items()}
+    parameters = {
+        name: list(value) if isinstance(value, tuple) else value for name, value in warning.parameters.items()
+    }
     return {
         "code": warning.code,
         "about": warning.about.to_json(),
@@ -182,7 +184,9 @@ def decoded(content: Json) -> Results:
     base: Any = SelectiveStudy if isinstance(file, SelectiveFile) else RetrievalStudy
     study = base(**{name: getattr(file, name) for name in base.model_fields})
     curves = {
-        (curve.system, curve.confidence): CurveRecord(**{name: getattr(curve, name) for name in CurveRecord.model_fields})
+        (curve.system, curve.confidence): CurveRecord(
+            **{name: getattr(curve, name) for name in CurveRecord.model_fields}
+        )
         for curve in file.curves
     }
     with located("warnings"):

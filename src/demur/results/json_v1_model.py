@@ -104,7 +104,7 @@ class RunBootstrap(Part):
         if not (isinstance(level, float) and 0 < level < 1):
             raise ValueError(f"ci.level: expected a number between 0 and 1, not {literal(level)}")
         if not isinstance(method, str):
-            raise ValueError(f"ci.interval: expected the name of a method, not {literal(method)}")
+            raise ValueError(f"ci.interval: expected the name of a method, not {literal(method)}")  # noqa: TRY004
         if not isinstance(undefined, Mapping) or not all(isinstance(reason, str) for reason in undefined.values()):
             raise ValueError(f"ci.undefined: expected a reason for each number, not {literal(undefined)}")
         for name, value in self.ci.items():
@@ -301,7 +301,7 @@ def _check_difference(variant: str, key: str, pair: Any, delta: Any) -> None:
     if isinstance(numbers, Mapping) and (not isinstance(delta, Mapping) or set(delta) != set(numbers)):
         raise ValueError(f"the differences of {variant} are not at the coverages of its risks")
     if not isinstance(numbers, Mapping) and not isinstance(delta, DeltaNumbers):
-        raise ValueError(f"the differences of {variant} lack {key}")
+        raise ValueError(f"the differences of {variant} lack {key}")  # noqa: TRY004  (pydantic collects these)
 
 
 def _reported() -> list[Quantity]:

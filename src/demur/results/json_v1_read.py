@@ -195,7 +195,9 @@ def _delta_rows(results: Results, file: Any, confidence: str) -> Iterator[Estima
     left, right = results.systems
     for entry, name, coverage in cells(results, points=False):
         delta = deltas[entry.key][coverage] if coverage else deltas[entry.key]
-        favours = {"lower": ("favours_left", "favours_right"), "higher": ("favours_right", "favours_left")}.get(entry.better)
+        favours = {"lower": ("favours_left", "favours_right"), "higher": ("favours_right", "favours_left")}.get(
+            entry.better
+        )
         above, below = (getattr(delta, side) for side in favours) if favours else (None, None)
         yield Estimate(
             key=Key(right, name, confidence, minus=Minus("system", left)),

@@ -220,7 +220,9 @@ class RetrievalRows:
         self, columns: Mapping[Measure, Floats], among: str, groups: Mapping[Group | None, Flags]
     ) -> Iterator[Row]:
         means: dict[Hashable, Mean] = {
-            (group, measure): Mean(column, inside) for group, inside in groups.items() for measure, column in columns.items()
+            (group, measure): Mean(column, inside)
+            for group, inside in groups.items()
+            for measure, column in columns.items()
         }
         if not means:
             return
@@ -232,9 +234,7 @@ class RetrievalRows:
 
     def _forecasts(self, inside: Flags) -> ForecastsView:
         outcome = self.rankings.has_gold[inside].astype(np.float64)
-        return ForecastsView.of(
-            self.rankings.post_ids, self.rankings.post[inside], self.probability[inside], outcome
-        )
+        return ForecastsView.of(self.rankings.post_ids, self.rankings.post[inside], self.probability[inside], outcome)
 
     def _detection_rows(self) -> Iterator[Row]:
         views: dict[Group | None, ForecastsView] = {None: self._forecasts(self.populations[ALL])}
@@ -265,9 +265,7 @@ class RetrievalRows:
         """Every pooled number in every fold by itself, their mean, and their standard deviation (ddof 0)."""
         if self.rankings.fold is None:
             return
-        by_fold = {
-            name: self._in_fold(self.rankings.fold == index) for index, name in enumerate(self.rankings.folds)
-        }
+        by_fold = {name: self._in_fold(self.rankings.fold == index) for index, name in enumerate(self.rankings.folds)}
         for key in next(iter(by_fold.values())):
             values = [found[key] for found in by_fold.values()]
             for name, value in zip(by_fold, values, strict=True):

@@ -263,9 +263,7 @@ def _curve_risks(view: CurveView) -> Any:
     return lambda sample: drawn_risks(view.curve, sample) if view.curve.defined else {}
 
 
-def _served(
-    items: Items, names: str, calibration: Calibration | None
-) -> tuple[dict[str, Confidence], dict[str, str]]:
+def _served(items: Items, names: str, calibration: Calibration | None) -> tuple[dict[str, Confidence], dict[str, str]]:
     """The confidences of one system; what is wrong with them is told of the file they come from."""
     try:
         made, skipped = chosen(items, names, calibration)
