@@ -20,12 +20,13 @@ METHODS = ("temperature", "platt", "isotonic")
 BEFORE = """\
 # Which signal deserves trust
 
-A confidence does two jobs. It **ranks** answers, which is what risk–coverage curves measure, and it may be read as the **chance of
-being right**, which is what calibration is about. The two are separate: a confidence can rank well and be far too high.
+A confidence does two jobs. It **ranks** answers, which risk–coverage curves measure, and it may be read as the **probability of being
+right**, which calibration is about. The two are separate: a confidence can rank well and be far too high.
 
 ## Choosing a confidence
 
-`demur variants RUN` lists the [variants](definitions.md#confidence-variants), which of them a run can serve, and why not the others. From Python, by name:
+`demur fields RUN` lists the [variants](definitions.md#confidence-variants), which of them a run can serve, and why not the others. From
+Python, by name:
 
 ```python
 >>> from demur import confidence, served
@@ -38,7 +39,8 @@ array([0.636, 0.25 , 0.741])
 
 ```
 
-A variant of your own is one function of columns. It gets the answered units only; what a null means is declared, and counted:
+A variant of your own is one function of columns. It receives the answered units only; the meaning of a null is declared, and nulls are
+counted:
 
 ```python
 >>> from demur import Need, VARIANTS, variant
@@ -48,42 +50,41 @@ A variant of your own is one function of columns. It gets the answered units onl
 ...     return (count.clip(max=3) / 3).clip(min=agreement)
 >>> confidence(items, "evidence_or_agreement").values[items.answered][:3].round(3)
 array([1. , 0.4, 1. ])
->>> _ = VARIANTS.pop("evidence_or_agreement")                                        # (only to leave this page as it was)
+>>> _ = VARIANTS.pop("evidence_or_agreement")                                        # (to leave the registry as it was)
 
 ```
 
-Whoever produces a run computes the token and consistency signals from raw output with `demur.model_output`.
+The producer of a run computes the token and consistency signals from raw output with `demur.model_output`.
 
 ## Is it a probability?
 
 ```python
 >>> from demur import Plan, reliability
->>> found = reliability("verbalized", data=items)
->>> found
-184 forecasts, 45.7% came true, said on average 0.747
-said            count  mean said  came true      gap
-[0, 0.1)            1      0.000      0.000    0.000
-[0.2, 0.3)          4      0.250      0.500   +0.250
-[0.5, 0.6)         39      0.500      0.205   -0.295
-[0.7, 0.8)         92      0.750      0.500   -0.250
-[0.9, 1]           48      1.000      0.583   -0.417
->>> found.estimate(["ece", "nll"], plan=Plan(n_resamples=2000, seed=7))
-40 clusters, 2000 resamples, seed 7
+>>> verbalized = reliability("verbalized", data=items)
+>>> verbalized
+184 forecasts, 45.7% correct, mean predicted 0.747
+predicted       count  mean predicted  fraction correct      gap
+[0, 0.1)            1           0.000             0.000    0.000
+[0.2, 0.3)          4           0.250             0.500   +0.250
+[0.5, 0.6)         39           0.500             0.205   -0.295
+[0.7, 0.8)         92           0.750             0.500   -0.250
+[0.9, 1]           48           1.000             0.583   -0.417
+>>> verbalized.estimate(["ece", "nll"], plan=Plan(n_resamples=2000, seed=7))
 ece  0.30163 [0.22, 0.382] expanded_percentile
 nll  2.08529 [1.38, 2.82] expanded_percentile
 
 ```
 
-The numbers are defined in [definitions.md](definitions.md#calibration-metrics). Three things to know before quoting an ECE: it depends on the bins; it is biased
-upwards in small samples, and a bootstrap sample is biased once more, so its interval leans upwards too; and forecasts of exactly 1
-belong to the last bin (`ece_open` reproduces pipelines that lose them). `brier` has none of these troubles; `nll` has no bins either, but one certain mistake (a spoken 5 that was wrong)
-costs 13.8, the most there is, and a few of them are most of it.
+The numbers are defined in [definitions.md](definitions.md#calibration-and-detection). Three things to know before quoting an ECE: it depends
+on the bins; it is biased upwards in small samples, and a bootstrap sample is biased once more, so its interval is too high as well; and
+forecasts of exactly 1 belong to the last bin (`ece_open` reproduces pipelines that lose them). `brier` has none of these problems; `nll`
+has no bins either, but one certain mistake (a stated 5 that was wrong) costs 13.8, the maximum, and a few of them dominate it.
 
 ## Calibrating
 
 ```console
 $ demur calibrate --input train.json --method temperature --features verbalized_confidence --output calibrator.json
-$ demur variants test.json --calibration calibrator.json
+$ demur fields test.json --calibration calibrator.json
 $ demur report calibrator.json                                     # a page: what was fitted, which numbers to trust, the map
 ```
 
@@ -96,9 +97,9 @@ $ demur report calibrator.json                                     # a page: wha
 | `isotonic` | the best fit that never falls | one number | no: it merges |
 
 `--features` names signals, `--variant` a confidence variant. A null among the features becomes the cautious value its signal
-[declares](definitions.md#declared-signals), and is counted; a missing one is an error. The file holds the parameters, what it was fitted on
+[declares](definitions.md#declared-signals), and is counted; a missing one is an error. The file has the parameters, what it was fitted on
 (with a hash), and NLL, Brier, ECE and AUROC as given, in sample, and **out of fold with folds of participants**; quote the last. A
-calibrator fitted on the run you evaluate flatters it: demur warns when the hash or the run id is the same.
+calibrator looks too good on the run it was fitted on: demur warns when the hash or the run id is the same.
 
 ```python
 >>> from demur import calibrate, grade
@@ -120,7 +121,7 @@ def fitted_and_tried() -> tuple[Items, Items]:
 
 
 def row(items: Items, name: str, calibration: Calibration | None, label: str) -> str:
-    """One line: how good the probabilities are, how many working points there are, and the area."""
+    """One line: how good the probabilities are, how many operating points there are, and the area."""
     scores = reliability(name, data=items, calibration=calibration).scores
     curve = Curve.of(grade(items, loss="abs_norm", confidence=name, calibration=calibration))
     numbers = " | ".join(f"{scores[metric]:.4f}" for metric in ("nll", "brier", "ece", "auroc"))
@@ -129,7 +130,7 @@ def row(items: Items, name: str, calibration: Calibration | None, label: str) ->
 
 def table(variant: str, fitted_on: Items, tried_on: Items) -> list[str]:
     """The variant as given and after each calibrator, on people no calibrator has seen."""
-    lines = [f"| `{variant}` | NLL | Brier | ECE | AUROC | working points | AURC |", "|---|---|---|---|---|---|---|"]
+    lines = [f"| `{variant}` | NLL | Brier | ECE | AUROC | operating points | AURC |", "|---|---|---|---|---|---|---|"]
     lines.append(row(tried_on, variant, None, "as given"))
     for method in METHODS:
         calibration = calibrate(fitted_on, method=method, variant=variant)
@@ -138,7 +139,7 @@ def table(variant: str, fitted_on: Items, tried_on: Items) -> list[str]:
 
 
 def figure(fitted_on: Items, tried_on: Items) -> str:
-    """Reliability of the spoken confidence on new people, before and after Platt scaling."""
+    """Reliability of the stated confidence on new people, before and after Platt scaling."""
     calibration = calibrate(fitted_on, method="platt", variant="verbalized")
     after = reliability("calibrated:verbalized", data=tried_on, calibration=calibration)
     before = reliability("verbalized", data=tried_on)
@@ -149,19 +150,19 @@ def page() -> tuple[str, str]:
     """The page and its figure."""
     fitted_on, tried_on = fitted_and_tried()
     intro = (
-        f"A simulated system says how sure it is on a scale from 1 to 5: informative, and far too high. Calibrators are fitted on "
+        f"A simulated system states its confidence on a scale from 1 to 5: informative, and far too high. Calibrators are fitted on "
         f"{PEOPLE} made-up\nparticipants (seed {FITTED_ON}) and tried on {PEOPLE} others (seed {TRIED_ON}). Computed by `make docs`.\n"
     )
     lines = [BEFORE + "\n" + intro, *table("verbalized", fitted_on, tried_on), ""]
     lines += ["![Reliability before and after](reliability.svg)", ""]
     lines += [
-        "The errors of the probabilities fall. The ranking does not improve: temperature and Platt scaling are strictly monotone, so the",
-        "working points stay and the AURC is the same to the last digit. With five inputs isotonic regression may merge some; with a",
-        "continuous confidence it merges most, and the AURC moves:",
+        "The probabilities improve. The ranking does not: temperature and Platt scaling are strictly monotone, so the operating points",
+        "stay and the AURC is the same to the last digit. With five inputs isotonic regression may merge some; with a continuous",
+        "confidence it merges most, and the AURC changes:",
         "",
         *table("token_msp", fitted_on, tried_on),
         "",
-        "So calibrate to be able to say *80 % sure*; to rank better, combine signals (`secondary:…`, `logistic`) or find a better one.",
+        "So calibrate to be able to state a probability; to rank better, combine signals (`secondary:…`, `logistic`) or find a better one.",
         "",
     ]
     return "\n".join(lines), figure(fitted_on, tried_on) + "\n"

@@ -7,10 +7,14 @@ from __future__ import annotations
 
 import inspect
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from demur.cli import app
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 PAGE = Path(__file__).with_name("cli.md")
 INTRODUCTION = """\
@@ -18,34 +22,52 @@ INTRODUCTION = """\
 
 This page is written by `make docs` from the commands themselves; `demur COMMAND --help` says the same.
 
-Exit codes: 0 all is well; 2 something in the input or the call is wrong, and nothing was written; 1 a mistake of ours, with a traceback;
-3 an audit found a figure that differs; 130 interrupted. What is wrong with a file or a value is one line on standard error; an option that does not exist gets a box that
-names the nearest one. Files are written whole or not at all, and never over an input.
+Exit codes: 0 success; 1 a bug in demur, with a traceback; 2 a mistake in the input or the call, and nothing was written; 3 an audit found
+a figure that differs; 130 interrupted. A mistake in a file or a value is one line on standard error; an option that does not exist gets a
+box that names the nearest one. Files are written whole or not at all, and never over an input. Earlier spellings of commands keep
+working: `variants` (now `fields`), `simulate` without a noun (`simulate runs`), `simulate-queries` (`simulate queries`), `study` without
+a noun (`study intervals`), and `--input FILE` for `evaluate FILE`.
 """
 
 
-def command_section(name: str, command: object) -> str:
+def command_section(name: str, command: Any) -> str:
     """One command: what it does, how it is called, its options."""
-    text = inspect.cleandoc(getattr(command, "help", "") or "")
-    about, *examples = [part.replace("\n", " ") for part in text.split("\n\n")]
-    lines = [f"## `demur {name}`", "", about, ""]
-    if examples:
-        calls = [example.removeprefix("Example: ") for example in examples]
+    about, *examples = [part.replace("\n", " ") for part in inspect.cleandoc(command.help or "").split("\n\n")]
+    calls = [example.removeprefix("Example: ") for example in examples if example.startswith("Example: ")]
+    more = [text for text in examples if not text.startswith("Example: ")]
+    lines = [f"### `demur {name}`", "", " ".join([about, *more]), ""]
+    if calls:
         lines += ["```console", *(f"$ {call}" for call in calls), "```", ""]
-    lines += ["| option | | default |", "|---|---|---|"]
-    for option in command.params:  # type: ignore[attr-defined]
-        spelled = " ".join(option.opts) if option.param_type_name == "option" else option.name.upper()
-        default = "" if option.default in (None, False, ()) or callable(option.default) else f"`{option.default}`"
-        needed = "required" if option.required else default
-        lines.append(f"| `{spelled}` | {(option.help or '').replace('|', '/')} | {needed} |")
-    return "\n".join([*lines, ""])
+    lines += ["| option | | default |", "|---|---|---|", *map(_option, command.params), ""]
+    return "\n".join(lines)
+
+
+def _option(option: Any) -> str:
+    is_option = option.param_type_name == "option"
+    spelled = " ".join(option.opts) if is_option else (option.metavar or option.name).upper()
+    unset = option.default is False or option.default in (None, ()) or callable(option.default)
+    default = "" if unset else f"`{option.default}`"
+    words = option.help or ""
+    return f"| `{spelled}` | {words.replace('|', '/')} | {'required' if option.required else default} |"
+
+
+def _commands(group: Any) -> Iterator[tuple[str, str, Any]]:
+    """Every command with its panel and full name; those of a group are named after it."""
+    for name, command in group.commands.items():
+        panel = getattr(command, "rich_help_panel", None)
+        panel = panel if isinstance(panel, str) else ""
+        if hasattr(command, "commands"):
+            yield from ((panel, f"{name} {inner}", each) for _, inner, each in _commands(command))
+        else:
+            yield panel, name, command
 
 
 def page() -> str:
-    """The whole page."""
-    group = typer.main.get_command(app)
-    commands = group.commands.items()  # type: ignore[attr-defined]
-    return "\n".join([INTRODUCTION, *(command_section(name, command) for name, command in commands)])
+    """The whole page: the commands in the groups of --help."""
+    panels: dict[str, list[str]] = {}
+    for panel, name, command in _commands(typer.main.get_command(app)):
+        panels.setdefault(panel, []).append(command_section(name, command))
+    return "\n".join([INTRODUCTION, *(part for panel, texts in panels.items() for part in (f"## {panel}\n", *texts))])
 
 
 if __name__ == "__main__":

@@ -1,21 +1,21 @@
-"""Write docs/definitions.md from the registry: every metric as its docstring defines it.
+"""Write docs/definitions.md from the registry: every quantity as its docstring defines it.
 
 Run by `make docs`; a test fails when the page is not current.
 """
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
 import sys
 from pathlib import Path
-from typing import Any
 
 from demur.instruments import INSTRUMENTS
 from demur.losses import LOSSES
-from demur.metrics import CALIBRATION_METRICS, DETECTION_METRICS, METRICS, RANKING_METRICS, Metric
+from demur.quantities import Quantity, quantities
 from demur.reference_ranges import RANGES
-from demur.selection import POLICIES, Bounds, evidence
+from demur.selection import POLICIES, Bounds
 from demur.signals import SIGNALS
 from demur.targets import TARGETS
 from demur.variants import VARIANTS, Variant
@@ -27,13 +27,13 @@ BETTER = {"lower": "lower is better", "higher": "higher is better", "neither": "
 INTRODUCTION = """\
 # Definitions
 
-This page is written by `make docs` from the docstrings of the registered functions; the examples on it are run as tests.
+This page is written by `make docs` from the docstrings of the registered functions; its examples run as tests.
 
 **Unit**: one item for one cluster (a participant, a post), with a truth and an answer or an abstention.
 `N` counts all units, abstentions among them; `K` counts the answered ones. Every coverage divides by `N`.
 
-**Working points** are the distinct confidences of the answered units, the surest first. At point `j` everything at least
-as sure as its threshold is accepted: `k_j` units, with
+**Operating points** are the distinct confidences of the answered units, the most confident first. At point `j` every answer at
+least as confident as its threshold is accepted: `k_j` units, with
 
 - coverage_j = k_j / N,
 - selective_risk_j = (Σ loss of the accepted) / k_j,
@@ -44,7 +44,7 @@ Equal confidences are one point, a *plateau*: no threshold can split them, so th
 **Exactness.** Losses of an instrument are integers over one divisor. Their sums are exact, risks and AUGRC are one division,
 and AURC, its optimum and the excesses are accumulated to 106 bits and rounded once. The order of the rows changes no bit.
 
-**Coverages** such as 0.3 are exact when they come as text (`"0.3"`, `aurc@0.3`). A Python float stands for the decimal it
+**Coverages** such as 0.3 are exact when they are given as text (`"0.3"`, `aurc@0.3`). A Python float means the decimal it
 prints as, and is reached within one part in 10¹².
 
 **Undefined** numbers are nan in Python and null in JSON, and come with a reason. The areas of a system that answered nothing
@@ -53,12 +53,12 @@ are 0 by convention, and `Curve.defined` is then false: such a system is never r
 
 
 def fields(function: object) -> dict[str, str]:
-    """The parts of a metric's docstring: Title, Meaning, each of SECTIONS, Example."""
+    """The parts of a quantity's docstring: Title, Meaning, each of SECTIONS, Example."""
     text = inspect.getdoc(function) or ""
-    head, found_sections, rest = text.partition("\nFormula:")
+    head, formula, rest = text.partition("\nFormula:")
     title, _, meaning = head.partition("\n\n")
-    body, found_example, example = (found_sections + rest).partition("\n\n>>>")
-    parts = {"Title": title.rstrip("."), "Meaning": _joined(meaning), "Example": (found_example + example).strip()}
+    body, prompt, example = (formula + rest).partition("\n\n>>>")
+    parts = {"Title": title.rstrip("."), "Meaning": _joined(meaning), "Example": (prompt + example).strip()}
     for name, content in re.findall(r"^(\w+): (.*(?:\n    .*)*)", body, flags=re.MULTILINE):
         parts[name] = _joined(content)
     return parts
@@ -68,28 +68,33 @@ def _joined(text: str) -> str:
     return " ".join(text.split())
 
 
-def _metric_section(metric: Any) -> str:
-    parts = fields(metric.function)
-    lines = [f"## `{metric.name}` — {parts['Title']}", "", parts["Meaning"], ""]
+def _section(entry: Quantity) -> str:
+    parts = fields(entry.function)
+    lines = [f"## `{entry.name}` — {parts['Title']}", "", parts["Meaning"], ""]
     lines += [f"- **{name}**: {parts[name]}" for name in SECTIONS]
-    key = f"**Key in result files**: `{metric.key}`; " if isinstance(metric, Metric) else ""
-    lines += [f"- {key}{BETTER[metric.better]}", "", "```python"]
-    also = next(
-        (
-            f", {noun}"
-            for noun in ("Forecasts", "Top")
-            if f"{noun}(" in parts["Example"] or f"{noun}." in parts["Example"]
-        ),
-        "",
-    )
-    lines += [
-        f">>> from {metric.function.__module__} import {metric.function.__name__}{also}",
-        parts["Example"],
-        "",
-        "```",
-        "",
-    ]
+    lines += [f"- **Interval**: {_interval(entry)}"]
+    if entry.of == "curve" and entry.reported:
+        lines += [f"- **Key in a `metrics` file**: `{f'{entry.under}.' if entry.under else ''}{entry.key}`"]
+    lines += [f"- {BETTER[entry.better].capitalize()}.", ""]
+    lines += ["```python", _import(entry, parts["Example"]), parts["Example"], "", "```", ""]
     return "\n".join(lines)
+
+
+def _interval(entry: Quantity) -> str:
+    if entry.point_only:
+        return "none is reported"
+    value, difference = (f"`{method}`" for method in entry.intervals)
+    return value if value == difference else f"{value}; {difference} for a difference"
+
+
+def _import(entry: Quantity, example: str) -> str:
+    """What an example takes from the module of its function."""
+    code = "\n".join(line[4:] for line in example.splitlines() if line.startswith((">>> ", "... ")))
+    nodes = [*ast.walk(ast.parse(code))]
+    imported = {node.asname or node.name for node in nodes if isinstance(node, ast.alias)}
+    used = {node.id for node in nodes if isinstance(node, ast.Name)} - imported
+    own = sorted(used & vars(sys.modules[entry.function.__module__]).keys())
+    return f">>> from {entry.function.__module__} import {', '.join(own)}"
 
 
 def _loss_table() -> str:
@@ -110,26 +115,28 @@ def _instrument_table() -> str:
 
 def _signal_table() -> str:
     rows = [
-        f"| `{signal.name}` | {signal.expected} | {'lower' if signal.lower_is_surer else '' if signal.text else 'higher'} "
+        f"| `{signal.name}` | {signal.expected} "
+        f"| {'lower' if signal.lower_is_more_confident else '' if signal.text else 'higher'} "
         f"| {'error' if signal.cautious is None else f'{signal.cautious:g}'} |"
         for signal in SIGNALS.values()
     ]
     lines = [
         "## Declared signals",
         "",
-        "A column or member of one of these names must hold what is said here, or null; any other",
+        "A column or member with one of these names must have the values listed here, or null; any other name is a",
+        "signal of your own and is kept as it is.",
+        "",
     ]
-    lines += ["name is a signal of your own and is kept as it comes.", ""]
-    lines += ["| name | values | surer | null, as a calibrator's feature |", "|---|---|---|---|", *rows, ""]
+    lines += ["| name | values | more confident | null, as a calibrator's feature |", "|---|---|---|---|", *rows, ""]
     return "\n".join(lines)
 
 
 CONFIDENCES = """\
 ## Confidence variants
 
-A confidence is made of the signals of an answered unit; higher is surer. A signal that is missing is always an error, and so is a
-null where the table gives it no meaning; what was put in for a null is counted. *Rounded* variants are sums of several signals,
-rounded to 12 decimals so that values equal on paper are one plateau. `demur variants RUN` says which ones a run can serve.
+A confidence is made of the signals of an answered unit; higher means more confident. A missing signal is always an error, and so is
+a null where the table gives it no meaning; the nulls that were filled are counted. *Rounded* variants are sums of several signals,
+rounded to 12 decimals so that values equal on paper are one plateau. `demur fields RUN` lists the ones a run can serve.
 """
 
 COMBINED = """\
@@ -165,36 +172,52 @@ def _target_table() -> str:
     return "\n".join([*lines, *(f"| `{target.name}` | {target.meaning} |" for target in TARGETS.values()), ""])
 
 
-RETRIEVAL = """\
-# Ranking metrics
+FAMILIES = {
+    "curve": "# Risk and coverage\n",
+    "units": """\
+# Counts and bias
+
+Reported for each item of an instrument, beside its coverage and risk.
+""",
+    "forecasts": """\
+# Calibration and detection
+
+Of probabilities: that an answer is right (calibration), or that a query has evidence (detection). Where all queries have evidence or
+none has, detection reports a conventional value (0.5 for `auroc`) and the warning `single_class`.
+""",
+    "ranking": """\
+# Rankings
 
 One query is one (post, criterion) pair with a set of gold ids and a list of distinct ids, best first; an empty list is an abstention.
-Each metric is one number a query, and 0 where there is no gold. Means are given over the queries with gold (`positives_only`) and over
-all queries (`all_queries`), pooled (`micro`) and averaged over criteria (`macro`). trec_eval agrees query by query, but for `map@K`,
-which divides by min(gold, K): trec_eval's is `map_trec@K`; and trec_eval leaves topics that are missing from a run out of its means.
-"""
+Each quantity is one number per query, and 0 where there is no gold. Means are given over the queries with gold (`with_gold`) and over
+all queries (`all`), pooled and averaged over criteria. trec_eval agrees query by query, except for `map@K`, which divides by
+min(gold, K): trec_eval's is `map_trec@K`; and trec_eval leaves topics that are missing from a run out of its means.
+""",
+    "selection": """\
+# What is shown
 
-DETECTION = """\
-# Detection metrics
+One number per query, averaged over queries: of the ids that were selected (`evidence_f1`), or of those a policy would show
+(`evidence_f1@gap`).
+""",
+    "decision": """\
+# No evidence here
 
-From a probability that a query has evidence. `auroc` is defined above; where all queries have evidence or none has, 0.5 is reported
-for it, and flagged `single_class`.
-"""
+The decision to return nothing, judged over all queries.
+""",
+}
 
 
-def _retrieval_tables() -> list[str]:
+def _policy_tables() -> list[str]:
     policies = [
         f"| `{kind.name}{f':{kind.parameter}' if kind.parameter else ''}` | {kind.meaning} |"
         for kind in POLICIES.values()
     ]
     ranges = [
-        f"| `{name}` | {one.baseline[0]:.2f}–{one.baseline[1]:.2f} | {one.good[0]:.2f}–{one.good[1]:.2f} |"
-        for name, one in RANGES.items()
+        f"| `{name}` | {known.baseline[0]:.2f}–{known.baseline[1]:.2f} | {known.good[0]:.2f}–{known.good[1]:.2f} |"
+        for name, known in RANGES.items()
     ]
     return [
-        "# What is shown",
-        "",
-        inspect.getdoc(evidence).replace("\n\n", " ") + " F1 is 2·hits / (gold + shown).",
+        "# Policies and bounds",
         "",
         _joined((inspect.getdoc(Bounds) or "").partition("\n>>>")[0]),
         "",
@@ -208,12 +231,8 @@ def _retrieval_tables() -> list[str]:
 def page() -> str:
     """The whole page."""
     tables = [_loss_table(), _instrument_table(), _signal_table(), _variant_table(), _target_table()]
-    metrics = ["# Metrics", "", *map(_metric_section, METRICS.values())]
-    calibration = ["# Calibration metrics", "", *map(_metric_section, CALIBRATION_METRICS.values())]
-    ranking = [RETRIEVAL, *map(_metric_section, RANKING_METRICS.values())]
-    told = [metric for metric in DETECTION_METRICS.values() if metric.name not in CALIBRATION_METRICS]
-    detection = [DETECTION, *map(_metric_section, told)]
-    return "\n".join([INTRODUCTION, *tables, *metrics, *calibration, *ranking, *detection, *_retrieval_tables()])
+    families = [part for of, head in FAMILIES.items() for part in (head, *map(_section, quantities(of)))]
+    return "\n".join([INTRODUCTION, *tables, *families, *_policy_tables()])
 
 
 if __name__ == "__main__":

@@ -47,7 +47,7 @@ def up(share: float) -> float:
 
 
 def text(x: float, y: float, content: str, anchor: str = "middle", colour: str = "black") -> str:
-    """A word in its place."""
+    """A text at a point."""
     return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{colour}">{content}</text>'
 
 
@@ -55,8 +55,8 @@ def two_curves() -> str:
     """The demo's two systems: risk against coverage, and the coverage both reach."""
     people = make_people(PEOPLE, seed=0)
     curves = [
-        Curve.of(run_system(people, system, seed=place).graded("abs", "llm"))
-        for place, system in enumerate((ZERO_SHOT, FEW_SHOT))
+        Curve.of(run_system(people, system, seed=seed).graded("abs", "llm"))
+        for seed, system in enumerate((ZERO_SHOT, FEW_SHOT))
     ]
     top = 1.0
     common = min(curve.cmax for curve in curves)
@@ -85,7 +85,7 @@ def forty_studies() -> str:
     truth = float(
         Curve.of(run_system(make_people(20_000, seed=99), ZERO_SHOT, seed=99).graded("abs", "llm")).selective_area
     )
-    found = [
+    estimates = [
         estimate(
             run_system(make_people(PEOPLE, seed=seed), ZERO_SHOT, seed=seed).graded("abs", "llm"),
             ["aurc"],
@@ -93,19 +93,19 @@ def forty_studies() -> str:
         )["aurc"]
         for seed in range(STUDIES)
     ]
-    top = max(one.recommended.high for one in found) * 1.05
+    top = max(number.recommended.high for number in estimates) * 1.05
 
     def parts() -> Iterator[str]:
         yield f'<path d="M{LEFT} {up(truth / top):.1f}H{RIGHT}" stroke="{GREY}" stroke-dasharray="4 4"/>'
         missed = 0
-        for place, one in enumerate(found):
-            ends = one.recommended
-            holds = ends.low <= truth <= ends.high
-            missed += not holds
-            x, colour = across((place + 0.5) / STUDIES), BLUE if holds else ORANGE
-            dash = "" if holds else ' stroke-dasharray="3 2"'
+        for index, number in enumerate(estimates):
+            ends = number.recommended
+            covers = ends.low <= truth <= ends.high
+            missed += not covers
+            x, colour = across((index + 0.5) / STUDIES), BLUE if covers else ORANGE
+            dash = "" if covers else ' stroke-dasharray="3 2"'
             yield f'<path d="M{x:.1f} {up(ends.low / top):.1f}V{up(ends.high / top):.1f}" stroke="{colour}" stroke-width="2"{dash}/>'
-            yield f'<circle cx="{x:.1f}" cy="{up(one.point / top):.1f}" r="3" fill="{colour}"/>'
+            yield f'<circle cx="{x:.1f}" cy="{up(number.value / top):.1f}" r="3" fill="{colour}"/>'
         caption = f"{STUDIES} simulated studies of {PEOPLE} participants; dashed: the true AURC, outside {missed} of the intervals"
         yield text(across(0.5), BOTTOM + 16, caption)
         for tick in (0.0, 0.25, 0.5):

@@ -20,53 +20,56 @@ CELLS = (
 Two made-up systems score the same 41 people on eight items each, and may decline to. Which one is better? Run this from top to bottom;
 with a run of your own, replace the first cell by `read_run("run.json", mode="zero_shot")`.""",
     """\
-from demur import Plan, Settings, estimate, evaluate, grade, metrics_artifact, reliability, risk_coverage
+from demur import Plan, Settings, estimate, evaluate, grade, reliability, risk_coverage
 from demur.report.tables import table_text
 from demur.simulate import FEW_SHOT, ZERO_SHOT, make_people, run_system
 
 people = make_people(41, seed=0)
-left, right = (run_system(people, system, seed=place).items() for place, system in enumerate((ZERO_SHOT, FEW_SHOT)))
-left""",
+zero_shot = run_system(people, ZERO_SHOT, seed=0).items()
+few_shot = run_system(people, FEW_SHOT, seed=1).items()
+zero_shot""",
     """\
 ## One curve
 
-Every distinct confidence is one working point: what is at least as sure is answered, the rest is declined. Coverage is a share of *all*
-items, abstentions counted.""",
+Every distinct confidence is one operating point: answers at least as confident are accepted, the rest are declined. Coverage is a share of
+*all* items, abstentions included.""",
     """\
-risk_coverage("llm", data=left, loss="abs")""",
+risk_coverage("llm", data=zero_shot, loss="abs")""",
     """\
 ## Every number, with its uncertainty
 
-Participants are resampled, not items. The recommended interval of each number was measured to cover.""",
+Participants are resampled, not items. The recommended interval of each number was chosen by its measured coverage.""",
     """\
-graded = grade(left, loss="abs", confidence="llm")
-found = estimate(graded, ["cmax", "aurc", "augrc", "mae@0.3"], plan=Plan(2000, seed=7), bands=True)
-found""",
-    """\
-The curve has two bands: one that holds at each coverage, and a wider one that holds along the whole curve at once.""",
-    """\
-band = found.bands.selective_risk
-for at, *ends in zip(
-    found.bands.coverage, band.low, band.high, band.low_simultaneous, band.high_simultaneous, strict=True
-):
-    print("coverage {:.3f}   [{:.3f}, {:.3f}]   along the curve [{:.3f}, {:.3f}]".format(at, *ends))""",
+graded = grade(zero_shot, loss="abs", confidence="llm")
+estimate(graded, ["cmax", "aurc", "augrc", "risk@0.3"], plan=Plan(2000, seed=7))""",
     """\
 ## Two systems
 
 Full areas over different coverages are shown and not compared; the areas up to the coverage both reach are.""",
     """\
 settings = Settings(loss="abs", confidence="llm,token_msp", grid=("0.3", "0.5"))
-metrics = metrics_artifact(evaluate(left, right, settings=settings, plan=Plan(2000, seed=7)))
-metrics""",
+results = evaluate({"zero_shot": zero_shot, "few_shot": few_shot}, settings=settings, plan=Plan(2000, seed=7))
+results""",
     """\
-`metrics.save("metrics.json")` writes it down; `demur figure metrics.json -o curves.pdf` draws it for a paper, and
-`demur table metrics.json --format latex` sets it. The same in Markdown:""",
+Results are a table: each number is a row, found by its columns.""",
     """\
-print(table_text(metrics, "markdown"))""",
+results.where(quantity="augrc@C_common", confidence="llm")""",
+    """\
+Each curve has two bands: an interval at each coverage, and a wider band for the whole curve at once.""",
+    """\
+bands = results.curves["zero_shot", "llm"].bands
+band = bands.selective_risk
+for at, *ends in zip(bands.coverage, band.low, band.high, band.low_simultaneous, band.high_simultaneous, strict=True):
+    print("coverage {:.3f}   [{:.3f}, {:.3f}]   along the curve [{:.3f}, {:.3f}]".format(at, *ends))""",
+    """\
+`results.save("metrics.json")` writes the file; `demur figure metrics.json -o curves.pdf` draws it for a paper, and
+`demur table metrics.json --format latex` makes a table. The same in Markdown:""",
+    """\
+print(table_text(results, "markdown"))""",
     """\
 ## Is a confidence a probability?""",
     """\
-reliability("verbalized", data=left)""",
+reliability("verbalized", data=zero_shot)""",
 )
 
 
@@ -74,10 +77,10 @@ def notebook() -> str:
     """The whole file: text and code take turns, and the code is run."""
     names: dict[str, Any] = {}
     cells = []
-    for place, source in enumerate(CELLS):
-        cell: dict[str, Any] = {"id": f"cell-{place}", "metadata": {}, "source": source.splitlines(keepends=True)}
-        if place % 2:
-            count = (place + 1) // 2
+    for index, source in enumerate(CELLS):
+        cell: dict[str, Any] = {"id": f"cell-{index}", "metadata": {}, "source": source.splitlines(keepends=True)}
+        if index % 2:
+            count = (index + 1) // 2
             cells.append({"cell_type": "code", **cell, "execution_count": count, "outputs": run(source, names, count)})
         else:
             cells.append({"cell_type": "markdown", **cell})
@@ -92,7 +95,7 @@ def notebook() -> str:
 
 
 def run(source: str, names: dict[str, Any], count: int) -> list[dict[str, Any]]:
-    """What a cell prints, and what its last line is worth."""
+    """What a cell prints, and the value of its last line."""
     *before, last = ast.parse(source).body
     printed, shown = io.StringIO(), None
     with contextlib.redirect_stdout(printed):

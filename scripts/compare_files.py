@@ -21,7 +21,9 @@ Key = tuple[Any, ...]
 RENAMED = {"bootstrap_t": "t_interval", "said": "mean_predicted", "came_true": "fraction_correct"}
 WORDING = {"convention", "message", "where", "reason", "no_interval", "definition", "command", "version"}
 KEY = ("system", "quantity", "confidence", "among", "group", "minus")
-USUAL = dict.fromkeys(("group", "minus", "value", "std_error", "ci95_low", "ci95_high", "method", "low", "high", "drop_rate"))
+USUAL = dict.fromkeys(
+    ("group", "minus", "value", "std_error", "ci95_low", "ci95_high", "method", "low", "high", "drop_rate")
+)
 USUAL |= dict.fromkeys(("upper_bound95", "spread", "at", "threshold", "share_above", "share_below"))
 USUAL |= {"confidence": "", "among": "all", "by_convention": False}
 _ABSENT = object()
@@ -251,7 +253,11 @@ def _as_before(new: Json, rows: dict[Key, Json]) -> Json:
                 "single_class": any(row["by_convention"] for key, row in told.items() if key[4] is None),
                 "single_class_criteria": [key[4][1] for key, row in told.items() if key[4] and row["by_convention"]],
                 "threshold_at_fpr": {
-                    key[1].removeprefix("tpr@fpr="): {"threshold": row["threshold"], "tpr": row["value"], "fpr": row["at"]}
+                    key[1].removeprefix("tpr@fpr="): {
+                        "threshold": row["threshold"],
+                        "tpr": row["value"],
+                        "fpr": row["at"],
+                    }
                     for key, row in rows.items()
                     if key[0] == name and key[1].startswith("tpr@") and key[4] is None and key[5] is None
                 },

@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from demur import Curve, Graded
-from reference.exact import Unit
+from demur.audit.loops.selective import Unit
 
 TARGETS = ("0.1", "0.25", "0.3", "0.5", "0.77", "0.9", "1")
 

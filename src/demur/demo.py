@@ -6,20 +6,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from demur.errors import UserError
-from demur.evaluation import Settings, evaluate
 from demur.read import read_inputs
-from demur.report.html import write_report
+from demur.report.html import report_html
+from demur.report.selective.sentences import comparison_sentences
 from demur.resample import Plan
-from demur.results import metrics_artifact
+from demur.results.selective import Settings, evaluate
 from demur.simulate import simulated_run
-from demur.verdict import comparison_sentences
 from demur.write import json_text, write_whole
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from demur.artifact import Metrics
     from demur.resample import Progress
+    from demur.results.table import Results
 
 # Of the first 300 seeds, the one whose two runs come closest to a published pair in coverage and error. With another
 # the comparison may well end undecided: 41 people are not many.
@@ -31,7 +30,7 @@ MODES = ("zero_shot", "few_shot")
 class Demonstration:
     """What was made, where it is, and what it says."""
 
-    metrics: Metrics
+    results: Results
     explanation: str
     run: Path
     artifact: Path
@@ -46,14 +45,15 @@ def demonstrate(folder: Path, *, progress: Progress | None = None) -> Demonstrat
         raise UserError(f"{folder}: cannot be made ({error.strerror})") from None
     run = write_whole(folder / "run.json", json_text(simulated_run(PARTICIPANTS, seed=SEED, run_id="demo")))
     items = read_inputs([run, run], modes=MODES)
-    found = evaluate(*items, settings=Settings(loss="abs"), plan=Plan(10_000, seed=SEED, progress=progress))
-    metrics = metrics_artifact(found, command="demur demo")
-    sentences = comparison_sentences(metrics, "llm", MODES)
+    plan = Plan(10_000, seed=SEED, progress=progress)
+    results = evaluate(*items, settings=Settings(loss="abs"), plan=plan, command="demur demo")
+    sentences = comparison_sentences(results, "llm", dict(zip(results.systems, MODES, strict=True)))
     sentences.insert(0, f"{PARTICIPANTS} made-up participants were scored by two made-up systems that may abstain.")
+    page = report_html(results)
     return Demonstration(
-        metrics=metrics,
+        results=results,
         explanation="\n".join(sentences),
         run=run,
-        artifact=metrics.save(folder / "metrics.json"),
-        page=write_report(metrics, folder / "report.html"),
+        artifact=results.save(folder / "metrics.json"),
+        page=write_whole(folder / "report.html", page, inputs=results.input_paths),
     )

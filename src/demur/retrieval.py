@@ -1,4 +1,12 @@
-"""Retrieval one query at a time, and the detection of queries without evidence: thin calls of the metrics."""
+"""Retrieval one query at a time, and the detection of queries without evidence: thin calls of the quantities.
+
+>>> recall_at_k({"a", "b"}, ["x", "a", "y"], 2), hit_at_k({"a", "b"}, ["x", "a", "y"], 1)
+(0.5, 0.0)
+>>> map_at_k({"a", "b", "c"}, ["a", "b"], 2), map_trec_at_k({"a", "b", "c"}, ["a", "b"], 2)
+(1.0, 0.6666666666666666)
+>>> ndcg_at_k({"a"}, ["x", "a"], 2)
+0.6309297535714575
+"""
 
 from __future__ import annotations
 
@@ -6,13 +14,14 @@ from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Any
 
 from demur.errors import UserError
-from demur.quantities.detection import checked_rate, detection_measures, single_class, threshold_at_fpr
+from demur.quantities import Measure
+from demur.quantities.detection import by_convention, checked_rate, detection_measures, single_class, threshold_at_fpr
 from demur.quantities.forecasts import Forecasts
-from demur.quantities.retrieval import RANKING_METRICS, Top, checked_depth
+from demur.quantities.ranking import Top, checked_depth
 from demur.ranking_columns import rankings_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
 __all__ = [
     "compute_threshold_at_fpr",
@@ -27,77 +36,31 @@ __all__ = [
 ]
 
 
-def recall_at_k(gold_ids: Collection[Any], ranked_ids: Sequence[Any], k: int) -> float:
-    """Share of the gold ids that are among the first k; 0 if there is no gold.
+def _at_k(stem: str) -> Callable[[Collection[Any], Sequence[Any], int], float]:
+    """A ranking quantity of one query: its gold ids, its ranked ids, and how many of these are looked at."""
+    quantity = Measure.of(f"{stem}@1").quantity
 
-    >>> recall_at_k({"a", "b"}, ["x", "a", "y"], 2)
-    0.5
-    """
-    return _one("recall@K", gold_ids, ranked_ids, k)
+    def of_query(gold_ids: Collection[Any], ranked_ids: Sequence[Any], k: int) -> float:
+        depth = checked_depth(k)
+        if isinstance(gold_ids, (str, bytes)) or isinstance(ranked_ids, (str, bytes)):
+            raise UserError("ids come as a list or a set of them, not as one text")
+        if isinstance(ranked_ids, AbstractSet):
+            raise UserError("ranked ids come as a list, best first: a set has no order")
+        rankings = rankings_of([frozenset(gold_ids)], [[*ranked_ids]])
+        return float(quantity.function(Top(rankings, depth))[0])
 
-
-def precision_at_k(gold_ids: Collection[Any], ranked_ids: Sequence[Any], k: int) -> float:
-    """Share of the first k places that hold a gold id.
-
-    >>> precision_at_k({"a", "b"}, ["x", "a", "y"], 2)
-    0.5
-    """
-    return _one("precision@K", gold_ids, ranked_ids, k)
-
-
-def hit_at_k(gold_ids: Collection[Any], ranked_ids: Sequence[Any], k: int) -> float:
-    """1 if any gold id is among the first k, else 0.
-
-    >>> hit_at_k({"a", "b"}, ["x", "a", "y"], 1)
-    0.0
-    """
-    return _one("hit@K", gold_ids, ranked_ids, k)
+    of_query.__name__ = of_query.__qualname__ = f"{stem}_at_k"
+    of_query.__doc__ = (quantity.function.__doc__ or "").partition(">>>")[0]
+    return of_query
 
 
-def mrr_at_k(gold_ids: Collection[Any], ranked_ids: Sequence[Any], k: int) -> float:
-    """Reciprocal of the rank of the first gold id among the first k; 0 if there is none.
-
-    >>> mrr_at_k({"a", "b"}, ["x", "a", "b"], 3)
-    0.5
-    """
-    return _one("mrr@K", gold_ids, ranked_ids, k)
-
-
-def map_at_k(gold_ids: Collection[Any], ranked_ids: Sequence[Any], k: int) -> float:
-    """Precisions at the hits among the first k, summed and divided by min(|gold|, k).
-
-    >>> map_at_k({"a", "b", "c"}, ["a", "b"], 2)
-    1.0
-    """
-    return _one("map@K", gold_ids, ranked_ids, k)
-
-
-def map_trec_at_k(gold_ids: Collection[Any], ranked_ids: Sequence[Any], k: int) -> float:
-    """Precisions at the hits among the first k, summed and divided by |gold|, as trec_eval does.
-
-    >>> map_trec_at_k({"a", "b", "c"}, ["a", "b"], 2)
-    0.6666666666666666
-    """
-    return _one("map_trec@K", gold_ids, ranked_ids, k)
-
-
-def ndcg_at_k(gold_ids: Collection[Any], ranked_ids: Sequence[Any], k: int) -> float:
-    """Discounted gain of the first k ids over that of the best order; 0 if there is no gold.
-
-    >>> ndcg_at_k({"a"}, ["x", "a"], 2)
-    0.6309297535714575
-    """
-    return _one("ndcg@K", gold_ids, ranked_ids, k)
-
-
-def _one(name: str, gold_ids: Collection[Any], ranked_ids: Sequence[Any], k: int) -> float:
-    depth = checked_depth(k)
-    if isinstance(gold_ids, (str, bytes)) or isinstance(ranked_ids, (str, bytes)):
-        raise UserError("ids come as a list or a set of them, not as one text")
-    if isinstance(ranked_ids, AbstractSet):
-        raise UserError("ranked ids come as a list, best first: a set has no order")
-    facts = rankings_of([frozenset(gold_ids)], [[*ranked_ids]])
-    return float(RANKING_METRICS[name].function(Top(facts, depth))[0])
+recall_at_k = _at_k("recall")
+precision_at_k = _at_k("precision")
+hit_at_k = _at_k("hit")
+mrr_at_k = _at_k("mrr")
+map_at_k = _at_k("map")
+map_trec_at_k = _at_k("map_trec")
+ndcg_at_k = _at_k("ndcg")
 
 
 def compute_threshold_at_fpr(y_prob: Any, y_true: Any, target_fpr: float = 0.05) -> tuple[float | None, float, float]:
@@ -121,8 +84,8 @@ def no_evidence_metrics(y_prob: Any, y_true: Any) -> dict[str, float | bool]:
     1.0
     """
     forecasts = _forecasts(y_prob, y_true)
-    found: dict[str, float | bool] = {str(measure): float(measure(forecasts)[0]) for measure in detection_measures()}
-    return found | {"single_class": single_class(forecasts)}
+    numbers = {str(measure): float(by_convention(measure, forecasts)[0]) for measure in detection_measures()}
+    return {**numbers, "single_class": single_class(forecasts)}
 
 
 def _forecasts(y_prob: Any, y_true: Any) -> Forecasts:

@@ -1,6 +1,6 @@
 """Coverage study: how often intervals hold the truth, on made-up data whose truth is known.
 
-    demur study --participants 41 --datasets 1000 --seed 1
+    demur study intervals --participants 41 --datasets 1000 --seed 1
 
 For planning: put in the number of participants you can afford and see what an interval will be worth, and how wide.
 """
@@ -11,27 +11,25 @@ import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from demur.comparison import compare
 from demur.curve import Curve
 from demur.draws import checked_seed
-from demur.errors import UserError, literal
-from demur.estimates import estimate
+from demur.inference.key import Minus
 from demur.instruments import PHQ8, Instrument
+from demur.losses import loss as loss_named
 from demur.quantities import Measure
 from demur.resample import Plan
-from demur.simulate import FEW_SHOT, ZERO_SHOT, People, System, make_people, run_system
+from demur.results.selective import compare, estimate
+from demur.simulate import FEW_SHOT, ZERO_SHOT, People, System, check_count, check_people, make_people, run_system
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from demur.comparison import Comparison
-    from demur.estimates import Estimate
     from demur.graded import Graded
+    from demur.inference.estimates import Estimate
     from demur.resample import Progress
 
-ONE = ("aurc", "augrc", "cmax", "mae@0.3")
-_AT_LARGE = 200_000
+SINGLE = ("aurc", "augrc", "cmax", "risk@0.3")
 PAIRED = ("aurc", "augrc", "augrc@C_common")
+_INTERVALS = ("recommended", "percentile", "item-level")
+_AT_LARGE = 200_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +43,10 @@ class Design:
     confidence: str = "llm_evidence_count"
     correlation: float = 0.6
     instrument: Instrument = PHQ8
+
+    def __post_init__(self) -> None:
+        check_people(self.participants, self.correlation)
+        loss_named(self.loss)
 
     def people(self, participants: int, seed: int) -> People:
         """So many made-up participants of this design."""
@@ -60,17 +62,17 @@ class Tally:
     widths: list[float] = field(default_factory=list)
     datasets: int = 0
 
-    def add(self, found: Estimate, unclustered: Estimate | None) -> None:
+    def add(self, estimate: Estimate, unclustered: Estimate | None) -> None:
         """Count one more data set; an interval that does not exist has not held anything."""
         self.datasets += 1
-        intervals = {"recommended": found.recommended, "percentile": found.percentile}
+        intervals = {"recommended": estimate.recommended, "percentile": estimate.percentile}
         if unclustered is not None:
             intervals["item-level"] = unclustered.percentile
-        for name, ends in intervals.items():
-            inside = ends is not None and ends.low <= self.truth <= ends.high
+        for name, interval in intervals.items():
+            inside = interval is not None and interval.low <= self.truth <= interval.high
             self.held[name] = self.held.get(name, 0) + inside
-        if found.recommended is not None:
-            self.widths.append(found.recommended.high - found.recommended.low)
+        if estimate.recommended is not None:
+            self.widths.append(estimate.recommended.high - estimate.recommended.low)
 
     def share(self, interval: str) -> float:
         """Share of the data sets in which the interval held the truth."""
@@ -82,17 +84,19 @@ def coverage(
 ) -> dict[str, Tally]:
     """Simulate many data sets of one design and count which intervals hold the population's numbers."""
     checked_seed(seed)
-    for name, value in (("datasets", datasets), ("n_resamples", n_resamples)):
-        if type(value) is not int or value < 1:
-            raise UserError(f"{name} {literal(value)}, expected an integer, 1 or more")
+    check_count("datasets", datasets)
+    check_count("n_resamples", n_resamples)
     tallies = {name: Tally(truth) for name, truth in _truths(design, seed).items()}
     for number in range(datasets):
-        left, right = _data_set(design, seed + 1 + number)
+        systems = _data_set(design, seed + 1 + number)
         plan = Plan(n_resamples, seed=number)
-        pair = compare(left, right, ONE, plan=plan)
-        items = estimate(replace(left, clusters=None), ONE, plan=plan)
-        for name, found in _found(pair):
-            tallies[name].add(found, items[name] if name in ONE else None)
+        table = compare(systems, SINGLE, plan=plan)
+        unclustered = estimate(replace(systems["left"], clusters=None), SINGLE, plan=plan)
+        for name in SINGLE:
+            tallies[name].add(table.one(system="left", quantity=name), unclustered[name])
+        for name in PAIRED:
+            difference = table.one(system="right", quantity=name, minus=Minus("system", "left"))
+            tallies[f"Δ{name}"].add(difference, None)
         if progress:
             progress(number + 1, datasets)
     return tallies
@@ -107,9 +111,9 @@ def report(design: Design, tallies: dict[str, Tally]) -> str:
         f"{'':16}{'truth':>10}{'recommended':>13}{'percentile':>12}{'item-level':>12}{'mean width':>12}",
     ]
     for name, tally in tallies.items():
-        kinds = ("recommended", "percentile", "item-level")
-        one, two, three = (f"{tally.share(kind):.1%}" if kind in tally.held else "" for kind in kinds)
-        lines.append(f"{name:16}{tally.truth:10.4f}{one:>13}{two:>12}{three:>12}{_mean(tally.widths):12.4f}")
+        shares = [f"{tally.share(kind):.1%}" if kind in tally.held else "" for kind in _INTERVALS]
+        cells = "{:>13}{:>12}{:>12}".format(*shares)
+        lines.append(f"{name:16}{tally.truth:10.4f}{cells}{_mean(tally.widths):12.4f}")
     return "\n".join(lines)
 
 
@@ -120,9 +124,9 @@ def _truths(design: Design, seed: int) -> dict[str, float]:
         for system in (design.left, design.right)
     )
     common = f"augrc@{min(left.cmax, right.cmax):.9f}"
-    deltas = {f"Δ{name}": _taken(name, right) - _taken(name, left) for name in ("aurc", "augrc")}
-    at_common = {"Δaugrc@C_common": _taken(common, right) - _taken(common, left)}
-    return {name: _taken(name, left) for name in ONE} | deltas | at_common
+    exact = {"augrc@C_common": common}
+    deltas = {f"Δ{name}": _taken(exact.get(name, name), right) - _taken(exact.get(name, name), left) for name in PAIRED}
+    return {name: _taken(name, left) for name in SINGLE} | deltas
 
 
 def _taken(name: str, curve: Curve) -> float:
@@ -133,15 +137,10 @@ def _mean(values: list[float]) -> float:
     return math.fsum(values) / len(values) if values else math.nan
 
 
-def _data_set(design: Design, seed: int) -> tuple[Graded, Graded]:
+def _data_set(design: Design, seed: int) -> dict[str, Graded]:
     people = design.people(design.participants, seed)
-    sides = enumerate((design.left, design.right))
-    runs = (run_system(people, system, seed=2 * seed + side) for side, system in sides)  # no two runs share a seed
-    left, right = (run.graded(design.loss, design.confidence) for run in runs)
-    return left, right
-
-
-def _found(pair: Comparison) -> Iterator[tuple[str, Estimate]]:
-    yield from pair.left.items()
-    for name in PAIRED:
-        yield f"Δ{name}", pair.deltas[name]
+    systems = {"left": design.left, "right": design.right}
+    return {
+        name: run_system(people, system, seed=2 * seed + index).graded(design.loss, design.confidence)
+        for index, (name, system) in enumerate(systems.items())  # no two runs share a seed
+    }

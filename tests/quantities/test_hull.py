@@ -3,9 +3,9 @@ import random
 import numpy as np
 import pytest
 
+from demur.audit.loops.selective import Point, hull
 from demur.exact import Fraction, sum_of_quotients
 from demur.hull import lower_hull
-from reference.exact import Point, hull
 
 
 def reference_hull(counts, sums):

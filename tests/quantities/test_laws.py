@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from cases import answered_lists, curve_of, units_lists
 from demur import Coverage, Curve, Graded, Measure
+from demur.audit.loops.selective import Unit
 from demur.quantities import default_measures, quantities
 from demur.quantities.areas import augrc, aurc, cmax
 from demur.quantities.excess import (
@@ -23,7 +24,6 @@ from demur.quantities.excess import (
     eaurc,
 )
 from demur.quantities.operating import augrc_at, aurc_at, risk, risk_at
-from reference.exact import Unit
 
 ALL = list(default_measures())
 SCALE_FREE = {"cmax", "aurc_gap_pct", "augrc_gap_pct", "achievable_gain_pct"}

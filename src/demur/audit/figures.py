@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from decimal import Decimal
+from decimal import ROUND_DOWN, Decimal
 from typing import Any, Literal
 
 from demur.errors import UserError, literal
@@ -13,9 +13,13 @@ from demur.errors import UserError, literal
 Status = Literal["match", "differs", "not recognised"]
 
 FINEST = 1e-9
+_HALF = 0.5
+_MOST = 1e9  # of a value whose last digits are worth a look
 _ROUNDING = 1e-12  # of a double against its own decimal
 _SCALES = {"given in percent (× 100)": 100.0, "given × 1000": 1000.0, "given as a share (÷ 100)": 0.01}
 _WORTH_SCALING = 1e-6
+CUT_OFF = "cut off, not rounded"
+NO_CAUSE = "no known cause"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,23 +51,48 @@ class Printed:
         """How far a value may lie from it: half a unit of the last digit, or 1e-9 where more digits are given."""
         return max(self.half_unit, FINEST)
 
-    def agrees(self, value: float) -> bool:
-        """Whether a value, printed to as many digits, could read like this."""
-        return abs(self.value - value) <= self.tolerance + _ROUNDING * max(1.0, abs(value))
+    def agrees(self, value: float, *, share: bool = True) -> bool:
+        """Whether a value, printed to as many digits, could read like this.
+
+        A bare 0 or 1 that stands for a `share` is exact: half a unit around it would allow for any share.
+
+        >>> Printed.of("1").agrees(0.7), Printed.of("1").agrees(0.7, share=False), Printed.of("1.0").agrees(0.97)
+        (False, True, True)
+        """
+        bare = self.half_unit == _HALF and self.value in (0, 1) and 0 <= value <= 1
+        tolerance = FINEST if bare and share else self.tolerance
+        return abs(self.value - value) <= tolerance + _ROUNDING * max(1.0, abs(value))
+
+    @property
+    def telling(self) -> bool:
+        """Whether there are digits enough for an agreement to mean something: two significant ones."""
+        return len(Decimal(self.text).as_tuple().digits) > 1
+
+    def cuts_off(self, value: float) -> bool:
+        """Whether the digits are those of a value with the others left out, where rounding would give another last one.
+
+        >>> Printed.of("0.66").cuts_off(2 / 3), Printed.of("0.67").cuts_off(2 / 3)
+        (True, False)
+        """
+        exact = Decimal(self.text)
+        has_decimals = FINEST < self.half_unit < _HALF and abs(value) < _MOST
+        return has_decimals and not self.agrees(value) and Decimal(repr(value)).quantize(exact, ROUND_DOWN) == exact
 
 
 @dataclass(frozen=True, slots=True)
 class Expected:
     """What the data give for one figure.
 
-    `value` is None where it is undefined, `band` what an interval's end may be given the Monte-Carlo error, and
-    `exact` asks for equality, as counts do. `otherwise` holds what known other ways of computing would give, by what
-    they are: the first that agrees with a figure that differs is its likely cause.
+    `value` is None where it is undefined, `band` what an interval's end may be given the Monte-Carlo error, `exact`
+    asks for equality, as counts do, and a `share` lies between 0 and 1 if its value does. `otherwise` holds what known
+    other ways of computing would give, by what they are: the first that agrees with a figure that differs is its likely
+    cause.
     """
 
     value: float | None
     band: tuple[float, float] | None = None
     exact: bool = False
+    share: bool = True
     otherwise: Mapping[str, float | None] = field(default_factory=dict)
 
     def agrees(self, reported: Printed | None) -> bool:
@@ -73,13 +102,16 @@ class Expected:
         if self.exact:
             return reported.value == self.value
         if self.band is None:
-            return reported.agrees(self.value)
+            return reported.agrees(self.value, share=self.share)
         return self.band[0] - reported.tolerance <= reported.value <= self.band[1] + reported.tolerance
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One reported figure and what became of it: `cause` says why it differs, or why nobody can tell."""
+    """One reported figure and what became of it: `cause` says why it differs, or why nobody can tell.
+
+    `key` is how a reader calls it, `path` the names that lead to it in the file.
+    """
 
     key: str
     status: Status
@@ -87,11 +119,12 @@ class Finding:
     recomputed: float | None = None
     band: tuple[float, float] | None = None
     cause: str | None = None
+    path: tuple[str, ...] = ()
 
 
-def flattened(content: Any, place: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+def flattened(content: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
     """Every leaf of a parsed file with its path; a place in a list is its number."""
-    waiting = [(place, content)]  # a parser may go deeper than the interpreter does
+    waiting: list[tuple[tuple[str, ...], Any]] = [((), content)]  # a parser may go deeper than the interpreter does
     while waiting:
         path, value = waiting.pop()
         if isinstance(value, (Mapping, list)):
@@ -129,12 +162,16 @@ def _cause(reported: Printed | None, expected: Expected) -> str | None:
     """The first known way of computing that gives the reported figure, as it is or on another scale."""
     if reported is None:
         return None
+    if expected.value is not None and not expected.exact and reported.cuts_off(expected.value):
+        return CUT_OFF
     ways = [(None, expected.value), *expected.otherwise.items()]
     for way, value in ways:
         if way is not None and value is not None and reported.agrees(value):
             return way
+    scales = _SCALES if reported.value else {}  # 0 is 0 on any scale
     for way, value in ways:
-        for scale, factor in _SCALES.items():
+        for scale, factor in scales.items():
             if value is not None and abs(value) > _WORTH_SCALING and reported.agrees(value * factor):
                 return scale if way is None else f"{way}, {scale}"
-    return None
+    scaled = {scale: factor * (expected.value or 0) for scale, factor in scales.items()}
+    return next((f"{scale}, {CUT_OFF}" for scale, value in scaled.items() if reported.cuts_off(value)), None)

@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from typing import TYPE_CHECKING, Any, get_args
 
-from demur.audit.figures import Finding, Status
+from demur.audit.figures import NO_CAUSE, Finding, Status
 from demur.errors import harmless, unknown
 from demur.text_table import table
 
@@ -20,66 +20,93 @@ _RANGES = (
     "a range is what Monte-Carlo error allows, 4 standard errors of both sets of draws, or ties that rounding breaks "
     "(docs/audit.md)"
 )
+_OTHER_DATA = "most figures differ, and none for a known cause: they point to other data"
+_MANY = 3
+_UNNAMED = "no known figure has this name"
 
 
 def findings_text(findings: Sequence[Finding], only: Collection[str] = STATUSES) -> str:
-    """One line a figure of these kinds, under the name it was reported by, and how many there are of each kind.
+    """One line per figure of these kinds, how many there are of each kind, and how many differ for each cause.
 
     Where any is held against a range, the last line says how wide a range is.
     """
-    rows = [tuple(map(harmless, _row(one))) for one in findings if one.status in only]
+    rows = [tuple(map(harmless, _row(finding))) for finding in findings if finding.status in only]
     counts = ", ".join(f"{count} {status}" for status, count in counted(findings).items())
     total = f"{len(findings)} figure{'s' if len(findings) != 1 else ''}"
     listed = [*table([_HEADER, *rows], to_the_left=_WORDS), ""] if rows else []
-    ranges = [_RANGES] if any(one.band is not None for one in findings) else []
-    return "\n".join([*listed, f"{total}: {counts}", *ranges])
+    causes = [(str(count), harmless(cause)) for cause, count in by_cause(findings).items()]
+    summary = ["", *table([("differs", "cause"), *causes], to_the_left=(1,))] if causes else []
+    advice = hint(findings)
+    ranges = [_RANGES] if any(finding.band is not None for finding in findings) else []
+    return "\n".join([*listed, f"{total}: {counts}", *summary, *(["", advice] if advice else []), *ranges])
 
 
 def counted(findings: Sequence[Finding]) -> dict[str, int]:
     """How many figures match, differ and are not recognised."""
-    counts = Counter(one.status for one in findings)
+    counts = Counter(finding.status for finding in findings)
     return {status: counts[status] for status in STATUSES}
 
 
+def by_cause(findings: Sequence[Finding]) -> dict[str, int]:
+    """How many figures differ for each cause, the most frequent first."""
+    return dict(Counter(_cause(finding) for finding in findings if finding.status == "differs").most_common())
+
+
+def hint(findings: Sequence[Finding]) -> str | None:
+    """What to look at first, where the figures as a whole say something."""
+    causes, matching = by_cause(findings), counted(findings)["match"]
+    unexplained = causes.get(NO_CAUSE, 0)
+    return _OTHER_DATA if unexplained >= _MANY and unexplained > matching and len(causes) == 1 else None
+
+
 def findings_json(findings: Sequence[Finding], only: Collection[str] = STATUSES) -> dict[str, Any]:
-    """The same as members of a JSON object; a band without an end on one side has null there."""
+    """The same as members of a JSON object; a band without an end on finding side has null there."""
     return {
         "counts": {status.replace(" ", "_"): count for status, count in counted(findings).items()},
+        "causes": by_cause(findings),
+        "hint": hint(findings),
         "findings": [
             {
-                "key": one.key,
-                "status": one.status,
-                "reported": one.reported,
-                "recomputed": one.recomputed,
-                "band": None if one.band is None else [end if math.isfinite(end) else None for end in one.band],
-                "cause": one.cause,
+                "key": finding.key,
+                "path": [*finding.path],
+                "status": finding.status,
+                "reported": finding.reported,
+                "recomputed": finding.recomputed,
+                "band": None if finding.band is None else [end if math.isfinite(end) else None for end in finding.band],
+                "cause": _cause(finding) or None,
             }
-            for one in findings
-            if one.status in only
+            for finding in findings
+            if finding.status in only
         ],
     }
 
 
 def statuses(names: Sequence[str]) -> tuple[str, ...]:
-    """Kinds of findings by their names, which may stand in one text with commas between; none given, all."""
+    """Kinds of findings by their names, which may stand in finding text with commas between; none given, all."""
     named = {status.replace(" ", "-"): (status,) for status in STATUSES} | {"all": STATUSES}
-    found: list[str] = []
+    chosen: list[str] = []
     for name in (part.strip() for text in names for part in text.split(",")):
         if name not in named:
             raise unknown("status", name, named)
-        found += named[name]
-    return tuple(found) or STATUSES
+        chosen += named[name]
+    return tuple(chosen) or STATUSES
 
 
-def _row(one: Finding) -> tuple[str, ...]:
-    return one.status, one.key, one.reported, _recomputed(one), one.cause or ""
+def _cause(finding: Finding) -> str:
+    """Why a figure differs or is not recognised; nothing of finding that matches."""
+    silent = {"match": "", "differs": NO_CAUSE, "not recognised": _UNNAMED}
+    return finding.cause or silent[finding.status]
 
 
-def _recomputed(one: Finding) -> str:
-    if one.status == "not recognised":
+def _row(finding: Finding) -> tuple[str, ...]:
+    return finding.status, finding.key, finding.reported, _recomputed(finding), _cause(finding)
+
+
+def _recomputed(finding: Finding) -> str:
+    if finding.status == "not recognised":
         return "–"
-    if one.recomputed is None:
+    if finding.recomputed is None:
         return "undefined"
-    if isinstance(one.recomputed, bool):
-        return "true" if one.recomputed else "false"
-    return f"{one.recomputed:.12g}" if one.band is None else f"{one.band[0]:.6g} to {one.band[1]:.6g}"
+    if isinstance(finding.recomputed, bool):
+        return "true" if finding.recomputed else "false"
+    return f"{finding.recomputed:.12g}" if finding.band is None else f"{finding.band[0]:.6g} to {finding.band[1]:.6g}"

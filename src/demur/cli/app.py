@@ -6,6 +6,7 @@ import io
 import shlex
 import sys
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Protocol
 
@@ -17,6 +18,7 @@ from demur.errors import UserError, literal
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from demur.calibration import Calibration
     from demur.items import Items
 
 app = typer.Typer(
@@ -44,12 +46,8 @@ Seed = Annotated[
 ]
 SimulationSeed = Annotated[int, typer.Option(help="Seed of the simulation: any integer, 0 or more.")]
 LossName = Annotated[str, typer.Option(help="abs, abs_norm or zero_one.")]
-Baseline = Annotated[
-    str | None, typer.Option(help="The system the others are compared with; the first if not given.")
-]
-Output = Annotated[
-    Path | None, typer.Option(help="The file to write; if not given, one under data/outputs/ is named.")
-]
+Baseline = Annotated[str | None, typer.Option(help="The system the others are compared with; the first if not given.")]
+Output = Annotated[Path | None, typer.Option(help="The file to write; if not given, one under data/outputs/ is named.")]
 ReportPage = Annotated[Path | None, typer.Option("--report", help="A page to write as well: the report of the file.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the file instead of the report.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing.")]
@@ -113,14 +111,21 @@ def listed(text: str | None) -> list[str] | None:
     return None if text is None else [part.strip() for part in text.split(",")]
 
 
-def read_one(
-    path: Path, mode: str | None, experiment: int | None, instrument: str, column: list[str] | None
-) -> Items:
+def read_one(path: Path, mode: str | None, experiment: int | None, instrument: str, column: list[str] | None) -> Items:
     """The facts of one run or table."""
     from demur.read import read_items  # noqa: PLC0415  (--help does not pay for it)
 
     columns = named(column, "--column")
     return read_items(path, mode=mode, experiment=experiment, instrument=instrument, columns=columns)
+
+
+def fitted(path: Path | None) -> Calibration | None:
+    """The calibration of a file, where one is given."""
+    if path is None:
+        return None
+    from demur.calibration import load_calibration  # noqa: PLC0415  (fitted models are slow to import)
+
+    return load_calibration(path)
 
 
 def check_flags(resamples: int, seed: int | None, created_at: str | None, *, as_json: bool, quiet: bool) -> None:
@@ -134,25 +139,54 @@ def check_flags(resamples: int, seed: int | None, created_at: str | None, *, as_
         raise UserError("--json prints and --quiet does not: give one of them")
 
 
-def write_results(
-    artifact: Artifact, output: Path | None, report: Path | None, kind: str, inputs: Sequence[str | Path] = ()
-) -> list[Path]:
-    """Write a file, and its page where one is asked for: both or neither."""
-    from demur.write import check_target, write_whole  # noqa: PLC0415
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """Where a result goes: the file, its page where one is asked for, and what is printed."""
 
-    path = output or _under_outputs(f"{kind}-{artifact.fingerprint[:8]}.json")
-    protected = [*artifact.input_paths, *inputs]
-    check_target(path, inputs=protected)
-    if report is None:
-        return [write_whole(path, artifact.text, inputs=protected)]
-    from demur.report.html import report_html  # noqa: PLC0415
-    from demur.strict_json import fingerprint  # noqa: PLC0415
+    kind: str
+    output: Path | None
+    report: Path | None
+    inputs: Sequence[str | Path] = ()
+    as_json: bool = False
+    quiet: bool = False
 
-    if report.resolve() == path.resolve():
-        raise UserError(f"{report}: is the place of the result file; give the report another")
-    page = report_html(artifact, sha256=fingerprint(artifact.text.encode()))
-    written = write_whole(report, page, inputs=protected)
-    return [write_whole(path, artifact.text, inputs=protected), written]
+    def of(self, artifact: Artifact, text: Callable[[], str]) -> None:
+        """Write and print; what goes wrong with the words goes wrong before anything is written."""
+        words = "" if self.quiet or self.as_json else text()
+        written = self._write(artifact)
+        if self.as_json:
+            typer.echo(artifact.text, nl=False)
+        elif not self.quiet:
+            _print(words)
+            for path in written:
+                typer.echo(f"wrote {path}")
+
+    def _write(self, artifact: Artifact) -> list[Path]:
+        """The file, and its page: both or neither."""
+        from demur.write import check_target, write_whole  # noqa: PLC0415
+
+        path = self.output or _under_outputs(f"{self.kind}-{artifact.fingerprint[:8]}.json")
+        protected = [*artifact.input_paths, *self.inputs]
+        check_target(path, inputs=protected)
+        if self.report is None:
+            return [write_whole(path, artifact.text, inputs=protected)]
+        from demur.report.html import report_html  # noqa: PLC0415
+        from demur.strict_json import fingerprint  # noqa: PLC0415
+
+        if self.report.resolve() == path.resolve():
+            raise UserError(f"{self.report}: is the place of the result file; give the report another")
+        page = report_html(artifact, sha256=fingerprint(artifact.text.encode()))
+        written = write_whole(self.report, page, inputs=protected)
+        return [write_whole(path, artifact.text, inputs=protected), written]
+
+
+def _print(text: str) -> None:
+    if sys.stdout.isatty():
+        from demur.report.console import print_report  # noqa: PLC0415
+
+        print_report(text)
+    else:
+        typer.echo(text)
 
 
 def _under_outputs(name: str) -> Path:
@@ -163,25 +197,6 @@ def _under_outputs(name: str) -> Path:
     except OSError as error:
         raise UserError(f"{folder}: cannot be made ({error.strerror}); name a file with --output") from None
     return folder / name
-
-
-def print_results(
-    artifact: Artifact, written: list[Path], text: Callable[[], str], *, as_json: bool = False, quiet: bool = False
-) -> None:
-    """Print the file, or the report as text and where the files are, or nothing."""
-    if quiet:
-        return
-    if as_json:
-        typer.echo(artifact.text, nl=False)
-        return
-    if sys.stdout.isatty():
-        from demur.report.console import print_report  # noqa: PLC0415
-
-        print_report(text())
-    else:
-        typer.echo(text())
-    for path in written:
-        typer.echo(f"wrote {path}")
 
 
 @contextmanager

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from os.path import realpath
-from pathlib import Path  # noqa: TC003  (typer reads the annotations)
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from demur.cli.app import TRUST, CalibrationFile, InstrumentName, app, named, progress_bar
-from demur.errors import UserError
+from demur.cli.app import TRUST, CalibrationFile, InstrumentName, app, fitted, named, progress_bar
+from demur.errors import UserError, located
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Mapping, Sequence
 
     from demur.audit.figures import Finding
-
-    Names = list[str] | None
+    from demur.items import Items
+    from demur.rankings import Query, Rankings
+    from demur.results.table import Results
 
 _DIFFERS = 3
 _RUN = ".json"
@@ -27,7 +27,7 @@ _RUN = ".json"
 def audit(  # noqa: PLR0913, PLR0917  (one parameter per option)
     data: Annotated[
         list[Path],
-        typer.Option(help="What was measured: a per-query table (.csv, .jsonl, .parquet), or one or two runs (.json)."),
+        typer.Option(help="What was measured: a per-query table (.csv, .jsonl, .parquet), or runs (.json)."),
     ],
     reported: Annotated[Path, typer.Option(help="What was reported of it: a JSON file of figures.")],
     system: Annotated[
@@ -37,13 +37,17 @@ def audit(  # noqa: PLR0913, PLR0917  (one parameter per option)
         list[str] | None, typer.Option(help="What another column is called in a per-query table, as ROLE=COLUMN.")
     ] = None,
     mode: Annotated[
-        list[str] | None, typer.Option(help="Mode of a run, where the report does not record it: one, or one a side.")
+        list[str] | None,
+        typer.Option(help="Mode of a run, where the report does not record it: once, or once per system."),
     ] = None,
     instrument: InstrumentName = "PHQ-8",
     calibration: CalibrationFile = None,
+    independent: Annotated[  # noqa: FBT002
+        bool,
+        typer.Option("--independent", help="Recompute a file of demur's own by plain loops, draw by draw: slow."),
+    ] = False,
     resamples: Annotated[
-        int | None,
-        typer.Option(help="Draws to hold intervals of demur's own artifacts against; 2000 if not given."),
+        int | None, typer.Option(help="Draws to hold intervals against that somebody else reported; 2000 if not given.")
     ] = None,
     only: Annotated[
         list[str] | None,
@@ -51,29 +55,26 @@ def audit(  # noqa: PLR0913, PLR0917  (one parameter per option)
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,  # noqa: FBT002
 ) -> None:
-    """Recompute the figures somebody reported, by plain loops over the data; the exit code is 3 if one differs.
+    """Recompute the figures somebody reported; the exit code is 3 if one differs.
+
+    A file of demur's own is evaluated again with the settings and the seed it records.
 
     Example: demur audit --data per_query.csv --reported summary.json --system reranker=reranked_topk
 
     Example: demur audit --data run.json --reported metrics.json
 
-    Example: demur audit --data per_query.csv --reported retrieval.json --resamples 10000 --only differs
+    Example: demur audit --data per_query.csv --reported retrieval.json --independent --only differs
     """
     # --help does not pay for any of these
     from demur.audit.listing import findings_json, findings_text, statuses  # noqa: PLC0415
-    from demur.audit.selective import is_selective  # noqa: PLC0415
     from demur.write import json_text  # noqa: PLC0415
 
     listed = statuses(only or ())
     if realpath(reported) in map(realpath, data):
         raise UserError(f"{reported}: is the data as well: no figure is compared with itself")
-    content = _content(reported)
-    if data[0].suffix.lower() == _RUN or is_selective(content):
-        _refuse("a run", {"--system": system, "--column": column})
-        findings = _of_runs(data, (reported, content), (instrument, mode, calibration), resamples)
-    else:
-        _refuse("a per-query table", {"--mode": mode, "--calibration": calibration, "a second --data": data[1:]})
-        findings = _of_queries(data[0], (reported, content), (system, column), resamples)
+    job = _Audit(data, reported, (system, column), (instrument, mode, calibration), (independent, resamples))
+    with located(reported):
+        findings = job.findings()
     if as_json:
         text = json_text(_record(data, reported) | findings_json(findings, listed))
     else:
@@ -83,56 +84,119 @@ def audit(  # noqa: PLR0913, PLR0917  (one parameter per option)
         raise typer.Exit(_DIFFERS)
 
 
-def _of_queries(
-    data: Path, what: tuple[Path, Any], named_as: tuple[Names, Names], resamples: int | None
-) -> list[Finding]:
-    from demur.audit.own_retrieval import audited_own_retrieval, is_own_retrieval  # noqa: PLC0415
-    from demur.audit.reading import queries_to_audit  # noqa: PLC0415
-    from demur.audit.retrieval import audited_retrieval  # noqa: PLC0415
+class _Audit:
+    """What is audited, and how its data are read."""
 
-    reported, content = what
-    systems, columns = named(named_as[0], "--system"), named(named_as[1], "--column")
-    if not is_own_retrieval(content):
-        _refuse("figures without draws", {"--resamples": resamples is not None})
-    queries = queries_to_audit(data, columns=columns, systems=systems)
-    with _told_of(reported):
-        if is_own_retrieval(content):
-            with progress_bar("recomputing"):
-                return audited_own_retrieval(queries, content, resamples=resamples)
-        return audited_retrieval(queries, content)
+    def __init__(
+        self,
+        data: Sequence[Path],
+        reported: Path,
+        named_as: tuple[list[str] | None, list[str] | None],
+        how: tuple[str, list[str] | None, Path | None],
+        draws: tuple[bool, int | None],
+    ) -> None:
+        self.data, (self.independent, self.resamples) = data, draws
+        self.systems, self.columns = named(named_as[0], "--system"), named(named_as[1], "--column")
+        self.instrument, self.modes, self.calibration = how
+        self.content, self.printed = _content(reported)
+
+    def findings(self) -> list[Finding]:
+        """What became of every figure."""
+        from demur.audit.own import is_own  # noqa: PLC0415
+
+        own = is_own(self.content)
+        unused = {"--resamples": self.resamples} if own else {"--independent": self.independent}
+        self._refuse("a file of demur's own" if own else "figures of another tool", unused)
+        if self.data[0].suffix.lower() == _RUN or "confidence_variants" in self.content or self._is_selective():
+            self._refuse("a run", {"--system": self.systems, "--column": self.columns})
+            return self._of_own_runs() if own else self._of_runs()
+        options = {"--mode": self.modes, "--calibration": self.calibration, "a second --data": self.data[1:]}
+        self._refuse("a per-query table", options)
+        return self._of_own_queries() if own else self._of_queries()
+
+    def _is_selective(self) -> bool:
+        return isinstance(self.content, dict) and self.content.get("task") == "selective"
+
+    @staticmethod
+    def _refuse(what: str, options: Mapping[str, object]) -> None:
+        for name, given in options.items():
+            if given:
+                raise UserError(f"{name} says nothing about {what}: leave it out")
+
+    def _of_own_runs(self) -> list[Finding]:
+        from demur.audit.independent import audited_independently, run_recipes  # noqa: PLC0415
+        from demur.audit.own import audited_runs  # noqa: PLC0415
+        from demur.pairing import aligned  # noqa: PLC0415
+        from demur.results.load import results_of  # noqa: PLC0415
+
+        with progress_bar("resamples") as advance:
+            if not self.independent:
+                return audited_runs(self.content, self._runs, fitted(self.calibration), advance)
+            claimed = results_of(self.content)
+            runs = dict(zip(claimed.systems, self._runs(claimed), strict=True))
+            alignment = aligned(runs, intersection_only=claimed.selective.intersection_only)
+            recipes = run_recipes(claimed, alignment.systems, self._parsed_calibration())
+            return audited_independently(claimed, recipes, advance)
+
+    def _runs(self, claimed: Results) -> list[Items]:
+        """The runs a file names: by the modes it records, or those given."""
+        from demur.read import read_inputs  # noqa: PLC0415
+
+        count = len(claimed.systems)
+        modes = self.modes or [source.mode for source in claimed.study.inputs]
+        paths = [*self.data] * (count if len(self.data) == 1 else 1)
+        if len(paths) != count:
+            raise UserError(f"{len(self.data)} data files for {count} systems: give one for each, or one for all")
+        runs = paths if any(path.suffix.lower() == _RUN for path in paths) else []
+        return read_inputs(paths, modes=modes if runs else (), instrument=self.instrument)
+
+    def _parsed_calibration(self) -> Any:
+        from demur.strict_json import read_as  # noqa: PLC0415
+
+        return read_as(self.calibration, lambda parsed: parsed) if self.calibration else None
+
+    def _of_own_queries(self) -> list[Finding]:
+        from demur.audit.independent import audited_independently, query_recipes  # noqa: PLC0415
+        from demur.audit.own import audited_queries  # noqa: PLC0415
+        from demur.results.load import results_of  # noqa: PLC0415
+
+        with progress_bar("resamples") as advance:
+            if not self.independent:
+                return audited_queries(self.content, lambda _: self._rankings(), advance)
+            claimed = results_of(self.content)
+            return audited_independently(claimed, query_recipes(claimed, self._queries()), advance)
+
+    def _rankings(self) -> dict[str, Rankings]:
+        from demur.read import read_queries  # noqa: PLC0415
+
+        return read_queries(self.data[0], columns=self.columns, systems=self.systems)
+
+    def _queries(self) -> Mapping[str, Sequence[Query]]:
+        from demur.audit.reported.reading import queries_to_audit  # noqa: PLC0415
+
+        return queries_to_audit(self.data[0], columns=self.columns, systems=self.systems)
+
+    def _of_queries(self) -> list[Finding]:
+        from demur.audit.reported.queries import audited_retrieval  # noqa: PLC0415
+
+        return audited_retrieval(self._queries(), self.printed)
+
+    def _of_runs(self) -> list[Finding]:
+        from demur.audit.reported.reading import runs_to_audit  # noqa: PLC0415
+        from demur.audit.reported.runs import RESAMPLES, audited_runs  # noqa: PLC0415
+
+        runs = runs_to_audit(self.data, modes=self.modes or (), instrument=self.instrument)
+        draws = RESAMPLES if self.resamples is None else self.resamples
+        return audited_runs(runs, self.printed, calibration=self._parsed_calibration(), resamples=draws)
 
 
-def _of_runs(
-    data: Sequence[Path], what: tuple[Path, Any], how: tuple[str, Names, Path | None], resamples: int | None
-) -> list[Finding]:
-    from demur.audit.plain_intervals import RESAMPLES  # noqa: PLC0415
-    from demur.audit.selective import audited_selective, runs_of  # noqa: PLC0415
-    from demur.strict_json import read_as  # noqa: PLC0415
-
-    (reported, content), (instrument, modes, calibration) = what, how
-    runs = runs_of(data, content, instrument, modes or ())
-    fitted = read_as(calibration, lambda parsed: parsed) if calibration else None
-    with _told_of(reported):
-        taken = RESAMPLES if resamples is None else resamples
-        with progress_bar("variants") as advance:
-            return audited_selective(runs, content, calibration=fitted, resamples=taken, progress=advance)
-
-
-def _content(reported: Path) -> Any:
+def _content(reported: Path) -> tuple[Any, Any]:
+    """The content of a file: with plain numbers, and with numbers as they are printed."""
     from demur.audit.figures import Printed  # noqa: PLC0415
     from demur.strict_json import decode, loads, read_bytes  # noqa: PLC0415
 
-    data = read_bytes(reported)
-    with _told_of(reported):
-        return loads(decode(data), number=Printed.of)
-
-
-@contextmanager
-def _told_of(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except UserError as error:
-        raise error.in_file(path) from None
+    text = decode(read_bytes(reported))
+    return loads(text), loads(text, number=Printed.of)
 
 
 def _record(data: Sequence[Path], reported: Path) -> dict[str, Any]:
@@ -143,9 +207,3 @@ def _record(data: Sequence[Path], reported: Path) -> dict[str, Any]:
         return {"path": shown_path(path), "sha256": fingerprint(read_bytes(path))}
 
     return {"data": [traced(path) for path in data], "reported": traced(reported)}
-
-
-def _refuse(what: str, options: dict[str, object]) -> None:
-    for name, given in options.items():
-        if given:
-            raise UserError(f"{name} says nothing about {what}: leave it out")

@@ -13,6 +13,7 @@ from demur.cli.app import (
     CalibrationFile,
     ColumnNames,
     CreatedAt,
+    Delivery,
     Experiment,
     InstrumentName,
     Mode,
@@ -20,10 +21,9 @@ from demur.cli.app import (
     ReportPage,
     app,
     command_line,
+    fitted,
     listed,
-    print_results,
     read_one,
-    write_results,
 )
 
 
@@ -65,8 +65,8 @@ def calibrate(  # noqa: PLR0913, PLR0917  (one parameter per option)
         created_at=created_at,
         command=command_line(),
     )
-    written = write_results(made, output, report, f"calibrator-{made.method}", [run, instrument])
-    print_results(made, written, lambda: calibration_text(made))
+    delivery = Delivery(f"calibrator-{made.method}", output, report, [run, instrument])
+    delivery.of(made, lambda: calibration_text(made))
 
 
 @app.command(rich_help_panel=DATA)
@@ -82,9 +82,8 @@ def fields(
 
     Example: demur fields run.json --mode few_shot
     """
-    from demur.calibration import load_calibration  # noqa: PLC0415  (--help does not pay for any of these)
-    from demur.confidences import served  # noqa: PLC0415
+    from demur.confidences import served  # noqa: PLC0415  (--help does not pay for any of these)
     from demur.report.console import variants_text  # noqa: PLC0415
 
     items = read_one(run, mode, experiment, instrument, column)
-    typer.echo(variants_text(items, served(items, load_calibration(calibration) if calibration else None)))
+    typer.echo(variants_text(items, served(items, fitted(calibration))))

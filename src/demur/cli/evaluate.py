@@ -16,6 +16,7 @@ from demur.cli.app import (
     CalibrationFile,
     ColumnNames,
     CreatedAt,
+    Delivery,
     InstrumentName,
     LossName,
     Output,
@@ -26,11 +27,10 @@ from demur.cli.app import (
     app,
     check_flags,
     command_line,
+    fitted,
     listed,
     named,
-    print_results,
     progress_bar,
-    write_results,
 )
 from demur.errors import UserError, literal
 
@@ -89,8 +89,7 @@ def evaluate(  # noqa: PLR0913, PLR0917  (one parameter per option)
 
     Example: demur evaluate A=a.csv B=b.csv C=c.csv --baseline A --seed 7
     """
-    from demur.calibration import load_calibration  # noqa: PLC0415  (--help does not pay for any of these)
-    from demur.read import read_inputs  # noqa: PLC0415
+    from demur.read import read_inputs  # noqa: PLC0415  (--help does not pay for any of these)
     from demur.resample import Plan  # noqa: PLC0415
     from demur.results.selective import Settings  # noqa: PLC0415
     from demur.results.selective import evaluate as evaluated  # noqa: PLC0415
@@ -120,19 +119,19 @@ def evaluate(  # noqa: PLR0913, PLR0917  (one parameter per option)
             *runs,
             settings=settings,
             plan=Plan(bootstrap_resamples, seed=seed, progress=advance),
-            calibration=load_calibration(calibration) if calibration else None,
+            calibration=fitted(calibration),
             intersection_only=intersection_only,
             created_at=created_at,
             command=command_line(),
         )
-    written = write_results(results, output, report, "metrics", [instrument, *([calibration] if calibration else [])])
-    print_results(results, written, lambda: _text(results), as_json=as_json, quiet=quiet)
+    given_files = [instrument, *([calibration] if calibration else [])]
+    Delivery("metrics", output, report, given_files, as_json, quiet).of(results, lambda: _text(results))
 
 
 def _text(results: Results) -> str:
     from demur.report.console import evaluation_text  # noqa: PLC0415
 
-    return evaluation_text(results, width=shutil.get_terminal_size().columns if sys.stdout.isatty() else None)
+    return evaluation_text(results, **({"width": shutil.get_terminal_size().columns} if sys.stdout.isatty() else {}))
 
 
 def _grid(text: str) -> tuple[Coverage, ...]:

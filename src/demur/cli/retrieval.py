@@ -14,6 +14,7 @@ from demur.cli.app import (
     Baseline,
     ColumnNames,
     CreatedAt,
+    Delivery,
     Output,
     Quiet,
     ReportPage,
@@ -24,9 +25,7 @@ from demur.cli.app import (
     command_line,
     listed,
     named,
-    print_results,
     progress_bar,
-    write_results,
 )
 from demur.errors import UserError, literal
 
@@ -109,8 +108,7 @@ def retrieval(  # noqa: PLR0913, PLR0917  (one parameter per option)
             created_at=created_at,
             command=command_line(),
         )
-    written = write_results(results, output, report, "retrieval")
-    print_results(results, written, lambda: _text(results), as_json=as_json, quiet=quiet)
+    Delivery("retrieval", output, report, (), as_json, quiet).of(results, lambda: _text(results))
 
 
 def _per_query(

@@ -6,16 +6,14 @@ Whatever there is to know about a quantity is declared where its function is; th
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import wraps
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from demur.coverage import Coverage
 from demur.errors import UserError, literal, shown, unknown
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
 
 Better = Literal["lower", "higher", "neither"]
 Family = Literal["curve", "units", "forecasts", "ranking", "selection", "decision"]
@@ -91,6 +89,28 @@ _ALIASES: dict[str, str] = {}
 USUALLY_SHOWN = ("table", "csv", "definitions")
 
 
+_USUAL_SECTIONS: dict[Family, dict[str, str]] = {
+    "curve": {"Ties": "equal confidences are one operating point.", "Undefined": "never; 0 when nothing is answered."},
+    "units": {"Ties": "none, confidences are not looked at.", "Undefined": "never."},
+    "forecasts": {"Abstentions": "not looked at; they have no forecast.", "Undefined": "never, given a forecast."},
+    "ranking": {
+        "Ties": "none: a list has an order.",
+        "Abstentions": "an empty list finds nothing: 0.",
+        "Undefined": "never; 0 where there is no gold.",
+    },
+    "selection": {"Ties": "none: what is shown is a set.", "Undefined": "never."},
+    "decision": {"Ties": "none, rankings are not looked at.", "Abstentions": "are what is judged."},
+}
+
+
+def _completed(definition: str, of: Family, undefined: str) -> str:
+    """A docstring with the sections it leaves out, which are those of its family."""
+    usual = _USUAL_SECTIONS[of] | ({"Undefined": f"when {undefined}."} if undefined else {})
+    added = [name for name in usual if not re.search(rf"^ *{name}:", definition, flags=re.MULTILINE)]
+    lines = "".join(rf"\1{name}: {usual[name]}" for name in added)
+    return re.sub(r"(\n *)(?=Reference:)", rf"{lines}\1", definition, count=1)
+
+
 def quantity(
     name: str,
     *,
@@ -117,12 +137,23 @@ def quantity(
             value = function(sample, *values)
             return float(value) if isinstance(value, Fraction) else value
 
+        rounded.__doc__ = _completed(function.__doc__ or "", of, declared.get("undefined", ""))
         facts = {"title": name, "shown": frozenset(shown), "parameter": parameter} | declared
         QUANTITIES[name] = Quantity(name=name, of=of, function=rounded, key=key or name, **facts)
         _ALIASES.update(dict.fromkeys(aliases, QUANTITIES[name].stem))
         return rounded
 
     return register
+
+
+def canonical(name: str) -> str:
+    """A name as results spell it, whichever alias it is given by.
+
+    >>> canonical("mae@0.3"), canonical("aurc")
+    ('risk@0.3', 'aurc')
+    """
+    stem, at, text = name.partition("@")
+    return f"{_ALIASES.get(stem, stem)}{at}{text}"
 
 
 def quantities(of: Family, shown: str = "") -> list[Quantity]:
@@ -152,14 +183,14 @@ class Measure:
         stem, at, text = name.partition("@")
         stem = _ALIASES.get(stem, stem)
         known = [entry for entry in QUANTITIES.values() if family in (None, entry.of) and entry.stem == stem]
-        for entry in known:
+        for entry in known if text or not at else ():
             if bool(at) == (entry.parameter is not None) or (entry.parameter and entry.parameter.optional):
                 return cls._with(entry, text, name)
         raise _no_such(name, stem, known, family)
 
     @classmethod
     def _with(cls, entry: Quantity, text: str, name: str) -> Measure:
-        if not text or entry.parameter is None:
+        if "@" not in name or entry.parameter is None:
             return cls(entry)
         prefix = entry.parameter.prefix
         if not text.startswith(prefix):
@@ -199,8 +230,9 @@ class Measure:
 
 
 def _no_such(name: str, stem: str, known: list[Quantity], family: Family | None) -> UserError:
-    if known and known[0].parameter:
-        example = f"{stem}@{known[0].parameter.prefix}{known[0].parameter.example}"
+    parameter = next((entry.parameter for entry in known if entry.parameter), None)
+    if parameter:
+        example = f"{stem}@{parameter.prefix}{parameter.example}"
         return UserError(f"the quantity {stem} takes a parameter: write {example}, for example")
     if known:
         return UserError(f"the quantity {stem} takes no parameter, so {shown(name)} is not a quantity")

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING
 
+from demur.curve import Curve
 from demur.drawing.html import html_table
-from demur.quantities.registry import Measure, default_measures
-
-if TYPE_CHECKING:
-    from demur.curve import Curve
+from demur.quantities.registry import Measure, canonical, default_measures
 
 
 class Scores(Mapping[str, float]):
@@ -43,7 +40,7 @@ class Scores(Mapping[str, float]):
         self._summary = _summary(curve)
 
     def __getitem__(self, name: str) -> float:
-        return self._values[name]
+        return self._values[canonical(name)]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._values)

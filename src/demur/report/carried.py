@@ -1,4 +1,4 @@
-"""Carried: what a page holds of its artifact beside the numbers, so that a reviewer can check and cite it."""
+"""Carried: what a page holds of its file beside the numbers, so that a reviewer can check and cite it."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import gzip
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from demur.write import json_text
+from demur.calibration import Calibration
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from demur.cautions import Caution
-    from demur.report.kinds import Reportable
+    from demur.results.table import Results
+    from demur.strict_model import WordedWarning
 
 _MOST_BYTES = 150_000
 _HOPELESS = 20 * _MOST_BYTES
@@ -28,11 +28,10 @@ _BIBTEX = """\
 
 
 @dataclass(frozen=True, slots=True)
-class Warned:
-    """A kind of warning: what it says of its first place, and where else it applies."""
+class WarningKind:
+    """A kind of warning: the first of them, and how many more there are."""
 
-    code: str
-    first: Caution
+    first: WordedWarning
     also: int
 
 
@@ -41,40 +40,41 @@ class Carried:
     """What a reviewer takes along."""
 
     name: str
-    warnings: tuple[Warned, ...]
+    warnings: tuple[WarningKind, ...]
     fingerprint: str
     bibtex: str
     download: str | None
     size: int
 
 
-def carried(artifact: Reportable, name: str) -> Carried:
-    """An artifact under the name it is to be saved by."""
-    whole = json_text(artifact.to_json()).encode()
+def carried(artifact: Results | Calibration, name: str, warnings: Iterable[WordedWarning]) -> Carried:
+    """Results or a calibration, under the name they are to be saved by."""
+    whole = artifact.text.encode()
+    study = artifact if isinstance(artifact, Calibration) else artifact.study
     return Carried(
         name=name,
-        warnings=tuple(_warned(artifact.warnings)),
+        warnings=tuple(_by_kind(warnings)),
         fingerprint=artifact.fingerprint,
-        bibtex=_BIBTEX.format(version=_plain(artifact.tool.version), year=artifact.created_at[:4]),
+        bibtex=_BIBTEX.format(version=_plain(study.tool.version), year=study.created_at[:4]),
         download=_packed(whole),
         size=len(whole),
     )
 
 
 def _packed(whole: bytes) -> str | None:
-    """The artifact as a link can hold it, unless the page would become too large to send around."""
+    """The file as a link can hold it, unless the page would become too large to send around."""
     if len(whole) > _HOPELESS:
         return None
     packed = base64.b64encode(gzip.compress(whole, mtime=0)).decode()
     return packed if len(packed) <= _MOST_BYTES else None
 
 
-def _warned(warnings: Iterable[Caution]) -> Iterator[Warned]:
-    by_code: dict[str, list[Caution]] = {}
-    for one in warnings:
-        by_code.setdefault(one.code, []).append(one)
-    for code, found in by_code.items():
-        yield Warned(code, found[0], len(found) - 1)
+def _by_kind(warnings: Iterable[WordedWarning]) -> Iterator[WarningKind]:
+    by_code: dict[str, list[WordedWarning]] = {}
+    for warning in warnings:
+        by_code.setdefault(warning.code, []).append(warning)
+    for members in by_code.values():
+        yield WarningKind(members[0], len(members) - 1)
 
 
 def _plain(version: str) -> str:

@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from demur.artifact_numbers import DeltaNumbers, PairedNumbers
+from demur.coverage import Coverage
 from demur.errors import harmless, shown
 from demur.fitting import QUALITY
-from demur.report.numbers import KEYS, UNDEFINED, bound_of, ends_at, interval_text, level_of, title, value_of
+from demur.inference.key import Key
+from demur.quantities import Measure
+from demur.report.differences import says
+from demur.report.names import pairs_of, systems_of, why_skipped, worded_warnings
+from demur.report.selective.sentences import verdict
+from demur.report.text import UNDEFINED, bounded_interval, four, level_of, title_of, with_interval
 from demur.signals import SIGNALS
 from demur.text_table import table
 from demur.variants import VARIANTS
-from demur.verdict import ends_of, three, verdict, which_is_better, with_interval
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
-    from demur.artifact import Input, Metrics
-    from demur.artifact_numbers import VariantNumbers
     from demur.calibration import Calibration, Quality
-    from demur.cautions import Caution
     from demur.items import Items
+    from demur.report.names import Pair
+    from demur.results.parts import Input
+    from demur.results.table import Results
+    from demur.strict_model import WordedWarning
 
 
 def variants_text(items: Items, reasons: Mapping[str, str | None]) -> str:
@@ -31,8 +35,8 @@ def variants_text(items: Items, reasons: Mapping[str, str | None]) -> str:
     lines = [f"{len(items.cluster_ids)} {items.noun}s, {len(items)} units, {int(items.answered.sum())} answered", ""]
     for name, reason in reasons.items():
         about = VARIANTS[name].meaning if name in VARIANTS else "a calibration applied"
-        said = f"yes  {about}" if reason is None else f"no   {harmless(reason)}"
-        lines.append(f"{names[name]:<{width}}  {said}")
+        answer = f"yes  {about}" if reason is None else f"no   {harmless(reason)}"
+        lines.append(f"{names[name]:<{width}}  {answer}")
     own = [shown(name) for name in items.signals if name not in SIGNALS]
     lines += ["", *([f"Signals of the run's own, which can be asked for by name: {', '.join(own)}."] if own else [])]
     lines += ["Two of them combined: secondary:<variant>+<variant>:average, or :product."]
@@ -50,8 +54,8 @@ def calibration_text(calibration: Calibration) -> str:
     lines += [f"nulls filled: {shown(name)} {count}" for name, count in training.nulls_filled.items()]
     sides = {"as given": checked.as_given, "in sample": checked.in_sample}
     sides[f"out of {checked.folds} folds by {noun}"] = checked.cross_validated
-    there = {label: one for label, one in sides.items() if one is not None}
-    lines += ["", *table([("", *QUALITY), *((label, *_numbers(one)) for label, one in there.items())])]
+    rows = [(label, *_numbers(quality)) for label, quality in sides.items() if quality is not None]
+    lines += ["", *table([("", *QUALITY), *rows])]
     lines += [f"{UNDEFINED} {name}: {reason}" for name, reason in checked.in_sample.undefined.items()]
     if checked.reason:
         lines.append(f"not validated on other {noun}s: {checked.reason}")
@@ -71,7 +75,7 @@ def print_report(text: str) -> None:
 
     console = Console(highlight=False, soft_wrap=True)
     for line in text.splitlines():
-        style = "yellow" if line.startswith("warning") else "bold" if line.endswith("working points") else ""
+        style = "yellow" if line.startswith("warning") else "bold" if line.endswith("operating points") else ""
         console.print(Text(line, style=style))
 
 
@@ -79,122 +83,112 @@ _WIDE = 110
 _PLACES_SHOWN = 3
 
 
-def evaluation_text(metrics: Metrics, width: int = _WIDE) -> str:
-    """The whole report of one run or of two, as lines."""
-    lines = [*_population(metrics)]
-    for name, one in metrics.confidence_variants.items():
-        lines += ["", *(_paired(metrics, name, one, width) if isinstance(one, PairedNumbers) else _single(name, one))]
-    said = verdict(metrics)
-    lines += ["", said.headline, *said.sentences, *said.failures]
-    lines += [f"left out: {shown(one.name)}: {one.reason}" for one in metrics.skipped_variants]
-    return "\n".join([*lines, *warnings_text(metrics.warnings)])
+def evaluation_text(results: Results, width: int = _WIDE) -> str:
+    """The whole report of one system or of several, as lines."""
+    lines, pairs = [*_population(results)], pairs_of(results)
+    for confidence in results.selective.confidences:
+        if not pairs:
+            lines += ["", *_single(results, confidence)]
+        for pair in pairs:
+            lines += ["", *_paired(results, confidence, pair, width)]
+    text = verdict(results)
+    lines += ["", text.headline, *text.sentences, *text.failures]
+    lines += [f"left out: {shown(one.name)}: {why_skipped(results, one)}" for one in results.selective.skipped]
+    return "\n".join([*lines, *warnings_text(worded_warnings(results))])
 
 
-def _population(metrics: Metrics) -> Iterator[str]:
-    for side, one in zip(("left", "right") if metrics.comparison.enabled else ("run",), metrics.inputs, strict=True):
-        yield f"{side}: {_run(one)}"
-    people = metrics.population
-    failed = f"{people.participants_failed} failed"
-    if metrics.comparison.enabled:
-        compared = metrics.comparison
-        failed += f" (left {compared.participants_failed_left}, right {compared.participants_failed_right})"
-        failed += (
-            f"; only on the left {compared.participants_left_only}, on the right {compared.participants_right_only}"
-        )
-    yield f"{people.participants_total} participants: {people.participants_included} included, {failed}"
-    answered = people.items_predicted
-    said = str(answered) if isinstance(answered, int) else f"left {answered.left}, right {answered.right}"
-    yield f"{people.items_total} items, answered: {said}"
-    first = next(iter(metrics.confidence_variants.values()), None)
-    boot = (first.left if isinstance(first, PairedNumbers) else first).bootstrap if first else None
-    drawn = f"{boot.n_resamples} resamples of participants, seed {boot.seed}" if boot else "no intervals: 0 resamples"
-    yield f"loss {metrics.loss.name}: {metrics.loss.definition}; {drawn}"
+def _population(results: Results) -> Iterator[str]:
+    study, systems = results.selective, systems_of(results)
+    for system, source in zip(systems, study.inputs, strict=True):
+        yield f"{system.word}: {_source(source)}"
+    failed, answered = f"{study.clusters_failed} failed", str(study.systems[0].answered)
+    if len(systems) > 1:
+        both = [*zip(systems, study.systems, strict=True)]
+        failed += f" ({', '.join(f'{system.word} {counts.failed}' for system, counts in both)})"
+        failed += f"; only {', '.join(f'{system.where} {counts.not_in_all}' for system, counts in both)}"
+        answered = ", ".join(f"{system.word} {counts.answered}" for system, counts in both)
+    yield f"{study.clusters_total} {study.noun}s: {study.clusters_included} included, {failed}"
+    yield f"{study.units} items, answered: {answered}"
+    boot = study.bootstrap
+    drawn = f"{boot.n_resamples} resamples of {study.noun}s, seed {boot.seed}" if boot else "no intervals: 0 resamples"
+    yield f"loss {study.loss.name}: {study.loss.definition}; {drawn}"
 
 
-def _run(one: Input) -> str:
-    parts = [shown(one.path) if one.path else "(no file)"]
-    parts += [
-        f"{name} {shown(value)}" for name, value in (("mode", one.mode), ("run", one.run_id)) if value is not None
-    ]
-    return ", ".join(parts)
+def _source(source: Input) -> str:
+    parts = [shown(source.path) if source.path else "(no file)"]
+    facts = (("mode", source.mode), ("run", source.run_id))
+    return ", ".join([*parts, *(f"{name} {shown(value)}" for name, value in facts if value is not None)])
 
 
-def _single(name: str, one: VariantNumbers) -> Iterator[str]:
-    yield f"{shown(name)}   {len(one.curve.coverage)} working points"
-    if not one.defined:
+def _single(results: Results, confidence: str) -> Iterator[str]:
+    system, level = results.systems[0], level_of(results)
+    record = results.curves[system, confidence]
+    yield f"{shown(confidence)}   {len(record.curve.coverage)} operating points"
+    if not record.defined:
         yield "  nothing is answered: areas are 0 by convention, and this is never ranked"
-    best = {"aurc_full": (one.aurc_optimal, one.eaurc), "augrc_full": (one.augrc_optimal, one.eaugrc)}
-    none = (UNDEFINED, UNDEFINED)
+    keys = [Key(system, name, confidence) for name in results.selective.names("console")]
     rows = [
-        (f"  {title(key, one)}", *_cells(one, key), *(map("{:.4g}".format, best[key]) if key in best else none))
-        for key in KEYS
+        (
+            f"  {title_of(results[key])}",
+            four(results[key].value),
+            bounded_interval(results, results[key]),
+            *_orders(results, key),
+        )
+        for key in keys
     ]
-    yield from table([("", "value", level_of(one), "optimal", "excess"), *rows])
-    yield from table([("  risk at", "reached at", "risk", level_of(one)), *_risks(one)])
+    yield from table([("", "value", level, "optimal", "excess"), *rows])
+    risks = [_risk(results, Key(system, name, confidence)) for name in results.selective.names_at_coverages]
+    yield from table([("  risk at", "reached at", "risk", level), *risks])
 
 
-def _cells(one: VariantNumbers, key: str) -> tuple[str, str]:
-    value = value_of(one, key)
-    bound = bound_of(one, key)
-    interval = interval_text(ends_at(one, key)) if bound is None else f"at most {three(bound)}"
-    return (UNDEFINED if value is None else f"{value:.4g}", interval)
+def _orders(results: Results, key: Key) -> tuple[str, str]:
+    """What the oracle order would give, and the excess over it, of a number that has both."""
+    names = (f"{key.quantity}_optimal", f"e{key.quantity}")
+    rows = [results.get(Key(key.system, name, key.confidence)) for name in names]
+    optimal, excess = (UNDEFINED if row is None else four(row.value) for row in rows)
+    return optimal, excess
 
 
-def _risks(one: VariantNumbers) -> Iterator[tuple[str, str, str, str]]:
-    for key, point in one.mae_at_coverage.items():
-        if point is None:
-            yield f"  {key}", UNDEFINED, UNDEFINED, "beyond Cmax"
-        else:
-            yield (
-                f"  {key}",
-                f"{point.achieved:.4g}",
-                f"{point.value:.4g}",
-                interval_text(ends_at(one, "mae_at_coverage", key)),
-            )
+def _risk(results: Results, key: Key) -> tuple[str, str, str, str]:
+    estimate = results[key]
+    heading = f"  {Coverage.of(Measure.of(key.quantity).text).key}"
+    if estimate.at is None:
+        return heading, UNDEFINED, UNDEFINED, "beyond Cmax"
+    return heading, four(estimate.at), four(estimate.value), bounded_interval(results, estimate)
 
 
-def _paired(metrics: Metrics, name: str, pair: PairedNumbers, width: int) -> Iterator[str]:
-    yield f"{shown(name)}   {len(pair.left.curve.coverage)} and {len(pair.right.curve.coverage)} working points"
-    rows = [*_differences(metrics, name, pair)]
+def _paired(results: Results, confidence: str, pair: Pair, width: int) -> Iterator[str]:
+    both = (pair.first, pair.second)
+    counts = " and ".join(str(len(results.curves[each.system, confidence].curve.coverage)) for each in both)
+    yield f"{shown(confidence)}   {counts} operating points"
+    heads = (pair.first.word, pair.second.word, pair.label)
+    rows = [*_differences(results, confidence, pair)]
     if width >= _WIDE:
-        yield from table([("", "left", "right", "right − left", ""), *rows])
+        yield from table([("", *heads, ""), *rows])
         return
-    for heading, left, right, delta, said in rows:
+    for heading, *cells, verdict_text in rows:
         yield heading
-        yield from table([("    left", left), ("    right", right), ("    right − left", delta)])
-        if said:
-            yield f"    {said}"
+        yield from table([(f"    {head}", cell) for head, cell in zip(heads, cells, strict=True)])
+        if verdict_text:
+            yield f"    {verdict_text}"
 
 
-def _differences(metrics: Metrics, name: str, pair: PairedNumbers) -> Iterator[tuple[str, str, str, str, str]]:
-    deltas = (metrics.comparison.deltas or {})[name]
-    for key in KEYS:
-        delta = deltas[key]
-        assert isinstance(delta, DeltaNumbers)  # noqa: S101  (only the risks are nested)
-        left, right = (
-            with_interval(value_of(one, key), ends_at(one, key), bound_of(one, key)) for one in (pair.left, pair.right)
-        )
-        said = which_is_better(key, delta, pair)
-        yield f"  {title(key, pair.left)}", left, right, with_interval(delta.delta, ends_of(delta, pair)), said
-    risks = deltas["mae_at_coverage"]
-    assert isinstance(risks, Mapping)  # noqa: S101
-    for coverage, delta in risks.items():
-        points = [one.mae_at_coverage[coverage] for one in (pair.left, pair.right)]
-        left, right = (
-            with_interval(point.value if point else None, ends_at(one, "mae_at_coverage", coverage))
-            for one, point in zip((pair.left, pair.right), points, strict=True)
-        )
-        said = which_is_better("mae_at_coverage", delta, pair, coverage) if delta.delta is not None else "beyond Cmax"
-        yield f"  risk at {coverage}", left, right, with_interval(delta.delta, ends_of(delta, pair)), said
+def _differences(results: Results, confidence: str, pair: Pair) -> Iterator[tuple[str, str, str, str, str]]:
+    study = results.selective
+    for name in (*study.names("console"), *study.names_at_coverages):
+        first, second = (results[Key(each.system, name, confidence)] for each in (pair.first, pair.second))
+        key = pair.key(name, confidence)
+        cells = [with_interval(results, estimate) for estimate in (first, second, results[key])]
+        yield f"  {title_of(first)}", cells[0], cells[1], cells[2], says(results, pair, key)
 
 
-def warnings_text(warnings: Iterable[Caution]) -> Iterator[str]:
+def warnings_text(warnings: Iterable[WordedWarning]) -> Iterator[str]:
     """Each kind of warning once, with the first places it is about."""
-    by_code: dict[str, list[tuple[str, str]]] = {}
-    for one in warnings:
-        by_code.setdefault(one.code, []).append((one.where, one.message))
-    for code, found in by_code.items():
-        (first, message), *others = found
-        places = ", ".join(shown(where) for where, _ in others[:_PLACES_SHOWN])
+    by_code: dict[str, list[WordedWarning]] = {}
+    for warning in warnings:
+        by_code.setdefault(warning.code, []).append(warning)
+    for code, (first, *others) in by_code.items():
+        places = ", ".join(shown(other.where) for other in others[:_PLACES_SHOWN])
         more = f" and {len(others) - _PLACES_SHOWN} more" if len(others) > _PLACES_SHOWN else ""
-        yield f"warning ({code}): {shown(first)}: {message}{f'; also {places}{more}' if others else ''}"
+        also = f"; also {places}{more}" if others else ""
+        yield f"warning ({code}): {shown(first.where)}: {first.message}{also}"

@@ -1,4 +1,4 @@
-"""Figures of an artifact for a paper: as wide as a column, fonts embedded, the same bytes every time."""
+"""Figures of results for a paper: as wide as a column, fonts embedded, the same bytes every time."""
 
 from __future__ import annotations
 
@@ -10,21 +10,23 @@ from demur.drawing.forest import IntervalRow
 from demur.drawing.looks import LOOKS, look_at
 from demur.drawing.risk_coverage import MOST_MARKERS
 from demur.errors import UserError, literal, unknown
-from demur.picture_data import reliability_bins, risk_curve
+from demur.report.differences import differences
 from demur.report.figure_sheet import FONT, GREY, LETTER, PAGE_MM, STYLE, line_style, panels, sheet_of, text_of
-from demur.report.forest import differences
-from demur.report.numbers import level_of, runs_of
+from demur.report.names import pairs_of, systems_of
+from demur.report.text import level_of
+from demur.results.pictures import reliability_bins, risk_curve
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from demur.artifact import Metrics
     from demur.drawing.confidence import ReliabilityBins
     from demur.drawing.looks import Look
     from demur.drawing.risk_coverage import RiskBand, RiskCurve
+    from demur.report.names import Pair
+    from demur.results.table import Results
 
 COLUMN_MM = {"single": 89.0, "double": 183.0}
 SUFFIXES = (".pdf", ".svg", ".png")
@@ -52,8 +54,8 @@ def width_mm(text: str) -> float:
     return float(plain)
 
 
-def figure_bytes(metrics: Metrics, suffix: str, *, kind: str = "risk-coverage", width: float = 89.0) -> bytes:
-    """The content of a file of this suffix; the same artifact gives the same bytes."""
+def figure_bytes(results: Results, suffix: str, *, kind: str = "risk-coverage", width: float = 89.0) -> bytes:
+    """The content of a file of this suffix; the same results give the same bytes."""
     if kind not in KINDS:
         raise unknown("kind of figure", kind, KINDS)
     if suffix not in SUFFIXES:
@@ -66,29 +68,30 @@ def figure_bytes(metrics: Metrics, suffix: str, *, kind: str = "risk-coverage", 
     with mpl.rc_context():
         mpl.rcdefaults()  # somebody's own settings must not change a byte, or hand a name to LaTeX
         mpl.rcParams.update(STYLE)
-        KINDS[kind](metrics, width).savefig(data, format=suffix[1:], metadata=dict(_UNDATED[suffix]))
+        KINDS[kind](results, width).savefig(data, format=suffix[1:], metadata=dict(_UNDATED[suffix]))
     return data.getvalue()
 
 
-def _run_names(metrics: Metrics) -> list[str]:
-    modes = [one.mode for one in metrics.inputs]
-    if len(modes) == 1:
-        return [modes[0] or "run"]
-    return [f"{side}: {mode}" if mode else side for side, mode in zip(("left", "right"), modes, strict=True)]
+def _labels(results: Results) -> list[str]:
+    systems = [*zip(systems_of(results), results.study.inputs, strict=True)]
+    if len(systems) == 1:
+        return [systems[0][1].mode or "run"]
+    return [f"{system.word}: {source.mode}" if source.mode else system.word for system, source in systems]
 
 
-def _risk_coverage(metrics: Metrics, width: float) -> Figure:
+def _risk_coverage(results: Results, width: float) -> Figure:
     """Selective risk against coverage, as the steps it is, with its bands, its end and a random order."""
-    sheet, axes = panels([*metrics.confidence_variants], width, "coverage", shape=0.75)
-    for panel, entry in zip(axes, metrics.confidence_variants.values(), strict=True):
-        for index, one in enumerate(runs_of(entry)):
-            if one.defined:
-                _curve(panel, risk_curve(one, "selective", "", look_at(index).style), look_at(index))
+    confidences = results.selective.confidences
+    sheet, axes = panels(confidences, width, "coverage", shape=0.75)
+    for panel, confidence in zip(axes, confidences, strict=True):
+        for index, system in enumerate(results.systems):
+            if results.curves[system, confidence].defined:
+                _curve(panel, risk_curve(results, system, confidence, "selective"), look_at(index))
         if not panel.lines:
             panel.text(0.5, 0.5, "nothing is answered", ha="center", transform=panel.transAxes)
     axes[0].set_ylim(bottom=0)
-    sheet.supylabel(f"selective risk ({text_of(metrics.loss.name)})", fontsize=FONT)
-    sheet.legend(handles=_key(metrics), loc="outside lower center", ncols=2)
+    sheet.supylabel(f"selective risk ({text_of(results.selective.loss.name)})", fontsize=FONT)
+    sheet.legend(handles=_key(results), loc="outside lower center", ncols=2)
     return sheet
 
 
@@ -112,14 +115,14 @@ def _shade(panel: Axes, band: RiskBand, look: Look) -> None:
         panel.fill_between(coverage, *ends, step=step, color=look.colour, alpha=alpha, linewidth=0)
 
 
-def _key(metrics: Metrics) -> list[Any]:
+def _key(results: Results) -> list[Any]:
     """What the lines and the shades are."""
     from matplotlib.lines import Line2D  # noqa: PLC0415
     from matplotlib.patches import Patch  # noqa: PLC0415
 
     runs = [
         Line2D([], [], marker=look_at(index).marker, label=text_of(name), **line_style(look_at(index)))
-        for index, name in enumerate(_run_names(metrics))
+        for index, name in enumerate(_labels(results))
     ]
     thin: dict[str, Any] = {"color": GREY, "linewidth": 0.6}
     lines = [Line2D([], [], linestyle="-.", label="random order", **thin)]
@@ -128,25 +131,28 @@ def _key(metrics: Metrics) -> list[Any]:
         Patch(color=GREY, alpha=0.4, linewidth=0, label="95 % at each coverage"),
         Patch(color=GREY, alpha=0.15, linewidth=0, label="95 % over the whole curve"),
     ]
-    has_bands = any(one.bands for entry in metrics.confidence_variants.values() for one in runs_of(entry))
+    has_bands = any(record.bands for record in results.curves.values())
     return [*runs, *lines, *(shades if has_bands else [])]
 
 
-def _reliability(metrics: Metrics, width: float) -> Figure:
-    """The share that was right against what was said, larger where there are more answers."""
-    runs_by_name = {name: runs_of(entry) for name, entry in metrics.confidence_variants.items()}
-    found = {name: runs for name, runs in runs_by_name.items() if any(one.reliability for one in runs)}
-    if not found:
-        raise UserError("no confidence of this artifact is a probability, so there is no reliability to draw")
-    sheet, axes = panels([*found], width, "confidence", shape=0.95)
-    for panel, runs in zip(axes, found.values(), strict=True):
+def _reliability(results: Results, width: float) -> Figure:
+    """The share that was right against the mean confidence, larger where there are more answers."""
+    tables = {
+        confidence: [results.curves[system, confidence].reliability for system in results.systems]
+        for confidence in results.selective.confidences
+    }
+    drawn = {confidence: each for confidence, each in tables.items() if any(each)}
+    if not drawn:
+        raise UserError("no confidence of these results is a probability, so there is no reliability to draw")
+    sheet, axes = panels([*drawn], width, "confidence", shape=0.95)
+    for panel, by_system in zip(axes, drawn.values(), strict=True):
         panel.plot([0, 1], [0, 1], color=GREY, linewidth=0.6, linestyle=":")
-        for index, one in enumerate(runs):
-            if one.reliability is not None:
-                _points(panel, reliability_bins(one.reliability, "", look_at(index).style), look_at(index))
+        for index, table in enumerate(by_system):
+            if table is not None:
+                _points(panel, reliability_bins(table, "", look_at(index).style), look_at(index))
         panel.set(ylim=(0, 1), aspect="equal")
     sheet.supylabel("share of exactly right answers", fontsize=FONT)
-    sheet.legend(handles=_key(metrics)[: len(metrics.inputs)], loc="outside lower center", ncols=2)
+    sheet.legend(handles=_key(results)[: len(results.systems)], loc="outside lower center", ncols=2)
     return sheet
 
 
@@ -157,20 +163,24 @@ def _points(panel: Axes, bins: ReliabilityBins, look: Look) -> None:
     panel.scatter(across, up, s=sizes, color=look.colour, marker=look.marker, linewidth=0, clip_on=False, zorder=3)
 
 
-def _rows(metrics: Metrics) -> Iterator[IntervalRow]:
-    """The name of each variant, and below it its differences but the one in coverage, which is no risk."""
-    for variant in metrics.confidence_variants:
-        yield IntervalRow(text_of(variant), "neither", None)
-        for each in differences(metrics, variant):
-            if each.delta is not None and each.panel != "coverage":
-                yield replace(each.drawn, label=f"   {text_of(each.name)}")
+def _rows(results: Results) -> Iterator[IntervalRow]:
+    """The name of each confidence, and below it its differences but the one in coverage, which is not a risk."""
+    pairs = pairs_of(results)
+    for confidence in results.selective.confidences:
+        for pair in pairs:
+            heading = confidence if len(pairs) == 1 else f"{confidence}, {pair.label}"
+            yield IntervalRow(text_of(heading), "neither", None)
+            for each in differences(results, confidence, pair):
+                if each.drawn.value is not None and each.panel != "coverage":
+                    yield replace(each.drawn, label=f"   {text_of(each.name)}")
 
 
-def _forest(metrics: Metrics, width: float) -> Figure:
+def _forest(results: Results, width: float) -> Figure:
     """Differences with their intervals, and the line at which there is none."""
-    if not metrics.comparison.enabled:
-        raise UserError("a forest is of differences, and this artifact holds one run: ask for another kind of figure")
-    rows = [*_rows(metrics)]
+    pairs = pairs_of(results)
+    if not pairs:
+        raise UserError("a forest is of differences, and these are results of one run: ask for another kind of figure")
+    rows = [*_rows(results)]
     labels = [row.label for row in rows]
     sheet = sheet_of(width, len(rows) * _ROW_MM + _FOREST_MARGIN_MM, "choose variants with --confidence")
     panel = sheet.subplots()
@@ -187,11 +197,19 @@ def _forest(metrics: Metrics, width: float) -> Figure:
     for label in panel.get_yticklabels():
         label.set_horizontalalignment("left")
     panel.spines["left"].set_visible(False)
-    first = runs_of(next(iter(metrics.confidence_variants.values())))[0]
-    resampled = f"with its {level_of(first)}" if first.bootstrap else "nothing resampled"
-    panel.set_xlabel(f"right − left, {resampled}\n← right is better      left is better →")
+    resampled = f"with its {level_of(results)}" if results.study.bootstrap else "nothing resampled"
+    panel.set_xlabel(_across(pairs, resampled))
     sheet.legend(handles=[_mark(comparable=True), _mark(comparable=False)], loc="outside lower left")
     return sheet
+
+
+def _across(pairs: Sequence[Pair], resampled: str) -> str:
+    """What is subtracted from what, and which way is better."""
+    base = text_of(pairs[0].baseline.word)
+    if len(pairs) > 1:
+        return f"difference from {base}, {resampled}\n← lower is better      {base} is better →"
+    other = text_of(pairs[0].other.word)
+    return f"{text_of(pairs[0].label)}, {resampled}\n← {other} is better      {base} is better →"
 
 
 def _mark(*, comparable: bool) -> Any:
@@ -207,7 +225,7 @@ def _mark_style(*, comparable: bool) -> dict[str, Any]:
     return {"marker": "o", "color": colour, "markerfacecolor": face, "linestyle": "-" if comparable else ":"}
 
 
-KINDS: dict[str, Callable[[Metrics, float], Figure]] = {
+KINDS: dict[str, Callable[[Results, float], Figure]] = {
     "risk-coverage": _risk_coverage,
     "forest": _forest,
     "reliability": _reliability,

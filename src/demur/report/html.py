@@ -1,4 +1,8 @@
-"""The report as one HTML file: nothing is fetched, every text of a file is inert, and it reads without its script."""
+"""The report as one HTML file: nothing is fetched, every text of a file is inert, and it reads without its script.
+
+Templates know the `artifact` (results or a calibration), its `study` (when, of what and by which tool it was made), the `systems`, the names
+that can be `switched`, the `content` of their section and the `sha256` of the file.
+"""
 
 from __future__ import annotations
 
@@ -12,49 +16,45 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from demur.calibration import Calibration
+from demur.drawing.looks import LOOKS
+from demur.drawing.svg import marker
 from demur.errors import harmless
-from demur.report.closer import FEW
-from demur.report.kinds import kind_of
-from demur.report.numbers import ends_at, interval_text, level_of, runs_of
-from demur.write import write_whole
+from demur.report.sections import page_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
+    from demur.results.table import Results
 
-    from demur.report.kinds import Reportable
+_STYLED = 2  # the style sheet itself knows the looks of two systems, in the light and in the dark
 
 
-def report_html(artifact: Reportable, *, sha256: str | None = None) -> str:
-    """The whole page of an artifact: of an evaluation, of retrieval, or of a calibration; `sha256` is of its file."""
-    kind = kind_of(artifact)
-    sections = [(section, content) for section in kind.sections if (content := section.content(artifact)) is not None]
+def report_html(artifact: Results | Calibration, *, sha256: str | None = None) -> str:
+    """The whole page of results, or of a calibration; `sha256` is of their file."""
+    study = artifact if isinstance(artifact, Calibration) else artifact.study
+    kind, registered = page_of("calibration" if isinstance(study, Calibration) else study.task)
+    sections = [(one, content) for one in registered if (content := one.content(artifact)) is not None]
     script = Markup("").join(map(_asset, kind.scripts))
-    data = kind.data(artifact)
+    data, systems = kind.data(artifact), kind.systems(artifact)
+    looks = [look for look in LOOKS if look.style in {system.style for system in systems}]
     return (
         _environment()
-        .get_template(f"{kind.name}.html.j2")
+        .get_template(f"{kind.task}.html.j2")
         .render(
-            metrics=artifact,
-            sides=kind.sides(artifact),
-            variants=kind.switched(artifact),
-            folder=kind.folder,
+            artifact=artifact,
+            study=study,
+            systems=systems,
+            switched=kind.switched(artifact),
+            folder=kind.task,
             sections=sections,
             sha256=sha256,
             policy=_policy(script),
             style=_asset("style.css"),
+            keys={look.style: Markup(marker(17, 6, look.style)) for look in looks},  # noqa: S704  (ours)
+            more_looks=[look for look in looks if look not in LOOKS[:_STYLED]],
             script=script,
             data=None if data is None else embedded(data),
         )
     )
-
-
-def write_report(
-    artifact: Reportable, path: str | Path, *, inputs: Iterable[str | Path] = (), sha256: str | None = None
-) -> Path:
-    """Write the page, whole or not at all, and never over the artifact or a file it was made from."""
-    sources = filter(None, kind_of(artifact).made_from(artifact))
-    return write_whole(path, report_html(artifact, sha256=sha256), inputs=[*sources, *inputs])
 
 
 def _policy(script: str) -> str:
@@ -94,22 +94,15 @@ def unbroken(text: str) -> str:
 
 @cache
 def _environment() -> Environment:
-    found = Environment(
+    environment = Environment(
         loader=PackageLoader("demur.report"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.filters |= {"file_text": file_text, "drawn": Markup, "harmless": harmless, "unbroken": unbroken}
-    found.globals |= {
-        "ends_at": ends_at,
-        "interval_text": interval_text,
-        "level_of": level_of,
-        "runs_of": runs_of,
-        "FEW": FEW,
-    }
-    return found
+    environment.filters |= {"file_text": file_text, "drawn": Markup, "harmless": harmless, "unbroken": unbroken}
+    return environment
 
 
 def _asset(name: str) -> Markup:

@@ -9,9 +9,11 @@ from unicodedata import bidirectional
 from demur.drawing.looks import look_at
 from demur.errors import shown
 from demur.inference.key import Key, Minus
+from demur.strict_model import WordedWarning
 
 if TYPE_CHECKING:
     from demur.inference.warnings import ResultWarning
+    from demur.results.parts import Skipped
     from demur.results.table import Results
 
 _FROM_THE_RIGHT = ("R", "AL", "AN")
@@ -31,6 +33,11 @@ class NamedSystem:
     def aside(self) -> str:
         """The word, where the name does not say it already."""
         return "" if self.word == "run" or self.word in self.name else self.word
+
+    @property
+    def where(self) -> str:
+        """Where its participants are, in a sentence."""
+        return f"on the {self.word}" if self.word in _WORDS[2] else f"in {self.name}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +90,12 @@ def isolated(name: str) -> str:
     return f"\u2068{safe}\u2069" if any(bidirectional(letter) in _FROM_THE_RIGHT for letter in safe) else safe
 
 
-def place_of(results: Results, warning: ResultWarning) -> str:
+def worded_warnings(results: Results) -> list[WordedWarning]:
+    """The warnings in words, each with what it is about."""
+    return [WordedWarning(code=one.code, message=one.message(), where=_place(results, one)) for one in results.warnings]
+
+
+def _place(results: Results, warning: ResultWarning) -> str:
     """What a warning is about, in words."""
     about = warning.about
     if about.confidence is None:
@@ -91,3 +103,9 @@ def place_of(results: Results, warning: ResultWarning) -> str:
     words = {one.system: one.word for one in systems_of(results)} if len(results.systems) > 1 else {}
     side = "difference" if about.minus else words.get(about.system or "", "")
     return f"{about.confidence}: {f'{side} {about.quantity or warning.subject}'.strip()}"
+
+
+def why_skipped(results: Results, skipped: Skipped) -> str:
+    """Why a confidence was left out, with the system that lacks it where there are several."""
+    words = {system.system: system.word for system in systems_of(results)}
+    return skipped.reason if skipped.system is None else f"{words[skipped.system]}: {skipped.reason}"

@@ -1,39 +1,38 @@
-"""Tables of an artifact for a paper, a page or a spreadsheet. What comes from a file is text in all of them."""
+"""Tables of results for a paper, a page or a spreadsheet. What comes from a file is text in all of them."""
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from demur.artifact_numbers import DeltaNumbers, Ends, PairedNumbers
 from demur.errors import unknown
+from demur.inference.key import Key
+from demur.quantities import Measure
+from demur.quantities.registry import COVERAGE
+from demur.report.differences import is_measured
 from demur.report.escaped import DAGGER, escaped_latex, escaped_markdown, latex_numbers, no_formula
-from demur.report.numbers import UNDEFINED, bound_of, differences_of, ends_at, level_of, measured, runs_of, title
-from demur.verdict import LEFT, REACHED_AT, RIGHT, UNDECIDED, ends_of, three, which_is_better
+from demur.report.names import pairs_of, systems_of
+from demur.report.text import UNDEFINED, four, interval_text, level_of, shown_interval, three, title_of
+from demur.report.verdict import REACHED_AT, decide, why_not_comparable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator
 
-    from demur.artifact import Metrics
-    from demur.artifact_numbers import VariantNumbers
-
-SHOWN = ("cmax", "aurc_full", "augrc_full", "aurc_at_c", "augrc_at_c", "eaugrc")
-LISTED = (*SHOWN[:3], "naurc", "naugrc", "eaurc", *SHOWN[3:])
-_EXCESSES = ("eaurc", "eaugrc")  # of full areas, and no fairer than those
-_NAMES = {"aurc_full": "aurc", "augrc_full": "augrc"}
-_SIDES = ("left", "right", "difference")
+    from demur.inference.estimates import Estimate
+    from demur.intervals import Interval
+    from demur.report.names import Pair
+    from demur.results.table import Results
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
     """A number with its interval, or with what it is at most; `unfair` says why it decides nothing."""
 
-    value: float | None
-    ends: Ends | None
+    value: float | None = None
+    interval: Interval | None = None
     bound: float | None = None
     unfair: str = ""
 
@@ -42,102 +41,81 @@ class Cell:
         if self.value is None:
             return UNDEFINED, ""
         mark = DAGGER if self.unfair else ""
-        if self.ends is not None:
-            return f"{self.value:.4g}", f"[{three(self.ends.low)}, {three(self.ends.high)}]{mark}"
-        return f"{self.value:.4g}", (f"≤ {three(self.bound)}" if self.bound is not None else "") + mark
+        if self.interval is not None:
+            return four(self.value), f"{interval_text(self.interval)}{mark}"
+        return four(self.value), (f"≤ {three(self.bound)}" if self.bound is not None else "") + mark
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One number of one run, or of two and their difference; `name` is the metric's own."""
+    """One number of every system, and its difference from the baseline; `name` is the one of its key."""
 
     name: str
     title: str
     cells: tuple[Cell, ...]
 
 
-def table_text(metrics: Metrics, form: str) -> str:
-    """The numbers of an artifact as LaTeX, Markdown or CSV."""
+def table_text(results: Results, form: str) -> str:
+    """The numbers as LaTeX, Markdown or CSV."""
     if form not in FORMS:
         raise unknown("table format", form, FORMS)
-    return FORMS[form](metrics)
+    return FORMS[form](results)
 
 
-def rows_of(metrics: Metrics, variant: str, keys: Sequence[str]) -> Iterator[Row]:
-    """The rows of one variant: the keys, then the risks at the coverages of the grid."""
-    entry = metrics.confidence_variants[variant]
-    runs = runs_of(entry)
-    for key in keys:
-        cells = [_number(one, key) for one in runs]
-        yield Row(_name(key, runs[0]), title(key, runs[0]), (*cells, *_difference(metrics, variant, key)))
-    for coverage in runs[0].mae_at_coverage:
-        cells = [_risk(one, coverage) for one in runs]
-        delta = _difference(metrics, variant, "mae_at_coverage", coverage)
-        yield Row(f"mae@{coverage}", f"risk at {coverage}", (*cells, *delta))
+def rows_of(results: Results, confidence: str, shown: str = "table") -> Iterator[Row]:
+    """The rows of one confidence: the quantities shown in a place, then those at the coverages asked for."""
+    study, pairs = results.selective, pairs_of(results)
+    for name in (*study.names(shown), *study.names_at_coverages):
+        numbers = [results[Key(system, name, confidence)] for system in results.systems]
+        cells = [_number(results, number) for number in numbers]
+        cells += [_difference(results, pair, pair.key(name, confidence)) for pair in pairs]
+        yield Row(name, title_of(numbers[0]), tuple(cells))
 
 
-def _number(one: VariantNumbers, key: str) -> Cell:
-    value = measured(one, key)
-    return Cell(None, None) if value is None else Cell(value, ends_at(one, key), bound_of(one, key))
+def _number(results: Results, estimate: Estimate) -> Cell:
+    if not is_measured(results, estimate):
+        return Cell()
+    return Cell(estimate.value, shown_interval(results, estimate), estimate.upper_bound)
 
 
-def _name(key: str, one: VariantNumbers) -> str:
-    area = {"aurc_at_c": one.aurc_at_c, "augrc_at_c": one.augrc_at_c}.get(key)
-    if area is None:
-        return _NAMES.get(key, key)
-    return f"{key.removesuffix('_at_c')}@{'C_common' if area.requested is None else f'{area.requested:g}'}"
+def _difference(results: Results, pair: Pair, key: Key) -> Cell:
+    """A difference of two numbers that answers stand behind."""
+    both = [results[Key(each.system, key.quantity, key.confidence)] for each in (pair.first, pair.second)]
+    if not all(is_measured(results, number) for number in both):
+        return Cell()
+    decision, estimate = decide(results, key), results[key]
+    unfair = why_not_comparable(results, key) or ("" if decision.comparable else decision.reason)
+    return Cell(estimate.value, shown_interval(results, estimate), unfair=unfair)
 
 
-def _risk(one: VariantNumbers, coverage: str) -> Cell:
-    point = one.mae_at_coverage.get(coverage)
-    return Cell(point.value if point else None, ends_at(one, "mae_at_coverage", coverage))
+def _columns(results: Results) -> tuple[str, ...]:
+    pairs = pairs_of(results)
+    words = (system.word for system in systems_of(results))
+    return (*words, *(pair.label for pair in pairs)) if pairs else ("value",)
 
 
-def _difference(metrics: Metrics, variant: str, key: str, coverage: str | None = None) -> list[Cell]:
-    """The difference of two runs; nothing where there is one."""
-    entry = metrics.confidence_variants[variant]
-    if not isinstance(entry, PairedNumbers):
-        return []
-    found = differences_of(metrics, variant).get(key)
-    delta = found.get(coverage or "") if isinstance(found, Mapping) else found
-    silent = coverage is None and any(measured(one, key) is None for one in runs_of(entry))
-    if silent or not isinstance(delta, DeltaNumbers):
-        return [Cell(None, None)]
-    said = which_is_better(key, delta, entry, coverage)
-    if key in _EXCESSES and entry.left.cmax != entry.right.cmax:
-        said = "not comparable: Cmax differs"
-    return [Cell(delta.delta, ends_of(delta, entry), unfair="" if said in ("", LEFT, RIGHT, UNDECIDED) else said)]
-
-
-def _columns(metrics: Metrics) -> tuple[str, ...]:
-    return ("left", "right", "right − left") if metrics.comparison.enabled else ("value",)
-
-
-def notes(metrics: Metrics) -> list[str]:
+def notes(results: Results) -> list[str]:
     """What a reader must know of the numbers: whose they are, the loss, the intervals, the conventions."""
-    people, convention = metrics.population, metrics.convention
-    runs = [one for entry in metrics.confidence_variants.values() for one in runs_of(entry)]
-    counted = f"{people.participants_included} participants ({people.participants_failed} failed)"
-    found = [*_runs(metrics), f"{counted}, {people.items_total} items."]
-    found.append(f"Loss {metrics.loss.name}: {metrics.loss.definition}.")
-    boot = runs[0].bootstrap if runs else None
-    if boot is None:
-        found.append("No intervals: nothing was resampled.")
+    study = results.selective
+    counted = f"{study.clusters_included} {study.noun}s ({study.clusters_failed} failed)"
+    texts = [*_inputs(results), f"{counted}, {study.units} items."]
+    texts.append(f"Loss {study.loss.name}: {study.loss.definition}.")
+    if study.bootstrap is None:
+        texts.append("No intervals: nothing was resampled.")
     else:
-        ways = ", ".join(methods_shown(metrics)) or "none"
-        drawn = f"{boot.n_resamples} bootstrap resamples of participants, seed {boot.seed}"
-        found.append(f"In brackets the {level_of(runs[0])} ({ways.replace('_', ' ')}); {drawn}.")
-    conventions = (convention.ties, convention.denominator, convention.anchor_at_zero, convention.integration)
-    found.append(f"Conventions: {'; '.join(conventions)}.")
-    cells = [cell for row in _all_rows(metrics) for cell in row.cells]
-    if any(cell.ends is None and cell.bound is not None for cell in cells):
-        found.append("≤ marks a one-sided bound at 95 %: no answer was wrong.")
-    if not all(one.defined for one in runs):
-        found.append(f"{UNDEFINED} under an area: a run that answers nothing has none, nor a difference to another.")
+        ways = ", ".join(methods_shown(results)) or "none"
+        drawn = f"{study.bootstrap.n_resamples} bootstrap resamples of {study.noun}s, seed {study.bootstrap.seed}"
+        texts.append(f"In brackets the {level_of(results)} ({ways.replace('_', ' ')}); {drawn}.")
+    texts.append(f"Conventions: {'; '.join(study.convention.values())}.")
+    cells = [cell for row in _all_rows(results) for cell in row.cells]
+    if any(cell.interval is None and cell.bound is not None for cell in cells):
+        texts.append("≤ marks a one-sided bound at 95 %: no answer was wrong.")
+    if not all(record.defined for record in results.curves.values()):
+        texts.append(f"{UNDEFINED} under an area: a run that answers nothing has none, nor a difference to another.")
     reasons = dict.fromkeys(_in_general(cell.unfair) for cell in cells if cell.unfair)
     if reasons:
-        found.append(f"{DAGGER} Nothing follows from this difference: {'; '.join(reasons)}.")
-    return [*found, f"demur {metrics.tool.version}."]
+        texts.append(f"{DAGGER} Nothing follows from this difference: {'; '.join(reasons)}.")
+    return [*texts, f"demur {study.tool.version}."]
 
 
 def _in_general(unfair: str) -> str:
@@ -145,48 +123,50 @@ def _in_general(unfair: str) -> str:
     return "the runs reach this coverage at different points" if unfair.startswith(REACHED_AT) else unfair
 
 
-def _runs(metrics: Metrics) -> Iterator[str]:
-    sides = ("Left", "Right") if metrics.comparison.enabled else ("Run",)
-    for side, one in zip(sides, metrics.inputs, strict=True):
-        told = {"mode": one.mode, "run": one.run_id, "file": PurePath(one.path).name if one.path else None}
-        said = ", ".join(f"{name} {text}" for name, text in told.items() if text)
-        yield f"{side}: {said or 'not from a file'}."
+def _inputs(results: Results) -> Iterator[str]:
+    for system, source in zip(systems_of(results), results.study.inputs, strict=True):
+        name = PurePath(source.path).name if source.path else None
+        facts = {"mode": source.mode, "run": source.run_id, "file": name}
+        text = ", ".join(f"{fact} {value}" for fact, value in facts.items() if value)
+        yield f"{system.word[:1].upper()}{system.word[1:]}: {text or 'not from a file'}."
 
 
-def methods_shown(metrics: Metrics) -> dict[str, list[str]]:
+def methods_shown(results: Results) -> dict[str, list[str]]:
     """The methods of the intervals that are shown, each with the numbers it is used for."""
-    found: dict[str, dict[str, None]] = {}
-    for row in _all_rows(metrics):
-        number = "risk at a coverage" if row.name.startswith("mae@") else row.title
+    numbers: dict[str, dict[str, None]] = {}
+    for row in _all_rows(results):
+        quantity = Measure.of(row.name).quantity
+        title = f"{quantity.title} at a coverage" if quantity.parameter is COVERAGE else row.title
         for cell in row.cells:
-            if cell.ends is not None:
-                found.setdefault(cell.ends.method, {})[number] = None
-    return {method: [*numbers] for method, numbers in found.items()}
+            if cell.interval is not None:
+                numbers.setdefault(cell.interval.method, {})[title] = None
+    return {method: [*titles] for method, titles in numbers.items()}
 
 
-def _all_rows(metrics: Metrics) -> Iterator[Row]:
-    for variant in metrics.confidence_variants:
-        yield from rows_of(metrics, variant, SHOWN)
+def _all_rows(results: Results) -> Iterator[Row]:
+    for confidence in results.selective.confidences:
+        yield from rows_of(results, confidence)
 
 
-def markdown(metrics: Metrics) -> str:
+def markdown(results: Results) -> str:
     """A table as GitHub and pandoc read it, and the notes below it."""
-    columns = _columns(metrics)
-    lines = [_bars(["confidence", "", *columns]), _bars(["---", "---", *["--:"] * len(columns)])]
-    for variant in metrics.confidence_variants:
-        for row in rows_of(metrics, variant, SHOWN):
+    columns = _columns(results)
+    lines = [_bars(["confidence", "", *map(escaped_markdown, columns)])]
+    lines.append(_bars(["---", "---", *["--:"] * len(columns)]))
+    for confidence in results.selective.confidences:
+        for row in rows_of(results, confidence):
             cells = [" ".join(filter(None, cell.texts())) for cell in row.cells]
-            lines.append(_bars([escaped_markdown(variant), escaped_markdown(row.title), *cells]))
-    return "\n".join([*lines, "", *map(escaped_markdown, notes(metrics)), ""])
+            lines.append(_bars([escaped_markdown(confidence), escaped_markdown(row.title), *cells]))
+    return "\n".join([*lines, "", *map(escaped_markdown, notes(results)), ""])
 
 
 def _bars(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def latex(metrics: Metrics) -> str:
+def latex(results: Results) -> str:
     """A table with the rules of booktabs, and the notes below it."""
-    columns = _columns(metrics)
+    columns = _columns(results)
     heads = "".join(f" & \\multicolumn{{2}}{{c}}{{{escaped_latex(name)}}}" for name in columns)
     lines = [
         "% needs \\usepackage{booktabs}",
@@ -196,17 +176,17 @@ def latex(metrics: Metrics) -> str:
         "    \\toprule",
         f"   {heads} \\\\",
     ]
-    for variant in metrics.confidence_variants:
-        name = f"\\texttt{{{escaped_latex(variant)}}}"
+    for confidence in results.selective.confidences:
+        name = f"\\texttt{{{escaped_latex(confidence)}}}"
         lines += ["    \\midrule", f"    \\multicolumn{{{1 + 2 * len(columns)}}}{{l}}{{{name}}} \\\\"]
-        lines += [f"    {_latex_row(row)} \\\\" for row in rows_of(metrics, variant, SHOWN)]
+        lines += [f"    {_latex_row(row)} \\\\" for row in rows_of(results, confidence)]
     lines += [
         "    \\bottomrule",
         "  \\end{tabular}",
         "  \\par\\smallskip",
         "  \\begin{minipage}{\\linewidth}\\footnotesize",
     ]
-    lines += [f"    {escaped_latex(note)}" for note in notes(metrics)]
+    lines += [f"    {escaped_latex(note)}" for note in notes(results)]
     return "\n".join([*lines, "  \\end{minipage}", "\\end{table}", ""])
 
 
@@ -216,35 +196,40 @@ def _latex_row(row: Row) -> str:
     return " & ".join([heading, *cells])
 
 
-def csv_text(metrics: Metrics) -> str:
-    """One line a number, in full; what a spreadsheet would take for a formula is made text by an apostrophe."""
+def csv_text(results: Results) -> str:
+    """One row per number, in full; what a spreadsheet would take for a formula is made text by an apostrophe."""
     lines = io.StringIO()
     write = csv.writer(lines, lineterminator="\n").writerow
     write(("variant", "side", "metric", "value", "low", "high", "level", "method"))
-    for variant, entry in metrics.confidence_variants.items():
-        sides = _SIDES if isinstance(entry, PairedNumbers) else ("",)
-        level = _level(runs_of(entry)[0])
-        for row in rows_of(metrics, variant, LISTED):
+    requested = results.study.requested
+    level = "0.95" if requested is None else str(requested.level)
+    sides = [no_formula(side) for side in _csv_sides(results)]
+    for confidence in results.selective.confidences:
+        for row in rows_of(results, confidence, "csv"):
             for side, cell in zip(sides, row.cells, strict=True):
-                write((no_formula(variant), side, no_formula(row.name), _full(cell.value), *_csv_ends(cell, level)))
+                number = (no_formula(row.name), _full(cell.value), *_csv_ends(cell, level))
+                write((no_formula(confidence), side, *number))
     return lines.getvalue()
 
 
+def _csv_sides(results: Results) -> tuple[str, ...]:
+    pairs = pairs_of(results)
+    if not pairs:
+        return ("",)
+    words = (system.word for system in systems_of(results))
+    return (*words, *("difference" if len(pairs) == 1 else pair.label for pair in pairs))
+
+
 def _csv_ends(cell: Cell, level: str) -> tuple[str, str, str, str]:
-    if cell.ends is not None:
-        return _full(cell.ends.low), _full(cell.ends.high), level, no_formula(cell.ends.method)
+    if cell.interval is not None:
+        return _full(cell.interval.low), _full(cell.interval.high), level, no_formula(cell.interval.method)
     if cell.bound is not None:
         return "", _full(cell.bound), "0.95", "one_sided_bound"
     return "", "", "", ""
-
-
-def _level(one: VariantNumbers) -> str:
-    asked = one.bootstrap.ci if one.bootstrap else None
-    return "0.95" if asked is None else str(asked["level"])
 
 
 def _full(value: float | None) -> str:
     return "" if value is None else repr(value)
 
 
-FORMS: dict[str, Callable[[Metrics], str]] = {"latex": latex, "markdown": markdown, "csv": csv_text}
+FORMS: dict[str, Callable[[Results], str]] = {"latex": latex, "markdown": markdown, "csv": csv_text}

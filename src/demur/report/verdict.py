@@ -49,7 +49,7 @@ def decide(results: Results, key: Key) -> Decision:
     never = quantity.better == "neither" or (quantity.of == "curve" and not quantity.comparable)
     if never or contrast is None or contrast.recommended is None or key.minus is None:
         return Decision()
-    unfair = _why_not_comparable(results, key) or why_nothing_decides(results)
+    unfair = why_not_comparable(results, key) or why_nothing_decides(results)
     low, high = contrast.recommended.low, contrast.recommended.high
     if unfair or low <= 0 <= high:
         return Decision(None, unfair or UNDECIDED)
@@ -68,7 +68,7 @@ def why_nothing_decides(results: Results) -> str:
     return "" if study.bootstrap.n_resamples >= ENOUGH_RESAMPLES else "too few resamples to decide"
 
 
-def _why_not_comparable(results: Results, key: Key) -> str:
+def why_not_comparable(results: Results, key: Key) -> str:
     """Why the two sides of a difference are not measured alike."""
     comparable = Measure.of(key.quantity).quantity.comparable
     if not comparable or key.minus is None:

@@ -89,11 +89,8 @@ class RunBootstrap(Part):
 
     @model_validator(mode="after")
     def _nested_where_risks_are(self) -> Self:
-        at_coverage = _at_coverage()
         for name in ("ci95", "ci95_recommended", "std_error"):
-            for key, value in getattr(self, name).items():
-                if isinstance(value, Mapping) != (key in at_coverage):
-                    raise ValueError(f"{name}.{key}: only {', '.join(at_coverage)} holds a number for each coverage")
+            _check_nesting(name, getattr(self, name))
         return self
 
     @model_validator(mode="after")
@@ -113,20 +110,22 @@ class RunBootstrap(Part):
         return self
 
 
-_REQUESTED: TypeAdapter[Any] = TypeAdapter(Ends | None)
-_REQUESTED_AT: TypeAdapter[Any] = TypeAdapter(Mapping[str, Ends | None])
-
-
-def _at_coverage() -> set[str]:
-    """The members that hold a number for each coverage."""
-    return {entry.key for entry in quantities("curve") if entry.parameter not in (None, CUT)}
+_REQUESTED: TypeAdapter[Any] = TypeAdapter(Ends | Mapping[str, Ends | None] | None)
 
 
 def _check_requested(name: str, value: Any) -> None:
     try:
-        (_REQUESTED_AT if name in _at_coverage() else _REQUESTED).validate_python(value)
+        _check_nesting("ci", {name: _REQUESTED.validate_python(value)})
     except ValidationError as error:
         raise ValueError(f"ci.{name}: {one_line(error)}") from None
+
+
+def _check_nesting(name: str, members: Mapping[str, Any]) -> None:
+    """Quantities at a coverage have a number for each, and others have one."""
+    at_coverage = {entry.key for entry in quantities("curve") if entry.parameter not in (None, CUT)}
+    for key, value in members.items():
+        if isinstance(value, Mapping) != (key in at_coverage):
+            raise ValueError(f"{name}.{key}: only {', '.join(at_coverage)} holds a number for each coverage")
 
 
 class ByItem(Part):

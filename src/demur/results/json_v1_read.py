@@ -133,7 +133,7 @@ def _run_rows(results: Results, system: str, confidence: str, run: Any) -> Itera
             at=at,
             threshold=_threshold(run.curve, at) if coverage else None,
             undefined=entry.undefined if value is None else "",
-            **_uncertainty(run.bootstrap, entry, coverage),
+            **_uncertainty(run.bootstrap, entry, coverage, common=results.selective.area_coverage is None),
         )
 
 
@@ -152,7 +152,7 @@ def _threshold(curve: Points, coverage: float | None) -> float | None:
     return curve.threshold[curve.coverage.index(coverage)] if coverage in curve.coverage else None
 
 
-def _uncertainty(boot: Any, entry: Quantity, coverage: str) -> Json:
+def _uncertainty(boot: Any, entry: Quantity, coverage: str, *, common: bool) -> Json:
     if boot is None:
         return {"no_interval": "no resamples"}
     if entry.point_only:
@@ -163,7 +163,7 @@ def _uncertainty(boot: Any, entry: Quantity, coverage: str) -> Json:
         return value.get(coverage) if coverage and value is not None else value
 
     percentile, error = member("ci95"), member("std_error")
-    short = boot.short_domain_rate if entry.parameter is CUT else None
+    short = boot.short_domain_rate if entry.parameter is CUT and not common else None
     return {
         "std_error": math.nan if error is None else error,
         "percentile": None if percentile is None else Interval("percentile", *percentile),

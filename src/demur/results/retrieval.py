@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 DEPTHS = (1, 3, 5, 10)
 WITH_GOLD, ALL, PROBABILITY = "with_gold", "all", "prob"
 CRITERION, FOLD = "criterion", "fold"
+_NO_QUERY = "no such query"
 _RULE, _CONTRAST = Rule("expanded_percentile", must_vary=True), Rule("t_interval", must_vary=True)
 
 
@@ -254,7 +255,9 @@ class RetrievalRows:
             yield Row.of_curve(key, gate, Measure(entry), contrast_rule=_CONTRAST)
 
     def located(self, row: Estimate) -> Estimate:
-        """A true positive rate with the false positive rate and the threshold it is reached at."""
+        """A mean over no query with the reason; a true positive rate with the threshold and the rate it is reached at."""
+        if math.isnan(row.value) and not row.undefined:
+            return replace(row, undefined=_NO_QUERY)
         measure = Measure.of(row.key.quantity)
         if measure.quantity.parameter is None or measure.quantity.of != "forecasts" or row.key.group or row.key.minus:
             return row
@@ -269,7 +272,7 @@ class RetrievalRows:
         for key in next(iter(by_fold.values())):
             values = [found[key] for found in by_fold.values()]
             for name, value in zip(by_fold, values, strict=True):
-                undefined = "no such query" if math.isnan(value) else ""
+                undefined = _NO_QUERY if math.isnan(value) else ""
                 yield Estimate(replace(key, group=Group(FOLD, name)), value, undefined=undefined)
             yield _mean_estimate(replace(key, group=Group(FOLD)), values)
 

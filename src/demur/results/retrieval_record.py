@@ -134,7 +134,13 @@ def _placed(made: Made, settings: RetrievalSettings, estimates: Sequence[Estimat
             row = by_key.get(key)
             if row is None or math.isnan(row.value) or row.by_convention or (ranking and settings.effective_k):
                 continue
-            yield {"system": system, "metric": name, "value": row.value, **asdict(known), "place": known.place(row.value)}
+            yield {
+                "system": system,
+                "metric": name,
+                "value": row.value,
+                **asdict(known),
+                "place": known.place(row.value),
+            }
 
 
 def retrieval_warnings(
@@ -196,7 +202,9 @@ def _about_detection(about: Pattern, rankings: Rankings) -> Iterator[ResultWarni
     else:
         places = range(len(rankings.criteria))
         alone = [
-            rankings.criteria[place] for place in places if np.ptp(rankings.has_gold[rankings.criterion == place] * 1) == 0
+            rankings.criteria[place]
+            for place in places
+            if np.ptp(rankings.has_gold[rankings.criterion == place] * 1) == 0
         ]
         if alone:
             yield ResultWarning("single_class", about, {"criteria": alone})
@@ -205,5 +213,3 @@ def _about_detection(about: Pattern, rankings: Rankings) -> Iterator[ResultWarni
         single = 2 * len(rankings.folds) - len(pairs)
         if single:
             yield ResultWarning("single_class", about, {"alone": single, "folds": len(rankings.folds)})
-
-

@@ -7,6 +7,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
+from demur.quantities import quantities
+from demur.quantities.registry import COMMON, COVERAGE, CUT
 from demur.results.parts import (
     Bootstrap,
     Breach,
@@ -74,6 +76,23 @@ class SelectiveStudy(Study):
         """How many clusters failed in at least one system."""
         return self.clusters_total - self.clusters_included
 
+    @property
+    def cut(self) -> str:
+        """Where areas are cut, as the names of quantities have it."""
+        return COMMON if self.area_coverage is None else self.area_coverage
+
+    def names(self, shown: str) -> list[str]:
+        """The quantities that are shown in one place, as the keys of these results name them."""
+        entries = quantities("curve", shown)
+        plain = [entry for entry in entries if entry.reported and entry.parameter in (None, CUT)]
+        return [f"{entry.stem}@{self.cut}" if entry.parameter else entry.name for entry in plain]
+
+    @property
+    def names_at_coverages(self) -> list[str]:
+        """The quantities at the coverages asked for, as the keys of these results name them."""
+        entries = [entry for entry in quantities("curve") if entry.reported and entry.parameter is COVERAGE]
+        return [f"{entry.stem}@{text}" for entry in entries for text in self.coverages]
+
     @model_validator(mode="after")
     def _adds_up(self) -> Self:
         if self.clusters_total < self.clusters_included:
@@ -110,7 +129,7 @@ class RetrievalSystem(Part):
 class SettingsUsed(Part):
     """What was asked for."""
 
-    k: Annotated[tuple[int, ...], Field(strict=False, min_length=1)]
+    k: Annotated[tuple[Annotated[int, Field(ge=1, le=10**8)], ...], Field(strict=False, min_length=1)]
     effective_k: bool
     k_min: int
     hard_cap: int
@@ -159,4 +178,6 @@ class RetrievalStudy(Study):
             raise ValueError("the queries of the criteria do not add up to queries")
         if sum(criterion.with_gold for criterion in self.criteria) != self.with_gold:
             raise ValueError("the queries with gold of the criteria do not add up to with_gold")
+        if len({system.name for system in self.systems}) < len(self.systems):
+            raise ValueError("two systems have the same name")
         return self

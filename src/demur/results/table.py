@@ -117,6 +117,13 @@ class Results(Estimates):
         """Write the file, whole or not at all, and never over a file it was made from or another input."""
         return write_whole(path, self.text, inputs=[*self.input_paths, *inputs])
 
+    def _repr_html_(self) -> str:
+        if not isinstance(self.study, SelectiveStudy):
+            return super()._repr_html_()
+        from demur.results.pictures import notebook_html  # noqa: PLC0415  (pictures are drawn of results)
+
+        return notebook_html(self)
+
     def __repr__(self) -> str:
         names = ", ".join(map(shown, self.systems))
         return f"Results({names}; {len(self)} numbers, {len(self.warnings)} warnings)"

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from demur.coverage import Coverage
 from demur.errors import shown
 from demur.inference.key import Key
-from demur.quantities.registry import COMMON
 from demur.report.names import Pair, pairs_of, systems_of
 from demur.report.text import with_interval
 from demur.report.verdict import UNDECIDED, Decision, Verdict, decide
@@ -44,7 +43,7 @@ def default_names(results: Results) -> dict[str, str]:
 
 def cut_area(results: Results) -> str:
     """The quantity systems are compared by: the area up to the coverage asked for, or up to the common one."""
-    return f"{AREA}@{results.selective.area_coverage or COMMON}"
+    return f"{AREA}@{results.selective.cut}"
 
 
 def _what_they_say(results: Results, confidence: str, names: Names) -> tuple[str, list[str]]:

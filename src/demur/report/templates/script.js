@@ -49,7 +49,7 @@
     find("readout").textContent = `${who}threshold ${at.typed}, coverage ${percent(at.coverage)}, ` +
       `${risk}, ${at.accepted} of ${data.items} items accepted`;
   };
-  const shown = (side) => find(["show-left", "show-right"][side])?.checked ?? true;
+  const shown = (side) => find(`show-${data.styles[side]}`)?.checked ?? true;
   const here = { side: 0, place: -1 };
   const visit = (figure, side, place) => {
     here.side = side; here.place = place;
@@ -85,7 +85,7 @@
     });
   }
 
-  // The operating point: which working point each run takes at a stop was decided when the page was made.
+  // The operating point: which operating point each run takes at a stop was decided when the page was made.
   const slide = find("slide"), names = { coverage: "coverage at least", risk: "risk at most", threshold: "threshold" };
   const absent = { coverage: "not reached", risk: "no point keeps to it", threshold: "accepts nothing" };
   const operate = () => {
@@ -113,7 +113,7 @@
     });
     find("operating-json").textContent = ascii(JSON.stringify(copied, null, 2));
     const counts = variant().runs.map((run, side) => `${data.sides[side]} ${run.accepted.length} of ${run.all}`);
-    find("stops").textContent = `This page carries these working points: ${counts.join(", ")}. None of them is rounded or moved.`;
+    find("stops").textContent = `This page carries these operating points: ${counts.join(", ")}. None of them is rounded or moved.`;
   };
   let wanted = null;
   const show = () => {

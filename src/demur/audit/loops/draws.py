@@ -1,0 +1,75 @@
+"""The cluster bootstrap by brute force: the rows of the drawn clusters, passed through the same loop again."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from demur.audit.loops.registry import number
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    Clusters = Sequence[Sequence[Any]]
+
+_WORD = 2**64
+_GOLDEN = 0x9E3779B97F4A7C15
+_MOST_DROPPED = 0.5
+
+
+def drawn(seed: int, replicate: int, clusters: int) -> list[int]:
+    """The clusters of one bootstrap replicate, by their index in sorted order, in plain integers.
+
+    >>> drawn(7, 0, 5), drawn(7, 1, 5)
+    ([3, 2, 4, 0, 2], [0, 0, 1, 1, 2])
+    """
+    key = _mixed(_mixed(seed + _GOLDEN) + (replicate + 1) * _GOLDEN)
+    return [_mixed(key + (draw + 1) * _GOLDEN) * clusters // _WORD for draw in range(clusters)]
+
+
+def _mixed(word: int) -> int:
+    """The finaliser of SplitMix64."""
+    word %= _WORD
+    word = (word ^ (word >> 30)) * 0xBF58476D1CE4E5B9 % _WORD
+    word = (word ^ (word >> 27)) * 0x94D049BB133111EB % _WORD
+    return word ^ (word >> 31)
+
+
+def replicates(rows_by_cluster: Clusters, quantity: str | Callable[[list[Any]], Any], seed: int, n: int) -> list[Any]:
+    """A quantity, by its name or as a function of rows, in each of n replicates; None where it is undefined."""
+    return joint_replicates([rows_by_cluster], quantity, seed, n)
+
+
+def joint_replicates(sides: Sequence[Clusters], quantity: str | Callable[..., Any], seed: int, n: int) -> list[Any]:
+    """The same of several systems drawn together: the function takes the rows of each."""
+    values = []
+    for replicate in range(n):
+        which = drawn(seed, replicate, len(sides[0]))
+        rows = [[row for cluster in which for row in clusters[cluster]] for clusters in sides]
+        values.append(number(quantity, *rows) if isinstance(quantity, str) else quantity(*rows))
+    return values
+
+
+def ci95(values: Sequence[Any]) -> tuple[float, float] | None:
+    """The percentile interval of the replicates that are defined; None where more than half are not."""
+    defined = sorted(float(value) for value in values if value is not None)
+    if not defined or len(defined) < (1 - _MOST_DROPPED) * len(values):
+        return None
+    return percentile(defined, 0.025), percentile(defined, 0.975)
+
+
+def percentile(ordered: Sequence[float], share: float) -> float:
+    """The value at a share of an ordered list, interpolated linearly."""
+    position = share * (len(ordered) - 1)
+    below = math.floor(position)
+    above = min(below + 1, len(ordered) - 1)
+    return ordered[below] + (ordered[above] - ordered[below]) * (position - below)
+
+
+def standard_error(values: Sequence[Any]) -> float | None:
+    """The standard deviation of the replicates that are defined, with ddof 1; None of fewer than two."""
+    defined = [float(value) for value in values if value is not None]
+    if len(defined) < 2:  # noqa: PLR2004
+        return None
+    middle = math.fsum(defined) / len(defined)
+    return math.sqrt(math.fsum((value - middle) ** 2 for value in defined) / (len(defined) - 1))

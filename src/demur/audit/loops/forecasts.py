@@ -1,0 +1,205 @@
+"""Calibration and detection by plain loops. A row is (probability, outcome), the outcome from 0 to 1."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from itertools import groupby
+from typing import TYPE_CHECKING, NamedTuple
+
+from demur.audit.loops.registry import LOOPS, loop, mean, parsed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from demur.audit.loops.registry import Number
+
+    Row = tuple[float, float]
+    Rows = Sequence[Row]
+    Binning = Callable[[float, int], int | None]
+
+BINS = 10
+_LEAST_LIKELY = 1e-6
+
+
+class RocPoint(NamedTuple):
+    """What a threshold accepts: how many that came true, and how many that did not."""
+
+    threshold: float
+    true: int
+    false: int
+
+
+def equal_width(probability: float, bins: int) -> int | None:
+    """The bin of equal width; an edge, the double nearest to k/bins, is in the bin above it, and 1 in the last."""
+    return sum(probability >= edge / bins for edge in range(1, bins))
+
+
+def open_ended(probability: float, bins: int) -> int | None:
+    """The bin between edges that are multiples of 1/bins in floating point; 1 is in none."""
+    return None if probability >= 1 else sum(probability >= edge * (1 / bins) for edge in range(1, bins))
+
+
+@loop("nll")
+def nll(rows: Rows) -> Number | None:
+    """The mean of −log of the probability given to what happened, which is taken to be 1e-6 at least."""
+    if not _binary(rows):
+        return None
+    return mean(-math.log(max(p if outcome else 1 - p, _LEAST_LIKELY)) for p, outcome in rows)
+
+
+@loop("brier")
+def brier(rows: Rows) -> Number | None:
+    """The mean squared difference of probability and outcome."""
+    return mean(float(p - outcome) ** 2 for p, outcome in rows)
+
+
+@loop("brier_reliability")
+def brier_reliability(rows: Rows, bins: int = BINS) -> float | None:
+    """The squared difference of mean outcome and mean probability in each bin, averaged over the forecasts."""
+    gaps = [len(held) * (_outcome(held) - _probability(held)) ** 2 for held in _binned(rows, bins)]
+    return math.fsum(gaps) / len(rows) if rows else None
+
+
+@loop("brier_resolution")
+def brier_resolution(rows: Rows, bins: int = BINS) -> float | None:
+    """The squared difference of each bin's mean outcome and the overall one, averaged over the forecasts."""
+    gaps = [len(held) * (_outcome(held) - _outcome(rows)) ** 2 for held in _binned(rows, bins)]
+    return math.fsum(gaps) / len(rows) if rows else None
+
+
+@loop("brier_uncertainty")
+def brier_uncertainty(rows: Rows) -> Number | None:
+    """The variance of the outcomes."""
+    return mean((outcome - _outcome(rows)) ** 2 for _, outcome in rows)
+
+
+@loop("brier_within_bins")
+def brier_within_bins(rows: Rows, bins: int = BINS) -> float | None:
+    """What binning leaves out: brier − reliability + resolution − uncertainty."""
+    parts = brier(rows), brier_reliability(rows, bins), brier_resolution(rows, bins), brier_uncertainty(rows)
+    return sum(sign * float(part or 0) for sign, part in zip((1, -1, 1, -1), parts, strict=True)) if rows else None
+
+
+@loop("ece")
+def ece(rows: Rows, bins: int = BINS, binning: Binning = equal_width) -> float | None:
+    """How far outcomes and probabilities are apart in each bin; what falls in no bin still counts in the divisor."""
+    gaps = [math.fsum(outcome - p for p, outcome in held) for held in _binned(rows, bins, binning)]
+    return math.fsum(map(abs, gaps)) / len(rows) if rows else None
+
+
+@loop("ece_open")
+def ece_open(rows: Rows, bins: int = BINS) -> float | None:
+    """The ECE with a last bin that does not hold 1."""
+    return ece(rows, bins, open_ended)
+
+
+@loop("ece_adaptive")
+def ece_adaptive(rows: Rows, bins: int = BINS) -> float | None:
+    """The ECE over bins of equal mass: a probability is in the bin of its middle rank."""
+    given = [p for p, _ in rows]
+
+    def equal_mass(probability: float, bins: int) -> int:
+        middle = 2 * sum(p < probability for p in given) + given.count(probability)
+        return middle * bins // (2 * len(given))
+
+    return ece(rows, bins, equal_mass)
+
+
+@loop("auroc")
+def auroc(rows: Rows) -> Fraction | None:
+    """The share of pairs in which what came true has the larger probability, equal ones counted as a half."""
+    points = roc(rows)
+    if points is None:
+        return None
+    ranked, before = Fraction(0), RocPoint(math.inf, 0, 0)
+    for point in points:
+        ranked += Fraction((point.false - before.false) * (point.true + before.true), 2)
+        before = point
+    return ranked / (before.true * before.false)
+
+
+@loop("auprc")
+def auprc(rows: Rows, *, trapezoids: bool = False) -> Fraction | None:
+    """Average precision; with straight lines between the points, which no threshold reaches, as some do."""
+    points = roc(rows)
+    if points is None:
+        return None
+    covered, caught, precision = Fraction(0), 0, Fraction(1)
+    for point in points:
+        before, precision = precision, Fraction(point.true, point.true + point.false)
+        covered += (point.true - caught) * ((before + precision) / 2 if trapezoids else precision)
+        caught = point.true
+    return covered / caught
+
+
+@loop("tpr@fpr=F")
+def tpr_at_fpr(rows: Rows, rate: Fraction, *, all_points: bool = True) -> Fraction | None:
+    """The largest share that is caught while false alarms stay within a rate."""
+    points = roc(rows)
+    best = points and last_within(rows, rate, all_points=all_points)
+    return (Fraction(best.true, points[-1].true) if best else Fraction(0)) if points else None
+
+
+def threshold_at_fpr(rows: Rows, rate: Fraction, *, all_points: bool = True) -> tuple[float | None, Number, Number]:
+    """The lowest probability whose false alarms stay within a rate, and the true and false positive rates there."""
+    points, best = roc(rows), last_within(rows, rate, all_points=all_points)
+    if points is None or best is None:
+        return None, Fraction(0), Fraction(0)
+    return best.threshold, Fraction(best.true, points[-1].true), Fraction(best.false, points[-1].false)
+
+
+def detection(name: str, rows: Rows) -> Number | None:
+    """A detection quantity, with what is reported by convention where there is one class: 0.5, the rate, and 0."""
+    registered, at = parsed(name)
+    value = LOOPS[registered](rows, *at)
+    if value is not None or not rows:
+        return value
+    by_convention: dict[str, Number] = {"auroc": 0.5, "auprc": _outcome(rows), "tpr@fpr=F": 0.0}
+    return by_convention.get(registered)
+
+
+def roc(rows: Rows) -> list[RocPoint] | None:
+    """What each distinct probability accepts as a threshold, from the largest down; None of one class."""
+    points, true, false = [], 0, 0
+    for threshold, group in groupby(sorted(rows, reverse=True), key=lambda row: row[0]):
+        outcomes = [outcome for _, outcome in group]
+        true, false = true + outcomes.count(1), false + outcomes.count(0)
+        points.append(RocPoint(threshold, true, false))
+    return points if _binary(rows) and true and false else None
+
+
+def last_within(rows: Rows, rate: Fraction, *, all_points: bool = True) -> RocPoint | None:
+    """The last point whose false alarms stay within a rate; not `all_points`: without those on a straight line."""
+    points = roc(rows) or []
+    corners = [point for index, point in enumerate(points) if all_points or _turns(points, index)]
+    return next((point for point in reversed(corners) if point.false <= rate * points[-1].false), None)
+
+
+def _turns(points: Sequence[RocPoint], index: int) -> bool:
+    """Whether a point does not lie halfway between its neighbours; the first and the last never do."""
+    if index in (0, len(points) - 1):
+        return True
+    before, here, after = points[index - 1 : index + 2]
+    return any(after[side] - 2 * here[side] + before[side] for side in (1, 2))
+
+
+def _binary(rows: Rows) -> bool:
+    return bool(rows) and all(outcome in (0, 1) for _, outcome in rows)
+
+
+def _binned(rows: Rows, bins: int, binning: Binning = equal_width) -> list[list[Row]]:
+    held: dict[int, list[Row]] = {}
+    for row in rows:
+        index = binning(row[0], bins)
+        if index is not None:
+            held.setdefault(index, []).append(row)
+    return [*held.values()]
+
+
+def _probability(rows: Rows) -> float:
+    return math.fsum(p for p, _ in rows) / len(rows)
+
+
+def _outcome(rows: Rows) -> float:
+    return math.fsum(outcome for _, outcome in rows) / len(rows)

@@ -1,0 +1,77 @@
+"""Ranking by plain loops: the mean over queries, one with nothing to find being worth 0.
+
+A row is (gold, hits): how many ids there are to find, and for each rank whether it holds one of them.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING, NamedTuple
+
+from demur.audit.loops.registry import loop, mean
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from demur.audit.loops.registry import Number
+
+    Worth = Callable[["Ranked", int, int], Number]
+
+
+class Ranked(NamedTuple):
+    """One query: how many ids there are to find, and which ranks hold one."""
+
+    gold: int
+    hits: tuple[bool, ...]
+
+    def ranks(self, k: int) -> list[int]:
+        """The ranks up to k that hold gold."""
+        return [rank for rank, is_gold in enumerate(self.hits[:k], 1) if is_gold]
+
+    def hits_within(self, k: int) -> int:
+        """How many of the first k are gold."""
+        return sum(self.hits[:k])
+
+    def precisions(self, k: int) -> Fraction:
+        """The precision at each hit among the first k, summed."""
+        return sum((Fraction(number, rank) for number, rank in enumerate(self.ranks(k), 1)), Fraction(0))
+
+    def gain(self, k: int) -> float:
+        """Each hit among the first k, discounted by its rank."""
+        return math.fsum(1 / math.log2(rank + 1) for rank in self.ranks(k))
+
+
+def ideal(hits: int) -> float:
+    """The discounted gain of so many hits at the first ranks."""
+    return Ranked(hits, (True,) * hits).gain(hits)
+
+
+def over(part: Number, whole: Number) -> Number:
+    """One number over another, 0 where there is nothing to divide by."""
+    if not whole:
+        return Fraction(0)
+    return Fraction(part, whole) if isinstance(part, int) and isinstance(whole, int) else part / whole
+
+
+# What a query is worth, given K and the length its list is judged by: K or, if effective, at most its candidates.
+WORTHS: dict[str, Worth] = {
+    "recall@K": lambda row, k, _: over(row.hits_within(k), row.gold),
+    "precision@K": lambda row, k, length: over(row.hits_within(k), length),
+    "hit@K": lambda row, k, _: Fraction(row.hits_within(k) > 0),
+    "mrr@K": lambda row, k, _: next((Fraction(1, rank) for rank in row.ranks(k)), Fraction(0)),
+    "map@K": lambda row, k, length: over(row.precisions(k), min(row.gold, length)),
+    "map_trec@K": lambda row, k, _: over(row.precisions(k), row.gold),
+    "ndcg@K": lambda row, k, length: over(row.gain(k), ideal(min(row.gold, length))),
+}
+
+
+def _register(name: str, worth: Worth) -> None:
+    @loop(name)
+    def average(rows: Sequence[Ranked], k: int, *, effective: bool = False) -> Number | None:
+        judged = [Ranked(*row) for row in rows]
+        return mean(worth(row, k, min(k, len(row.hits)) if effective else k) for row in judged)
+
+
+for _name, _worth in WORTHS.items():
+    _register(_name, _worth)

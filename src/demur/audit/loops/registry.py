@@ -1,0 +1,103 @@
+"""The registry of plain loops: one slow, obvious function per quantity, under the quantity's name."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from functools import wraps
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    Number = Fraction | float
+    Loop = Callable[..., Number | None]
+
+_Function = TypeVar("_Function", bound="Loop")
+_Value = TypeVar("_Value", Fraction, float)
+
+_FLOAT_SLACK = Fraction(1, 10**12)
+LOOPS: dict[str, Loop] = {}
+
+
+def loop(name: str, of: Callable[[Any], Any] | None = None) -> Callable[[_Function], _Function]:
+    """Register a function of rows under a quantity's name; `of` turns the rows into what the function takes.
+
+    A name that ends in @C, @K or @fpr=F has a parameter, which follows the rows. Undefined is None.
+    """
+
+    def register(function: _Function) -> _Function:
+        if name in LOOPS:
+            raise ValueError(f"the loop {name} is registered already")
+
+        @wraps(function)
+        def of_rows(rows: Any, *at: Any, **options: Any) -> Number | None:
+            return function(rows if of is None else of(rows), *at, **options)
+
+        LOOPS[name] = of_rows
+        return cast("_Function", of_rows)
+
+    return register
+
+
+def family(name: str) -> str:
+    """The module a quantity's loop is in, which says what its rows are: selective, forecasts, ranking or selection."""
+    return LOOPS[name].__module__.rpartition(".")[2]
+
+
+def number(name: str, rows: Any, *, at: Fraction | int | None = None, **options: Any) -> Number | None:
+    """A quantity of rows by its full name, such as `aurc`, `risk@0.3`, `ndcg@10` or `tpr@fpr=0.05`.
+
+    A parameter that is not a decimal is given as `at`, with the registered name: `aurc@C` at a fraction.
+
+    >>> from demur.audit.loops import number
+    >>> number("risk@0.6", [(0, 2), (2, 2), (0, 1), (None, 0)])
+    Fraction(2, 3)
+    """
+    registered, parameter = parsed(name)
+    return LOOPS[registered](rows, *(parameter if at is None else (at,)), **options)
+
+
+def parsed(name: str) -> tuple[str, tuple[Fraction | int, ...]]:
+    """The registered name and the parameter of a quantity's full name.
+
+    >>> parsed("tpr@fpr=0.05"), parsed("aurc")
+    (('tpr@fpr=F', (Fraction(1, 20),)), ('aurc', ()))
+    """
+    if name in LOOPS:
+        return name, ()
+    stem, at, text = name.partition("@")
+    if text.startswith("fpr=") and f"{stem}@fpr=F" in LOOPS:
+        return f"{stem}@fpr=F", (Fraction(text.removeprefix("fpr=")),)
+    if at and f"{stem}@K" in LOOPS:
+        return f"{stem}@K", (int(text),)
+    if at and f"{stem}@C" in LOOPS:
+        return f"{stem}@C", (coverage(text),)
+    raise KeyError(name)
+
+
+def coverage(text: str) -> Fraction:
+    """A coverage from its text: the exact decimal; after a ~, a float, which reaches k/N within one part in 10¹²."""
+    exact = Fraction(text.removeprefix("~"))
+    return exact * (1 - _FLOAT_SLACK) if text.startswith("~") else exact
+
+
+def total(values: Iterable[Number]) -> Number:
+    """The sum: of floats rounded once, otherwise exact, over one common denominator (much faster than one by one)."""
+    listed = [*values]
+    exact = [value for value in listed if not isinstance(value, float)]
+    if len(exact) < len(listed):
+        return math.fsum(listed)
+    common = math.lcm(*(value.denominator for value in exact))
+    return Fraction(sum(value.numerator * (common // value.denominator) for value in exact), common)
+
+
+def mean(values: Iterable[Number]) -> Number | None:
+    """The mean, None of nothing."""
+    listed = [*values]
+    return total(listed) / len(listed) if listed else None
+
+
+def ratio(part: _Value, whole: _Value) -> _Value | None:
+    """One number over another, None where there is nothing to divide by."""
+    return part / whole if whole else None

@@ -1,0 +1,81 @@
+"""Rows: the plain tuples the loops read, made of facts."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from demur.audit.loops.ranking import Ranked
+from demur.audit.loops.selection import Shown
+from demur.audit.loops.selective import Unit
+from demur.errors import UserError, unknown
+from demur.items import sorted_ids
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from demur.items import ClusterId, Items
+    from demur.rankings import Query
+
+LOSSES = ("abs_norm", "abs", "zero_one")
+
+
+def losses(items: Items, loss: str) -> list[Fraction | None]:
+    """The loss of each unit, None where the system abstained."""
+    if loss not in LOSSES:
+        raise unknown("loss", loss, LOSSES)
+    divisor = loss_range(items) if loss == "abs_norm" else 1
+    graded: list[Fraction | None] = []
+    for truth, answer, answered in zip(items.truth.tolist(), items.answer.tolist(), items.answered, strict=True):
+        wrong = int(answer != truth) if loss == "zero_one" else abs(answer - truth)
+        graded.append(Fraction(wrong, divisor) if answered else None)
+    return graded
+
+
+def loss_range(items: Items) -> int:
+    """What the normalised loss divides by."""
+    if items.instrument is None:
+        raise UserError("the loss abs_norm divides by the score range: give the instrument")
+    return items.instrument.range
+
+
+def selective_rows(items: Items, confidence: Sequence[float], loss: str) -> list[Unit]:
+    """Each unit's loss, with the confidence of each answered unit."""
+    given = iter(confidence)
+    return [Unit(wrong, None if wrong is None else next(given)) for wrong in losses(items, loss)]
+
+
+def forecast_rows(items: Items, confidence: Sequence[float]) -> list[tuple[float, int]]:
+    """Each answered unit's confidence, and whether the answer is exactly right."""
+    right = [int(wrong == 0) for wrong in losses(items, "zero_one") if wrong is not None]
+    return [*zip(confidence, right, strict=True)]
+
+
+def ranking_row(query: Query) -> Ranked:
+    """How many ids there are to find, and which ranks hold one."""
+    gold = set(query.gold)
+    return Ranked(len(gold), tuple(candidate in gold for candidate in query.ranked))
+
+
+def selection_row(query: Query) -> Shown:
+    """How many ids there are to find, how many the system selected, and how many of those are gold."""
+    gold, selected = set(query.gold), query.selected or ()
+    return Shown(len(gold), len(selected), sum(candidate in gold for candidate in selected))
+
+
+def by_cluster(items: Items, rows: Sequence[Any]) -> list[list[Any]]:
+    """The rows of each cluster, in the order clusters are drawn in: one for each unit, or for each answered one."""
+    answered_only = len(rows) < len(items)
+    units = [unit for unit in range(len(items)) if items.answered[unit] or not answered_only]
+    clusters: list[list[Any]] = [[] for _ in items.cluster_ids]
+    for unit, row in zip(units, rows, strict=True):
+        clusters[items.cluster[unit]].append(row)
+    return clusters
+
+
+def by_post(queries: Sequence[Query], rows: Sequence[Any]) -> list[list[Any]]:
+    """The rows of each post, in the order posts are drawn in: one for each query, None for one that is left out."""
+    posts: dict[ClusterId, list[Any]] = {post: [] for post in sorted_ids(query.post for query in queries)}
+    for query, row in zip(queries, rows, strict=True):
+        posts[query.post] += [] if row is None else [row]
+    return [*posts.values()]

@@ -1,0 +1,103 @@
+"""What is shown of a list, by plain loops.
+
+A row is (gold, shown, hits): how many ids there are to find, how many are shown, and how many of those are gold.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING, NamedTuple
+
+from demur.audit.loops.registry import loop, mean
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from demur.audit.loops.registry import Number
+
+    Rows = Sequence["Shown"]
+
+
+class Shown(NamedTuple):
+    """One query: how many ids there are to find, how many are shown, and how many of those are gold."""
+
+    gold: int
+    shown: int
+    hits: int
+
+
+class Bounds(NamedTuple):
+    """How few and how many ids may be shown."""
+
+    k_min: int = 2
+    hard_cap: int = 10
+    k_max_ratio: float = 0.5
+
+    def of(self, candidates: int) -> tuple[int, int]:
+        """The fewest and the most of so many candidates; the minimum wins, and the candidates bound everything."""
+        low = min(self.k_min, candidates)
+        share = Fraction(repr(float(self.k_max_ratio)))  # 0.29 of 100 is 29, and not the 28.999… of the double
+        return low, max(low, min(self.hard_cap, math.floor(candidates * share)))
+
+
+# With nothing to find, showing nothing is right: 1 each. With something to find, showing nothing is 0 each.
+MEANS: dict[str, Callable[[Shown], Fraction | None]] = {
+    "evidence_recall": lambda row: Fraction(row.hits, row.gold) if row.gold else Fraction(row.shown == 0),
+    "evidence_precision": lambda row: Fraction(row.hits, row.shown) if row.shown else Fraction(row.gold == 0),
+    "evidence_f1": lambda row: Fraction(2 * row.hits, row.gold + row.shown) if row.gold + row.shown else Fraction(1),
+    "average_k": lambda row: Fraction(row.shown),
+    "empty_precision": lambda row: None if row.shown else Fraction(row.gold == 0),
+    "empty_recall": lambda row: None if row.gold else Fraction(row.shown == 0),
+    "false_evidence_rate": lambda row: None if row.gold else Fraction(row.shown > 0),
+}
+
+
+def _register(name: str, worth: Callable[[Shown], Fraction | None]) -> None:
+    @loop(name)
+    def average(rows: Rows) -> Number | None:
+        worths = [worth(Shown(*row)) for row in rows]
+        return mean(value for value in worths if value is not None)
+
+
+for _name, _worth in MEANS.items():
+    _register(_name, _worth)
+
+
+@loop("empty_f1")
+def empty_f1(rows: Rows) -> Number | None:
+    """Twice the queries without gold and with nothing shown, over those without gold plus those with nothing shown."""
+    right = sum(gold == 0 and shown == 0 for gold, shown, _ in rows)
+    either = sum((gold == 0) + (shown == 0) for gold, shown, _ in rows)
+    return Fraction(2 * right, either) if either else None
+
+
+def shown_by(policy: str, scores: Sequence[float], bounds: Bounds) -> int:
+    """How many ids a policy shows of a list with these scores: fixed:k, threshold:s, gap or elbow."""
+    kind, _, parameter = policy.partition(":")
+    low, high = bounds.of(len(scores))
+    if kind not in _POLICIES:
+        raise KeyError(policy)
+    chosen = _POLICIES[kind](scores, low, parameter)
+    return 0 if kind == "threshold" and not chosen else min(max(chosen, low), high)
+
+
+def _before_largest_gap(scores: Sequence[float], low: int) -> int:
+    """How many come before the largest drop, no fewer than `low`; all where there is no such drop."""
+    drops = [(scores[k - 1] - scores[k], -k) for k in range(max(low, 1), len(scores))]
+    return -max(drops)[1] if drops else len(scores)
+
+
+def _before_elbow(scores: Sequence[float]) -> int:
+    """How many come before the score furthest below the straight line from the first to the last."""
+    last = max(len(scores) - 1, 1)
+    below = [scores[0] + (scores[-1] - scores[0]) * rank / last - score for rank, score in enumerate(scores)]
+    return below.index(max(below)) if below else 0
+
+
+_POLICIES: dict[str, Callable[[Sequence[float], int, str], int]] = {
+    "fixed": lambda _, _low, k: int(k),
+    "threshold": lambda scores, _, least: sum(score >= float(least) for score in scores),
+    "gap": lambda scores, low, _: _before_largest_gap(scores, low),
+    "elbow": lambda scores, _low, _: _before_elbow(scores),
+}

@@ -1,0 +1,153 @@
+"""The audit of reported figures: every leaf of a file held against the data, with the likely cause of a difference."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+
+from demur.audit.figures import NO_CAUSE, Expected, Finding, Printed, finding, key_of, not_recognised
+from demur.audit.reported.contexts import Context, Holders, Path, context_of, leaves
+from demur.errors import UserError, and_more, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from demur.audit.reported.contexts import Known
+    from demur.audit.reported.names import Quantity
+
+View = TypeVar("View")
+
+
+class Figure(NamedTuple):
+    """A leaf of a reported file, and what the path to it says."""
+
+    path: Path
+    value: Any
+    context: Context
+
+    @property
+    def is_one(self) -> bool:
+        """Whether there is anything to recompute: a text, a switch or a null is a figure only in place of one."""
+        known = self.context.quantity is not None and not (self.value is None and self.context.stranger)
+        return known or isinstance(self.value, Printed)
+
+
+class Audit(ABC, Generic[View]):
+    """One reported file and the data it is about; a subclass knows what its figures are in the data.
+
+    A `View` is a part of the data counted in one way: what a figure is over, and what it may have been over instead.
+    """
+
+    of_the_data: str  # what a section can be called after
+    counts: frozenset[str]  # figures that are equal or differ
+    settings: frozenset[str] = frozenset()  # members that are used and are no figures
+    unbounded: frozenset[str] = frozenset()  # figures that are not a share even where they lie between 0 and 1
+
+    def __init__(self, known: Known, content: Any) -> None:
+        if not isinstance(content, Mapping):
+            raise UserError(f"expected an object with a section for each {self.of_the_data}")
+        self.known = known
+        self.holders = Holders(content)
+        figures = [Figure(leaf.path, leaf.value, context_of(leaf.names, known)) for leaf in leaves(content)]
+        self.figures = [figure for figure in figures if figure.is_one and figure.path[-1] not in self.settings]
+        if not self.figures:
+            raise UserError("there are no figures in it")
+
+    @abstractmethod
+    def why_not(self, figure: Figure, quantity: Quantity) -> str | None:
+        """Why a figure that has a known name cannot be recomputed."""
+
+    @abstractmethod
+    def view(self, figure: Figure, quantity: Quantity) -> View:
+        """What a figure is over."""
+
+    @abstractmethod
+    def value(self, quantity: Quantity, view: View) -> float | None:
+        """What a figure is in a view."""
+
+    @abstractmethod
+    def other_ways(self, quantity: Quantity, view: View) -> Iterator[tuple[str, float | None]]:
+        """What known other ways of computing would give, the likelier first."""
+
+    def last_resort(self, quantity: Quantity, view: View, reported: Any) -> str | None:  # noqa: ARG002
+        """What may be wrong where no other way of computing explains a figure."""
+        return None
+
+    def flag(self, figure: Figure) -> Finding | None:  # noqa: ARG002
+        """What became of a switch, if the figure is one."""
+        return None
+
+    def findings(self) -> list[Finding]:
+        """What became of every figure."""
+        findings = [replace(self._finding(figure), path=figure.path) for figure in self.figures]
+        contexts = [figure.context for figure in self.figures if figure.context.quantity and not figure.context.system]
+        strangers = [*dict.fromkeys(context.stranger for context in contexts if context.stranger is not None)]
+        if strangers and all(finding.status == "not recognised" for finding in findings):
+            systems = ", ".join(map(shown, dict.fromkeys(self.known.systems.values())))
+            names = and_more(shown(strangers[0]), len(strangers))
+            section = f"no section is called after a {self.of_the_data} of the data ({systems}), but {names}"
+            raise UserError(f"{section}{self.way_out('NAME')}")
+        pairs = zip(findings, self.figures, strict=True)
+        return [self._explained(finding, figure, findings) for finding, figure in pairs]
+
+    def way_out(self, name: str) -> str:  # noqa: ARG002
+        """How to say which of the data a section is about."""
+        return ""
+
+    def expected(self, quantity: Quantity, view: View) -> Expected:
+        """What the data give for a figure."""
+        exact, share = quantity.name in self.counts, quantity.name not in self.unbounded
+        return Expected(self.value(quantity, view), exact=exact and quantity.spread is None, share=share)
+
+    def _finding(self, figure: Figure) -> Finding:
+        key, quantity = key_of(figure.path), figure.context.quantity
+        reason = self._unreadable(figure) if quantity is None else self._why_not(figure, quantity)
+        if reason is not None or quantity is None:
+            return not_recognised(key, figure.value, reason or "")
+        switch = self.flag(figure)
+        if switch is not None:
+            return switch
+        view = self.view(figure, quantity)
+        expected = self.expected(replace(quantity, spread=figure.context.spread), view)
+        if not expected.agrees(figure.value):  # other ways are tried only where it takes them to find a cause
+            expected = replace(expected, otherwise=dict(self.other_ways(quantity, view)))
+        result = finding(key, figure.value, expected)
+        if result.status == "differs" and result.cause is None:
+            return replace(result, cause=self.last_resort(quantity, view, figure.value))
+        return result
+
+    @staticmethod
+    def _unreadable(figure: Figure) -> str:
+        stem = figure.context.stem
+        if stem is not None:
+            return "it does not say at which K" if stem.endswith("@K") else "it does not say at which coverage"
+        name = next((name for name in reversed(figure.path) if not name.isdecimal()), figure.path[-1])
+        return f"no known figure is called {shown(name)}"
+
+    def _why_not(self, figure: Figure, quantity: Quantity) -> str | None:
+        if quantity.name != "skip_no_positives" and isinstance(figure.value, (str, bool)):
+            return "not a number"
+        return self.why_not(figure, quantity)
+
+    def _explained(self, result: Finding, figure: Figure, findings: Sequence[Finding]) -> Finding:
+        """A figure that differs for no cause so far: the value of another one in the file, or no known cause."""
+        if result.status != "differs" or result.cause is not None:
+            return result
+        other = self._same_value(figure, findings)
+        return replace(result, cause=NO_CAUSE if other is None else f"this is the value of {shown(other)}")
+
+    def _same_value(self, figure: Figure, findings: Sequence[Finding]) -> str | None:
+        """The figure whose value in the data is what is reported here: in the same table, or of the same name."""
+        reported, path = figure.value, figure.path
+        if not isinstance(reported, Printed) or not reported.telling:
+            return None
+        others = [
+            other
+            for other, at in zip(findings, self.figures, strict=True)
+            if other.path != path and at.context.quantity and at.context.quantity.name not in self.counts
+        ]
+        alike = [other for other in others if other.recomputed is not None and reported.agrees(other.recomputed)]
+        table = [other.path[-1] for other in alike if other.path[:-1] == path[:-1]]
+        return next(iter([*table, *(other.key for other in alike if other.path[-1] == path[-1])]), None)

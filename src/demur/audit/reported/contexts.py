@@ -1,0 +1,258 @@
+"""Contexts: what the names above a reported figure, and the members beside it, say of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
+
+from demur.audit.figures import Printed, flattened
+from demur.audit.reported.names import (
+    AVERAGINGS,
+    SPREADS,
+    Averaging,
+    Quantity,
+    Spread,
+    plain_name,
+    quantity_at,
+    quantity_named,
+    stem_of,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from fractions import Fraction
+
+T = TypeVar("T")
+Path = tuple[str, ...]
+Population = Literal["positives", "all"]
+
+_POPULATIONS: dict[str, Population] = {
+    **dict.fromkeys(("positives_only", "positives", "with_positives"), "positives"),
+    **dict.fromkeys(("all_queries", "all"), "all"),
+}
+_GROUPS = {
+    **dict.fromkeys(("per_criterion", "by_criterion", "criteria"), "criterion"),
+    **dict.fromkeys(("per_fold", "by_fold", "folds"), "fold"),
+}
+_WORDS: dict[str, Mapping[str, Any]] = {
+    "population": _POPULATIONS,
+    "averaging": AVERAGINGS,
+    "spread": SPREADS,
+    "group": _GROUPS,
+    "draws": {
+        **dict.fromkeys(("ci95", "ci", "ci_95", "confidence_interval", "interval"), "interval"),
+        **dict.fromkeys(("std_error", "standard_error", "stderr", "se"), "error"),
+    },
+    "difference": dict.fromkeys(("deltas", "delta", "differences", "difference"), True),
+}
+_WRAPPERS = ("metrics", "results", "systems", "summary", "overall", "counts", "queries", "runs", "modes")
+_TOPICS = ("ranking", "retrieval", "detection", "no_evidence", "calibration", "dynamic_k", "selection")
+_TOPICS_OF_RUNS = (
+    *("selective", "selective_prediction", "population", "confidence_variants", "variants"),
+    *("interpretation", "reliability", "comparison", "bootstrap"),
+)
+_SAY_NOTHING = frozenset((*_WRAPPERS, *_TOPICS, *_TOPICS_OF_RUNS))
+_ITSELF = ("value", "point", "estimate", "delta")
+_AREAS = ("aurc@C", "augrc@C")
+_ENDS = {**dict.fromkeys(("0", "low", "lower"), "low"), **dict.fromkeys(("1", "high", "upper"), "high")}
+_ACHIEVED = ("achieved", "used")
+_COVERAGE_OF_ENTRY = ("requested", "coverage", "target")
+_PAIR = 2
+_ENDINGS = ("_topk", "_top_k", "_ids", "_ranked")
+_DIGITS = r"-?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,2})?"
+_MEAN_AND_STD = re.compile(rf"({_DIGITS})\s*(?:±|\+/?-)\s*({_DIGITS})")
+_ONE_NUMBER = re.compile(_DIGITS)
+_LONGEST_NUMBER = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What a name above a figure can be one of: systems by all they are called, confidences, criteria and folds.
+
+    An area that does not say where it is cut is cut at the usual coverage, if there is one.
+    """
+
+    systems: Mapping[str, str]
+    is_confidence: Callable[[str], bool] = lambda _: False
+    criteria: frozenset[str] = frozenset()
+    folds: frozenset[str] = frozenset()
+    usual_coverage: Fraction | None = None
+
+    def system(self, name: str) -> str | None:
+        """The system a section is called after: by its name, or by the name without what its column adds."""
+        alike = {system for alias, system in self.systems.items() if _stem(alias) == _stem(name)}
+        return self.systems.get(name) or (alike.pop() if len(alike) == 1 else None)
+
+    def member(self, name: str, group: str) -> str | None:
+        """The criterion or fold of that name; folds are also called fold_3."""
+        if group == "criterion":
+            return name if name in self.criteria else None
+        number = re.sub(r"^fold[\s_-]*", "", name, flags=re.IGNORECASE)
+        return next((fold for fold in (name, number) if fold in self.folds), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """A figure with everything the path to it says.
+
+    `draws` says that it is an end of an interval or a standard error; `group` waits for the name of a criterion or a
+    fold, `stem` (such as recall@K) for a depth or a coverage; `stranger` is the first name nobody knows.
+    """
+
+    quantity: Quantity | None = None
+    system: str | None = None
+    confidence: str | None = None
+    population: Population | None = None
+    averaging: Averaging | None = None
+    spread: Spread | None = None
+    criterion: str | None = None
+    fold: str | None = None
+    difference: bool = False
+    draws: str | None = None
+    group: str | None = None
+    stem: str | None = None
+    stranger: str | None = None
+
+    def within(self, name: str, known: Known) -> Context:
+        """The context one name further down."""
+        if self.draws == "interval" and plain_name(name) in _ENDS and self.usual(known).quantity:
+            return replace(self.usual(known), draws=_ENDS[plain_name(name)])
+        section = self._section(name, known)
+        return replace(self, **section) if section else self._part(plain_name(name), known) or self.measuring(name)
+
+    def _section(self, name: str, known: Known) -> dict[str, Any]:
+        """What a name says of the part of the data a figure is over, or at which depth or coverage it is."""
+        plain = plain_name(name)
+        if self.group and (member := known.member(name, self.group)) is not None:
+            return {"group": None, self.group: member}
+        if self.stem and (quantity := quantity_at(self.stem, name)):
+            return {"quantity": quantity, "stem": None}
+        if self.system is None and (system := known.system(name)) is not None:
+            return {"system": system}
+        if self.confidence is None and known.is_confidence(name):
+            return {"confidence": name}
+        if plain.startswith("fold") and self.fold is None and (fold := known.member(name, "fold")) is not None:
+            return {"fold": fold}
+        unsaid = [attribute for attribute, words in _WORDS.items() if plain in words and not getattr(self, attribute)]
+        return {attribute: _WORDS[attribute][plain] for attribute in unsaid[:1]}
+
+    def _part(self, plain: str, known: Known) -> Context | None:
+        """What a name says that only repeats the figure above it, or asks for the coverage it was taken at."""
+        quantity = self.quantity or self.usual(known).quantity
+        if quantity is None or plain in _ITSELF:
+            return replace(self, quantity=quantity) if quantity else None
+        if not quantity.name.endswith("@C"):
+            return None
+        if plain in _ACHIEVED:
+            return replace(self, quantity=replace(quantity, achieved=True))
+        return self if quantity_at(quantity.name, plain) == quantity or stem_of(plain) == quantity.name else None
+
+    def usual(self, known: Known) -> Context:
+        """The same, with an area that still waits for its coverage cut at the usual one."""
+        if self.quantity is None and self.stem in _AREAS and known.usual_coverage is not None:
+            return replace(self, quantity=Quantity(self.stem, known.usual_coverage))
+        return self
+
+    @property
+    def waits_for_quantity(self) -> bool:
+        """Whether nothing is known yet of what is measured, nor of which group or depth a name should be."""
+        return not (self.quantity or self.stem or self.group)
+
+    def measuring(self, name: str) -> Context:
+        """The context with the quantity a name asks for, unless there is one or the two contradict each other."""
+        quantity, stem = quantity_named(name), stem_of(name)
+        clash = quantity and ((quantity.averaging and self.averaging) or (quantity.spread and self.spread))
+        if (quantity is None and stem is None) or clash or self.quantity or self.stem:
+            return replace(self, stranger=self.stranger or name)
+        if quantity is None:
+            return replace(self, stem=stem)
+        alone = replace(quantity, averaging=None, spread=None)
+        averaging, spread = quantity.averaging or self.averaging, quantity.spread or self.spread
+        return replace(self, quantity=alone, averaging=averaging, spread=spread, stem=stem)
+
+
+def context_of(path: Path, known: Known) -> Context:
+    """What a path says, from the outermost name to the figure's own."""
+    context = Context()
+    for name in path[:-1]:
+        if plain_name(name) not in _SAY_NOTHING or known.system(name) is not None:
+            context = context.within(name, known)
+    if context.waits_for_quantity and quantity_named(path[-1]):  # a system may be called after a quantity
+        return context.measuring(path[-1])
+    return context.within(path[-1], known).usual(known)
+
+
+def _stem(name: str) -> str:
+    plain = plain_name(name)
+    return next((plain.removesuffix(ending) for ending in _ENDINGS if plain.endswith(ending)), plain)
+
+
+class Leaf(NamedTuple):
+    """A value of a file: where it stands, and the names that say what it is."""
+
+    path: Path
+    names: Path
+    value: Any
+
+
+def leaves(content: Any) -> Iterator[Leaf]:
+    """Every leaf; digits in quotes are a number, and `0.81 ± 0.02` is a mean and a spread.
+
+    An entry that says its coverage, as `{"coverage": 0.6, "mae": 0.2}` or `[0.6, 0.2]` do, is called by it.
+    """
+    holders = Holders(content)
+    for path, value in flattened(content):
+        names = _names(path, holders)
+        text = value.strip() if isinstance(value, str) and len(value) <= _LONGEST_NUMBER else ""
+        if both := _MEAN_AND_STD.fullmatch(text):
+            yield Leaf((*path, "mean"), (*names, "mean"), Printed.of(both[1]))
+            yield Leaf((*path, "std"), (*names, "std"), Printed.of(both[2]))
+        elif names:
+            yield Leaf(path, names, Printed.of(text) if _ONE_NUMBER.fullmatch(text) else value)
+
+
+def _names(path: Path, holders: Holders) -> Path:
+    """The names that say what a leaf is; none of one that only says at which coverage its neighbours are."""
+    depth = next((depth for depth in range(1, len(path)) if (stem_of(path[depth - 1]) or "").endswith("@C")), 0)
+    if not depth or path[-1] == "requested":
+        return () if depth else path
+    entry = holders.held(path[:depth])
+    inside = depth + isinstance(entry, list)
+    entry, rest = holders.held(path[:inside]), path[inside:]
+    if isinstance(entry, list) and len(entry) == _PAIR and isinstance(entry[0], Printed):
+        return (*path[:depth], entry[0].text) if rest == ("1",) else ()
+    if isinstance(entry, Mapping):
+        coverage = next((name for name in _COVERAGE_OF_ENTRY if isinstance(entry.get(name), Printed)), None)
+        if coverage is not None:
+            return () if rest == (coverage,) else (*path[:depth], entry[coverage].text, *rest)
+    return path
+
+
+@dataclass(eq=False)
+class Holders:
+    """The objects of a file, looked into from a figure outwards."""
+
+    content: Any
+    _read: dict[tuple[Path, str], Any] = field(default_factory=dict)
+
+    def held(self, path: Path) -> Any:
+        """What stands at a path."""
+        inside = self.content
+        for name in path:
+            inside = inside[int(name)] if isinstance(inside, list) else inside[name]
+        return inside
+
+    def nearest(self, path: Path, what: str, read: Callable[[str, Any], T | None]) -> T | None:
+        """The first thing that can be read of a member, in the innermost object around a path that has one."""
+        for depth in range(len(path) - 1, -1, -1):
+            key = path[:depth], what
+            if key not in self._read:
+                holder = self.held(path[:depth])
+                members = holder.items() if isinstance(holder, Mapping) else ()
+                values = (read(name, value) for name, value in members)
+                self._read[key] = next((value for value in values if value is not None), None)
+            if self._read[key] is not None:
+                return self._read[key]  # type: ignore[no-any-return]
+        return None

@@ -1,0 +1,203 @@
+"""Names: which figure a reported name asks for, however it is spelled."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import lru_cache
+from typing import Literal
+
+from demur.audit.loops import LOOPS
+from demur.audit.loops.registry import coverage
+
+Averaging = Literal["micro", "macro"]
+Spread = Literal["mean", "std"]
+
+DEFAULT_BINS = 10
+_MOST_BINS = 10_000
+_LONGEST = 100  # of a name that could be one; a pattern takes the square of it in time
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A figure: what it measures, its depth K, coverage, target or number of bins, and what its name says of averages.
+
+    `achieved` asks for the coverage of the operating point instead of its risk, or for where an area ends.
+    """
+
+    name: str
+    number: Fraction = Fraction(0)
+    averaging: Averaging | None = None
+    spread: Spread | None = None
+    achieved: bool = False
+
+    def __str__(self) -> str:
+        stem, at, _ = self.name.partition("@")
+        return f"{stem}@{float(self.number):g}" if at else stem
+
+    @property
+    def depth(self) -> int:
+        """The number where it counts something: ranks or bins."""
+        return int(self.number)
+
+    def at(self, number: Fraction | int) -> Quantity:
+        """The same figure at another depth or coverage."""
+        return replace(self, number=Fraction(number))
+
+
+_STEMS = {
+    "recall@K": ("recall", "r"),
+    "precision@K": ("precision", "prec", "p"),
+    "hit@K": ("hit", "hits", "hit_rate", "hitrate", "hr", "success"),
+    "mrr@K": ("mrr", "rr", "mean_reciprocal_rank"),
+    "map@K": ("map", "ap", "mean_average_precision"),
+    "map_trec@K": ("map_trec", "map_cut"),
+    "ndcg@K": ("ndcg", "ndcg_cut"),
+    "risk@C": ("risk", "mae", "selective_risk", "mae_at_coverage", "mae_grid", "risk_at_coverage"),
+    "aurc@C": ("aurc", "aurc_at_c", "aurc_at_coverage"),
+    "augrc@C": ("augrc", "augrc_at_c", "augrc_at_coverage"),
+}
+_PLAIN = {
+    "auroc": ("roc_auc", "auc_roc", "auc", "roc_auc_score"),
+    "auprc": ("pr_auc", "auc_pr", "average_precision", "average_precision_score"),
+    "has_evidence_rate": ("has_evidence_rate", "evidence_rate", "positive_rate", "prevalence"),
+    "average_k": ("avg_k", "mean_k"),
+    "nll": ("log_loss", "negative_log_likelihood"),
+    "brier": ("brier_score",),
+    "cmax": ("c_max", "max_coverage", "maximum_coverage", "coverage"),
+    "risk": ("mae", "selective_risk", "overall_risk", "full_risk"),
+    "aurc": ("aurc_full",),
+    "augrc": ("augrc_full",),
+    "eaurc": ("e_aurc", "excess_aurc"),
+    "eaugrc": ("e_augrc", "excess_augrc"),
+    "aurc_optimal": ("optimal_aurc", "aurc_oracle", "oracle_aurc"),
+    "augrc_optimal": ("optimal_augrc", "augrc_oracle", "oracle_augrc"),
+    "queries_total": ("queries_total", "total_queries", "num_queries_total", "n_queries_total"),
+    "queries_with_positives": ("queries_with_positives", "num_queries_with_positives", "n_queries_with_positives"),
+    "queries_without_positives": ("queries_without_positives", "queries_no_positives", "n_queries_without_positives"),
+    "queries_evaluated": ("queries_evaluated", "num_queries_evaluated", "evaluated_queries"),
+    "queries": ("queries", "num_queries", "n_queries"),
+    "posts": ("n_posts", "num_posts", "posts_total", "total_posts"),
+    "criteria": ("n_criteria", "num_criteria", "criteria_total"),
+    "folds": ("n_folds", "num_folds", "folds_total"),
+    "participants_total": ("participants_total", "total_participants"),
+    "participants_included": ("participants_included", "n_participants", "num_participants", "participants"),
+    "participants_failed": ("participants_failed", "n_failed", "num_failed"),
+    "items_total": ("items_total", "n_units", "num_units", "units", "n_items"),
+    "items_predicted": ("items_predicted", "n_answered", "num_answered", "answered"),
+    "items_abstained": ("items_abstained", "n_abstained", "num_abstained", "abstained"),
+    "skip_no_positives": ("skip_no_positives",),
+}
+_STEM_OF = {name.partition("@")[0]: name for name in LOOPS if name.endswith(("@K", "@C"))} | {
+    spelled: name for name, spellings in _STEMS.items() for spelled in spellings
+}
+_PLAIN_OF = {name: name for name in LOOPS if "@" not in name and name != "ece"} | {
+    spelled: name for name, spellings in _PLAIN.items() for spelled in spellings
+}
+AT_DEPTH = tuple(name for name in LOOPS if name.endswith("@K"))
+SPREADS: dict[str, Spread] = {"mean": "mean", "avg": "mean", "std": "std", "sd": "std", "stdev": "std", "stddev": "std"}
+AVERAGINGS: dict[str, Averaging] = {
+    **dict.fromkeys(("micro", "micro_avg", "micro_average"), "micro"),
+    **dict.fromkeys(("macro", "macro_avg", "macro_average"), "macro"),
+}
+
+_NUMBER = r"([0-9]*\.?[0-9]+)_?(%|pct|percent)?"
+_AT = re.compile(rf"([a-z_]+?)_?(?:@|_at_)_?(?:[kc]_?=?_?|top_?|coverage_?=?_?)?{_NUMBER}")
+_AFTER_A_LINE = re.compile(r"([a-z_]{2,}?)_([0-9]{1,6})")
+_AT_FPR = re.compile(rf"(tpr|threshold|thr)_?(?:@|_at_|_|at_)_?fpr_?(?:<=|≤|=|@)?_?{_NUMBER}")
+_AT_FPR_AFTER = re.compile(rf"(tpr|threshold|thr)_?(?:@|_at_|_|at_)_?{_NUMBER}_?fpr")
+_ECE = re.compile(r"ece(?:[_@]?(?:bins?_?=?_?)?([0-9]{1,5})(?:_?bins?)?)?")
+_WHOLE = re.compile(r"[0-9]{1,6}")
+_SHARE = re.compile(rf"@?_?{_NUMBER}")
+_AFFIX = "|".join(sorted({*SPREADS, *AVERAGINGS}, key=len, reverse=True))
+_BEFORE = re.compile(rf"({_AFFIX})[_./:](.+)")
+_AFTER = re.compile(rf"(.+)[_./:]({_AFFIX})")
+
+
+def plain_name(name: str) -> str:
+    """A name without the liberties people take: capitals, spaces and dashes.
+
+    >>> plain_name("Hit-Rate @ 10")
+    'hit_rate_@_10'
+    """
+    return re.sub(r"\s+|(?<=[a-z0-9])-", "_", name.strip().lower())
+
+
+@lru_cache(4096)
+def quantity_named(name: str) -> Quantity | None:
+    """The figure a name asks for, or None where nobody knows one.
+
+    >>> str(quantity_named("Recall@10")), quantity_named("tpr@5%fpr") == quantity_named("TPR at FPR = 0.05")
+    ('recall@10', True)
+    >>> str(quantity_named("mae@0.3")), str(quantity_named("aurc_full"))
+    ('risk@0.3', 'aurc')
+    """
+    return _of_affixed(plain_name(name)) if len(name) <= _LONGEST else None
+
+
+def stem_of(name: str) -> str | None:
+    """The figure that a name would ask for if it said at which depth or coverage."""
+    return _STEM_OF.get(plain_name(name))
+
+
+def quantity_at(stem: str, text: str) -> Quantity | None:
+    """A figure at the depth or coverage a text gives.
+
+    >>> str(quantity_at("risk@C", "30%")), str(quantity_at("recall@K", "@5")), quantity_at("recall@K", "0.5")
+    ('risk@0.3', 'recall@5', None)
+    """
+    parts = _SHARE.fullmatch(plain_name(text)) if len(text) <= _LONGEST else None
+    return _at_number(stem, parts[1], parts[2]) if parts else None
+
+
+def _at_number(stem: str, digits: str, percent: str | None) -> Quantity | None:
+    if stem.endswith("@K"):
+        whole = not percent and _WHOLE.fullmatch(digits) and int(digits) > 0
+        return Quantity(stem, Fraction(digits)) if whole else None
+    share = _share(digits, percent if "." in digits or Fraction(digits) <= 1 else "%")
+    if len(digits) > len("0.123456"):  # so many digits are those of a float, which reaches k/N within a little
+        share = coverage(f"~{share}")
+    return Quantity(stem, share) if 0 < share <= 1 else None
+
+
+def _share(digits: str, percent: str | None) -> Fraction:
+    return Fraction(digits) / (100 if percent else 1)
+
+
+def _of_affixed(name: str, affixes: int = 2) -> Quantity | None:
+    """The figure of a name with words such as mean and macro before or after it, at most one of each kind."""
+    quantity = _of_plain(name)
+    if quantity or not affixes:
+        return quantity
+    for pattern, word, rest in ((_BEFORE, 1, 2), (_AFTER, 2, 1)):
+        parts = pattern.fullmatch(name)
+        inner = _of_affixed(parts[rest], affixes - 1) if parts else None
+        if parts and inner:
+            return _with_affix(inner, parts[word])
+    return None
+
+
+def _with_affix(quantity: Quantity, word: str) -> Quantity | None:
+    if word in SPREADS:
+        return None if quantity.spread else replace(quantity, spread=SPREADS[word])
+    return None if quantity.averaging else replace(quantity, averaging=AVERAGINGS[word])
+
+
+def _of_plain(name: str) -> Quantity | None:
+    if name in _PLAIN_OF:
+        return Quantity(_PLAIN_OF[name])
+    at, after_a_line = _AT.fullmatch(name), _AFTER_A_LINE.fullmatch(name)
+    if at and at[1] in _STEM_OF:
+        return _at_number(_STEM_OF[at[1]], at[2], at[3])
+    if after_a_line and _STEM_OF.get(after_a_line[1]) in AT_DEPTH:
+        return _at_number(_STEM_OF[after_a_line[1]], after_a_line[2], None)
+    target = _AT_FPR.fullmatch(name) or _AT_FPR_AFTER.fullmatch(name)
+    if target:
+        # without a point, or with a sign for it, the number is in percent
+        share = _share(target[2], target[3] if "." in target[2] else "%")
+        return Quantity("tpr@fpr=F" if target[1] == "tpr" else "threshold@fpr=F", share) if share <= 1 else None
+    binned = _ECE.fullmatch(name)
+    if binned and 0 < int(binned[1] or DEFAULT_BINS) <= _MOST_BINS:
+        return Quantity("ece", Fraction(binned[1] or DEFAULT_BINS))
+    return None

@@ -1,0 +1,87 @@
+"""Reading: the queries and runs an audit counts by itself, checked as those of an evaluation are."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from demur.errors import UserError
+from demur.ranking_columns import as_numbers, rankings_from
+from demur.read import read_inputs
+from demur.read.queries import RANKED_SUFFIXES, query_lists
+from demur.read.run_json import RunFile
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from demur.instruments import Instrument
+    from demur.items import Items
+    from demur.rankings import Query
+
+    Lists = dict[str, list[Query]]
+
+_ENDS = (*RANKED_SUFFIXES, "_ids")
+
+
+def queries_to_audit(
+    path: str | Path, *, columns: Mapping[str, str] | None = None, systems: Mapping[str, str] | None = None
+) -> Lists:
+    """The rows of a per-query file for each system: the named ones, and those whose columns are called after them."""
+    if systems:
+        named = query_lists(path, columns=columns, systems=systems)
+        queries = _others(path, columns, systems.values()) | named
+    else:
+        queries = query_lists(path, columns=columns)
+    if Path(path).suffix.lower() == ".csv":
+        queries = {name: _with_numbered_posts(rows) for name, rows in queries.items()}
+    try:
+        for rows in queries.values():
+            rankings_from(rows)
+    except UserError as error:
+        raise error.in_file(path) from None
+    return queries
+
+
+def _with_numbered_posts(rows: Sequence[Query]) -> list[Query]:
+    """In CSV posts are texts: they are numbers, and sorted as such, if all of them read as such."""
+    texts = {row.post: index for index, row in enumerate(rows)}
+    numbered = dict(zip(texts, as_numbers(texts), strict=True))
+    return [replace(row, post=numbered[row.post]) for row in rows]
+
+
+def _others(path: str | Path, columns: Mapping[str, str] | None, taken: Collection[str]) -> Lists:
+    """The systems nobody named, if the file can be read without names: one `selected_ids` for two systems cannot."""
+    try:
+        systems = query_lists(path, columns=columns)
+    except UserError:
+        return {}
+    return {name: rows for name, rows in systems.items() if not any(f"{name}{end}" in taken for end in _ENDS)}
+
+
+def runs_to_audit(
+    paths: Sequence[str | Path], *, modes: Sequence[str] = (), instrument: str | Path | Instrument = "PHQ-8"
+) -> dict[str, Items]:
+    """The runs of some files by their modes, or by run ids or paths where modes are the same.
+
+    Without modes every experiment of a file is read.
+    """
+    if modes:
+        both = [*paths] * (len(modes) if len(paths) == 1 else 1)
+        runs = read_inputs(both, modes=modes, instrument=instrument)
+    else:
+        runs = [items for path in paths for items in _experiments(path, instrument)]
+    sources = [items.source for items in runs]
+    for names in ([s and s.mode for s in sources], [s and s.run_id for s in sources], [s and s.path for s in sources]):
+        if None not in names and len(set(names)) == len(runs):
+            return dict(zip(map(str, names), runs, strict=True))
+    return {f"run {number}": items for number, items in enumerate(runs, 1)}
+
+
+def _experiments(path: str | Path, instrument: str | Path | Instrument) -> list[Items]:
+    if Path(path).suffix.lower() != ".json":
+        return read_inputs([path], instrument=instrument)
+    file = RunFile.of(path)
+    experiments = file.content.get("experiments") if isinstance(file.content, dict) else None
+    count = len(experiments) if isinstance(experiments, list) else 0
+    return [file.items(experiment=index, instrument=instrument) for index in range(max(count, 1))]

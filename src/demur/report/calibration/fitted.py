@@ -1,0 +1,190 @@
+"""A calibration as a page: what was fitted on what, which of its numbers to trust, and the map itself."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from demur.calibrators import CALIBRATORS
+from demur.drawing.confidence import calibration_map
+from demur.drawing.looks import LOOKS
+from demur.drawing.risk_coverage import MOST_MARKERS
+from demur.errors import UserError
+from demur.fitting import QUALITY
+from demur.quantities import QUANTITIES
+from demur.report.carried import carried
+from demur.report.definitions import definition
+from demur.report.names import NamedSystem, isolated
+from demur.report.sections import section
+from demur.report.text import UNDEFINED
+from demur.signals import SIGNALS
+from demur.targets import TARGETS
+from demur.variants import VARIANTS
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from demur.calibration import Calibration, Quality
+    from demur.report.carried import Carried
+    from demur.report.definitions import Definition
+    from demur.strict_model import WordedWarning
+
+    Floats = NDArray[np.float64]
+
+_POINTS = 121
+
+
+def inputs_in_words(calibration: Calibration) -> str:
+    """The names of what goes in, as a sentence holds them."""
+    return " and ".join(isolated(name) for name in calibration.input_names)
+
+
+def calibration_name(calibration: Calibration) -> tuple[NamedSystem, ...]:
+    """What the page is about."""
+    name = f"{CALIBRATORS[calibration.method].title} of {inputs_in_words(calibration)}"
+    return (NamedSystem(name, "run", LOOKS[0].style, f"{name[:1].upper()}{name[1:]}"),)
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """What was fitted on what."""
+
+    headline: str
+    sentences: tuple[str, ...]
+    parameters: tuple[tuple[str, str], ...]
+
+
+@section("fitted", "What was fitted", task="calibration", order=10)
+def fitted(calibration: Calibration) -> Fitted:
+    """The calibrator in words, and its parameters."""
+    training = calibration.training
+    noun = calibration.validation.grouped_by
+    counts = f"{training.n} answered units of {training.clusters} {isolated(noun)}s"
+    sentences = [
+        f"It was fitted on {counts}; the mean of the target there is {training.positive_rate:.1%}.",
+        f"{training.inputs_distinct} different inputs become {training.outputs_distinct} different confidences.",
+    ]
+    sentences += [
+        f"Of {isolated(name)}, {count} nulls were filled with a cautious value."
+        for name, count in training.nulls_filled.items()
+        if count
+    ]
+    title, gives = CALIBRATORS[calibration.method].title, TARGETS[calibration.target].expected
+    headline = f"{title[:1].upper()}{title[1:]} maps {inputs_in_words(calibration)} to {gives}."
+    parameters = tuple((isolated(name), text) for name, text in calibration.describe())
+    return Fitted(headline, tuple(sentences), parameters)
+
+
+@dataclass(frozen=True, slots=True)
+class Validated:
+    """The same numbers before, on the data it was fitted on, and on people it had not seen."""
+
+    advice: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, str, tuple[str, ...]], ...]
+    undefined: tuple[str, ...]
+
+
+@section("validation", "Which numbers to trust", task="calibration", order=20)
+def validated(calibration: Calibration) -> Validated:
+    """How good it is, and which column says so."""
+    checked = calibration.validation
+    columns: dict[str, Quality] = {"as given": checked.as_given} if checked.as_given else {}
+    columns["in sample"] = checked.in_sample
+    if checked.cross_validated:
+        columns[f"out of {checked.folds} folds"] = checked.cross_validated
+    reasons = {name: reason for quality in columns.values() for name, reason in quality.undefined.items()}
+    return Validated(
+        advice=_advice(calibration, isolated(checked.grouped_by)),
+        columns=tuple(columns),
+        rows=tuple(
+            (name, _way(name), tuple(_four(getattr(quality, name)) for quality in columns.values())) for name in QUALITY
+        ),
+        undefined=tuple(f"{name} is not defined: {reason}" for name, reason in reasons.items()),
+    )
+
+
+def _advice(calibration: Calibration, noun: str) -> str:
+    found = calibration.validation
+    if found.cross_validated is None:
+        reason = f" ({found.reason})" if found.reason else ""
+        return (
+            f"Trust none of these on new {noun}s: the calibrator was not tried on {noun}s it had not seen{reason}, and "
+            "the numbers in sample are better than it will be."
+        )
+    return (
+        f"Trust the numbers out of {found.folds} folds: there each {noun} was judged by a calibrator fitted without "
+        "it. Those in sample are on the data it was fitted on, and are better than it will be."
+    )
+
+
+def _way(name: str) -> str:
+    return "higher is better" if QUANTITIES[name].better == "higher" else "lower is better"
+
+
+def _four(value: float | None) -> str:
+    return UNDEFINED if value is None else f"{value:.4f}"
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnMap:
+    """The fitted map as a picture, what it is from, and some of its values."""
+
+    svg: str
+    source: str
+    rows: tuple[tuple[str, str], ...]
+
+
+@section("map", "The map", task="calibration", order=30)
+def drawn_map(calibration: Calibration) -> DrawnMap | None:
+    """Input against calibrated confidence, where there is one input and the map can be drawn."""
+    if calibration.model.inputs != 1:
+        return None
+    (name,) = calibration.input_names
+    across = _inputs(calibration, name)
+    if across is None:
+        return None
+    try:
+        up = calibration({name: across})
+    except UserError:
+        return None
+    knots = bool(calibration.model.knots)
+    inputs, outputs = across.tolist(), up.tolist()
+    rows = [*zip(inputs, outputs, strict=True)]
+    listed = rows if knots else rows[:: (_POINTS - 1) // 10]
+    shown = tuple((f"{x:.6g}", f"{y:.4g}") for x, y in listed) if len(listed) <= MOST_MARKERS else ()
+    return DrawnMap(calibration_map(inputs, outputs, isolated(name), knots=knots).svg, isolated(name), shown)
+
+
+def _inputs(calibration: Calibration, name: str) -> Floats | None:
+    """Where the map is looked at: its knots, the range of the input, or where most of the data was."""
+    model = calibration.model
+    if model.knots:
+        return np.array(model.knots) if math.isfinite(model.knots[-1] - model.knots[0]) else None
+    declared = VARIANTS.get(name) or SIGNALS.get(name)
+    low, high = model.domain(declared.low, declared.high) if declared else model.domain(-math.inf, math.inf)
+    return np.linspace(low, high, _POINTS) if low < high and math.isfinite(high - low) else None
+
+
+@section("warnings", "Warnings", task="calibration", order=40)
+def warnings(calibration: Calibration) -> tuple[WordedWarning, ...] | None:
+    """What to be careful about, if anything."""
+    return calibration.warnings or None
+
+
+@dataclass(frozen=True, slots=True)
+class FittingProvenance:
+    """Definitions, and what the page carries."""
+
+    definitions: tuple[Definition, ...]
+    carried: Carried
+
+
+@section("methods", "Methods and provenance", task="calibration", order=50)
+def fitting_provenance(calibration: Calibration) -> FittingProvenance:
+    """How the calibration came about."""
+    definitions = tuple(definition(QUANTITIES[name]) for name in QUALITY)
+    return FittingProvenance(definitions, carried(calibration, "calibrator", calibration.warnings))

@@ -1,0 +1,156 @@
+"""Retrieval on the console: who was counted, what each system finds and where that falls, and how systems differ."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from demur.errors import shown
+from demur.inference.key import Group
+from demur.report.console import warnings_text
+from demur.report.retrieval.detection import DECISION, DETECTION, GATE, Threshold, pooled_places, thresholds
+from demur.report.retrieval.differences import differences_by_place
+from demur.report.retrieval.folds import FOLD, mean_and_spread
+from demur.report.retrieval.places import (
+    Place,
+    by_place,
+    cell,
+    others_of,
+    placed_figures,
+    title,
+    worded_warnings,
+)
+from demur.report.retrieval.rankings import ranking_keys
+from demur.report.retrieval.sentences import verdict
+from demur.report.retrieval.shown import selections_of
+from demur.report.text import with_interval
+from demur.report.verdict import UNDECIDED
+from demur.text_table import table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from demur.inference.estimates import Estimate
+    from demur.results.study import RetrievalSystem
+    from demur.results.table import Results
+
+_RULES = {"threshold": "by the gate's threshold", "selected_ids": "by the selection", "ranked_ids": "by the list"}
+_MOST_BREACHES = 5
+
+
+def retrieval_text(results: Results) -> str:
+    """The whole report, as lines."""
+    lines = [*_counts(results)]
+    for system in results.retrieval.systems:
+        lines += ["", *_system(results, system)]
+    for name in others_of(results):
+        lines += ["", *_differences(results, name)]
+    conclusion = verdict(results)
+    lines += ["", conclusion.headline, *conclusion.sentences, *conclusion.failures]
+    return "\n".join([*lines, *warnings_text(worded_warnings(results))])
+
+
+def _counts(results: Results) -> Iterator[str]:
+    study, drawn = results.retrieval, results.study.bootstrap
+    for file in study.inputs:
+        yield f"file: {shown(file.path)}"
+    yield (
+        f"{study.queries} queries of {study.posts} posts and {len(study.criteria)} criteria: "
+        f"{study.with_gold} with gold, {study.queries - study.with_gold} without"
+    )
+    if drawn is None:
+        yield "no intervals: 0 resamples"
+    else:
+        yield f"95 % intervals from {drawn.n_resamples} resamples of posts, seed {drawn.seed}"
+
+
+def _system(results: Results, system: RetrievalSystem) -> Iterator[str]:
+    study, lists, name = results.retrieval, system.candidates, system.name
+    yield (
+        f"{shown(name)}   {system.abstained} queries without a list; candidates a query: median {lists.p50:g}, "
+        f"90 % within {lists.p5:g} to {lists.p95:g}"
+    )
+    ranges = "with gold, against the reference ranges"
+    head = ("", f"with gold ({study.with_gold})", f"all ({study.queries})", "mean over criteria", ranges)
+    yield from table([head, *_ranking_rows(results, name)])
+    places = pooled_places(results, name)
+    yield f"  no evidence here, as a decision {_RULES[system.empty_decision_by]}"
+    yield from table([(f"    {title(row.key)}", cell(results, row)) for row in places.get(DECISION, [])])
+    if DETECTION in places:
+        yield from _detection(results, name, places)
+    yield from _shown_ids(results, system)
+    if study.folds:
+        yield from _folds(results, name)
+
+
+def _ranking_rows(results: Results, system: str) -> Iterator[tuple[str, ...]]:
+    placed = placed_figures(results, system)
+    for first in ranking_keys(results, "with_gold"):
+        key = replace(first, system=system)
+        keys = (key, replace(key, among="all"), replace(key, group=Group("criterion")))
+        place = placed[key.quantity].place if key.quantity in placed else ""
+        yield f"  {title(key)}", *(cell(results, results.get(one)) for one in keys), place
+
+
+def _detection(results: Results, system: str, places: dict[Place, list[Estimate]]) -> Iterator[str]:
+    share, placed = results.retrieval.has_evidence_rate, placed_figures(results, system)
+    yield f"  no evidence here, from the probability ({share:.1%} of the queries have evidence)"
+    rows = [
+        (
+            f"    {title(row.key)}",
+            cell(results, row),
+            cell(results, results.get(replace(row.key, group=Group("criterion")))),
+            placed[row.key.quantity].place if row.key.quantity in placed else "",
+        )
+        for row in places[DETECTION]
+    ]
+    yield from table([("", "all", "mean over criteria", "against the reference ranges"), *rows])
+    for row in thresholds(places[DETECTION]):
+        at = Threshold.of(row)
+        line = at.threshold if row.threshold is None else f"probability {at.threshold} or more"
+        yield f"    at most {at.rate} false alarms: {line} (TPR {at.tpr}, FPR {at.fpr})"
+    if GATE in places:
+        numbers = (f"{title(row.key)} {cell(results, row)}" for row in places[GATE])
+        yield f"    as a selective predictor: {', '.join(numbers)}"
+
+
+def _shown_ids(results: Results, system: RetrievalSystem) -> Iterator[str]:
+    selections = selections_of(results, system.name)
+    if not selections:
+        return
+    yield "  what is shown"
+    rows = [(f"    {name}", *(cell(results, row) for row in numbers)) for name, numbers in selections.items()]
+    yield from table([("", *(title(row.key) for row in next(iter(selections.values())))), *rows])
+    for breach in system.breaches[:_MOST_BREACHES]:
+        low, high = breach.allowed
+        query = f"post {shown(breach.post)}, criterion {shown(breach.criterion)}"
+        yield f"    {query}: {breach.selected} of {breach.candidates} selected, {low} to {high} allowed"
+    if len(system.breaches) > _MOST_BREACHES:
+        yield f"    … and {len(system.breaches) - _MOST_BREACHES} more selections that break the bounds"
+
+
+def _folds(results: Results, system: str) -> Iterator[str]:
+    yield f"  over {len(results.retrieval.folds)} folds, mean ± std (ddof 0)"
+    rows = [
+        (f"    {title(mean.key)}", place.words, mean_and_spread(mean))
+        for place, means in by_place(results.where(system=system, group=FOLD, minus=None)).items()
+        for mean in means
+    ]
+    yield from table([("", "over", "mean ± std"), *rows])
+
+
+def _differences(results: Results, system: str) -> Iterator[str]:
+    yield f"{shown(system)} − {shown(results.study.baseline)}, on the same queries"
+    rows = [
+        (f"  {title(row.key)}", place.pooled_words, with_interval(results, row), _side_of_zero(row))
+        for place, differences in differences_by_place(results, system).items()
+        for row in differences
+    ]
+    yield from table([("", "over", "difference", ""), *rows])
+
+
+def _side_of_zero(row: Estimate) -> str:
+    interval = row.recommended
+    if interval is None:
+        return ""
+    return UNDECIDED if interval.low <= 0 <= interval.high else "above" if interval.low > 0 else "below"

@@ -1,0 +1,91 @@
+"""Retrieval at a glance: the verdict with its cards, and which queries were counted."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from demur.inference.key import Key
+from demur.report.cards import Card, CardNumber
+from demur.report.names import isolated
+from demur.report.retrieval.places import against_baseline, others_of, primary, systems_of, title
+from demur.report.retrieval.sentences import decision_text, verdict
+from demur.report.sections import section
+from demur.report.text import UNDEFINED, four, interval_text, level_of, shown_interval
+from demur.report.verdict import decide
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from demur.report.names import NamedSystem
+    from demur.report.verdict import Verdict
+    from demur.results.study import RetrievalSystem
+    from demur.results.table import Results
+
+_MOST_SYSTEMS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class RetrievalOverview:
+    """What the results say, and the numbers that rests on."""
+
+    verdict: Verdict
+    primary: str
+    cards: tuple[Card, ...]
+    not_on_cards: int
+
+
+@section("verdict", "Verdict", task="retrieval", order=10)
+def retrieval_overview(results: Results) -> RetrievalOverview:
+    """The verdict on the rankings where there is evidence."""
+    more = max(len(results.systems) - _MOST_SYSTEMS, 0)
+    return RetrievalOverview(verdict(results, isolated), title(primary(results, "")), (*_cards(results),), more)
+
+
+def _cards(results: Results) -> Iterator[Card]:
+    study, systems = results.retrieval, systems_of(results)[:_MOST_SYSTEMS]
+    interval = level_of(results) if study.bootstrap else "no resamples, no intervals"
+    reached = tuple(_number(results, system, primary(results, system.system)) for system in systems)
+    yield Card(title(primary(results, "")), reached, f"queries with gold, higher is better; {interval}")
+    if len(others_of(results)) == 1:
+        yield _difference(results, *others_of(results))
+    missed = tuple(_number(results, system, Key(system.system, "false_evidence_rate")) for system in systems)
+    yield Card("Shows something where nothing is", missed, "share of the queries without gold; lower is better")
+    share = study.with_gold / study.queries if study.queries else 0.0
+    counts = f"{study.with_gold} of {study.queries} queries"
+    yield Card("Queries with evidence", (CardNumber(None, f"{share:.1%}", ""),), counts)
+
+
+def _difference(results: Results, system: str) -> Card:
+    key = replace(primary(results, system), minus=against_baseline(results))
+    estimate, decision = results.get(key), decide(results, key)
+    number = CardNumber(None, UNDEFINED, UNDEFINED)
+    if estimate is not None:
+        number = CardNumber(None, four(estimate.value), interval_text(shown_interval(results, estimate)))
+    note = f"{isolated(decision.winner)} is better" if decision.winner is not None else decision_text(results, decision)
+    return Card(f"Difference in {title(key)}", (number,), note)
+
+
+def _number(results: Results, system: NamedSystem, key: Key) -> CardNumber:
+    estimate = results.get(key)
+    if estimate is None or math.isnan(estimate.value):
+        return CardNumber(system, UNDEFINED, estimate.undefined if estimate else "")
+    interval = shown_interval(results, estimate)
+    return CardNumber(system, four(estimate.value), interval_text(interval) if interval else "")
+
+
+@dataclass(frozen=True, slots=True)
+class QueriesCounted:
+    """Which share of the queries has gold, and what each system returned."""
+
+    share: str
+    lists: tuple[tuple[NamedSystem, RetrievalSystem], ...]
+
+
+@section("counted", "Who was counted", task="retrieval", order=20)
+def queries_counted(results: Results) -> QueriesCounted:
+    """Which queries were counted."""
+    study = results.retrieval
+    share = f"{100 * study.with_gold / max(study.queries, 1):.2f}"
+    return QueriesCounted(share, (*zip(systems_of(results), study.systems, strict=True),))

@@ -1,0 +1,159 @@
+"""Places: the groups numbers of retrieval are listed in, what these are called, and the number a verdict rests on."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from demur.errors import shown
+from demur.inference.key import Key, Minus
+from demur.quantities import Measure
+from demur.report.names import NamedSystem, isolated
+from demur.report.text import UNDEFINED, with_interval
+from demur.strict_model import WordedWarning
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from demur.inference.estimates import Estimate
+    from demur.inference.warnings import ResultWarning
+    from demur.results.study import PlacedFigure
+    from demur.results.table import Results
+
+_USUAL_DEPTH = 10
+_LONGEST_LABEL = 24
+_TITLES = {
+    ("ranking", "with_gold"): ("Queries with gold", "positives only"),
+    ("ranking", "all"): ("All queries", "all queries"),
+    ("selection", "all"): ("As selected", "dynamic k"),
+    ("decision", "all"): ("No evidence: the decision", "empty decision"),
+    ("forecasts", "all"): ("No evidence: the chance", "detection"),
+    ("curve", "all"): ("The gate", "gate"),
+}
+_POOLED = ("ranking", "forecasts")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Numbers that are listed together: of one family of quantities, among some queries, of one policy if of any."""
+
+    family: str
+    among: str
+    policy: str = ""
+
+    @classmethod
+    def of(cls, key: Key) -> Place:
+        """Where a number is listed."""
+        measure = Measure.of(key.quantity)
+        policy = measure.text if measure.quantity.of == "selection" else ""
+        return cls(measure.quantity.of, key.among, policy)
+
+    @property
+    def title(self) -> str:
+        """The place as a heading."""
+        return f"Policy {shown(self.policy)}" if self.policy else _TITLES[self.family, self.among][0]
+
+    @property
+    def words(self) -> str:
+        """The place inside a line of text."""
+        return f"policies, {shown(self.policy)}" if self.policy else _TITLES[self.family, self.among][1]
+
+    @property
+    def pooled_words(self) -> str:
+        """The same, where means over criteria could be meant as well."""
+        return f"{self.words}, micro" if self.family in _POOLED else self.words
+
+
+def by_place(rows: Iterable[Estimate]) -> dict[Place, list[Estimate]]:
+    """Numbers place by place; a number that belongs in none of them is in the file alone."""
+    places: dict[tuple[str, str], dict[Place, list[Estimate]]] = {name: {} for name in _TITLES}
+    for row in rows:
+        place = Place.of(row.key)
+        places.get((place.family, place.among), {}).setdefault(place, []).append(row)
+    return {place: members for listed in places.values() for place, members in listed.items()}
+
+
+def systems_of(results: Results) -> tuple[NamedSystem, ...]:
+    """Every system; the baseline is drawn as left, the others as right."""
+    first = results.study.baseline or results.systems[0]
+    word = "baseline" if len(results.systems) > 1 else "run"
+    return tuple(
+        NamedSystem(name, word, "left", isolated(name))
+        if name == first
+        else NamedSystem(name, "", "right", isolated(name))
+        for name in results.systems
+    )
+
+
+def others_of(results: Results) -> tuple[str, ...]:
+    """The systems that are compared with the baseline."""
+    base = results.study.baseline
+    return () if base is None else tuple(name for name in results.systems if name != base)
+
+
+def against_baseline(results: Results) -> Minus:
+    """What every difference subtracts."""
+    return Minus("system", results.study.baseline)
+
+
+def primary_depth(results: Results) -> int:
+    """How many ids of a list the verdict looks at: 10, or the most that were looked at."""
+    depths = results.retrieval.settings.k
+    return _USUAL_DEPTH if _USUAL_DEPTH in depths else max(depths)
+
+
+def primary(results: Results, system: str) -> Key:
+    """The number the verdict rests on: the nDCG where there is evidence."""
+    return Key(system, f"ndcg@{primary_depth(results)}", among="with_gold")
+
+
+def at_depth(key: Key, depth: int) -> bool:
+    """Whether a number is taken at a depth, or at none."""
+    measure = Measure.of(key.quantity)
+    return measure.quantity.of != "ranking" or measure.value == depth
+
+
+def title(key: Key) -> str:
+    """What a number is called."""
+    return Measure.of(key.quantity).title
+
+
+def cell(results: Results, estimate: Estimate | None) -> str:
+    """A number with its interval."""
+    missing = estimate is None or math.isnan(estimate.value)
+    return UNDEFINED if missing or estimate is None else with_interval(results, estimate)
+
+
+def placed_figures(results: Results, system: str) -> dict[str, PlacedFigure]:
+    """The numbers of a system that fall somewhere among the reference ranges."""
+    return {figure.metric: figure for figure in results.retrieval.reference_ranges if figure.system == system}
+
+
+def short(name: str) -> str:
+    """A name as a picture has room for it.
+
+    >>> short("reranked"), short("a" * 30)
+    ('reranked', 'aaaaaaaaaaaaaaaaaaaaaaa…')
+    """
+    return name if len(name) <= _LONGEST_LABEL else f"{name[: _LONGEST_LABEL - 1]}…"
+
+
+def worded_warnings(results: Results) -> list[WordedWarning]:
+    """The warnings in words, each with what it is about."""
+    return [WordedWarning(code=one.code, message=one.message(), where=_about(one)) for one in results.warnings]
+
+
+def _about(warning: ResultWarning) -> str:
+    about, subject = warning.about, warning.subject
+    if about.system is None:
+        return "posts" if subject == "clusters" else subject
+    gate = "gate " if subject in ("clusters", "confidence") else ""
+    return f"{about.system} {gate}{subject}".strip()
+
+
+def chance_numbers(results: Results, system: str, *families: str) -> tuple[str, ...]:
+    """Every number of a system's probabilities, to tell whether systems share them."""
+    rows = results.where(system=system, confidence="prob", minus=None)
+    chosen = [row for row in rows if Measure.of(row.key.quantity).quantity.of in families]
+    return tuple(repr((row.key.quantity, row.key.group, row.value, row.recommended, row.threshold)) for row in chosen)

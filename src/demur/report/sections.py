@@ -1,0 +1,76 @@
+"""Sections: the parts of a page. A section is a registered function and its template, and nothing else names it.
+
+The pages of a task are the modules of the package `demur.report.<task>`: all of them are imported before a page is made, and
+sections stand in the order of their numbers. What a function returns is `content` in `templates/<task>/<anchor>.html.j2`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from demur.report.names import NamedSystem
+
+    Content = Callable[[Any], Any]
+
+Task = Literal["selective", "retrieval", "calibration"]
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of the page: its place in the navigation, its template, and what the template shows.
+
+    A section whose content is None is left out.
+    """
+
+    anchor: str
+    title: str
+    order: int
+    content: Content
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One kind of page: the systems it sets side by side, the names one can switch between, scripts and their data."""
+
+    task: Task
+    systems: Callable[[Any], Sequence[NamedSystem]]
+    switched: Callable[[Any], Sequence[str]] = lambda _: ()
+    scripts: tuple[str, ...] = ("copy.js",)
+    data: Content = lambda _: None
+
+
+_KINDS: dict[str, Kind] = {}
+_SECTIONS: dict[str, dict[str, Section]] = {}
+
+
+def page_kind(kind: Kind) -> Kind:
+    """Register a kind of page."""
+    _KINDS[kind.task] = kind
+    return kind
+
+
+def section(anchor: str, title: str, *, task: Task, order: int) -> Callable[[Content], Content]:
+    """Register a function of the results as a section; the numbers of a page leave room between them."""
+
+    def register(content: Content) -> Content:
+        taken = _SECTIONS.setdefault(task, {})
+        if anchor in taken or order in {other.order for other in taken.values()}:
+            raise ValueError(f"the section {anchor} or its order {order} is registered already")
+        taken[anchor] = Section(anchor, title, order, content)
+        return content
+
+    return register
+
+
+def page_of(task: Task) -> tuple[Kind, list[Section]]:
+    """The kind of page of a task, and its sections in order."""
+    package = import_module(f"demur.report.{task}")
+    for module in iter_modules(package.__path__):
+        import_module(f"{package.__name__}.{module.name}")
+    return _KINDS[task], sorted(_SECTIONS[task].values(), key=lambda each: each.order)

@@ -1,0 +1,142 @@
+"""Closer: the numbers item by item, and the cases to look at, by their names alone."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from demur.inference.key import Group, Key
+from demur.report.names import systems_of
+from demur.report.sections import section
+from demur.report.shading import FEW, ShadedCell, shade
+from demur.report.text import UNDEFINED
+from demur.results.record import MOST_CASES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from demur.report.names import NamedSystem
+    from demur.results.parts import Case
+    from demur.results.table import Results
+
+    Numbers = dict[str, float]
+
+_MOST_NAMES = 200
+_NUMBERS = ("units", "answered", "cmax", "risk", "bias")
+
+
+_NOTHING = ShadedCell(UNDEFINED, "few")
+
+
+@dataclass(frozen=True, slots=True)
+class ItemRow:
+    """One item: of each system how often it is answered, how wrong, which way, and out of how many."""
+
+    name: str
+    cells: tuple[tuple[ShadedCell, ShadedCell, ShadedCell, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ByItem:
+    """Every item, and below how many answers a number is greyed."""
+
+    rows: tuple[ItemRow, ...]
+    few: int = FEW
+
+
+@section("items", "By item", task="selective", order=70)
+def by_item(results: Results) -> ByItem:
+    """Every item; which confidence ranks the answers makes no difference here."""
+    groups = [row.key.group for row in results.where(quantity="units", minus=None)]
+    items = [*dict.fromkeys(group.level for group in groups if group and group.name == "item" and group.level)]
+    table = {(item, system): _numbers(results, system, item) for item in items for system in results.systems}
+    most = {name: _largest(numbers[name] for numbers in table.values() if numbers) for name in ("risk", "bias")}
+    return ByItem(
+        tuple(ItemRow(item, tuple(_cells(table[item, system], most) for system in results.systems)) for item in items)
+    )
+
+
+def _numbers(results: Results, system: str, item: str) -> Numbers:
+    rows = {name: results.get(Key(system, name, group=Group("item", item))) for name in _NUMBERS}
+    return {name: row.value for name, row in rows.items() if row is not None}
+
+
+def _largest(values: Iterable[float]) -> float:
+    return max((abs(value) for value in values if not math.isnan(value)), default=0.0) or 1.0
+
+
+def _cells(numbers: Numbers, most: Numbers) -> tuple[ShadedCell, ShadedCell, ShadedCell, str]:
+    if not numbers:
+        return (ShadedCell(UNDEFINED, ""),) * 3 + (UNDEFINED,)
+    few = numbers["answered"] < FEW
+    share, risk, bias = numbers["cmax"], numbers["risk"], numbers["bias"]
+    way = "above" if bias > 0 else "below"
+    return (
+        ShadedCell(f"{share:.1%}", shade("coverage", share, few=numbers["units"] < FEW)),
+        _NOTHING if math.isnan(risk) else ShadedCell(f"{risk:.3f}", shade("risk", risk / most["risk"], few=few)),
+        _NOTHING if math.isnan(bias) else ShadedCell(_signed(bias), shade(way, abs(bias) / most["bias"], few=few)),
+        f"{numbers['answered']:.0f} of {numbers['units']:.0f}",
+    )
+
+
+def _signed(bias: float) -> str:
+    """A bias with its sign, unless it is nothing to the digits shown."""
+    text = f"{bias:+.3f}"
+    return "0.000" if float(text) == 0 else text
+
+
+@dataclass(frozen=True, slots=True)
+class ListedCases:
+    """Cases of one system, and how many more there are that are not listed; `cut` where only that is known."""
+
+    system: NamedSystem
+    cases: tuple[Case, ...]
+    more: int = 0
+    cut: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Cases:
+    """Whom to look at."""
+
+    failed: tuple[int | str, ...]
+    more_failed: int
+    failed_of: str
+    confident_errors: tuple[tuple[ListedCases, ...], ...]
+    needless: tuple[ListedCases, ...] | None
+
+
+@section("cases", "Cases", task="selective", order=80)
+def cases(results: Results) -> Cases:
+    """The cases of the results, the first of each list."""
+    study, systems = results.selective, systems_of(results)
+    declined = [(systems[index], system.needless_abstentions) for index, system in enumerate(study.systems)]
+    needless = tuple(
+        ListedCases(system, cases.first, cases.count - len(cases.first)) for system, cases in declined if cases
+    )
+    return Cases(
+        failed=study.failed[:_MOST_NAMES],
+        more_failed=max(len(study.failed) - _MOST_NAMES, 0),
+        failed_of=_failed_of(results),
+        confident_errors=tuple(_errors(results, name) for name in study.confidences),
+        needless=needless or None,
+    )
+
+
+def _failed_of(results: Results) -> str:
+    """Of several systems, how many failed in each, and whether some of the names are not in all of them."""
+    study = results.selective
+    if len(study.systems) == 1:
+        return ""
+    first, *others = zip(systems_of(results), study.systems, strict=True)
+    counts = [f"{first[0].name} failed on {first[1].failed}"]
+    counts += [f"{named.name} on {system.failed}" for named, system in others]
+    text, left_out = f"{', '.join(counts)}.", len(study.failed) - study.clusters_failed
+    return text if left_out <= 0 else f"{text} {left_out} more are in one run alone, and left out of the comparison."
+
+
+def _errors(results: Results, confidence: str) -> tuple[ListedCases, ...]:
+    found = {(one.system, one.confidence): one.cases for one in results.selective.confident_errors}
+    listed = [(system, found.get((system.system, confidence), ())) for system in systems_of(results)]
+    return tuple(ListedCases(system, cases, cut=len(cases) == MOST_CASES) for system, cases in listed)

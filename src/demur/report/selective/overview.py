@@ -1,0 +1,136 @@
+"""Overview: the verdict with its cards, and who was counted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from demur.errors import shown
+from demur.inference.key import Key
+from demur.report.cards import Card, CardNumber
+from demur.report.differences import is_measured, nothing_common, says_in_full
+from demur.report.names import pairs_of, systems_of
+from demur.report.sections import section
+from demur.report.selective.sentences import AREA, cut_area, verdict
+from demur.report.text import UNDEFINED, bounded_interval, four, interval_text, level_of, shown_interval, title_of
+from demur.report.verdict import decide
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from demur.report.names import NamedSystem, Pair
+    from demur.report.verdict import Verdict
+    from demur.results.study import SelectiveStudy
+    from demur.results.table import Results
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """What the results say, and the numbers that rests on."""
+
+    verdict: Verdict
+    confidence: str
+    cards: tuple[Card, ...]
+
+
+@section("verdict", "Verdict", task="selective", order=10)
+def overview(results: Results) -> Overview:
+    """The verdict under the first confidence."""
+    names = {system.system: system.name for system in systems_of(results)}
+    confidence = results.selective.confidences[0]
+    return Overview(verdict(results, names), confidence, (*_cards(results, confidence),))
+
+
+def _cards(results: Results, confidence: str) -> Iterator[Card]:
+    study, pairs = results.selective, pairs_of(results)
+    interval = level_of(results) if study.bootstrap else "no resamples, no intervals"
+    yield Card("Share of the items answered", _numbers(results, "cmax", confidence), f"Cmax; {interval}")
+    unequal = len({results.curves[system, confidence].cmax for system in results.systems}) > 1
+    note = "about different items: not to be compared" if unequal else f"mean loss, {shown(study.loss.name)}"
+    yield Card("Risk of all answers", _risks(results, confidence), note)
+    if pairs and nothing_common(results, confidence):
+        return
+    area = cut_area(results) if pairs else AREA
+    title = title_of(results[Key(results.systems[0], area, confidence)])
+    accepted = "errors that are accepted, over all thresholds; lower is better"
+    yield Card(title, _numbers(results, area, confidence), accepted)
+    yield from (_difference(results, pair, pair.key(area, confidence)) for pair in pairs)
+    if not pairs:
+        excess = _numbers(results, f"e{AREA}", confidence)
+        yield Card("Excess over the oracle order", excess, "eAUGRC; 0 cannot be improved")
+
+
+def _difference(results: Results, pair: Pair, key: Key) -> Card:
+    estimate, winner = results[key], decide(results, key).winner
+    number = CardNumber(None, four(estimate.value), interval_text(shown_interval(results, estimate)))
+    if winner is not None:
+        note = f"{pair.named(winner).name} is better"
+    else:
+        note = says_in_full(results, pair, key) or "nothing was resampled"
+    return Card(f"Difference, {pair.label}", (number,), note)
+
+
+def _risks(results: Results, confidence: str) -> tuple[CardNumber, ...]:
+    return tuple(
+        CardNumber(system, four(results[Key(system.system, "risk", confidence)].value), "no interval stored")
+        for system in systems_of(results)
+    )
+
+
+def _numbers(results: Results, quantity: str, confidence: str) -> tuple[CardNumber, ...]:
+    return tuple(_number(results, system, Key(system.system, quantity, confidence)) for system in systems_of(results))
+
+
+def _number(results: Results, system: NamedSystem, key: Key) -> CardNumber:
+    estimate = results[key]
+    if not is_measured(results, estimate):
+        return CardNumber(system, UNDEFINED, "nothing is answered")
+    interval = shown_interval(results, estimate)
+    if key.quantity == "cmax":
+        ends = "" if interval is None else f"[{interval.low:.1%}, {interval.high:.1%}]"
+        return CardNumber(system, f"{estimate.value:.1%}", ends)
+    text = "" if interval is None and estimate.upper_bound is None else bounded_interval(results, estimate)
+    return CardNumber(system, four(estimate.value), text)
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """How many of the items a system answered, and how many participants it alone has or failed on."""
+
+    system: NamedSystem
+    answered: int
+    abstained: int
+    failed: int
+    not_in_all: int
+
+    @property
+    def share(self) -> str:
+        """The share answered, as the width of a bar."""
+        return f"{100 * self.answered / max(self.answered + self.abstained, 1):.2f}"
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """From everyone to the answers that were counted."""
+
+    study: SelectiveStudy
+    answers: tuple[Answers, ...]
+
+    @property
+    def left_out(self) -> str:
+        """Who is not in all runs, and so in no number."""
+        if not any(each.not_in_all for each in self.answers):
+            return ""
+        sides = " and ".join(f"{each.not_in_all} only {each.system.where}" for each in self.answers)
+        return f"besides {sides}, who are left out"
+
+
+@section("counted", "Who was counted", task="selective", order=20)
+def counted(results: Results) -> Counted:
+    """Who was counted, and who was not."""
+    study = results.selective
+    answers = [
+        Answers(named, system.answered, study.units - system.answered, system.failed, system.not_in_all)
+        for named, system in zip(systems_of(results), study.systems, strict=True)
+    ]
+    return Counted(study, tuple(answers))

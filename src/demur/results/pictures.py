@@ -1,0 +1,110 @@
+"""Picture data of results: what page, notebook and paper figure draw, and the results as a notebook shows them."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from demur.drawing.confidence import ReliabilityBins
+from demur.drawing.html import html_pictures, html_table
+from demur.drawing.looks import look_at
+from demur.drawing.risk_coverage import RiskBand, RiskCurve, risk_coverage
+from demur.errors import shown
+from demur.inference.key import Key, Minus
+from demur.quantities import Measure
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from demur.drawing.risk_coverage import Kind
+    from demur.inference.estimates import Estimate
+    from demur.results.parts import Bands, Points, ReliabilityTable, Vertices
+    from demur.results.table import Results
+
+_PIECES = 12
+_NOTEBOOK_SIZE = (480, 300)
+
+
+def risk_curve(results: Results, system: str, confidence: str, kind: Kind, label: str = "") -> RiskCurve:
+    """One kind of risk of a system under a confidence, with everything that is stored around it."""
+    record, risk = results.curves[system, confidence], results[Key(system, "risk", confidence)].value
+    random = None if math.isnan(risk) else (risk, risk) if kind == "selective" else (0.0, risk * record.cmax)
+    oracle = [*_oracle_order(record.reference.oracle, kind)] if random and record.reference else []
+    band = None if record.bands is None else _band(record.bands, record.curve, kind)
+    style, curve = look_at(results.systems.index(system)).style, record.curve
+    return RiskCurve(label, style, curve.coverage, getattr(curve, f"{kind}_risk"), record.cmax, random, oracle, band)
+
+
+def reliability_bins(table: ReliabilityTable, label: str, style: str) -> ReliabilityBins:
+    """The bins of a reliability diagram that hold answers."""
+    points = ((each.mean_predicted, each.fraction_correct, each.count) for each in table.bins)
+    return ReliabilityBins.of(label, style, points)
+
+
+def _band(bands: Bands, curve: Points, kind: Kind) -> RiskBand:
+    """Of a band at only some of the operating points straight edges are fair: nothing is known of the steps between."""
+    ends = bands.selective_risk if kind == "selective" else bands.generalized_risk
+    stepped = bands.coverage == curve.coverage[: len(bands.coverage)]
+    return RiskBand(bands.coverage, ends.low, ends.high, ends.low_simultaneous, ends.high_simultaneous, stepped)
+
+
+def _oracle_order(vertices: Vertices, kind: Kind) -> Iterator[tuple[float, float]]:
+    """Straight between the vertices in generalized risk; in selective risk that is divided by the coverage."""
+    yield 0.0, vertices.selective_risk[0] if kind == "selective" else 0.0
+    before = (0.0, 0.0)
+    for vertex in zip(vertices.coverage, vertices.generalized_risk, strict=True):
+        if kind == "generalized":
+            yield vertex
+            continue
+        for piece in range(1, _PIECES + 1):
+            coverage, risk = (a + (b - a) * piece / _PIECES for a, b in zip(before, vertex, strict=True))
+            yield coverage, risk / coverage
+        before = vertex
+
+
+def notebook_html(results: Results) -> str:
+    """The curves of the first few confidences, and the numbers of the console."""
+    several = len(results.systems) > 1
+    pictures = {
+        shown(confidence): risk_coverage(
+            [
+                risk_curve(results, system, confidence, "selective", shown(system) if several else "")
+                for system in results.systems
+            ],
+            "selective",
+            size=_NOTEBOOK_SIZE,
+        )
+        for confidence in results.selective.confidences
+    }
+    names = results.selective.names("console")
+    rows = [row for confidence in results.selective.confidences for row in _rows(results, confidence, names)]
+    return html_pictures(pictures, html_table(("confidence", *names), rows, repr(results)))
+
+
+def _rows(results: Results, confidence: str, names: list[str]) -> Iterator[tuple[str, ...]]:
+    several = len(results.systems) > 1
+    for system in results.systems:
+        cells = (_with_interval(results[Key(system, name, confidence)]) for name in names)
+        yield f"{shown(confidence)}, {shown(system)}" if several else shown(confidence), *cells
+    baseline = results.study.baseline
+    for system in results.systems:
+        if baseline is not None and system != baseline:
+            keys = [Key(system, name, confidence, minus=Minus("system", baseline)) for name in names]
+            label = f"{shown(confidence)}, {shown(system)} − {shown(baseline)}"
+            yield label, *(_difference(results, key) for key in keys)
+
+
+def _difference(results: Results, key: Key) -> str:
+    """A difference with its interval, unless it is of areas over different coverages."""
+    pair = (key.system, results.study.baseline or "")
+    differs = len({results.curves[system, key.confidence].cmax for system in pair}) > 1
+    if differs and Measure.of(key.quantity).quantity.comparable == "cmax":
+        return "Cmax differs"
+    return _with_interval(results[key])
+
+
+def _with_interval(estimate: Estimate) -> str:
+    if math.isnan(estimate.value):
+        return "undefined"
+    ends = estimate.recommended
+    return f"{estimate.value:.4g}" if ends is None else f"{estimate.value:.4g} [{ends.low:.3g}, {ends.high:.3g}]"

@@ -1,0 +1,230 @@
+"""demur against the plain loops: every registered quantity, on random cases."""
+
+import ast
+import math
+import random
+import sys
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cases import TARGETS, curve_of, random_units
+from demur import METRICS, Curve, Graded, Measure
+from demur.audit import loops
+from demur.audit.loops import LOOPS, number
+from demur.audit.loops.draws import ci95, drawn, joint_replicates, percentile, replicates, standard_error
+from demur.audit.loops.forecasts import detection, threshold_at_fpr
+from demur.audit.loops.rows import ranking_row
+from demur.audit.loops.selection import Bounds, shown_by
+from demur.audit.loops.selective import FORMULAS
+from demur.audit.loops.selective import Curve as PlainCurve
+from demur.draws import drawn_clusters
+from demur.metrics.detection import DETECTION_METRICS, DetectionMeasure, checked_rate
+from demur.metrics.detection import threshold_at_fpr as core_threshold
+from demur.metrics.forecasts import CALIBRATION_METRICS, Forecasts
+from demur.metrics.retrieval import RANKING_METRICS, RankingMeasure, per_query
+from demur.ranking_columns import rankings_from
+from demur.rankings import Query
+from demur.selection import Bounds as CoreBounds
+from demur.selection import Policy, evidence, shown_hits
+
+SELECTIVE = [name for name in LOOPS if name.replace("risk", "mae") in METRICS]
+NAMES = [
+    name.replace("@C", f"@{target}")
+    for name in SELECTIVE
+    for target in (TARGETS if name.endswith("@C") else TARGETS[:1])
+]
+
+
+def measured(name, curve):
+    return Measure.of(name.replace("risk", "mae"))(curve)
+
+
+def assert_close(value, expected, name):
+    if expected is None:
+        assert math.isnan(value), name
+    else:
+        assert abs(value - expected) <= 1e-12 * max(1, abs(expected)), name
+
+
+def assert_agrees(units):
+    curve, plain = curve_of(units), PlainCurve(units)
+    for name in NAMES:
+        assert_close(measured(name, curve), number(name, plain), name)
+
+
+def test_every_registered_quantity_has_its_loop():
+    registered = {*METRICS, *CALIBRATION_METRICS, *DETECTION_METRICS, *RANKING_METRICS}
+    assert {name.replace("mae", "risk") for name in registered} <= set(LOOPS)
+    assert set(FORMULAS) <= set(SELECTIVE)
+
+
+def test_a_thousand_random_cases_agree():
+    rng = random.Random(20261115)
+    for _ in range(1_000):
+        assert_agrees(random_units(rng, most=20))
+
+
+@pytest.mark.slow
+def test_ten_thousand_random_cases_agree():
+    rng = random.Random(7)
+    for _ in range(10_000):
+        assert_agrees(random_units(rng, most=60))
+
+
+def test_losses_that_are_not_whole_agree_too():
+    rng = np.random.default_rng(5)
+    for _ in range(100):
+        size = int(rng.integers(1, 30))
+        losses, confidence = rng.normal(size=size), rng.integers(0, 6, size).astype(float)
+        units = [*zip(losses.tolist(), confidence.tolist())]
+        curve = Curve.of(Graded(size, losses, confidence))
+        for name in NAMES:
+            expected = number(name, units)
+            if expected is not None and "_pct" not in name:  # a percentage of next to nothing has no fixed scale
+                assert_close(measured(name, curve), expected, name)
+
+
+def large_aurc(loss_sums, counts, units):
+    """AURC from cumulative integers at sizes where adding fractions one by one would take minutes."""
+    common = math.lcm(*counts)
+    risks = [total * (common // count) for total, count in zip(loss_sums, counts)]
+    doubled = 2 * counts[0] * risks[0]
+    for j in range(1, len(counts)):
+        doubled += (counts[j] - counts[j - 1]) * (risks[j] + risks[j - 1])
+    return Fraction(doubled, 2 * common * units)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 10, 97, 1_000, 10_000])
+@pytest.mark.parametrize("divisor", [1, 3])
+def test_integer_losses_give_the_correctly_rounded_fraction(size, divisor):
+    """Not close: the same bits, for curves of distinct confidences and for their optimum and excess."""
+    for seed in range(20 if size < 10_000 else 3):
+        rng = np.random.default_rng([size, divisor, seed])
+        losses = rng.integers(0, 4, size) * (rng.random(size) < rng.choice([0.001, 0.1, 1.0]))
+        confidence, units = rng.permutation(size).astype(float), size + int(rng.integers(0, size + 1))
+        curve = Curve.of(Graded(units, losses, confidence, divisor))
+
+        in_order = losses[np.argsort(-confidence)].tolist()
+        counts, sums = list(range(1, size + 1)), np.cumsum(in_order).tolist()
+        best = np.cumsum(sorted(in_order)).tolist()
+        aurc = large_aurc(sums, counts, units) / divisor
+        optimal = large_aurc(best, counts, units) / divisor
+        doubled = sum(a + b for a, b in zip([0, *sums], sums))
+        assert Measure.of("aurc")(curve) == float(aurc)
+        assert Measure.of("aurc_optimal")(curve) == float(optimal)
+        assert Measure.of("eaurc")(curve) == float(aurc - optimal)
+        assert Measure.of("augrc")(curve) == float(Fraction(doubled, 2 * units * units * divisor))
+        assert curve.selective_risk.tolist() == [float(Fraction(s, k * divisor)) for s, k in zip(sums, counts)]
+        assert curve.generalized_risk.tolist() == [float(Fraction(s, units * divisor)) for s in sums]
+
+
+def random_forecasts(rng):
+    size, decimals = rng.randint(1, 40), rng.choice([1, 2, 15])
+    outcome = rng.choice([lambda: rng.randint(0, 1), lambda: 1, lambda: 0, lambda: rng.choice([0, 1 / 3, 1])])
+    return [(round(rng.random(), decimals), outcome()) for _ in range(size)]
+
+
+@pytest.mark.parametrize("bins", [1, 3, 10, 15])
+def test_calibration_agrees(bins):
+    rng = random.Random(bins)
+    for _ in range(100):
+        rows = random_forecasts(rng)
+        forecasts = Forecasts.of(*zip(*rows), bins)
+        for name, metric in CALIBRATION_METRICS.items():
+            binned = {"bins": bins} if name.startswith(("ece", "brier_re", "brier_w")) else {}
+            assert_close(metric.function(forecasts)[0], number(name, rows, **binned), name)
+
+
+def test_detection_agrees_and_so_do_its_conventions():
+    rng = random.Random(3)
+    for _ in range(300):
+        rows = [(p, round(outcome)) for p, outcome in random_forecasts(rng)]
+        forecasts = Forecasts.of(*zip(*rows))
+        for name in ("auroc", "auprc", "tpr@fpr=0.05", "tpr@fpr=0.5"):
+            assert_close(DetectionMeasure.of(name)(forecasts)[0], detection(name, rows), name)
+        threshold, tpr, fpr = threshold_at_fpr(rows, Fraction("0.3"))
+        assert (threshold, float(tpr), float(fpr)) == core_threshold(forecasts, checked_rate("0.3"))
+
+
+def random_queries(rng):
+    queries = []
+    for post in range(rng.randint(1, 12)):
+        ids = [f"s{number}" for number in range(rng.randint(0, 12))]
+        gold = rng.sample([*ids, "elsewhere"], rng.randint(0, min(5, len(ids))))
+        scores = sorted((round(rng.random(), 1) for _ in ids), reverse=True)
+        queries.append(Query(post, "c", tuple(gold), tuple(rng.sample(ids, len(ids))), tuple(scores)))
+    return queries
+
+
+def test_rankings_agree_at_every_depth_and_so_do_effective_depths():
+    rng = random.Random(4)
+    for _ in range(100):
+        queries = random_queries(rng)
+        rows, facts = [*map(ranking_row, queries)], rankings_from(queries)
+        measures = [RankingMeasure.of(name.replace("K", str(k))) for name in RANKING_METRICS for k in (1, 3, 10)]
+        for effective in (False, True):
+            for name, values in per_query(facts, measures, effective=effective).items():
+                assert_close(values.mean(), number(name, rows, effective=effective), name)
+
+
+def test_policies_and_what_they_show_agree():
+    rng = random.Random(5)
+    for _ in range(100):
+        queries, ratio = random_queries(rng), rng.choice([0.29, 0.5, 1.0])
+        rows, facts = [*map(ranking_row, queries)], rankings_from(queries)
+        for name in ("fixed:3", "threshold:0.5", "gap", "elbow"):
+            chosen = Policy.of(name).chosen(facts, CoreBounds(2, 6, ratio))
+            shown = [shown_by(name, query.scores, Bounds(2, 6, ratio)) for query in queries]
+            assert shown == chosen.tolist(), name
+            selections = [(row.gold, k, row.hits_within(k)) for row, k in zip(rows, shown)]
+            hits = shown_hits(facts, chosen)
+            for quantity, values in evidence(facts.gold_count, chosen, hits).items():
+                assert_close(values.mean(), number(quantity, selections), quantity)
+
+
+def test_the_decision_that_there_is_nothing_is_counted_by_hand():
+    rows = [(0, 0, 0), (0, 0, 0), (0, 3, 0), (2, 0, 0), (2, 2, 1)]
+    names = "empty_precision", "empty_recall", "empty_f1", "false_evidence_rate"
+    assert [number(name, rows) for name in names] == [Fraction(2, 3)] * 3 + [Fraction(1, 3)]
+    assert [number(name, [(1, 1, 1)]) for name in names] == [None] * 4
+
+
+def test_the_clusters_drawn_are_those_of_the_evaluator():
+    for seed, clusters in ((0, 1), (7, 5), (2**64 - 1, 41), (123456789, 1000)):
+        expected = drawn_clusters(seed, np.arange(20), clusters).tolist()
+        assert [drawn(seed, replicate, clusters) for replicate in range(20)] == expected
+
+
+def test_a_replicate_is_the_quantity_of_the_repeated_rows():
+    clusters = [[(0, 2), (1, 1)], [(None, 0)], [(1, 3), (0, 3), (2, 1)]]
+    found = replicates(clusters, "risk@0.5", seed=7, n=40)
+    for replicate, value in enumerate(found):
+        rows = [row for cluster in drawn(7, replicate, 3) for row in clusters[cluster]]
+        assert value == number("risk@0.5", rows)
+    assert None in found
+    both = joint_replicates([clusters, clusters[::-1]], lambda left, right: len(left) - len(right), seed=7, n=40)
+    assert len(set(both)) > 1
+
+
+def test_the_percentile_interval_and_the_standard_error_are_those_of_numpy():
+    values = np.random.default_rng(1).normal(size=777).tolist()
+    assert ci95([*values, None]) == pytest.approx(np.percentile(values, [2.5, 97.5]), rel=1e-14)
+    assert standard_error([None, *values]) == pytest.approx(np.std(values, ddof=1), rel=1e-14)
+    assert ci95([1.0, None, None]) is None
+    assert ci95([1.0, None]) == (1.0, 1.0)
+    assert (standard_error([1.0]), percentile([3.0], 0.975)) == (None, 3.0)
+
+
+def test_the_loops_import_facts_alone():
+    """What computes for them could be wrong in the same way as what they check."""
+    facts = {"errors", "items", "rankings", "columns", "instruments", "signals", "strict_json"}
+    for path in Path(loops.__file__).parent.glob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        modules = [node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+        modules += [name.name for node in ast.walk(tree) if isinstance(node, ast.Import) for name in node.names]
+        ours = {name for name in modules if name.startswith("demur.") and not name.startswith("demur.audit.loops")}
+        assert {name.removeprefix("demur.") for name in ours} <= facts, path.name
+        assert {name.partition(".")[0] for name in modules} <= {"demur", *sys.stdlib_module_names}, path.name

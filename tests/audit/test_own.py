@@ -1,0 +1,193 @@
+"""Our own files: recomputed with their recorded settings and seed, and joined on Key; and once more by the plain loops."""
+
+import copy
+import json
+
+import pytest
+
+from demur import Plan, Settings, evaluate, read_run
+from demur.audit import independent, own
+from demur.audit.reported.reading import queries_to_audit
+from demur.pairing import aligned
+from demur.read import read_queries
+from demur.results.load import results_of
+from demur.results.retrieval import RetrievalSettings, evaluate_retrieval
+from demur.simulate_queries import simulated_queries
+from golden_runs import RUN
+
+MODES = ("zero_shot", "few_shot")
+
+
+def runs(modes=MODES):
+    return [read_run(RUN, mode=mode) for mode in modes]
+
+
+def file_of(modes=MODES, resamples=60, **settings):
+    made = evaluate(*runs(modes), settings=Settings(**settings), plan=Plan(resamples, seed=3 if resamples else None))
+    return json.loads(made.text)
+
+
+def findings(content, modes=MODES):
+    return own.audited_runs(content, lambda _: runs(modes), None, None)
+
+
+def differing(found):
+    return {one.key: one for one in found if one.status == "differs"}
+
+
+@pytest.fixture(scope="module")
+def content():
+    return file_of()
+
+
+@pytest.fixture
+def changed(content):
+    return copy.deepcopy(content)
+
+
+class TestRuns:
+    @pytest.mark.parametrize(
+        "settings",
+        [
+            {"confidence": "all"},
+            {"loss": "abs", "grid": ("0.25", "0.5")},
+            {"area_coverage": "0.3"},
+            {"interval": "bca", "level": 0.9},
+            {"interval": "studentised"},
+            {"resamples": 0},
+        ],
+        ids=str,
+    )
+    @pytest.mark.parametrize("modes", [MODES, ("few_shot",)], ids=len)
+    def test_a_file_of_ours_is_what_the_data_give(self, modes, settings):
+        found = findings(file_of(modes, **settings), modes)
+        assert len(found) > 50
+        assert {one.status for one in found} == {"match"}
+
+    def test_three_systems_too(self):
+        three = {name: read_run(RUN, mode=mode) for name, mode in zip("abc", (*MODES, "few_shot"), strict=True)}
+        made = evaluate(three, settings=Settings(baseline="b"), plan=Plan(40, seed=3))
+        found = own.audited_runs(json.loads(made.text), lambda _: [*three.values()], None, None)
+        assert {one.status for one in found} == {"match"}
+
+    @pytest.mark.parametrize(
+        ("member", "value", "figure"),
+        [("aurc_full", 0.1, "zero_shot, aurc, llm"), ("augrc_full", 0.031, "zero_shot, augrc, llm")],
+    )
+    def test_a_falsified_number_is_found_however_it_is_rounded(self, changed, member, value, figure):
+        changed["confidence_variants"]["llm"]["left"][member] = value
+        assert [*differing(findings(changed))] == [figure]
+
+    def test_so_is_the_last_bit(self, changed):
+        numbers = changed["confidence_variants"]["llm"]["left"]
+        numbers["aurc_full"] *= 1 + 2**-52
+        assert [*differing(findings(changed))] == ["zero_shot, aurc, llm"]
+
+    def test_a_falsified_cmax_does_not_hold_together_with_its_curve(self, changed):
+        changed["confidence_variants"]["llm"]["left"]["cmax"] = 1.0
+        with pytest.raises(Exception, match="curve ends at"):
+            findings(changed)
+
+    def test_the_value_of_another_row_is_named(self, changed):
+        numbers = changed["confidence_variants"]["llm"]["left"]
+        numbers["aurc_full"] = numbers["augrc_full"]
+        assert (
+            differing(findings(changed))["zero_shot, aurc, llm"].cause == "this is the value of zero_shot, augrc, llm"
+        )
+
+    @pytest.mark.parametrize(
+        ("path", "figure"),
+        [
+            (("ci95", "aurc_full", 0), "zero_shot, aurc, llm: ci95, low"),
+            (("ci95_recommended", "augrc_full", "high"), "zero_shot, augrc, llm: recommended interval, high"),
+            (("std_error", "cmax"), "zero_shot, cmax, llm: std error"),
+        ],
+        ids=str,
+    )
+    def test_an_interval_or_an_error_that_was_moved_is_found(self, changed, path, figure):
+        *inside, last = path
+        place = changed["confidence_variants"]["llm"]["left"]["bootstrap"]
+        for name in inside:
+            place = place[name]
+        place[last] += 1e-6
+        assert [*differing(findings(changed))] == [figure]
+
+    def test_a_difference_a_case_a_count_and_a_point_of_a_curve_are_compared(self, changed):
+        changed["comparison"]["deltas"]["llm"]["augrc_at_c"]["delta"] += 1e-9
+        changed["cases"]["needless_abstentions"]["left"]["count"] += 1
+        changed["confidence_variants"]["total_evidence"]["right"]["curve"]["threshold"][0] += 1e-9
+        keys = [*differing(findings(changed))]
+        assert "few_shot, augrc@C_common, llm, minus zero_shot" in keys
+        assert any("needless_abstentions" in key for key in keys)
+        assert any("threshold" in key for key in keys)
+
+    def test_other_data_are_told_by_their_hash(self, changed):
+        changed["inputs"][0]["sha256"] = "0" * 64
+        found = differing(findings(changed))
+        assert "not those the file was made from" in found["inputs, 0, sha256"].cause
+
+    def test_a_file_of_another_minor_version_is_held_to_points_and_percentiles(self, changed):
+        changed["tool"]["version"] = "0.99.0"
+        boot = changed["confidence_variants"]["llm"]["left"]["bootstrap"]
+        boot["ci95_recommended"]["aurc_full"]["high"] += 0.5
+        boot["ci95"]["augrc_full"][1] += 0.5
+        found = findings(changed)
+        assert [*differing(found)] == ["zero_shot, augrc, llm: ci95, high"]
+        causes = {one.cause for one in found if one.status == "not recognised"}
+        assert causes == {"made by the rules of 0.99.0"}
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    path = tmp_path_factory.mktemp("queries") / "q.csv"
+    path.write_text(simulated_queries(12, seed=1), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def file(table):
+    settings = RetrievalSettings(depths=(1, 10), policies=("fixed:3", "gap"))
+    made = evaluate_retrieval(read_queries(table), settings=settings, plan=Plan(30, seed=7))
+    return json.loads(made.text)
+
+
+class TestQueries:
+    def test_a_file_of_ours_is_what_the_data_give(self, table, file):
+        found = own.audited_queries(file, lambda _: read_queries(table), None)
+        assert len(found) > 1000
+        assert {one.status for one in found} == {"match"}
+
+    def test_a_falsified_number_is_found(self, table, file):
+        changed = copy.deepcopy(file)
+        changed["estimates"]["value"][5] += 1e-9
+        found = differing(own.audited_queries(changed, lambda _: read_queries(table), None))
+        assert len(found) == 1
+
+    def test_a_system_the_data_do_not_hold_is_an_error_with_a_way_out(self, table, file):
+        rankings = read_queries(table)
+        with pytest.raises(Exception, match="hold no system reranked: name its column"):
+            own.audited_queries(file, lambda _: {"retriever": rankings["retriever"]}, None)
+
+    def test_plain_loops_give_the_same_numbers_and_percentiles(self, table, file):
+        claimed = results_of(file)
+        found = independent.audited_independently(claimed, independent.query_recipes(claimed, queries_to_audit(table)))
+        assert {one.status for one in found} == {"match"}
+        assert sum(": ci95, low" in one.key for one in found) > 300
+
+
+class TestIndependently:
+    def audited(self, content, modes=MODES):
+        claimed = results_of(content)
+        systems = aligned(dict(zip(claimed.systems, runs(modes), strict=True))).systems
+        return independent.audited_independently(claimed, independent.run_recipes(claimed, systems, None))
+
+    @pytest.mark.parametrize("modes", [MODES, ("few_shot",)], ids=len)
+    def test_plain_loops_give_the_same_numbers_and_percentiles(self, modes):
+        found = self.audited(file_of(modes, resamples=25, confidence="all"), modes)
+        assert {one.status for one in found} == {"match"}
+        assert sum(": ci95, low" in one.key for one in found) > 50
+
+    def test_they_notice_a_number_that_is_off_by_more_than_rounding(self, changed):
+        changed["confidence_variants"]["llm"]["left"]["aurc_full"] += 1e-8
+        changed["confidence_variants"]["llm"]["right"]["bootstrap"]["ci95"]["cmax"][0] += 1e-8
+        assert [*differing(self.audited(changed))] == ["zero_shot, aurc, llm", "few_shot, cmax, llm: ci95, low"]

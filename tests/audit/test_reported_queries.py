@@ -1,0 +1,461 @@
+"""The audit of retrieval figures: what is right passes, what is changed is found, and why is named if known."""
+
+import copy
+import itertools
+import json
+import math
+import statistics
+from dataclasses import replace
+from decimal import Decimal
+
+import numpy as np
+import pytest
+
+import pipeline
+from demur import UserError
+from demur.audit.figures import NO_CAUSE, Printed, flattened
+from demur.audit.reported.queries import audited_retrieval
+from demur.audit.reported.reading import queries_to_audit
+from demur.rankings import Query
+from demur.strict_json import loads
+from pipeline import as_csv, by, labels, made_queries, mean_of, ranking, section, with_gold
+from runs import written
+
+QUERIES = made_queries()
+SUMMARY = pipeline.summary(QUERIES)
+MACRO = pipeline.macro(QUERIES, "reranked")
+
+
+def parsed(content):
+    return loads(json.dumps(content), number=Printed.of)
+
+
+@pytest.fixture(scope="module")
+def queries_of_both(tmp_path_factory):
+    return queries_to_audit(written(tmp_path_factory.mktemp("audit"), as_csv(QUERIES), "per_query.csv"))
+
+
+def read_back(folder, queries, columns=pipeline.COLUMNS):
+    return queries_to_audit(written(folder, as_csv(queries, columns), "per_query.csv"))
+
+
+def audited(queries_of_both, content):
+    return {one.key: one for one in audited_retrieval(queries_of_both, parsed(content))}
+
+
+def differing(queries_of_both, content):
+    return {key: one.cause for key, one in audited(queries_of_both, content).items() if one.status == "differs"}
+
+
+def only(queries_of_both, **members):
+    """What became of the one figure in a file of one section."""
+    return audited(queries_of_both, {"reranked": members})
+
+
+def test_an_untampered_pair_matches_with_every_figure_recognised(queries_of_both):
+    found = audited_retrieval(queries_of_both, parsed(SUMMARY))
+    assert [one for one in found if one.status != "match"] == []
+    assert len(found) == len([*flattened(SUMMARY)]) > 90
+
+
+@pytest.mark.parametrize("digits", [2, 4, 9])
+def test_it_also_matches_when_fewer_digits_are_printed(queries_of_both, digits):
+    rounded = json.loads(json.dumps(SUMMARY), parse_float=lambda text: round(float(text), digits))
+    assert differing(queries_of_both, rounded) == {}
+
+
+def changed(content, path, value):
+    """The same file with one leaf replaced."""
+    copied = copy.deepcopy(content)
+    inside = copied
+    for name in path[:-1]:
+        inside = inside[name]
+    inside[path[-1]] = value
+    return copied
+
+
+def off_by_one_digit(value):
+    if isinstance(value, bool) or value is None:
+        return Printed.of("0.5") if value is None else not value
+    exact = Decimal(value.text)
+    return Printed.of(str(exact + Decimal((0, (1,), exact.as_tuple().exponent))))
+
+
+def test_every_figure_changed_in_its_last_digit_is_found_and_no_other_is_blamed(queries_of_both):
+    summary = pipeline.summary(QUERIES, depths=(5,))
+    content = parsed(json.loads(json.dumps(summary), parse_float=lambda text: round(float(text), 7)))
+    for path, value in flattened(content):
+        found = audited_retrieval(queries_of_both, changed(content, path, off_by_one_digit(value)))
+        differs = [one.key for one in found if one.status == "differs"]
+        assert all(one.cause for one in found if one.status != "match")
+        if path == ("reranked", "skip_no_positives"):
+            assert ".".join(path) in differs, "a flag that is wrong makes the figures it stands for wrong too"
+        else:
+            assert differs == [".".join(path)]
+
+
+def test_two_systems_swapped_are_named(queries_of_both):
+    ranks = [ranking(QUERIES, system) for system in pipeline.SYSTEMS]
+    different = {name for name in ranks[0] if not math.isclose(ranks[0][name], ranks[1][name], abs_tol=1e-6)}
+    found = differing(queries_of_both, {"retriever": ranks[1], "reranked": ranks[0]})
+    assert len(different) > 10
+    assert found == {
+        f"{system}.{name}": f"it is the figure of {other}"
+        for system, other in (pipeline.SYSTEMS, pipeline.SYSTEMS[::-1])
+        for name in different
+    }
+
+
+@pytest.mark.parametrize(
+    ("called", "skip", "cause"),
+    [
+        ("positives_only", False, "other population: all queries"),
+        ("all_queries", True, "other population: queries with gold only"),
+    ],
+)
+def test_the_other_population_is_named(queries_of_both, called, skip, cause):
+    found = audited(queries_of_both, {"retriever": {called: section(QUERIES, "retriever", skip=skip)}})
+    wrong = {key.split(".")[-1]: one.cause for key, one in found.items() if one.status == "differs"}
+    assert wrong.pop("skip_no_positives") == "the section's name says otherwise"
+    assert set(wrong.values()) == {cause}
+    assert set(wrong) == {*ranking(QUERIES, "retriever"), "queries_evaluated"}
+
+
+def test_a_flag_that_its_own_figures_contradict_differs(queries_of_both):
+    for skip in (True, False):
+        lie = section(QUERIES, "retriever", skip=skip) | {"skip_no_positives": not skip}
+        flag = audited(queries_of_both, {"retriever": lie})["retriever.skip_no_positives"]
+        over = "queries with gold only" if skip else "all queries"
+        assert (flag.status, flag.recomputed, flag.cause) == ("differs", skip, f"the figures beside it are over {over}")
+
+
+def test_a_flag_says_which_queries_count_for_everything_below_it_and_the_nearest_wins(queries_of_both):
+    positives, everything = ranking(with_gold(QUERIES), "reranked"), ranking(QUERIES, "reranked")
+    inner = {"skip_no_positives": False, **everything}
+    folds = [{"ndcg@10": mean_of(pipeline.ndcg, group, "reranked", 10)} for group in in_order(with_gold(QUERIES))]
+    content = {"skip_no_positives": True, "reranked": {**positives, "metrics": inner, "folds": folds}}
+    assert {one.status for one in audited(queries_of_both, content).values()} == {"match"}
+
+
+def in_order(queries):
+    return [group for _, group in sorted(by(queries, "fold").items())]
+
+
+def test_a_flag_alone_says_nothing_that_could_be_checked(queries_of_both):
+    flag = only(queries_of_both, skip_no_positives=True)["reranked.skip_no_positives"]
+    assert (flag.status, flag.cause) == ("not recognised", "no figure beside it tells which queries were left out")
+
+
+def test_without_a_flag_the_number_evaluated_says_which_queries_count_and_without_both_all_do(queries_of_both):
+    positives = ranking(with_gold(QUERIES), "reranked")
+    evaluated = len(with_gold(QUERIES))
+    assert differing(queries_of_both, {"reranked": {**positives, "queries_evaluated": evaluated}}) == {}
+    assert differing(queries_of_both, {"reranked": ranking(QUERIES, "reranked")}) == {}
+    assert set(differing(queries_of_both, {"reranked": positives}).values()) == {
+        "other population: queries with gold only"
+    }
+
+
+def other(way, k, population=QUERIES):
+    """The mean of another way to compute, from gold and the reranker's list."""
+    return statistics.fmean(way(query["gold_ids"], query["reranked_topk"], k) for query in population)
+
+
+def map_over_gold(gold, ranked, k):
+    return sum(pipeline.precisions_at_hits(gold, ranked, k)) / len(gold) if gold else 0.0
+
+
+def recall_over_smaller(gold, ranked, k):
+    return len({*ranked[:k]} & {*gold}) / min(len(gold), k) if gold else 0.0
+
+
+def precision_over_returned(gold, ranked, k):
+    return len({*ranked[:k]} & {*gold}) / len(ranked[:k])
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "cause"),
+    [
+        ("map@5", other(map_over_gold, 5), "other denominator: ÷ gold, not ÷ min(gold, K)"),
+        ("recall@1", other(recall_over_smaller, 1), "other denominator: ÷ min(gold, K), not ÷ gold"),
+        ("precision@10", other(precision_over_returned, 10), "other denominator: ÷ the number returned, not ÷ K"),
+        ("recall@5", other(pipeline.recall, 3), "it is recall@3"),
+        ("recall@5", other(pipeline.hit, 5), "it is hit@5"),
+        ("recall@10", MACRO["recall@10"], "macro: the mean over criteria, not pairs pooled"),
+        ("macro_recall@10", other(pipeline.recall, 10), "micro: pairs pooled, not the mean over criteria"),
+        ("ndcg@10", 100 * other(pipeline.ndcg, 10), "given in percent (× 100)"),
+        ("ndcg@10", 1000 * other(pipeline.ndcg, 10), "given × 1000"),
+        (
+            "mrr@10",
+            100 * other(pipeline.mrr, 10, with_gold(QUERIES)),
+            "other population: queries with gold only, given in percent (× 100)",
+        ),
+        ("queries_total", len(with_gold(QUERIES)), "it is the count queries_with_positives"),
+        ("has_evidence_rate", 1 - len(with_gold(QUERIES)) / len(QUERIES), "the rate of queries without evidence"),
+    ],
+)
+def test_known_other_ways_to_compute_are_named(queries_of_both, name, value, cause):
+    assert differing(queries_of_both, {"reranked": {name: value}}) == {f"reranked.{name}": cause}
+
+
+def test_a_spread_with_ddof_1_is_named_and_so_is_pooling_over_folds(queries_of_both):
+    each = [mean_of(pipeline.ndcg, group, "reranked", 10) for group in by(QUERIES, "fold").values()]
+    pooled = mean_of(pipeline.ndcg, QUERIES, "reranked", 10)
+    right = {"mean": statistics.fmean(each), "std": statistics.pstdev(each)}
+    assert differing(queries_of_both, {"reranked": {"ndcg@10": right}}) == {}
+    wrong = {"mean": pooled, "std": statistics.stdev(each)}
+    assert differing(queries_of_both, {"reranked": {"ndcg@10": wrong}}) == {
+        "reranked.ndcg@10.mean": "all queries pooled, not the mean over folds",
+        "reranked.ndcg@10.std": "ddof 1: divided by one fold less",
+    }
+    assert differing(queries_of_both, {"reranked": {"ndcg@10": right["mean"]}}) == {
+        "reranked.ndcg@10": "the mean over folds, not all queries pooled"
+    }
+
+
+def test_within_one_fold_there_is_no_spread_over_folds_and_a_count_is_never_averaged(queries_of_both):
+    first = by(QUERIES, "fold")["0"]
+    inside = {
+        "ndcg@10": {"mean": mean_of(pipeline.ndcg, first, "reranked", 10), "std": 0.1},
+        "queries_total": len(first),
+    }
+    found = audited(queries_of_both, {"reranked": {"fold_0": inside, "macro": {"queries_total": len(QUERIES)}}})
+    assert {key: (one.status, one.cause) for key, one in found.items()} == {
+        "reranked.fold_0.ndcg@10.mean": ("match", None),
+        "reranked.fold_0.ndcg@10.std": ("not recognised", "a fold alone has no spread over folds"),
+        "reranked.fold_0.queries_total": ("match", None),
+        "reranked.macro.queries_total": ("match", None),
+    }
+
+
+def test_a_mean_and_its_spread_may_be_one_text(queries_of_both):
+    both = pipeline.folds(QUERIES, "reranked")
+    found = only(queries_of_both, **{"ndcg@10": f"{both['mean']:.4f} ± {both['std']:.4f}"})
+    assert {key: one.status for key, one in found.items()} == {
+        "reranked.ndcg@10.mean": "match",
+        "reranked.ndcg@10.std": "match",
+    }
+
+
+def test_an_ece_that_dropped_the_sure_ones_is_named(queries_of_both):
+    assert 1.0 in labels(QUERIES)[1]
+    assert differing(queries_of_both, {"ece": pipeline.ece(QUERIES)}) == {}
+    wrong = _ece_as_audited_pipelines_compute_it(*labels(QUERIES))
+    assert differing(queries_of_both, {"ece": wrong}) == {"ece": "p = 1.0 dropped: the last bin is open"}
+
+
+def _ece_as_audited_pipelines_compute_it(truth, prob):
+    edges, total = np.linspace(0, 1, 11), 0.0
+    for low, high in itertools.pairwise(edges):
+        mask = (prob >= low) & (prob < high)
+        total += mask.mean() * abs(truth[mask].mean() - prob[mask].mean()) if mask.any() else 0.0
+    return total
+
+
+def test_a_count_is_equal_or_differs(queries_of_both):
+    total = len(QUERIES)
+    assert only(queries_of_both, queries_total=float(total))["reranked.queries_total"].status == "match"
+    for wrong in (total + 1, total + 0.25):
+        assert only(queries_of_both, queries_total=wrong)["reranked.queries_total"].status == "differs"
+
+
+def test_null_is_what_an_undefined_figure_is_and_nothing_else(tmp_path):
+    alarmed = [query | {"prob": 0.1 if query["gold_ids"] else 0.9} for query in QUERIES]
+    queries_of_both = read_back(tmp_path, alarmed)
+    found = audited(queries_of_both, {"threshold@fpr=0.05": None, "tpr@fpr=0.05": 0.0, "auroc": None})
+    assert {key: (one.status, one.recomputed) for key, one in found.items()} == {
+        "threshold@fpr=0.05": ("match", None),
+        "tpr@fpr=0.05": ("match", 0.0),
+        "auroc": ("differs", 0.0),
+    }
+    assert found["auroc"].reported == "null"
+    one = audited(queries_of_both, {"threshold@fpr=0.05": 1.0})["threshold@fpr=0.05"]
+    assert (one.status, one.cause) == ("differs", "1 given where no threshold meets the target")
+
+
+def test_what_cannot_be_recomputed_says_why_and_is_no_difference(tmp_path):
+    bare = read_back(tmp_path, QUERIES, pipeline.COLUMNS[:5])
+    content = {
+        "recall@1": 0.5,
+        "auroc": 0.5,
+        "reranked": {"avg_k": 1, "ndcg@10_std": 0.1, "mrr": 0.5, "model": "own", "recall@5": "n/a", "hit@1": True},
+        "bm25": {"recall@1": 0.5},
+        "retriever": {
+            "test": {"recall@1": 0.5},
+            "per_criterion": {"A.9": {"recall@1": 0.5}, "recall@5": 0.5},
+            "skip_no_positives": 1,
+            "queries_total": len(QUERIES),
+        },
+    }
+    found = audited(bare, content)
+    assert found.pop("retriever.queries_total").status == "match"
+    assert {one.status for one in found.values()} == {"not recognised"}
+    assert {key: one.cause for key, one in found.items()} == {
+        "recall@1": "it does not say which system it is of: retriever, reranked",
+        "auroc": "it needs a column prob, and the data have none",
+        "reranked.avg_k": "it needs a column selected, and the data have none",
+        "reranked.ndcg@10_std": "it needs a column fold, and the data have none",
+        "reranked.mrr": "it does not say at which K",
+        "reranked.recall@5": "not a number",
+        "reranked.hit@1": "not a number",
+        "bm25.recall@1": "no system of the data is called bm25 (there are: retriever, reranked); "
+        "say which column it is with --system bm25=COLUMN",
+        "retriever.test.recall@1": "nothing known is called test",
+        "retriever.per_criterion.A.9.recall@1": "no criterion of the data is called A.9",
+        "retriever.per_criterion.recall@5": "it does not say which criterion it is of",
+        "retriever.skip_no_positives": "expected true or false",
+    }
+
+
+def test_a_probability_that_some_queries_lack_is_not_made_up(tmp_path):
+    queries = [query | ({"prob": ""} if place < 2 else {}) for place, query in enumerate(QUERIES)]
+    with pytest.raises(UserError, match=r"per_query.csv: post p0, criterion A.1: has no prob, which others have"):
+        read_back(tmp_path, queries)
+    rows = read_back(tmp_path, QUERIES)["reranked"]
+    found = audited({"reranked": [replace(rows[0], prob=None), *rows[1:]]}, {"auroc": 0.5})["auroc"]
+    assert (found.status, found.cause) == ("not recognised", f"1 of {len(QUERIES)} queries have no prob")
+
+
+def test_a_figure_without_a_system_is_of_the_only_one_that_can_have_it(tmp_path):
+    """Only the reranker selects; a probability of each system's own leaves open whose is meant."""
+    own = [query | {"retriever_prob": query["prob"], "reranked_prob": query["prob"] / 2} for query in QUERIES]
+    columns = [name for name in pipeline.COLUMNS if name != "prob"]
+    found = audited(
+        read_back(tmp_path, own, (*columns, "retriever_prob", "reranked_prob")),
+        {"avg_k": pipeline.dynamic_k(QUERIES)["avg_k"], "ece": 0.5, "retriever": {"ece": pipeline.ece(QUERIES)}},
+    )
+    assert {key: (one.status, one.cause) for key, one in found.items()} == {
+        "avg_k": ("match", None),
+        "ece": ("not recognised", "it does not say which system it is of: retriever, reranked"),
+        "retriever.ece": ("match", None),
+    }
+    wrong = differing(
+        read_back(tmp_path, own, (*columns, "retriever_prob", "reranked_prob")),
+        {"reranked": {"ece": pipeline.ece(QUERIES)}},
+    )
+    assert wrong == {"reranked.ece": "it is the figure of retriever"}
+
+
+def test_with_one_system_a_file_needs_no_sections_and_without_folds_a_mean_is_the_figure(tmp_path):
+    alone = read_back(tmp_path, QUERIES, (*pipeline.COLUMNS[:3], "reranked_topk"))
+    assert differing(alone, ranking(QUERIES, "reranked")) == {}
+    assert (
+        audited(alone, {"ndcg@10_mean": mean_of(pipeline.ndcg, QUERIES, "reranked", 10)})["ndcg@10_mean"].status
+        == "match"
+    )
+
+
+def test_a_section_may_be_called_after_the_column_or_in_capitals(queries_of_both):
+    for name in ("reranked", "reranked_topk", "Reranked"):
+        assert differing(queries_of_both, {name: ranking(QUERIES, "reranked")}) == {}
+
+
+def test_words_that_only_wrap_say_nothing_and_a_bare_number_of_queries_is_of_its_section(queries_of_both):
+    positives = with_gold(QUERIES)
+    inside = {"ndcg@10": {"value": mean_of(pipeline.ndcg, positives, "reranked", 10)}, "queries": len(positives)}
+    spread = {"ndcg@10": pipeline.folds(positives, "reranked")}
+    content = {
+        "queries": {"queries_total": len(QUERIES), "folds": ["0", "1"]},
+        "systems": {"reranked": {"positives_only": {"metrics": inside}, "folds": {"positives_only": spread}}},
+        "num_queries": len(QUERIES),
+    }
+    found = audited(queries_of_both, content)
+    assert [found.pop(f"queries.folds.{place}").status for place in range(2)] == ["not recognised"] * 2
+    assert {one.status for one in found.values()} == {"match"}
+
+
+def test_a_section_that_could_be_either_of_two_systems_is_neither(queries_of_both):
+    alike = {"Dense": queries_of_both["retriever"], "dense": queries_of_both["reranked"]}
+    right = ranking(QUERIES, "reranked")
+    assert {one.status for one in audited(alike, {"dense": right}).values()} == {"match"}
+    found = audited(alike, {"DENSE": right, "queries_total": len(QUERIES)})
+    assert found["DENSE.recall@1"].cause.startswith("no system of the data is called DENSE (there are: Dense, dense)")
+
+
+def test_a_figure_may_have_its_depths_below_it_but_a_list_says_nothing_of_its_members(queries_of_both):
+    right = ranking(QUERIES, "reranked")
+    content = {"reranked": {"recall": {"1": right["recall@1"], "@5": right["recall@5"]}, "ks": [1], "hit@1": [1, 0]}}
+    found = audited(queries_of_both, content)
+    assert {key: (one.status, one.cause) for key, one in found.items()} == {
+        "reranked.recall.1": ("match", None),
+        "reranked.recall.@5": ("match", None),
+        "reranked.ks.0": ("not recognised", "no known figure is called ks"),
+        "reranked.hit@1.0": ("not recognised", "nothing known is called 0"),
+        "reranked.hit@1.1": ("not recognised", "nothing known is called 1"),
+    }
+
+
+def test_lists_shorter_than_the_depth_are_named_when_nothing_else_explains_a_figure(queries_of_both):
+    assert (
+        only(queries_of_both, **{"recall@20": 0.123456})["reranked.recall@20"].cause
+        == "the lists in the data end at 10"
+    )
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ({}, "there are no figures in it"),
+        ({"reranked": {}}, "there are no figures in it"),
+        ([1, 2], "expected an object with a section for each system"),
+        (
+            {"bm25": {"recall@1": 0.5}, "dense": {"recall@1": 0.5}},
+            r"no section is called after a system of the data \(retriever, reranked\), but bm25 \(and 1 more\)",
+        ),
+    ],
+)
+def test_a_file_that_is_about_nothing_in_the_data_is_a_mistake(queries_of_both, content, message):
+    with pytest.raises(UserError, match=message):
+        audited_retrieval(queries_of_both, parsed(content))
+
+
+NAMES = [
+    "bge",
+    "bge/large",
+    "bge:large",
+    "a@5",
+    "x=1",
+    "two words",
+    'it\'s "so"',
+    "recall@1",
+    "micro",
+    "5",
+    "a.b",
+    "all",
+]
+
+
+def test_systems_and_criteria_may_be_called_anything():
+    """A name that is a prefix of another, a word of ours, or what a path would be split at."""
+    both = {}
+    for place, name in enumerate(NAMES):
+        gold = [[f"s{query}"] if query <= place else [] for query in range(len(NAMES))]
+        ranked = [f"s{query}" for query in range(place % 3, len(NAMES))]
+        both[name] = [Query(query, criterion, gold[query], ranked) for query, criterion in enumerate(NAMES)]
+    content = {
+        name: {
+            "recall@5": statistics.fmean(pipeline.recall(q.gold, q.ranked, 5) for q in queries),
+            "per_criterion": {q.criterion: {"recall@5": pipeline.recall(q.gold, q.ranked, 5)} for q in queries},
+        }
+        for name, queries in both.items()
+    }
+    found = audited_retrieval(both, parsed(content))
+    assert [one.path for one in found] == [path for path, _ in flattened(content)]
+    assert {one.status for one in found} == {"match"}
+    for name, criterion in zip(NAMES, reversed(NAMES)):
+        wrong = changed(parsed(content), (name, "per_criterion", criterion, "recall@5"), Printed.of("0.1234"))
+        differs = [one.path for one in audited_retrieval(both, wrong) if one.status == "differs"]
+        assert differs == [(name, "per_criterion", criterion, "recall@5")]
+
+
+def test_a_figure_of_a_run_says_which_data_it_needs(queries_of_both):
+    found = audited(queries_of_both, {"reranked": {"aurc": 0.1, "recall@1": 0.5}})["reranked.aurc"]
+    assert (found.status, found.cause) == ("not recognised", "aurc is a figure of a run: give the run as --data")
+
+
+def test_the_value_of_another_row_is_named_only_where_digits_tell(queries_of_both):
+    right = ranking(QUERIES, "reranked")
+    content = {"reranked": {"evidence_f1": right["ndcg@5"], "ndcg@5": right["ndcg@5"]}}
+    assert differing(queries_of_both, content) == {"reranked.evidence_f1": "this is the value of ndcg@5"}
+    one_digit = {"reranked": {"evidence_f1": round(right["ndcg@5"], 1), "ndcg@5": right["ndcg@5"]}}
+    assert differing(queries_of_both, one_digit) == {"reranked.evidence_f1": NO_CAUSE}

@@ -1,0 +1,392 @@
+"""The audit of hand-typed selective figures: what is right passes, what is not is found, and why is named if known."""
+
+import json
+import random
+
+import pytest
+
+from commands import demur
+from demur import Curve, Instrument, UserError, confidence, grade
+from demur.audit.figures import NO_CAUSE, Printed
+from demur.audit.reported.reading import runs_to_audit
+from demur.audit.reported.runs import audited_runs
+from demur.metrics.scores import Scores
+from demur.read import read_table
+from demur.simulate import simulated_run
+from demur.strict_json import loads
+from runs import experiment, failure, participant, run, written
+from test_cli_hostile import damaged
+
+FOUR = "cluster,item,truth,prediction,llm_evidence_count\na,q1,2,2,2\na,q2,1,3,2\nb,q1,1,1,1\nb,q2,0,,0\n"
+MODES = ("zero_shot", "few_shot")
+
+
+def audited(runs, content, **options):
+    return {one.key: one for one in audited_runs(runs, loads(json.dumps(content), number=Printed.of), **options)}
+
+
+def verdicts(runs, content):
+    return {key: (one.status, one.cause) for key, one in audited(runs, content).items()}
+
+
+@pytest.fixture(scope="module")
+def four(tmp_path_factory):
+    """Four units: AURC 17/24, AUGRC 1/4, Cmax 3/4 with the loss abs."""
+    path = written(tmp_path_factory.mktemp("four"), FOUR, "four.csv")
+    return {"four": read_table(path, instrument=Instrument("two", ("q1", "q2"), 0, 3))}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    made = tmp_path_factory.mktemp("audit")
+    written(made, simulated_run(20, seed=1, failures=2), "run.json")
+    return made
+
+
+@pytest.fixture(scope="module")
+def both(folder):
+    return runs_to_audit([folder / "run.json"])
+
+
+def scores(runs, system, name, loss="abs_norm"):
+    """What demur measures, under the names the loops have too."""
+    items = runs[system]
+    curve = Curve.of(grade(items, loss=loss, confidence=confidence(items, name)))
+    return {key.replace("mae", "risk"): value for key, value in Scores(curve).to_dict().items()}
+
+
+class TestMatches:
+    def test_a_flat_file_of_one_run(self, four):
+        content = {"loss": "abs", "aurc": 0.7083, "augrc": 0.25, "cmax": 0.75, "risk@0.6": 0.667, "mae@0.9": None}
+        assert set(verdicts(four, content).values()) == {("match", None)}
+
+    @pytest.mark.parametrize(
+        "content",
+        [
+            {"aurc_full": 0.7083, "augrc_full": 0.25},
+            {"aurc_at_c": {"requested": 0.6, "used": 0.6, "value": 0.5933}, "augrc_at_c": {"0.60": 0.175}},
+            {"aurc_at_coverage": 0.5, "augrc_at_c": {"requested": None, "used": 0.5, "value": 0.125}},
+            {"mae_at_coverage": {"0.60": {"requested": 0.6, "achieved": 0.75, "value": 0.6667}, "0.80": None}},
+            {"mae_grid": [[0.6, 0.6667], [0.8, None]]},
+            {"mae_grid": [{"coverage": 0.6, "mae": 0.6667}]},
+            {"risk": {"60%": 0.667}, "aurc": {"0.6": 0.593, "value": 0.708}},
+            {"confidence_variants": {"llm": {"aurc": 0.708}}, "population": {"items_total": 4, "items_predicted": 3}},
+            {"metrics": {"aurc": {"llm": 0.708, "total_evidence": "0.708"}}},
+        ],
+    )
+    def test_artifact_keys_and_other_shapes(self, four, content):
+        found = verdicts(four, content | {"loss": {"name": "abs"}})
+        assert found
+        assert set(found.values()) == {("match", None)}
+
+    @pytest.mark.parametrize("system", MODES)
+    def test_every_number_of_every_confidence_of_a_run(self, both, system):
+        content = {name: scores(both, system, name) for name in ("llm", "token_msp", "hybrid_verbalized")}
+        found = verdicts(both, {system: content})
+        assert len(found) > 60
+        assert set(found.values()) == {("match", None)}
+
+    def test_a_mode_a_confidence_and_a_loss_may_stand_beside_the_figures(self, both):
+        zero = scores(both, "zero_shot", "token_msp", "abs")
+        inner = {"mode": "zero_shot", "confidence": "token_msp", "loss": "abs", "aurc": zero["aurc"]}
+        content = {
+            "loss": "zero_one",
+            "table": [inner],
+            "few_shot": {"risk": scores(both, "few_shot", "llm", "zero_one")["risk"]},
+        }
+        found = verdicts(both, content)
+        assert found.pop("table.0.aurc")[0] == "not recognised", "nobody knows what table is"
+        assert found == {"few_shot.risk": ("match", None)}
+        assert verdicts(both, {"metrics": inner}) == {"metrics.aurc": ("match", None)}
+
+    def test_what_all_runs_agree_on_needs_no_name(self, both):
+        assert verdicts(both, {"n_participants": 20, "participants_failed": 2}) == {
+            "n_participants": ("match", None),
+            "participants_failed": ("match", None),
+        }
+
+    def test_two_sides_are_counted_on_the_participants_they_share_and_cut_where_both_reach(self, tmp_path):
+        half = dict.fromkeys(("Sleep", "Tired", "Moving", "Failure"))
+        left = [participant(1, {"Sleep": None}), participant(2, half), participant(3, half)]
+        written(tmp_path, run(experiment(*left, mode="a")), "left.json")
+        written(tmp_path, run(experiment(*left[:2], failure(3), mode="b")), "right.json")
+        runs = runs_to_audit([tmp_path / "left.json", tmp_path / "right.json"])
+        content = {"left": {"cmax": 0.6875}, "right": {"cmax": 0.6875}, "deltas": {"cmax": 0.0}}
+        assert set(verdicts(runs, content).values()) == {("match", None)}
+        wrong = verdicts(runs, {"left": {"cmax": 0.625}})
+        assert wrong == {"left.cmax": ("differs", "all participants of its own run, not only those in every run")}
+
+    def test_a_difference_is_the_second_run_minus_the_first(self, both):
+        delta = scores(both, "few_shot", "llm")["aurc"] - scores(both, "zero_shot", "llm")["aurc"]
+        key = "deltas.llm.aurc.delta"
+        assert verdicts(both, {"deltas": {"llm": {"aurc": {"delta": delta}}}}) == {key: ("match", None)}
+        turned = verdicts(both, {"deltas": {"llm": {"aurc": {"delta": -delta}}}})
+        assert turned == {key: ("differs", "the other way round")}
+
+    def test_calibration_of_a_confidence_that_is_a_probability(self, both):
+        items = both["few_shot"]
+        given = confidence(items, "verbalized").values[items.answered]
+        right = (items.answer == items.truth)[items.answered]
+        brier = float(((given - right) ** 2).mean())
+        assert verdicts(both, {"few_shot": {"verbalized": {"brier": brier}, "llm": {"brier": brier}}}) == {
+            "few_shot.verbalized.brier": ("match", None),
+            "few_shot.llm.brier": ("not recognised", "llm is not a probability"),
+        }
+
+
+class TestCauses:
+    @pytest.mark.parametrize(
+        ("loss", "key", "reported", "cause"),
+        [
+            ("abs", "cmax", "1.0", "abstentions left out of the denominator"),
+            ("abs", "aurc", "0.2083", "no flat start: integrated from the first operating point"),
+            ("abs", "aurc", "0.333333", "ties broken: each unit an operating point"),
+            ("abs", "aurc", "0.2361", "loss abs_norm, not abs"),
+            ("abs", "augrc", "25.0", "given in percent (× 100)"),
+            ("abs", "augrc", "250.0", "given × 1000"),
+            ("abs", "aurc", "0.70", "cut off, not rounded"),
+            ("abs", "aurc", "0.625", "it is eaurc"),
+            ("abs", "risk@0.7", "1.00", "it is risk@0.5"),
+            ("abs", "aurc", "0.8888", NO_CAUSE),
+            ("abs_norm", "aurc", "0.7083", "× 3: loss not normalised (abs, not abs_norm)"),
+            ("abs_norm", "augrc", "25.0", "× 3: loss not normalised (abs, not abs_norm), given in percent (× 100)"),
+        ],
+    )
+    def test_a_known_other_way_of_counting_is_named(self, four, loss, key, reported, cause):
+        content = loads(f'{{"loss": "{loss}", "{key}": {reported}}}', number=Printed.of)
+        (found,) = audited_runs(four, content)
+        assert (found.status, found.cause) == ("differs", cause)
+
+    def test_without_a_loss_the_normalised_one_is_meant(self, four):
+        assert verdicts(four, {"aurc": 0.2361, "augrc": 0.2501}) == {
+            "aurc": ("match", None),
+            "augrc": ("differs", NO_CAUSE),
+        }
+
+    def test_another_run_and_another_confidence_are_named(self, both):
+        zero, few = (scores(both, mode, "llm")["aurc"] for mode in MODES)
+        other = scores(both, "few_shot", "token_msp")["aurc"]
+        found = verdicts(
+            both, {"few_shot": {"aurc": other, "llm": {"aurc": zero}}, "zero_shot": {"llm": {"aurc": few}}}
+        )
+        assert found == {
+            "few_shot.aurc": ("differs", "ranked by token_msp, not llm"),
+            "few_shot.llm.aurc": ("differs", "it is the figure of zero_shot"),
+            "zero_shot.llm.aurc": ("differs", "it is the figure of few_shot"),
+        }
+
+    def test_the_value_of_another_row_of_the_table_is_named(self, both):
+        right = scores(both, "few_shot", "llm")
+        content = {"few_shot": {"aurc_sele": right["aurc_harmonic"], "aurc_harmonic": right["aurc_harmonic"]}}
+        assert verdicts(both, content) == {
+            "few_shot.aurc_sele": ("differs", "this is the value of aurc_harmonic"),
+            "few_shot.aurc_harmonic": ("match", None),
+        }
+
+    def test_failed_participants_counted_in(self, tmp_path):
+        people = [participant(who, {"Sleep": None, "Tired": 0}) for who in range(3)]
+        path = written(tmp_path, run(experiment(*people, failure(9))))
+        assert verdicts(runs_to_audit([path]), {"cmax": 21 / 32, "participants_included": 4}) == {
+            "cmax": ("differs", "failed participants counted in"),
+            "participants_included": ("differs", "it is the count participants_total"),
+        }
+
+
+class TestNotRecognised:
+    def test_every_figure_says_why(self, both):
+        content = {
+            "aurc": 0.2,
+            "few_shot": {
+                "sharpness": 0.1,
+                "recall@10": 0.5,
+                "entropy": {"aurc": 0.2},
+                "calibrated": {"aurc": 0.2},
+                "macro": {"aurc": 0.2},
+                "mae_grid": 0.5,
+                "cmax": "n/a",
+            },
+            "mistyped": {"loss": "mse", "few_shot": {"aurc": 0.1}},
+            "zero_shot": {"loss": "mse", "aurc": 0.1, "n_answered": 97},
+        }
+        found = verdicts(both, content)
+        assert found.pop("zero_shot.n_answered") == ("match", None)
+        runs = "zero_shot, few_shot"
+        assert found == {
+            key: ("not recognised", cause)
+            for key, cause in {
+                "aurc": f"it does not say which run it is of: {runs}; name one or give --mode",
+                "few_shot.sharpness": "no known figure is called sharpness",
+                "few_shot.recall@10": "recall@10 is a figure of rankings: give a per-query table as --data",
+                "few_shot.entropy.aurc": f"no run and no confidence of the data is called entropy (runs: {runs})",
+                "few_shot.calibrated.aurc": "needs --calibration",
+                "few_shot.macro.aurc": "a run is not averaged over folds, criteria or queries",
+                "few_shot.mae_grid": "it does not say at which coverage",
+                "few_shot.cmax": "not a number",
+                "mistyped.few_shot.aurc": f"no run and no confidence of the data is called mistyped (runs: {runs})",
+                "zero_shot.aurc": "no loss is called mse: there are abs_norm, abs, zero_one",
+            }.items()
+        }
+
+    @pytest.mark.parametrize("content", [{"few": {"aurc": 0.2}}, {"few": {"aurc": 0.2}, "zero": {"cmax": 1}}])
+    def test_a_file_about_no_run_of_the_data_is_a_mistake(self, both, content):
+        with pytest.raises(
+            UserError, match=r"^no section is called after a run of the data \(zero_shot, few_shot\), but few"
+        ):
+            audited(both, content)
+
+
+NAMES = ["a/b", "a", "a:b", "b@0.5", "aurc", "x=1", "a b", 'it\'s "so"', "risk@0.5", "left", "0.5", "a.b"]
+
+
+class TestNames:
+    def test_runs_may_be_called_anything(self, tmp_path):
+        people = [participant(who, {"Sleep": None, "Tired": who % 4}) for who in range(4)]
+        experiments = [experiment(*people[: 2 + number % 3], mode=name) for number, name in enumerate(NAMES)]
+        runs = runs_to_audit([written(tmp_path, run(*experiments))])
+        assert list(runs) == NAMES
+        content = {
+            name: {"llm": {"aurc": scores(runs, name, "llm")["aurc"], "n_units": len(runs[name])}} for name in NAMES
+        }
+        found = audited_runs(runs, loads(json.dumps(content), number=Printed.of))
+        assert [one.path for one in found] == [(name, "llm", what) for name in NAMES for what in ("aurc", "n_units")]
+        assert {one.status for one in found} == {"match"}
+        for name in NAMES:
+            moved = json.loads(json.dumps(content))
+            moved[name]["llm"]["n_units"] += 1
+            wrong = audited_runs(runs, loads(json.dumps(moved), number=Printed.of))
+            assert [one.path for one in wrong if one.status != "match"] == [(name, "llm", "n_units")]
+
+    def test_a_run_may_be_called_after_the_quantity_that_is_reported_of_it(self, tmp_path):
+        path = written(tmp_path, run(experiment(participant(1), mode="cmax")), "aurc.json")
+        assert verdicts(runs_to_audit([path]), {"cmax": 1.0, "aurc": {"aurc": 0.0}}) == {
+            "cmax": ("match", None),
+            "aurc.aurc": ("match", None),
+        }
+
+    def test_runs_of_one_mode_are_called_by_their_ids_or_paths(self, tmp_path):
+        one = run(experiment(participant(1)))
+        other = one | {"run_metadata": {"run_id": "r2"}}
+        paths = [written(tmp_path, one, "one.json"), written(tmp_path, other, "other.json")]
+        assert list(runs_to_audit(paths)) == ["r1", "r2"]
+        assert list(runs_to_audit([paths[0], written(tmp_path, one, "copy.json")])) == [
+            str(paths[0]),
+            str(tmp_path / "copy.json"),
+        ]
+        assert verdicts(
+            runs_to_audit(paths), {"r2": {"cmax": 1.0}, "one.json": {"cmax": 1.0}, "other": {"cmax": 1.0}}
+        ) == {
+            "r2.cmax": ("match", None),
+            "one.json.cmax": ("match", None),
+            "other.cmax": ("match", None),
+        }
+
+
+class TestCommand:
+    def test_hand_typed_figures_are_listed_and_the_exit_code_tells(self, folder, both):
+        right = scores(both, "few_shot", "llm")
+        written(folder, {"aurc": round(right["aurc"], 4), "risk@0.5": right["risk@0.5"]}, "mine.json")
+        command = ("audit", "--data", "run.json", "--reported", "mine.json", "--mode", "few_shot")
+        good = demur(folder, *command)
+        assert (good.returncode, good.stderr) == (0, "")
+        assert good.stdout.endswith("2 figures: 2 match, 0 differs, 0 not recognised\n")
+        written(folder, {"aurc": round(100 * right["aurc"], 2)}, "mine.json")
+        bad = demur(folder, *command, "--json")
+        assert bad.returncode == 3
+        assert json.loads(bad.stdout)["causes"] == {"given in percent (× 100)": 1}
+
+    @pytest.mark.parametrize(
+        ("content", "options", "message"),
+        [
+            ("[0.5]", (), "mine.json: expected an object with a section for each run"),
+            ("{}", (), "mine.json: there are no figures in it"),
+            ('{"aurc": 0.1}', ("--mode", "other"), "run.json: no experiment of mode other"),
+        ],
+    )
+    def test_what_cannot_be_audited_is_one_line_and_exit_code_2(self, folder, content, options, message):
+        written(folder, content, "mine.json")
+        found = demur(folder, "audit", "--data", "run.json", "--reported", "mine.json", *options)
+        assert (found.returncode, found.stdout, found.stderr.count("\n")) == (2, "", 1)
+        assert found.stderr.startswith(f"demur: {message}")
+
+    def test_a_damaged_report_is_a_clean_error_or_a_list(self, folder, both):
+        rng, codes = random.Random(5), set()
+        right = {
+            mode: {"llm": scores(both, mode, "llm", "abs"), "mae_grid": [[0.9, None]], "loss": "abs"} for mode in MODES
+        }
+        for _ in range(40):
+            data = damaged(rng, right)
+            written(folder, data if isinstance(data, bytes) else data.encode("utf-8", "surrogatepass"), "mine.json")
+            found = demur(folder, "audit", "--data", "run.json", "--reported", "mine.json")
+            codes.add(found.returncode)
+            assert (found.stdout == "") == (found.returncode == 2)
+            assert found.stderr.count("\n") == (found.returncode == 2)
+        assert codes == {0, 2, 3}
+
+
+def of_other_draws(folder, *options):
+    """What `demur evaluate` writes with 4000 draws of another seed, without what tells that it was demur."""
+    flags = ("--seed", 99, "--bootstrap-resamples", 4000, "--coverage-grid", "0.3,0.6", "--quiet", "--output", "m.json")
+    made = demur(folder, "evaluate", "--input", "run.json", *options, "--confidence", "llm", *flags)
+    assert made.returncode == 0, made.stderr
+    return json.loads((folder / "m.json").read_text(encoding="utf-8"))
+
+
+def told(content):
+    """Some of the intervals or standard errors."""
+    return {name: content[name] for name in ("cmax", "augrc_full", "aurc_full", "mae_at_coverage")}
+
+
+@pytest.fixture(scope="module")
+def bootstrap(folder):
+    made = of_other_draws(folder, "--mode", "few_shot")["confidence_variants"]["llm"]["bootstrap"]
+    return {"n_resamples": 4000, "ci95": told(made["ci95"]), "std_error": told(made["std_error"])}
+
+
+class TestDraws:
+    def test_other_draws_are_accepted_within_a_range_and_ends_outside_it_are_not(self, both, bootstrap):
+        found = audited(both, {"few_shot": {"llm": {"bootstrap": bootstrap}}}, resamples=700)
+        key = "few_shot.llm.bootstrap"
+        assert {one.status for one in found.values()} == {"match"}
+        assert {f"{key}.ci95.aurc_full.1", f"{key}.ci95.mae_at_coverage.0.30.0", f"{key}.std_error.cmax"} <= set(found)
+        low, high = found[f"{key}.ci95.aurc_full.0"].band
+        assert low < bootstrap["ci95"]["aurc_full"][0] < high
+        moved = json.loads(json.dumps(bootstrap))
+        moved["ci95"]["augrc_full"][0] += 0.6 * bootstrap["std_error"]["augrc_full"]
+        moved["std_error"]["cmax"] *= 1.4
+        wrong = audited(both, {"few_shot": {"llm": {"bootstrap": moved}}}, resamples=700)
+        assert [one.key for one in wrong.values() if one.status == "differs"] == [
+            f"{key}.ci95.augrc_full.0",
+            f"{key}.std_error.cmax",
+        ]
+
+    def test_an_interval_may_stand_beside_its_figure_and_one_of_single_items_is_named(self, both, bootstrap):
+        items, low_high = both["few_shot"], bootstrap["ci95"]["cmax"]
+        right = {"few_shot": {"cmax": {"value": 0.775, "ci95": low_high}}}
+        assert set(verdicts(both, right).values()) == {("match", None)}
+        shares = sorted(
+            sum(random.Random(draw).choices(items.answered.tolist(), k=len(items))) / len(items) for draw in range(2000)
+        )
+        single = verdicts(both, {"few_shot": {"cmax": {"ci95": {"low": shares[50], "high": shares[1949]}}}})
+        assert set(single.values()) == {("differs", "items resampled, not participants")}
+
+    def test_differences_are_drawn_together(self, folder, both):
+        content = of_other_draws(folder, "--mode", "zero_shot", "--input", "run.json", "--mode", "few_shot")
+        deltas = content["comparison"]["deltas"]["llm"]
+        shown = {
+            name: {key: deltas[name][key] for key in ("delta", "ci95", "std_error")} for name in ("cmax", "augrc_full")
+        }
+        found = verdicts(both, {"deltas": {"llm": shown}})
+        assert len(found) == 8
+        assert set(found.values()) == {("match", None)}
+
+    def test_what_is_not_drawn_again_says_why(self, both):
+        content = {
+            "left": {"llm": {"aurc_at_c": {"ci95": [0, 1]}, "aurc": {"ci95": 3}, "cmax": {"n_units": {"se": 1}}}}
+        }
+        assert [cause for _, cause in verdicts(both, content).values()][:3] == [
+            "the common coverage is another in every draw, which is not repeated here",
+            "the common coverage is another in every draw, which is not repeated here",
+            "it does not say which end of the interval it is",
+        ]
+        with pytest.raises(UserError, match="^resamples 0, expected 1 or more"):
+            audited(both, {"left": {"cmax": 0.5}}, resamples=0)

@@ -1,0 +1,316 @@
+"""The report as a page: numbers of the results and no others, nothing fetched, and no text of a file obeyed."""
+
+import base64
+import csv
+import gzip
+import hashlib
+import io
+import json
+import math
+import re
+
+import pytest
+
+from artifacts import difference, evaluated, golden, items_of, read_back, renamed, silent, two_variants
+from commands import demur
+from demur import PHQ8
+from demur.drawing.looks import LOOKS
+from demur.inference.key import Key
+from demur.report.console import evaluation_text
+from demur.report.figure import figure_bytes
+from demur.report.html import report_html
+from demur.report.selective.closer import by_item
+from demur.report.selective.differences import forests
+from demur.report.selective.signals import signals
+from demur.report.tables import table_text
+from demur.resample import Plan
+from demur.results.selective import Settings, evaluate
+from demur.results.table import Results
+from pages import Page
+from runs import failure, participant
+
+KEYS = {f"key-{look.style}" for look in LOOKS}
+HOSTILE = [
+    "</script><script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    '"><svg onload=alert(1)>',
+    "' onmouseover='alert(1)",
+    "<!--",
+    "-->",
+    "]]>",
+    "</style>",
+    "</title><h1>",
+    "</textarea>",
+    "</bdi></td></table>",
+    "javascript:alert(1)",
+    "&lt;b&gt;",
+    "&#x3c;b&#x3e;",
+    "{{ 7 * 7 }}",
+    "{% raw %}",
+    "{# x #}",
+    "${alert(1)}",
+    "`${1}`",
+    "\\u003c/script\\u003e",
+    "\\",
+    "\\'; alert(1); '",
+    '\\"',
+    "\u2028alert(1)\u2029",
+    "\u202eabc",
+    "\u2066\u2067x",
+    "\u200f\u200e",
+    "שלום",
+    "مرحبا 123",
+    "\x00",
+    "\x1b[31m",
+    "\r\nSet-Cookie: x",
+    "\t\n ",
+    "\ufeff",
+    "\ufffe",
+    "a" * 5000,
+    "http://example.com/x.js",
+    "//example.com",
+    "url(http://example.com)",
+    "@import 'x'",
+    "</div>" * 20,
+    "<base href=//example.com>",
+    "<meta http-equiv=refresh content=0>",
+    "<form action=//example.com>",
+    "<a href=javascript:alert(1)>x</a>",
+    "<iframe src=//example.com>",
+    "<math><mi//xlink:href='data:x,<script>'>",
+    "constructor",
+    "__proto__",
+    "",
+]
+
+
+def hashed(path):
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+class TestSafety:
+    def test_nothing_is_fetched_and_only_our_script_may_run(self, paired):
+        page = Page(report_html(paired))
+        assert not [name for name, _ in page.elements if name in ("link", "img", "iframe", "object", "embed", "base")]
+        assert not page.values("src")
+        links = page.values("href")
+        assert len(links) > 10
+        assert all(link.startswith(("#", "data:application/gzip;base64,")) for link in links)
+        assert not [key for _, attributes in page.elements for key, _ in attributes if key.startswith("on")]
+        policy = next(dict(a)["content"] for n, a in page.elements if dict(a).get("http-equiv"))
+        digest = base64.b64encode(hashlib.sha256(page.scripts[1].encode()).digest()).decode()
+        assert policy == (
+            f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; base-uri 'none'; "
+            "form-action 'none'"
+        )
+
+    @pytest.mark.parametrize(("name", "turns"), [("one", range(0, 50, 7)), ("paired", range(50))])
+    def test_fifty_hostile_texts_in_every_place_change_no_element_and_no_attribute(self, name, turns):
+        """The elements of the page are those of the same page with harmless names, one by one."""
+        assert len(set(HOSTILE)) == 50
+        content, numbers = two_variants(golden(name)), {}
+
+        def number(text):
+            return numbers.setdefault(text, len(numbers))
+
+        plain = self.skeleton(renamed(content, lambda text: f"name{number(text)}"))
+        for turn in turns:
+            texts = [*HOSTILE[turn:], *HOSTILE[:turn]]
+            hostile = renamed(content, lambda text, texts=texts: f"{number(text)}{texts[number(text) % 50]}")
+            assert self.skeleton(hostile) == plain, texts[0]
+
+    def skeleton(self, results):
+        page = Page(report_html(results))
+        return [(tag, [pair for pair in attributes if pair[0] != "href"]) for tag, attributes in page.elements]
+
+    def test_what_a_page_would_obey_is_spelled_out(self):
+        text = report_html(renamed(golden("paired"), lambda text: f"{text}\u202e\u2028\x07"))
+        assert not re.search("[\u202e\u2028\x07]", text)
+        assert "\\u202e\\u2028\\x07" in text
+
+    def test_letters_from_the_right_turn_no_sentence(self):
+        content = golden("paired")
+        content["inputs"][0]["mode"] = "שלום"
+        said = Page(report_html(read_back(content))).text
+        assert "\u2068שלום\u2069 answers 68.8% of the items" in said
+
+
+class TestNumbers:
+    def test_the_page_carries_the_file(self, paired):
+        link = next(link for link in Page(report_html(paired)).values("href") if link.startswith("data:"))
+        packed = base64.b64decode(link.partition(",")[2])
+        assert gzip.decompress(packed).decode() == paired.text
+
+    def test_the_file_is_written_as_text_once_for_its_page_its_hash_and_itself(self, monkeypatch):
+        made, texts = silent(True), []
+        monkeypatch.setattr("demur.results.table.json_members", lambda content: texts.append(content) or {"x": "1"})
+        fresh = Results(made, made.study, made.curves, made.warnings)
+        report_html(fresh, sha256=hashlib.sha256(fresh.text.encode()).hexdigest())
+        assert (fresh.fingerprint, len(texts)) == (fresh.fingerprint, 1)
+
+    def test_every_risk_of_the_grid_stands_in_a_table(self, paired):
+        text = Page(report_html(paired)).text
+        for confidence in paired.selective.confidences:
+            for coverage in paired.selective.coverages:
+                rows = [paired[Key(system, f"risk@{coverage}", confidence)] for system in paired.systems]
+                cells = [f"{100 * row.at:.1f}% {row.value:.4g}" if row.at else "beyond Cmax –" for row in rows]
+                shown = rf"{float(coverage):.2f} {re.escape(cells[0])} \S+( \S+)? {re.escape(cells[1])}"
+                assert re.search(shown, text), coverage
+
+    def test_every_difference_stands_in_a_table_with_the_replicates_for_each_side(self, paired):
+        text, names = Page(report_html(paired)).text, paired.selective.names_at_coverages
+        for confidence in paired.selective.confidences:
+            for name in ("augrc@C_common", "aurc@C_common", *names):
+                row = difference(paired, name, confidence)
+                if not math.isnan(row.value):
+                    ends = row.recommended
+                    interval = f"[{ends.low:.3g}, {ends.high:.3g}]" if ends else "–"
+                    assert f"{row.value:.4g} {interval} {row.above:.1%} {row.below:.1%}" in text
+
+    def test_of_a_number_that_is_better_higher_the_replicates_above_favour_the_system(self, paired):
+        row = difference(paired, "cmax")
+        assert row.above > row.below
+        assert f"{row.below:.1%} {row.above:.1%}" in Page(report_html(paired)).text
+
+    def test_the_script_knows_only_operating_points_of_the_results(self, paired):
+        data = Page(report_html(paired)).data
+        for shown, confidence in zip(data["variants"], paired.selective.confidences):
+            for run, system in zip(shown["runs"], paired.systems):
+                curve = paired.curves[system, confidence].curve
+                assert [k / data["items"] for k in run["accepted"]] == list(curve.coverage)
+                assert run["threshold"] == list(curve.threshold)
+                assert run["selective"] == list(curve.selective_risk)
+                assert run["generalized"] == list(curve.generalized_risk)
+
+    def test_the_methods_are_those_of_the_intervals_shown(self):
+        wrong = [[participant(n, {"Sleep": n % 3}) for n in range(25)]]
+        usual, asked = (
+            Page(report_html(evaluated(*wrong, **more))) for more in ({}, {"interval": "bca", "level": 0.9})
+        )
+        assert "The 95 % interval, by method:" in usual.text
+        assert "bca" not in usual.text.partition("Intervals")[2].partition("Of what")[0]
+        named = asked.text.partition("The 90 % interval, by method:")[2].partition("Of what")[0]
+        assert "bca: " in named
+        assert "expanded percentile" not in named
+
+    def test_failed_are_those_counted_and_whose_they_are(self):
+        both = [participant(n, {"Sleep": 0}) for n in range(25)]
+        made = evaluated([*both, failure(30), failure(31)], [*both, participant(30)], intersection=True)
+        assert (made.selective.failed, made.selective.clusters_failed) == ((30,), 1)
+        assert "0.json failed on 1, 1.json on 0." in Page(report_html(made)).text
+        study = made.selective.model_copy(update={"failed": (30, 31)})
+        outside = Results(made, study, made.curves, made.warnings)
+        assert "1 more are in one run alone, and left out of the comparison" in Page(report_html(outside)).text
+
+    def test_a_list_that_was_cut_says_so(self):
+        for people, cut in ((19, False), (20, True), (25, True)):
+            text = Page(report_html(evaluated([participant(n, {"Sleep": 0}) for n in range(people)]))).text
+            assert ("the first 20; there may be more" in text) == cut
+
+    def test_a_margin_is_for_risks_of_both_runs_at_one_coverage(self):
+        wrong = [participant(n, {"Sleep": n % 3}) for n in range(25)]
+        few = [participant(n, {"Sleep": n % 2, "Tired": None, "Failure": None}) for n in range(25)]
+        for person in few:
+            person["item_signals"]["Moving"] = person["item_signals"]["Concentrating"]
+        made = evaluated(wrong, few)
+        [[forest]] = forests(made).by_confidence
+        reached = {
+            name: {made[Key(system, name, "llm")].at for system in made.systems}
+            for name in made.selective.names_at_coverages
+        }
+        same = [name for name, ends in reached.items() if len(ends) == 1 and None not in ends]
+        assert {row.estimate.key.quantity for row in forest.rows if row.has_margin} == set(same)
+        assert 0 < len(same) < 9
+        assert report_html(made).count("data-low=") == len(same)
+        assert 'id="equal"' in report_html(made)
+        assert 'id="equal"' not in report_html(silent(True, False))
+        assert any(row.says.startswith("not comparable: reached at") for row in forest.rows)
+
+    def test_the_hash_of_a_file_is_of_its_bytes(self, tmp_path):
+        (tmp_path / "m.json").write_text(json.dumps(golden("one"), indent=7), encoding="utf-8")
+        demur(tmp_path, "report", "m.json", "--output", "r.html")
+        assert f"sha256 {hashed(tmp_path / 'm.json')}" in (tmp_path / "r.html").read_text("utf-8")
+        assert "File this page was made from" not in report_html(read_back(golden("one")))
+
+    def test_who_was_counted(self, paired):
+        text, study = Page(report_html(paired)).text, paired.selective
+        assert f"{study.clusters_total} participants in both runs" in text
+        assert f"{study.clusters_failed} failed" in text
+        assert f"{study.systems[0].answered} {study.units - study.systems[0].answered}" in text
+
+    def test_a_single_run_has_no_differences_and_says_why_no_abstention_is_called_needless(self, one):
+        page = Page(report_html(one))
+        assert "differences" not in page.values("id")
+        assert "Of one run nobody knows whether an abstention was needless" in page.text
+
+    def test_a_bias_of_nothing_has_no_sign(self):
+        content = golden("one")
+        for one in content["confidence_variants"].values():
+            for item, bias in zip(one["by_item"].values(), (-0.0001, 0.0001, 0.0, 0.25)):
+                item["bias"] = bias
+        shown = [row.cells[0][2].shown for row in by_item(read_back(content)).rows]
+        assert shown[:4] == ["0.000", "0.000", "0.000", "+0.250"]
+
+    def test_the_histograms_of_two_runs_have_one_scale(self):
+        declines = [participant(n, dict.fromkeys([*PHQ8.items][:6])) for n in range(25)]
+        [drawn] = signals(evaluated([participant(n) for n in range(25)], declines)).pictures
+        ticks = [re.findall(r'text-anchor="end"[^>]*>(\d+)<', svg) for _, svg, _ in drawn.histograms]
+        assert len(ticks) == 2
+        assert ticks[0] == ticks[1] != []
+
+    def test_a_calibration_error_is_told_with_its_side(self):
+        content = golden("paired")
+        name, pair = next((n, p) for n, p in content["confidence_variants"].items() if p["left"]["reliability"])
+        pair["left"]["reliability"] = None
+        rows = {row.name: row.ece for row in signals(read_back(content)).rows}
+        assert rows[name] == f"left –, right {pair['right']['reliability']['ece']:.3f}"
+
+    def test_without_resamples_no_level_is_named(self):
+        made = evaluated(*([participant(n, {"Sleep": 0}) for n in range(25)],) * 2, resamples=0)
+        assert "95 % interval" not in Page(report_html(made)).text.partition("For a paper")[0]
+
+    def test_few_answers_are_greyed(self, one):
+        answered = [row.value for row in one.where(quantity="answered")]
+        assert (len(answered), max(answered) < 10) == (8, True)
+        styles = [value for value in Page(report_html(one)).values("class") if value and "number few" in value]
+        assert len(styles) == 3 * 8
+
+
+@pytest.fixture(scope="module")
+def three():
+    """Three systems with awkward names, compared with the last: nothing wrong, one item wrong, two wrong."""
+    predictions = {"a/b": {}, "a": {"Sleep": 0}, "<i>": {"Sleep": 0, "Tired": 1}}
+    systems = {
+        name: items_of([participant(n, predicted) for n in range(40)]) for name, predicted in predictions.items()
+    }
+    settings = Settings(confidence="llm", baseline="<i>")
+    return evaluate(systems, settings=settings, plan=Plan(200, seed=1))
+
+
+class TestSeveralSystems:
+    def test_each_is_shown_against_the_baseline_in_every_section(self, three):
+        text = Page(report_html(three)).text
+        for name in ("a/b", "a"):
+            assert f"Difference, {name} − <i>" in text
+            assert f"llm: {name} − <i>" in text
+        assert "AUGRC against <i> (lower is better): lower: a/b, a." in text
+        assert "Each run minus <i> on the same participants" in text
+        assert text.count("is better") > 8
+
+    def test_each_has_a_look_of_its_own(self, three):
+        page = Page(report_html(three))
+        drawn = {value for value in page.values("class") if value and value.startswith("line ")}
+        assert {f"line {look.style}" for look in LOOKS[:3]} <= drawn
+        assert [f"key-{look.style}" for look in LOOKS[:3]] == [i for i in page.values("id") if i in KEYS]
+        assert page.data["styles"] == [look.style for look in LOOKS[:3]]
+
+    def test_the_console_and_the_tables_name_them_all(self, three):
+        console, table = evaluation_text(three), table_text(three, "csv")
+        assert "a/b − <i>" in console
+        assert "failed (a/b 0, a 0, <i> 0)" in console
+        sides = {line["side"] for line in csv.DictReader(io.StringIO(table))}
+        assert sides == {"a/b", "a", "<i>", "a/b − <i>", "a − <i>"}
+
+    def test_a_figure_of_them_is_drawn(self, three):
+        for kind in ("risk-coverage", "forest"):
+            assert figure_bytes(three, ".svg", kind=kind, width=183.0).startswith(b"<?xml")

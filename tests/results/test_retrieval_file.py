@@ -1,0 +1,208 @@
+"""The gate of a retrieval evaluation, and the file of its results, of this version and of version 0.1."""
+
+import copy
+import json
+import math
+import random
+
+import pytest
+
+from demur import load, risk_coverage
+from demur.errors import UserError
+from demur.inference.key import Group, Key
+from demur.quantities import Measure
+from demur.reference_ranges import RANGES
+from demur.read import read_queries
+from demur.resample import Plan
+from demur.results.load import results_of
+from demur.results.retrieval import RetrievalSettings, evaluate_retrieval
+from retrievals import GOLDEN, compared, evaluated, made
+
+
+def codes(results):
+    return [warning.code for warning in results.warnings]
+
+
+class TestGate:
+    def test_the_gate_is_a_selective_predictor_of_the_same_curve_code(self):
+        columns = made(ranked=[["x"]] * 35 + [[]])
+        results = evaluated(columns, Plan(30, seed=1))
+        loss = [float(not gold) for gold in columns["gold"]]
+        curve = risk_coverage(columns["prob"], loss=[*loss[:35], None], clusters=columns["posts"])
+        for name in ("cmax", "aurc", "augrc", "eaugrc"):
+            assert results[Key("one", name, "prob")].value == Measure.of(name)(curve)
+        assert results["cmax"].value == 35 / 36
+        assert results["augrc"].recommended is not None
+
+    def test_one_class_is_flagged_and_has_no_interval(self):
+        results = evaluated(made(gold=[["s1"]] * 36), Plan(30, seed=1))
+        auroc = results["auroc"]
+        assert (auroc.value, auroc.recommended, auroc.by_convention) == (0.5, None, True)
+        warning = next(one for one in results.warnings if one.code == "single_class")
+        assert (warning.about.system, warning.subject) == ("one", "detection")
+        assert results["tpr@fpr=0.05"].threshold is None
+
+    def test_a_mean_over_criteria_with_one_of_one_class_lies_in_its_interval(self):
+        gold = [["s1"] if number % 3 == 0 else gold for number, gold in enumerate(made(posts=40)["gold"])]
+        row = evaluated(made(posts=40, gold=gold), Plan(300, seed=1))[Key("one", "auroc", "prob", group=Group("criterion"))]
+        assert row.percentile.low < row.value < row.percentile.high
+
+    def test_what_is_to_be_said_of_the_gate_is_said(self):
+        constant = evaluated(made(prob=[0.5] * 36), Plan(30, seed=1))
+        assert "constant_confidence" in codes(constant)
+        silent = evaluated(made(ranked=[[]] * 36))
+        assert silent.curves["one", "prob"].defined is False
+        assert silent["risk"].undefined
+        right = evaluated(made(gold=[["s1"]] * 36, ranked=[["s1"]] * 36), Plan(30, seed=1))
+        bounds = {row.key.quantity: row.upper_bound for row in right if row.upper_bound is not None}
+        assert set(bounds) == {"aurc", "augrc"}
+        assert bounds["augrc"] == pytest.approx(1 - 0.05 ** (1 / 12))  # largest loss 1, everything answered, 12 posts
+
+    def test_conventions_and_another_k_are_not_held_against_the_reference_ranges(self):
+        one_class = evaluated(made(gold=[["s1"]] * 36)).retrieval
+        assert {figure.metric for figure in one_class.reference_ranges} == {"ndcg@10", "recall@10", "mrr@10"}
+        effective = evaluated(effective_k=True).retrieval
+        assert {figure.metric for figure in effective.reference_ranges} == {"auroc", "tpr@fpr=0.05"}
+
+    def test_folds_of_one_class_are_told(self):
+        columns = {"gold": [["a"], [], ["a"]], "ranked": [["a"]] * 3, "prob": [0.5] * 3, "fold": ["1", "1", "2"]}
+        results = evaluated(columns)
+        warning = next(one for one in results.warnings if one.code == "single_class_folds")
+        assert warning.message().startswith("1 of 2 folds hold one class only")
+        for fold in "12":
+            assert results[Key("one", "auroc", "prob", group=Group("fold", fold))].value == 0.5
+        assert results.get(Key("one", "empty_f1", group=Group("fold"))) is not None
+
+    def test_a_criterion_of_one_class_is_named(self):
+        gold = [["s1"] if number % 3 == 0 else gold for number, gold in enumerate(made()["gold"])]
+        warned = next(one for one in evaluated(made(gold=gold)).warnings if one.code == "single_class_criteria")
+        assert "one class only in A:" in warned.message()
+
+
+class TestFile:
+    @pytest.fixture
+    def results(self):
+        columns = made()
+        systems = {"a": columns, "b": columns | {"ranked": [["s1", "s2", "s3"]] * 36}}
+        return compared(systems, Plan(40, seed=1), policies=["fixed:2"])
+
+    def test_it_reads_back_as_it_was(self, results, tmp_path):
+        path = results.save(tmp_path / "r.json")
+        assert load(path).text == results.text == path.read_text(encoding="utf-8")
+
+    def test_where_results_fall_is_marked(self, results):
+        placed = {(figure.system, figure.metric): figure for figure in results.retrieval.reference_ranges}
+        assert {metric for _, metric in placed} == set(RANGES)
+        figure = placed["a", "ndcg@10"]
+        assert figure.value == results[Key("a", "ndcg@10", among="with_gold")].value
+        assert figure.place == RANGES["ndcg@10"].place(figure.value)
+
+    @pytest.mark.parametrize(
+        ("change", "message"),
+        [
+            (lambda c: c.update(queries=1), "do not add up to queries"),
+            (lambda c: c["estimates"]["value"].pop(), "different lengths"),
+            (lambda c: c["estimates"]["system"].__setitem__(0, "c"), "no system of this file is called c"),
+            (lambda c: c["estimates"]["quantity"].__setitem__(0, "ndgc@1"), "no quantity is called ndgc@1"),
+            (lambda c: c.pop("systems"), "systems: Field required"),
+        ],
+    )
+    def test_a_file_that_does_not_hold_together_is_refused(self, results, change, message):
+        content = results.to_json()
+        change(content)
+        with pytest.raises(UserError, match=message):
+            results_of(content)
+
+    def test_it_shows_itself(self, results):
+        assert repr(results).startswith("Results(a, b; ")
+        assert "<table" in results._repr_html_()
+
+
+class TestEarlierFile:
+    """The file of version 0.1 that is kept, and the data it was made from."""
+
+    path = GOLDEN / "retrieval-v1.json"
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def earlier(cls):
+        return load(cls.path)
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def recomputed(cls, earlier):
+        study = earlier.retrieval
+        return evaluate_retrieval(
+            read_queries(GOLDEN / "queries.csv"),
+            settings=RetrievalSettings(depths=study.settings.k, policies=study.settings.policies),
+            plan=Plan(study.bootstrap.n_resamples, seed=study.bootstrap.seed),
+            created_at=study.created_at,
+        )
+
+    def test_every_number_is_the_one_that_is_computed_today(self, earlier, recomputed):
+        assert {row.key for row in earlier} == {row.key for row in recomputed}
+        for row in recomputed:
+            found = earlier[row.key]
+            for name in ("value", "std_error", "percentile", "recommended", "upper_bound", "at", "threshold", "spread"):
+                assert repr(getattr(found, name)) == repr(getattr(row, name)), (row.key, name)
+            assert (found.by_convention, found.no_interval) == (row.by_convention, row.no_interval)
+            if row.key.minus is None:
+                assert repr(found.drop_rate) == repr(row.drop_rate)
+            elif not math.isnan(row.above):
+                assert found.above - found.below == pytest.approx(row.above - row.below, abs=1e-15)
+
+    def test_so_is_everything_beside_the_numbers(self, earlier, recomputed):
+        before, after = earlier.retrieval, recomputed.retrieval
+        assert {file.sha256 for file in before.inputs} == {file.sha256 for file in after.inputs}
+        for name in ("systems", "settings", "posts", "queries", "with_gold", "criteria", "folds", "baseline", "bootstrap"):
+            assert getattr(before, name) == getattr(after, name), name
+        assert before.has_evidence_rate == after.has_evidence_rate
+        assert before.reference_ranges == after.reference_ranges
+        assert earlier.curves == recomputed.curves
+        warned = [[(one.code, one.about) for one in results.warnings] for results in (earlier, recomputed)]
+        assert warned[0] == warned[1]
+        assert {"criterion_without_gold", "single_class_criteria", "few_informative_clusters"} <= {*codes(earlier)}
+
+    def test_it_can_be_written_as_a_file_of_this_version(self, earlier, tmp_path):
+        assert load(earlier.save(tmp_path / "r.json")).text == earlier.text
+
+    def test_a_damaged_file_is_one_line_or_loads(self):
+        content = json.loads(self.path.read_text(encoding="utf-8"))
+        rng = random.Random(1)
+        places = [*_places(content)]
+        shallow = [place for place in places if len(place) < 5]
+        for trial in range(60):
+            damaged = copy.deepcopy(content)
+            *way, last = rng.choice(shallow if trial % 2 else places)
+            part = damaged
+            for step in way:
+                part = part[step]
+            if trial % 3:
+                part[last] = rng.choice([None, "x", {}, -1, []])
+            else:
+                del part[last]
+            try:
+                results_of(damaged)
+            except UserError as error:
+                assert "\n" not in str(error)
+
+
+def _places(content, way=()):
+    members = content.items() if isinstance(content, dict) else enumerate(content) if isinstance(content, list) else ()
+    for name, part in members:
+        yield (*way, name)
+        yield from _places(part, (*way, name))
+
+
+@pytest.mark.parametrize(
+    ("bad", "message"),
+    [
+        ({"depths": [0]}, "k 0, expected an integer, 1 or more"),
+        ({"depths": []}, "no depth is given"),
+        ({"threshold": 2}, "threshold 2, expected a number from 0 to 1"),
+        ({"policies": ["best"]}, "no selection policy is called best"),
+    ],
+)
+def test_settings_that_cannot_be_are_refused(bad, message):
+    with pytest.raises(UserError, match=message):
+        RetrievalSettings(**bad)
