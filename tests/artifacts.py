@@ -1,4 +1,4 @@
-"""Artifacts for the tests of reports: large ones, and ones whose every text is somebody else's."""
+"""Results for the tests of reports: large ones, and ones whose every text is somebody else's."""
 
 from __future__ import annotations
 
@@ -8,17 +8,22 @@ import math
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from demur import PHQ8, read_run
-from demur.artifact import Metrics, metrics_of
-from demur.evaluation import Settings, evaluate
+from demur.inference.key import Key, Minus
 from demur.resample import Plan
-from demur.results import metrics_artifact
+from demur.results.json_v1_read import decoded
+from demur.results.selective import Settings, evaluate
 from runs import experiment, participant, run, written
 
+if TYPE_CHECKING:
+    from demur.inference.estimates import Estimate
+    from demur.items import Items
+    from demur.results.table import Results
+
 GOLDEN = Path(__file__).parent / "golden"
-MAPS_BY_NAME = ("confidence_variants", "deltas", "by_item", "mae_at_coverage", "nulls_filled", "confident_errors")
+MAPS_BY_NAME = ("confidence_variants", "deltas", "by_item", "nulls_filled", "confident_errors")
 FIXED = ("schema_version", "created_at", "kind", "engine")
 
 
@@ -26,8 +31,19 @@ def golden(name: str) -> dict[str, Any]:
     return json.loads((GOLDEN / f"{name}.json").read_text(encoding="utf-8"))
 
 
+def read_back(content: dict[str, Any]) -> Results:
+    """The results a file with this content holds."""
+    return decoded(content)
+
+
+def difference(results: Results, quantity: str, confidence: str = "llm") -> Estimate:
+    """A number of the second system minus that of the first."""
+    first, second = results.systems
+    return results[Key(second, quantity, confidence, minus=Minus("system", first))]
+
+
 def two_variants(content: dict[str, Any]) -> dict[str, Any]:
-    """The same artifact with its first two variants, and one warning of each kind."""
+    """The same file with its first two variants, and one warning of each kind."""
     names = [*content["confidence_variants"]][:2]
     content["confidence_variants"] = {name: content["confidence_variants"][name] for name in names}
     if content["comparison"]["enabled"]:
@@ -36,27 +52,31 @@ def two_variants(content: dict[str, Any]) -> dict[str, Any]:
     return content
 
 
+def items_of(people: list[dict[str, Any]], name: str = "run.json") -> Items:
+    """The answers of a list of participants, as they are read from a file."""
+    with TemporaryDirectory() as folder:
+        return read_run(written(Path(folder), run(experiment(*people)), name), mode="few_shot")
+
+
 def evaluated(
     *people: list[dict[str, Any]], resamples: int = 100, intersection: bool = False, **settings: Any
-) -> Metrics:
-    """The artifact of one run or two, each a list of participants."""
-    with TemporaryDirectory() as folder:
-        files = [written(Path(folder), run(experiment(*them)), f"{n}.json") for n, them in enumerate(people)]
-        items = [read_run(file, mode="few_shot") for file in files]
+) -> Results:
+    """The results of one run or several, each a list of participants."""
+    items = [items_of(them, f"{n}.json") for n, them in enumerate(people)]
     plan = Plan(resamples, seed=1 if resamples else None)
-    asked = Settings(**({"confidence": "llm"} | settings))
-    return metrics_artifact(evaluate(*items, settings=asked, plan=plan, intersection_only=intersection))
+    chosen = Settings(**({"confidence": "llm"} | settings))
+    return evaluate(*items, settings=chosen, plan=plan, intersection_only=intersection)
 
 
 @cache
-def silent(*speaks: bool) -> Metrics:
+def silent(*speaks: bool) -> Results:
     """One run or two that answer everything, with errors, or nothing."""
     wrong, nothing = {"Sleep": 0, "Tired": 0}, dict.fromkeys(PHQ8.items)
     return evaluated(*([participant(n, wrong if one else nothing) for n in range(25)] for one in speaks))
 
 
-def large(variants: int = 13, points: int = 10_000) -> Metrics:
-    """Two runs with very many working points under every variant; risks that swing as real ones do."""
+def large(variants: int = 13, points: int = 10_000) -> Results:
+    """Two runs with very many operating points under every variant; risks that swing as real ones do."""
     content, units = golden("paired"), 2 * points
     content["population"] |= {"items_total": units, "items_predicted": {"left": points, "right": points}}
     template = content["confidence_variants"]["llm"]
@@ -65,7 +85,7 @@ def large(variants: int = 13, points: int = 10_000) -> Metrics:
     content["confidence_variants"] = {name: _long(template, points, units, n) for n, name in enumerate(names)}
     content["comparison"]["deltas"] = dict.fromkeys(names, deltas)
     content["warnings"], content["cases"]["confident_errors"] = [], {}
-    return metrics_of(content)
+    return read_back(content)
 
 
 def _long(template: dict[str, Any], points: int, units: int, turn: int) -> dict[str, Any]:
@@ -100,8 +120,8 @@ def _bands(curve: dict[str, list[float]], points: int) -> dict[str, Any]:
     return {"level": 0.95, "coverage": [curve["coverage"][place] for place in kept], **risks}
 
 
-def renamed(content: dict[str, Any], name_of: Any) -> Metrics:
-    """The same artifact with every text in it, and every name of a variant, item or coverage, replaced."""
+def renamed(content: dict[str, Any], name_of: Any) -> Results:
+    """The same results with every text in them, and every name of a confidence or item, replaced."""
 
     def replaced(value: Any, member: str) -> Any:
         if isinstance(value, dict):
@@ -115,7 +135,7 @@ def renamed(content: dict[str, Any], name_of: Any) -> Metrics:
             return name_of(value)
         return value
 
-    return metrics_of(replaced(content, ""))
+    return read_back(replaced(content, ""))
 
 
 def _name(key: str, name_of: Any) -> str:

@@ -1,4 +1,4 @@
-"""Artifacts of retrieval and of calibration for the tests of their pages, and ones whose every text is another's."""
+"""Results of retrieval and calibrations for the tests of their pages, and ones whose every text is another's."""
 
 from __future__ import annotations
 
@@ -7,39 +7,37 @@ from typing import TYPE_CHECKING, Any
 
 from demur.calibration import Calibration, calibration_of
 from demur.fitting import calibrate
-from demur.ranking_columns import rankings_of
 from demur.resample import Plan
-from demur.retrieval_artifact import RetrievalMetrics, retrieval_metrics_of
-from demur.retrieval_evaluation import evaluate_retrieval
-from demur.retrieval_numbers import RetrievalSettings
-from demur.retrieval_results import retrieval_metrics_artifact
+from demur.results.load import results_of
+from demur.results.table import Results
 from demur.simulate import ZERO_SHOT, make_people, run_system
 from pipeline import SYSTEMS, made_queries
+from retrievals import compared
 
 if TYPE_CHECKING:
     from demur.items import Items
 
-MAPS_BY_NAME = ("systems", "deltas", "per_criterion", "policies", "values", "convention", "nulls_filled")
-FIXED = ("schema_version", "created_at", "kind", "cluster", "empty_decision_by", "metric", "method", "target", "link")
+MAPS_BY_NAME = ("convention", "nulls_filled")
+FIXED = ("schema_version", "created_at", "task", "noun", "kind", "engine", "empty_decision_by", "metric", "method")
+FIXED_COLUMNS = ("quantity", "confidence", "among", "policies", "target")
 
 
 @cache
-def retrieval() -> RetrievalMetrics:
-    """Two systems with everything an artifact can hold: a gate, selections, some beyond the bounds, policies, folds."""
+def retrieval() -> Results:
+    """Two systems with everything there can be: a gate, selections, some beyond the bounds, policies, folds."""
     queries = made_queries()
     plain = {
         "posts": [query["post_id"] for query in queries],
         "criteria": [query["criterion_id"] for query in queries],
         "prob": [query["prob"] for query in queries],
         "fold": [query["fold"] for query in queries],
+        "gold": [query["gold_ids"] for query in queries],
     }
-    gold = [query["gold_ids"] for query in queries]
     systems = {}
     for name in SYSTEMS:
         ranked = [query[f"{name}_topk"] for query in queries]
-        systems[name] = rankings_of(gold, ranked, selected=[ids[:1] for ids in ranked], **plain)
-    settings = RetrievalSettings(depths=(1, 10), policies=("fixed:3",))
-    return retrieval_metrics_artifact(evaluate_retrieval(systems, settings=settings, plan=Plan(200, seed=1)))
+        systems[name] = {**plain, "ranked": ranked, "selected": [ids[:1] for ids in ranked]}
+    return compared(systems, Plan(200, seed=1), depths=(1, 10), policies=("fixed:3",))
 
 
 @cache
@@ -59,18 +57,20 @@ def _training() -> Items:
     return run_system(make_people(30, seed=1), ZERO_SHOT, seed=1).items()
 
 
-def renamed_kind(content: dict[str, Any], name_of: Any) -> RetrievalMetrics | Calibration:
-    """The same artifact with every text in it, and every name of a system, criterion, policy or fold, replaced."""
+def renamed_kind(content: dict[str, Any], name_of: Any) -> Results | Calibration:
+    """The same file with every text in it, and every name of a system, criterion or fold, replaced."""
 
     def replaced(value: Any, member: str) -> Any:
+        if member == "group" and isinstance(value, list) and isinstance(value[0], str):
+            return [value[0], value[1] and name_of(value[1])]
         if isinstance(value, dict):
             own = member in MAPS_BY_NAME
             return {name_of(key) if own else key: replaced(one, key) for key, one in value.items()}
         if isinstance(value, list):
             return [replaced(one, member) for one in value]
-        if member == "post" or (isinstance(value, str) and member not in FIXED and value != "demur"):
-            return name_of(str(value))
-        return value
+        fixed = member in (*FIXED, *FIXED_COLUMNS) or value in ("", "demur")
+        return name_of(value) if isinstance(value, str) and not fixed else value
 
     made = replaced(content, "")
-    return retrieval_metrics_of(made) if "systems" in made else calibration_of(made)
+    return results_of(made) if "systems" in made else calibration_of(made)
+

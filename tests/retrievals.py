@@ -1,11 +1,13 @@
 """Made-up queries for the tests of retrieval, and their evaluation."""
 
 import random
+from dataclasses import replace
 from pathlib import Path
 
 from demur.ranking_columns import rankings_of
 from demur.resample import Plan
 from demur.results.retrieval import RetrievalSettings, evaluate_retrieval
+from demur.results.table import Results
 
 GOLDEN = Path(__file__).parent / "golden"
 WHEN = "2026-01-31T12:00:00Z"
@@ -44,3 +46,10 @@ def compared(systems, plan=None, **settings):
         plan=plan or Plan(0, seed=None),
         created_at=WHEN,
     )
+
+
+def with_rows(results, changes):
+    """The same results, some numbers of which are others: members of an estimate by key, or nothing to leave it out."""
+    rows = [replace(row, **changes[row.key]) if changes.get(row.key) else row for row in results]
+    kept = [row for row in rows if changes.get(row.key, True) is not None]
+    return Results(kept, results.study, results.curves, results.warnings)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from demur.graded import Clusters, Graded, grade
 from demur.instruments import Instrument
 from demur.instruments import instrument as instrument_of
 from demur.items import Items, checked_ids
-from demur.losses import Loss
+from demur.losses import LOSSES, Loss
 from demur.losses import loss as loss_named
 from demur.quantities import Measure, Scores
 
@@ -40,11 +39,11 @@ def grade_units(  # noqa: PLR0913  (each is a column or says how to read one)
 ) -> Graded:
     """Units given as columns of equal length, with their losses and confidences.
 
-    Give either `loss` as a column of numbers, or `truth` and `prediction` and the name of a loss (`abs`, which it is
-    if none is named, `abs_norm`, `zero_one`). None or NaN as a loss or a prediction is an abstention, and then the
+    Give either `loss` as a column of numbers, or `truth` and `prediction` and the name of a loss (`abs` if none is
+    named). None or NaN as a loss or a prediction is an abstention, and then the
     confidence is not looked at. `clusters` says whom each unit was sampled with (a participant's id, say); without it
     every unit was sampled by itself. With `data`, a frame or a dict of columns, columns may be given by name. An
-    `instrument` bounds the scores, and `abs_norm` divides by its range. For `zero_one` without one, truths and
+    `instrument` bounds the scores, and a normalised loss divides by its range. For `zero_one` without one, truths and
     predictions may be any labels.
 
     With `data` the `Items` of a reader, `confidence` is a signal's name or a column, and `loss` a name.
@@ -65,24 +64,23 @@ def grade_units(  # noqa: PLR0913  (each is a column or says how to read one)
             raise UserError("give a column of losses, or truth and prediction (and, if not abs, the name of a loss)")
         if instrument is not None:
             raise UserError("an instrument bounds truth and prediction; a column of losses has no use for it")
-        return _graded(_given_losses(column(loss)), column(confidence), owners, _GIVEN)
+        return _graded(_given_losses(column(loss)), column(confidence), owners, {"loss_name": "as given"})
     if truth is None or prediction is None:
         raise UserError("truth and prediction come together; or give a column of losses alone")
     if loss is not None and not isinstance(loss, str):
-        raise UserError("with truth and prediction, loss is a name: abs, abs_norm or zero_one")
+        raise UserError(f"with truth and prediction, loss is a name: one of {', '.join(LOSSES)}")
     chosen = loss_named("abs" if loss is None else loss)
     bounds = None if instrument is None else instrument_of(instrument)
     losses = _losses(column(truth), column(prediction), chosen, bounds)
-    return _graded(
-        losses, column(confidence), owners, _LossFacts(chosen.name, chosen.divisor(bounds), chosen.largest(bounds))
-    )
+    facts = {"divisor": chosen.divisor(bounds), "loss_name": chosen.name, "largest_loss": chosen.largest(bounds)}
+    return _graded(losses, column(confidence), owners, facts)
 
 
 def risk_coverage(confidence: Any, **columns: Any) -> Curve:
     """The risk–coverage curve of units given as columns; the arguments are those of `grade_units`.
 
     >>> risk_coverage(confidence=[2, 2, 1, 0], truth=[2, 1, 1, 0], prediction=[2, 3, 1, None])
-    Curve(2 working points, 4 units, 3 answered, Cmax 0.75)
+    Curve(2 operating points, 4 units, 3 answered, Cmax 0.75)
     """
     return Curve.of(grade_units(confidence, **columns))
 
@@ -140,15 +138,15 @@ def _losses(
 ) -> Column:
     """Numerators of the loss where there is a prediction; null or NaN where there is none."""
     check_lengths({"truth": truth, "prediction": prediction})
-    right, said = Column.from_sequence(truth), Column.from_sequence(prediction)
-    if loss.name == "zero_one" and bounds is None and (right.other or said.other):
-        right, said = _label_numbers(list(truth), list(prediction))
+    right, answer = Column.from_sequence(truth), Column.from_sequence(prediction)
+    if loss.of_labels and bounds is None and (right.other or answer.other):
+        right, answer = _label_numbers(list(truth), list(prediction))
     expected = bounds.score if bounds else "a finite number"
     right.refuse(~_within(right, bounds), "truth", expected, _unit)
-    wrong = ~(_within(said, bounds) | said.abstains())
-    said.refuse(wrong, "prediction", f"{expected}, or None or NaN for an abstention", _unit)
-    numerators = np.where(said.abstains(), np.nan, loss.numerators(right.values, said.values))
-    return Column(numerators, said.state)
+    wrong = ~(_within(answer, bounds) | answer.abstains())
+    answer.refuse(wrong, "prediction", f"{expected}, or None or NaN for an abstention", _unit)
+    numerators = np.where(answer.abstains(), np.nan, loss.numerators(right.values, answer.values))
+    return Column(numerators, answer.state)
 
 
 def _within(column: Column, bounds: Instrument | None) -> NDArray[np.bool_]:
@@ -158,7 +156,7 @@ def _within(column: Column, bounds: Instrument | None) -> NDArray[np.bool_]:
 
 
 def _label_numbers(truth: list[Any], prediction: list[Any]) -> tuple[Column, Column]:
-    """Labels as numbers that are equal exactly where the labels are, which is all that `zero_one` asks."""
+    """Labels as numbers that are equal exactly where the labels are."""
     labels = [label for label in (*truth, *prediction) if not _gone(label)]
     if len(kinds := {type(label) for label in labels}) > 1:
         named = " and ".join(sorted(kind.__name__ for kind in kinds))
@@ -175,33 +173,21 @@ def _gone(label: object) -> bool:
     return label is None or (isinstance(label, float) and math.isnan(label))
 
 
-@dataclass(frozen=True, slots=True)
-class _LossFacts:
-    name: str
-    divisor: int
-    largest: int | None
-
-
-_GIVEN = _LossFacts("as given", 1, None)
-
-
 def _graded(
-    losses: Column, confidence: list[Any] | NDArray[Any], owners: list[int | str] | None, facts: _LossFacts
+    losses: Column, confidence: list[Any] | NDArray[Any], owners: list[int | str] | None, facts: Mapping[str, Any]
 ) -> Graded:
     check_lengths({"units": losses, "confidence": confidence, "clusters": losses if owners is None else owners})
     if not len(losses):
         raise UserError("the columns are empty: there is nothing to evaluate")
-    abstained, sureness = losses.abstains(), Column.from_sequence(confidence)
-    sureness.refuse(~(sureness.usable() | abstained), "confidence", "a finite number", _unit)
+    abstained, ranking = losses.abstains(), Column.from_sequence(confidence)
+    ranking.refuse(~(ranking.usable() | abstained), "confidence", "a finite number", _unit)
     return Graded(
         units=len(losses),
         loss=losses.values[~abstained],
-        confidence=sureness.values[~abstained],
-        divisor=facts.divisor,
+        confidence=ranking.values[~abstained],
         abstained_nan=int(np.count_nonzero(abstained & losses.is_(State.NUMBER))),
-        loss_name=facts.name,
         clusters=_by_themselves(abstained) if owners is None else Clusters.of(owners, ~abstained),
-        largest_loss=facts.largest,
+        **facts,
     )
 
 

@@ -4,34 +4,57 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping  # noqa: TC003  (pydantic reads the annotations)
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, get_args
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, Union
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, GetCoreSchemaHandler, GetJsonSchemaHandler, ValidationError, model_validator
+from pydantic_core import core_schema
 
 from demur import strict_json
-from demur.calibrators import (
-    CALIBRATORS,
-    IsotonicCalibrator,
-    LinearCalibrator,
-    LogisticCalibrator,
-    TemperatureScalingCalibrator,
-)
+from demur.calibrators import CALIBRATORS, Calibrator
 from demur.errors import UserError, unknown
-from demur.strict_model import Count, Part, Share, Time, Tool, one_line, schema_of, WordedWarning
+from demur.strict_model import Count, Part, Share, Time, Tool, WordedWarning, one_line, schema_of
+from demur.targets import TARGETS
 from demur.variants import spoken_share
 from demur.write import json_text, write_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     import numpy as np
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float64]
+    from demur.calibrators import CalibrationMethod
+    from demur.targets import Target
 
-Method = Literal["temperature_scaling", "platt", "logistic", "linear", "isotonic"]
-TargetName = Literal["correctness", "near_correct", "loss"]
+    Floats = NDArray[np.float64]
+    Fitted = Calibrator
+else:
+    Fitted = Union[tuple(dict.fromkeys(method.calibrator for method in CALIBRATORS.values()))]  # noqa: UP007
+
+
+@dataclass(frozen=True)
+class _Registered:
+    """A text that is a name in a registry, when it is read and in the schema alike."""
+
+    kind: str
+    registry: Mapping[str, Any]
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        return core_schema.no_info_after_validator_function(self.check, handler(source))
+
+    def __get_pydantic_json_schema__(self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler) -> Any:
+        return handler(schema) | {"enum": [*self.registry]}
+
+    def check(self, name: Any) -> str:
+        """The name, if it is one."""
+        if not isinstance(name, str) or name not in self.registry:
+            raise unknown(self.kind, name, self.registry)
+        return name
+
+
+_METHOD = _Registered("calibration method", CALIBRATORS)
 Text = Annotated[str, Field(min_length=1)]
 
 
@@ -91,37 +114,46 @@ class Calibration(Part):
     schema_version: Literal["1"] = "1"
     created_at: Time
     tool: FittingTool
-    method: Method
+    method: Annotated[str, _METHOD]
     features: Annotated[tuple[Text, ...], Field(strict=False, min_length=1)] | None
     variant: Text | None
-    target: TargetName
-    model: TemperatureScalingCalibrator | LogisticCalibrator | LinearCalibrator | IsotonicCalibrator
+    target: Annotated[str, _Registered("target", TARGETS)]
+    model: Fitted
     training: Training
     validation: Validation
     warnings: Annotated[tuple[WordedWarning, ...], Field(strict=False)]
 
     @model_validator(mode="after")
     def _parts_agree(self) -> Calibration:
-        if type(self.model) is not CALIBRATORS[self.method]:
+        method = CALIBRATORS[self.method]
+        if type(self.model) is not method.calibrator:
             raise ValueError(f"the model is not one of the method {self.method}")
         if (self.features is None) == (self.variant is None):
             raise ValueError("expected either features or a variant, not both or neither")
         if self.model.features != self.features:
             raise ValueError("the features and those of the model do not match")
         inputs = self.model.inputs
-        if inputs > 1 and (self.variant is not None or self.method == "platt" or self.model.one_input):
+        if inputs > 1 and (self.variant is not None or not method.several_inputs):
             raise ValueError(f"{inputs} features, expected one for {self.variant or self.method}")
-        if self.target == "loss" and self.method != "linear":
-            raise ValueError("the target loss is for the method linear only")
+        check_target(method, TARGETS[self.target])
         return self
+
+    @property
+    def input_names(self) -> tuple[str, ...]:
+        """What goes in: the features, or the variant."""
+        return self.features or (self.variant or "",)
+
+    def describe(self) -> Iterator[tuple[str, str]]:
+        """What it predicts and its parameters in words, each with its name."""
+        yield "target", f"{self.target}: {TARGETS[self.target].meaning}"
+        yield from self.model.describe(self.input_names)
 
     def __call__(self, columns: Mapping[str, Floats]) -> Floats:
         """Calibrated confidences of columns given by name: the features, or the variant."""
-        wanted = self.features or (self.variant or "",)
-        missing = [name for name in wanted if name not in columns]
+        missing = [name for name in self.input_names if name not in columns]
         if missing:
             raise UserError(f"the calibration needs {missing[0]}, which is missing")
-        return self.model(model_inputs(self.method, {name: columns[name] for name in wanted}))
+        return self.model(model_inputs(type(self.model), {name: columns[name] for name in self.input_names}))
 
     def save(self, path: str | Path, *, inputs: Iterable[str | Path] = ()) -> Path:
         """Write it as JSON, whole or not at all, and never over the run it was fitted on or another input."""
@@ -148,9 +180,17 @@ class Calibration(Part):
         return [] if self.training.path is None else [self.training.path]
 
 
-def model_inputs(method: str, columns: Mapping[str, Floats]) -> Mapping[str, Floats]:
-    """What the model sees of the columns: temperature takes a probability, which a spoken 1–5 has to be made into."""
-    if method != "temperature_scaling":
+def check_target(method: CalibrationMethod, target: Target) -> None:
+    """Most methods predict whether something is so: only some predict a number."""
+    if method.binary and not target.binary:
+        able = " and ".join(name for name, each in CALIBRATORS.items() if not each.binary)
+        yes_or_no = " or ".join(name for name, each in TARGETS.items() if each.binary)
+        raise UserError(f"the target {target.name} is for the method {able} only; use {yes_or_no}")
+
+
+def model_inputs(calibrator: type[Calibrator], columns: Mapping[str, Floats]) -> Mapping[str, Floats]:
+    """What the model sees of the columns: where it takes a probability, a spoken 1–5 has to be made into one."""
+    if not calibrator.takes_probabilities:
         return columns
     return {name: spoken_share(v) if name == "verbalized_confidence" else v for name, v in columns.items()}
 
@@ -164,10 +204,9 @@ def calibration_of(content: Any) -> Calibration:
     """A calibration from parsed JSON."""
     if not isinstance(content, dict) or "method" not in content or not isinstance(content.get("model"), dict):
         raise UserError("not a calibration: expected an object with schema_version, method, model and others")
-    if content["method"] not in get_args(Method):
-        raise unknown("calibration method", content["method"], get_args(Method))
+    method = CALIBRATORS[_METHOD.check(content["method"])]
     try:
-        CALIBRATORS[content["method"]].from_json(content["model"])
+        method.calibrator.from_json(content["model"])
     except UserError as error:
         raise UserError(f"model: {error}") from None
     try:

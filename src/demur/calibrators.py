@@ -1,31 +1,33 @@
 """Calibrators: maps from features to the chance of being right. Fitted with scikit-learn, applied with plain numbers.
 
-All four keep one protocol: `fit(features, target)` gives a fitted one, calling it with features gives numbers from 0 to
-1, and `to_json` and `from_json` keep its parameters. Features are columns by name (a dict or a frame), one column, or a
-matrix. Named features are found by their names, never by their place.
+`fit(features, target)` gives a fitted one, calling it with features gives numbers from 0 to 1, and `to_json` and
+`from_json` keep its parameters. Features are columns by name (a dict or a frame), one column, or a matrix. Named
+features are found by their names, never by their position. A class registered with `calibrator` is a method of `demur
+calibrate`, with everything that is to be known about it declared there.
 """
 
 from __future__ import annotations
 
 import json
 import math
+from dataclasses import dataclass as plain_dataclass
 from dataclasses import fields
 from itertools import pairwise
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, TypeVar, cast
 
 import numpy as np
 from pydantic import Field, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
 
 from demur.design import columns_by_name, columns_named, in_one_order
-from demur.errors import UserError, and_more, literal, shown
+from demur.errors import UserError, and_more, literal, shown, unknown
 from demur.features import CalibratorFeatureExtractor
 from demur.quantities.calibration import LEAST_LIKELY, compute_binary_nll, compute_ece
 from demur.quantities.forecasts import checked_outcomes, checked_shares
 from demur.strict_model import STRICT, one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -45,23 +47,29 @@ __all__ = [
 
 COLDEST, HOTTEST = 0.05, 10.0
 PENALTY = 1.0
+_SPREADS = 3
 Numbers = Annotated[tuple[float, ...], Field(strict=False, min_length=1)]
 Positive = Annotated[float, Field(gt=0)]
 Names = Annotated[tuple[str, ...], Field(strict=False, min_length=1)] | None
 
 
 class Calibrator:
-    """What the four have in common: they are frozen, and know how to be written and read."""
+    """What all calibrators have in common: they are frozen, and can be written, read and described."""
 
     __slots__ = ()
     __dataclass_fields__: ClassVar[dict[str, Any]]
     features: tuple[str, ...] | None
-    one_input: ClassVar[bool] = True
+    takes_probabilities: ClassVar[bool] = False
 
     @classmethod
     def fit(cls, features: Any, target: Any) -> Self:
         """A calibrator fitted to features and what came of them."""
         raise NotImplementedError
+
+    @classmethod
+    def fit_ranked(cls, features: Any, target: Any, *, falling: bool) -> Self:  # noqa: ARG003  (few need it)
+        """The same where it is known whether the target falls as the feature rises."""
+        return cls.fit(features, target)
 
     def __call__(self, features: Any) -> Floats:
         """Numbers from 0 to 1, one for each row of the features."""
@@ -69,7 +77,7 @@ class Calibrator:
 
     def to_json(self) -> dict[str, Any]:
         """The parameters as plain numbers."""
-        self._refuse_unfitted()
+        self._check_fitted()
         return dict(TypeAdapter(type(self)).dump_python(self, mode="json"))
 
     @classmethod
@@ -93,11 +101,69 @@ class Calibrator:
         """How many features it takes."""
         return len(self.features or (None,))
 
-    def _refuse_unfitted(self) -> None:
+    def describe(self, names: Sequence[str]) -> Iterator[tuple[str, str]]:
+        """Its parameters in words, each with its name; inputs are called by these names."""
+        raise NotImplementedError
+
+    def warnings(self, auroc: float | None) -> Iterator[tuple[str, str]]:  # noqa: ARG002  (few need it)
+        """What to be careful about in the fit, given how well it tells right from wrong: a code and a sentence each."""
+        return iter(())
+
+    @property
+    def knots(self) -> tuple[float, ...]:
+        """The inputs between which it is linear, if it is made of straight lines."""
+        return ()
+
+    def domain(self, low: float, high: float) -> tuple[float, float]:
+        """Where it is worth looking at, of an input between these bounds."""
+        return low, high
+
+    def _check_fitted(self) -> None:
         if not self.fitted:
             raise UserError(f"this {type(self).__name__} is not fitted: use the one that fit gives")
 
 
+@plain_dataclass(frozen=True, slots=True)
+class CalibrationMethod:
+    """A calibrator as `demur calibrate` offers it: what it is called, and which inputs and targets it takes."""
+
+    name: str
+    title: str
+    calibrator: type[Calibrator]
+    aliases: tuple[str, ...] = ()
+    several_inputs: bool = False
+    binary: bool = True
+    target: str = "correctness"
+
+
+CALIBRATORS: dict[str, CalibrationMethod] = {}
+_C = TypeVar("_C")
+
+
+def calibrator(name: str, title: str, **declared: Any) -> Callable[[_C], _C]:
+    """Register a class as a calibration method; `declared` are the other members of `CalibrationMethod`."""
+
+    def register(cls: _C) -> _C:
+        CALIBRATORS[name] = CalibrationMethod(name, title, cast("type[Calibrator]", cls), **declared)
+        return cls
+
+    return register
+
+
+def calibration_method(name: Any) -> CalibrationMethod:
+    """The method of that name or alias.
+
+    >>> calibration_method("temperature").title
+    'temperature scaling'
+    """
+    aliases = {alias: method.name for method in CALIBRATORS.values() for alias in method.aliases}
+    known = aliases.get(name, name) if isinstance(name, str) else ""
+    if known not in CALIBRATORS:
+        raise unknown("calibration method", name, [*aliases, *CALIBRATORS])
+    return CALIBRATORS[known]
+
+
+@calibrator("temperature_scaling", "temperature scaling", aliases=("temperature",))
 @dataclass(frozen=True, slots=True, config=STRICT)
 class TemperatureScalingCalibrator(Calibrator):
     """sigmoid(logit(p) / T): the same odds, raised to the power 1/T. T > 1 makes every probability less extreme.
@@ -111,6 +177,8 @@ class TemperatureScalingCalibrator(Calibrator):
 
     temperature: Positive = 1.0
     features: Names = None
+
+    takes_probabilities: ClassVar[bool] = True
 
     @classmethod
     def fit(cls, features: Any, target: Any) -> Self:
@@ -139,6 +207,20 @@ class TemperatureScalingCalibrator(Calibrator):
         with np.errstate(over="ignore"):
             return _sigmoid(_logit(probability) / self.temperature)
 
+    def describe(self, names: Sequence[str]) -> Iterator[tuple[str, str]]:  # noqa: ARG002  (it has one input)
+        """The temperature."""
+        yield "temperature", f"{self.temperature:.6g}"
+
+    def warnings(self, auroc: float | None) -> Iterator[tuple[str, str]]:  # noqa: ARG002
+        """A temperature at a bound."""
+        if self.at_bound:
+            text = f"the best temperature, {self.temperature:g}, lies at a bound: scaling does not fit these data"
+            yield "at_bound", text
+
+    def domain(self, low: float, high: float) -> tuple[float, float]:
+        """All probabilities, if nothing else bounds the input."""
+        return (low, high) if math.isfinite(high - low) else (0.0, 1.0)
+
 
 @dataclass(frozen=True, slots=True, config=STRICT)
 class _Weighted(Calibrator):
@@ -150,7 +232,6 @@ class _Weighted(Calibrator):
     coefficients: Numbers = ()
     intercept: float = 0.0
 
-    one_input: ClassVar[bool] = False
     binary: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
@@ -192,17 +273,17 @@ class _Weighted(Calibrator):
         matrix = np.column_stack(columns)
         with np.errstate(over="ignore", invalid="ignore"):
             mean, scale = matrix.mean(axis=0), matrix.std(axis=0)
-        for place, spread in enumerate(scale.tolist()):
-            which = shown(names[place]) if names else f"number {place + 1}"
+        for index, spread in enumerate(scale.tolist()):
+            which = shown(names[index]) if names else f"number {index + 1}"
             if not math.isfinite(spread):
                 raise UserError(f"the feature {which} has values too large to be standardised")
-            if not spread > 1e-12 * abs(mean[place]):  # rounding alone spreads no feature
+            if not spread > 1e-12 * abs(mean[index]):  # rounding alone spreads no feature
                 raise UserError(f"the feature {which} is the same everywhere: it can teach nothing, leave it out")
         return mean, scale, (matrix - mean) / scale
 
     def _weighted_sum(self, features: Any) -> Floats:
         """Added up feature by feature: equal rows get equal bits, wherever they stand."""
-        self._refuse_unfitted()
+        self._check_fitted()
         columns = columns_named(features, self.features, len(self.coefficients))
         total = np.full(len(columns[0]), self.intercept)
         with np.errstate(over="ignore", invalid="ignore"):
@@ -212,7 +293,20 @@ class _Weighted(Calibrator):
             raise UserError("the parameters and the features are too large to be added up")
         return total
 
+    def describe(self, names: Sequence[str]) -> Iterator[tuple[str, str]]:
+        """The intercept, and the coefficient of each input."""
+        yield "intercept", f"{self.intercept:.6g}"
+        for name, weight, mean, scale in zip(names, self.coefficients, self.mean, self.scale, strict=True):
+            yield name, f"coefficient {weight:.6g} of (input − {mean:.6g}) / {scale:.6g}"
 
+    def domain(self, low: float, high: float) -> tuple[float, float]:
+        """Where most of the data was."""
+        reach = _SPREADS * self.scale[0]
+        return max(low, self.mean[0] - reach), min(high, self.mean[0] + reach)
+
+
+@calibrator("logistic", "logistic regression", several_inputs=True)
+@calibrator("platt", "Platt scaling")
 @dataclass(frozen=True, slots=True, config=STRICT)
 class LogisticCalibrator(_Weighted):
     """sigmoid(b + Σ w·(x − mean)/scale): logistic regression on standardised features, L2 penalty with C = 1.
@@ -241,7 +335,14 @@ class LogisticCalibrator(_Weighted):
         """Probabilities."""
         return _sigmoid(self._weighted_sum(features))
 
+    def warnings(self, auroc: float | None) -> Iterator[tuple[str, str]]:
+        """Complete separation."""
+        if auroc == 1:
+            text = "right and wrong are told apart completely: nothing but the penalty bounds the coefficients"
+            yield "separated", text
 
+
+@calibrator("linear", "ridge regression", several_inputs=True, binary=False, target="loss")
 @dataclass(frozen=True, slots=True, config=STRICT)
 class LinearCalibrator(_Weighted):
     """b + Σ w·(x − mean)/scale, clipped to [0, 1]: ridge regression on standardised features, penalty 1.
@@ -265,6 +366,7 @@ class LinearCalibrator(_Weighted):
         return np.clip(self._weighted_sum(features), 0, 1)
 
 
+@calibrator("isotonic", "isotonic regression")
 @dataclass(frozen=True, slots=True, config=STRICT)
 class IsotonicCalibrator(Calibrator):
     """The best fit that only rises (or only falls): linear between its knots, level beyond them.
@@ -294,7 +396,7 @@ class IsotonicCalibrator(Calibrator):
 
     @classmethod
     def fit(cls, features: Any, target: Any, *, increasing: bool = True) -> Self:
-        """Fit with scikit-learn; not `increasing` is for a feature where lower means surer."""
+        """Fit with scikit-learn; not `increasing` is for a feature where lower means more confident."""
         from sklearn.isotonic import IsotonicRegression  # noqa: PLC0415
 
         names, (column,), outcome = _one_input(features, target, binary=False)
@@ -303,18 +405,23 @@ class IsotonicCalibrator(Calibrator):
 
     def __call__(self, features: Any) -> Floats:
         """Expected targets."""
-        self._refuse_unfitted()
+        self._check_fitted()
         (column,) = columns_named(features, self.features, 1)
         return np.interp(column, self.x, self.y)
 
+    @classmethod
+    def fit_ranked(cls, features: Any, target: Any, *, falling: bool) -> Self:
+        """The best fit that goes the way it is known to go."""
+        return cls.fit(features, target, increasing=not falling)
 
-CALIBRATORS: dict[str, type[Calibrator]] = {
-    "temperature_scaling": TemperatureScalingCalibrator,
-    "platt": LogisticCalibrator,
-    "logistic": LogisticCalibrator,
-    "linear": LinearCalibrator,
-    "isotonic": IsotonicCalibrator,
-}
+    def describe(self, names: Sequence[str]) -> Iterator[tuple[str, str]]:  # noqa: ARG002  (it has one input)
+        """How many knots there are, and where."""
+        yield "knots", f"{len(self.x)}, from {self.x[0]:.6g} to {self.x[-1]:.6g}"
+
+    @property
+    def knots(self) -> tuple[float, ...]:
+        """The inputs between which it is linear."""
+        return self.x
 
 
 def _one_input(features: Any, target: Any, *, binary: bool) -> tuple[tuple[str, ...] | None, list[Floats], Floats]:

@@ -1,4 +1,4 @@
-"""Confidences: how sure a system was of each answer, by name.
+"""Confidences: how confident a system was of each answer, by name.
 
 A name is that of a registered variant, of a signal, or of a combination: `secondary:a+b:average` (or `product`) of two
 variants, or `calibrated:a` of a variant and a calibration fitted for it.
@@ -7,45 +7,31 @@ variants, or `calibrated:a` of a variant and a calibration fitted for it.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from demur.errors import UserError, literal, shown, unknown
 from demur.features import CalibratorFeatureExtractor, Need
 from demur.signals import SIGNALS
-from demur.variants import DECIMALS, NEED_CALIBRATION, VARIANTS, Confidence, placed
+from demur.variants import DECIMALS, NEED_CALIBRATION, VARIANTS, Confidence, Variant, spread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from demur.calibration import Calibration
     from demur.items import Items
-    from demur.variants import Calibration
 
     Floats = NDArray[np.float64]
 
 DEFAULT = ("llm", "total_evidence")
 _COMBINE: dict[str, Callable[[Floats, Floats], Floats]] = {
-    "average": lambda one, other: (one + other) / 2,
-    "product": lambda one, other: one * other,
+    "average": lambda first, second: (first + second) / 2,
+    "product": lambda first, second: first * second,
 }
-_SECONDARY = "secondary:<variant>+<variant>:<average|product>"
-
-
-class Source(Protocol):
-    """Where the confidence of a run comes from; a `composite` one is rounded once, at the end."""
-
-    @property
-    def composite(self) -> bool:
-        """Whether values equal on paper may differ in their last bits."""
-
-    def problem(self, items: Items) -> str | None:
-        """Why a run cannot serve it."""
-
-    def of(self, items: Items) -> Confidence:
-        """The confidence of a run that can, not yet rounded."""
+_SECONDARY = f"secondary:<variant>+<variant>:<{'|'.join(_COMBINE)}>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +56,7 @@ class _Calibrated:
             return Confidence(self.name, np.full(len(items), np.nan), {}, self.calibration)
         inputs, filled = self._inputs(items)
         try:
-            values = placed(self.name, items, self.calibration(inputs))
+            values = spread(self.name, items, self.calibration(inputs))
         except UserError as error:
             raise UserError(f"{shown(self.name)}: {error} (of the answered units)") from None
         return Confidence(self.name, values, filled, self.calibration, inputs)
@@ -80,8 +66,8 @@ class _Calibrated:
         if fitted_on is None:
             features = self._extractor(items)
             return features.columns, features.nulls_filled
-        found = _rounded(_source(fitted_on, None), items)
-        return {fitted_on: found.values[items.answered]}, found.nulls_filled
+        made = _rounded(_source(fitted_on, None), items)
+        return {fitted_on: made.values[items.answered]}, made.nulls_filled
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +75,7 @@ class _Secondary:
     """Two confidences combined into one, before either is rounded: rounding twice would split what is equal."""
 
     name: str
-    parts: tuple[Source, Source]
+    parts: tuple[Maker, Maker]
     combine: Callable[[Floats, Floats], Floats]
     composite: bool = True
 
@@ -97,16 +83,16 @@ class _Secondary:
         return self.parts[0].problem(items) or self.parts[1].problem(items)
 
     def of(self, items: Items) -> Confidence:
-        one, other = (part.of(items) for part in self.parts)
+        first, second = (part.of(items) for part in self.parts)
         with np.errstate(over="ignore"):
-            combined = self.combine(one.values, other.values)
-        turned = (one.values < 0) & (other.values < 0) & (combined > 0)
+            combined = self.combine(first.values, second.values)
+        turned = (first.values < 0) & (second.values < 0) & (combined > 0)
         if turned.any():
-            place = items.place(int(np.argmax(turned)))
-            raise UserError(f"{self.name}: {place}: two negative confidences would make a sure one; take the average")
-        values = placed(self.name, items, combined[items.answered])
-        filled = {**one.nulls_filled, **other.nulls_filled}
-        return Confidence(self.name, values, filled, one.calibration or other.calibration)
+            unit = items.place(int(np.argmax(turned)))
+            raise UserError(f"{self.name}: {unit}: two negative confidences would make a high one; take the average")
+        values = spread(self.name, items, combined[items.answered])
+        filled = {**first.nulls_filled, **second.nulls_filled}
+        return Confidence(self.name, values, filled, first.calibration or second.calibration)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,12 +104,15 @@ class _Signal:
 
     def problem(self, items: Items) -> str | None:
         declared = SIGNALS.get(self.name)
-        if declared and declared.lower_is_surer:
-            return f"lower means surer in {self.name}: use a variant made of it"
+        if declared and declared.lower_is_more_confident:
+            return f"lower means more confident in {self.name}: use a variant made of it"
         return Need(self.name).problem(items)
 
     def of(self, items: Items) -> Confidence:
-        return Confidence(self.name, placed(self.name, items, Need(self.name).numbers(items)))
+        return Confidence(self.name, spread(self.name, items, Need(self.name).numbers(items)))
+
+
+Maker = Variant | _Calibrated | _Secondary | _Signal  # a composite one is rounded once, at the end
 
 
 def confidence(items: Items, name: str, calibration: Calibration | None = None) -> Confidence:
@@ -134,8 +123,8 @@ def confidence(items: Items, name: str, calibration: Calibration | None = None) 
     source = _source(name, calibration, items)
     problem = source.problem(items)
     if problem:
-        there = [each for each, reason in served(items, calibration).items() if reason is None]
-        raise UserError(f"{shown(name)}: {problem}; {can_serve(items, there)}")
+        able = [each for each, reason in served(items, calibration).items() if reason is None]
+        raise UserError(f"{shown(name)}: {problem}; {can_serve(items, able)}")
     return _rounded(source, items)
 
 
@@ -146,9 +135,9 @@ def can_serve(items: Items, variants: Sequence[str]) -> str:
     return f"this run can serve: {', '.join(variants) or 'no variant'}{also}"
 
 
-def _rounded(source: Source, items: Items) -> Confidence:
-    found = source.of(items)
-    return replace(found, values=np.round(found.values, DECIMALS)) if source.composite else found
+def _rounded(source: Maker, items: Items) -> Confidence:
+    made = source.of(items)
+    return replace(made, values=np.round(made.values, DECIMALS)) if source.composite else made
 
 
 def served(items: Items, calibration: Calibration | None = None) -> dict[str, str | None]:
@@ -165,13 +154,13 @@ def chosen(
     """
     if names == "all":
         reasons = served(items, calibration)
-        found = {name: confidence(items, name, calibration) for name, reason in reasons.items() if reason is None}
-        return found, {name: reason for name, reason in reasons.items() if reason is not None}
+        made = {name: confidence(items, name, calibration) for name, reason in reasons.items() if reason is None}
+        return made, {name: reason for name, reason in reasons.items() if reason is not None}
     listed = DEFAULT if names == "default" else tuple(part.strip() for part in names.split(","))
     if "" in listed:
         raise UserError(f"confidence {literal(names)}, expected names separated by commas")
     if len(set(listed)) < len(listed):
-        raise UserError(f"confidence {shown(names)}: the same name stands twice")
+        raise UserError(f"confidence {shown(names)}: the same name appears twice")
     return {name: confidence(items, name, calibration) for name in listed}, {}
 
 
@@ -189,7 +178,7 @@ def _why_not(items: Items, name: str, calibration: Calibration | None) -> str | 
         return str(error).removeprefix(f"{shown(name)}: ")
 
 
-def _source(name: str, calibration: Calibration | None, items: Items | None = None) -> Source:
+def _source(name: str, calibration: Calibration | None, items: Items | None = None) -> Maker:
     if not isinstance(name, str):
         raise UserError(f"confidence {literal(name)}, expected the name of a variant or of a signal")
     if name in VARIANTS:
@@ -204,15 +193,15 @@ def _source(name: str, calibration: Calibration | None, items: Items | None = No
     raise unknown("confidence variant or signal", name, known)
 
 
-def _secondary(name: str, calibration: Calibration | None) -> Source:
+def _secondary(name: str, calibration: Calibration | None) -> Maker:
     inner, _, how = name.removeprefix("secondary:").rpartition(":")
     parts = inner.split("+")
     if len(parts) != 2 or any(part.startswith("secondary:") for part in parts):  # noqa: PLR2004
-        raise UserError(f"{shown(name)} is no combination of two variants: write {_SECONDARY}")
+        raise UserError(f"{shown(name)} is not a combination of two variants: write {_SECONDARY}")
     if how not in _COMBINE:
         raise unknown("way to combine two variants", how, _COMBINE)
-    one, other = (_source(part, calibration) for part in parts)
-    return _Secondary(name, (one, other), _COMBINE[how])
+    first, second = (_source(part, calibration) for part in parts)
+    return _Secondary(name, (first, second), _COMBINE[how])
 
 
 def _fitting(name: str, calibration: Calibration | None) -> Calibration:
@@ -220,13 +209,13 @@ def _fitting(name: str, calibration: Calibration | None) -> Calibration:
     if calibration is None:
         raise UserError(f"{shown(name)}: needs a calibration (demur calibrate fits one, --calibration gives it)")
     fitted_on = f"the variant {calibration.variant}" if calibration.variant else ", ".join(calibration.features or ())
-    said = f"{shown(name)}: the calibration given is {calibration.method} fitted on {fitted_on}"
+    given = f"{shown(name)}: the calibration given is {calibration.method} fitted on {fitted_on}"
     if name == "calibrated" and calibration.features is None:
-        raise UserError(f"{said}: ask for calibrated:{calibration.variant}")
+        raise UserError(f"{given}: ask for calibrated:{calibration.variant}")
     if name == "verbalized_calibrated":
         spoken = calibration.features == ("verbalized_confidence",) or calibration.variant == "verbalized"
         if calibration.method != "temperature_scaling" or not spoken:
-            raise UserError(f"{said}; it takes temperature_scaling fitted on verbalized_confidence")
+            raise UserError(f"{given}; it takes temperature_scaling fitted on verbalized_confidence")
     if name.startswith("calibrated:") and name != f"calibrated:{calibration.variant}":
-        raise UserError(f"{said}, and serves nothing else")
+        raise UserError(f"{given}, and serves nothing else")
     return calibration

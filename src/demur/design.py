@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from demur.columns import Column
+from demur.columns import Column, check_lengths
 from demur.errors import UserError, and_more, shown
 from demur.frames import columns_of
 
@@ -31,8 +31,7 @@ def columns_by_name(features: Any, names: Sequence[str] | None = None) -> tuple[
     if missing:
         raise UserError(and_more(f"the feature {shown(missing[0])} is missing", len(missing)))
     columns = [_numbers(shown(name), named[name]) for name in wanted]
-    for name, column in zip(wanted, columns, strict=True):
-        refuse_lengths(len(columns[0]), len(column), f"rows of the feature {shown(name)}")
+    check_lengths(dict(zip(wanted, columns, strict=True)))
     return wanted, columns
 
 
@@ -63,8 +62,10 @@ def _unnamed(features: Any) -> list[Floats]:
     if len(shape) == 1:
         return [_numbers("feature", features)]
     if len(shape) != 2 or not shape[1]:  # noqa: PLR2004
-        raise UserError(f"features of shape {shape}, expected one column, or one row a unit and one column a feature")
-    return [_numbers(f"feature {place + 1}", column) for place, column in enumerate(np.asarray(features).T)]
+        raise UserError(
+            f"features of shape {shape}, expected one column, or one row per unit and one column per feature"
+        )
+    return [_numbers(f"feature {number}", column) for number, column in enumerate(np.asarray(features).T, 1)]
 
 
 def _numbers(name: str, values: Any) -> Floats:
@@ -77,12 +78,6 @@ def _numbers(name: str, values: Any) -> Floats:
 
 def in_one_order(columns: Sequence[Floats], outcome: Floats) -> tuple[list[Floats], Floats]:
     """Rows sorted by their values, so that a fit does not depend on the order they came in."""
-    refuse_lengths(len(columns[0]), len(outcome))
+    check_lengths({"features": columns[0], "targets": outcome})
     order = np.lexsort((outcome, *columns))
     return [column[order] for column in columns], outcome[order]
-
-
-def refuse_lengths(one: int, other: int, of_what: str = "targets") -> None:
-    """What belongs to the same units has the same length."""
-    if one != other:
-        raise UserError(f"{other} {of_what}, expected {one}: one for each unit")

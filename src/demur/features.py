@@ -51,17 +51,13 @@ class Need:
         column = items.signals.get(self.signal)
         if column is None:
             return np.full(int(items.answered.sum()), self.absent)
-        values = column.values[items.answered]
-        return values if self.null is None else np.where(self._null(items, column), self.null, values)
+        values = column.values if self.null is None else np.where(column.is_(State.NULL), self.null, column.values)
+        return values[items.answered]
 
     def filled(self, items: Items) -> int:
         """How many answered units have a null that something else stands for."""
         column = items.signals.get(self.signal)
-        return 0 if column is None else int(self._null(items, column).sum())
-
-    @staticmethod
-    def _null(items: Items, column: Column) -> NDArray[np.bool_]:
-        return column.is_(State.NULL)[items.answered]
+        return 0 if column is None else int((column.is_(State.NULL) & items.answered).sum())
 
 
 def _at(items: Items, bad: NDArray[np.bool_], complaint: str) -> str:
@@ -81,7 +77,7 @@ class CalibratorFeatureExtractor:
     """Named signals as a calibrator's features.
 
     A null becomes the cautious value its signal declares, and is counted; where none is declared it is an error, and so
-    are a signal that is absent and one that is no number.
+    are a signal that is absent and one that is not a number.
 
     >>> extractor = CalibratorFeatureExtractor(["verbalized_confidence", "token_msp"])
     >>> extractor.extract({"token_msp": 0.9, "verbalized_confidence": None, "llm_evidence_count": 2})

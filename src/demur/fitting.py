@@ -1,4 +1,4 @@
-"""Fitting: a calibrator from a run, and say how well it does on people it has not seen."""
+"""Fitting: a calibrator from a run, and how well it does on people it has not seen."""
 
 from __future__ import annotations
 
@@ -9,24 +9,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from pydantic import ValidationError
 
-from demur.calibration import Calibration, FittingTool, Quality, Training, Validation, model_inputs
-from demur.calibrators import (
-    CALIBRATORS,
-    Calibrator,
-    IsotonicCalibrator,
-    LogisticCalibrator,
-    TemperatureScalingCalibrator,
-)
+from demur.calibration import Calibration, FittingTool, Quality, Training, Validation, check_target, model_inputs
+from demur.calibrators import CALIBRATORS, CalibrationMethod, Calibrator, calibration_method
 from demur.confidences import confidence
-from demur.errors import UserError, and_more, literal, shown, unknown
+from demur.errors import UserError, literal, shown, unknown
 from demur.features import CalibratorFeatureExtractor
-from demur.quantities.calibration import rank_sums
 from demur.quantities import Measure, quantities
+from demur.quantities.calibration import rank_sums
 from demur.quantities.forecasts import Forecasts
 from demur.signals import SIGNALS
 from demur.strict_model import WordedWarning, now, one_line
 from demur.targets import target as target_named
-from demur.variants import MERGED, VARIANTS, distinct
+from demur.variants import MERGED, VARIANTS, check_probabilities, distinct
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -38,7 +32,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 FOLDS = 5
-ALIASES = {"temperature": "temperature_scaling"}
 _FEWEST_FOLDS = 2
 QUALITY = tuple(entry.name for entry in quantities("forecasts", "validation"))
 
@@ -47,7 +40,7 @@ QUALITY = tuple(entry.name for entry in quantities("forecasts", "validation"))
 class _Task:
     """What is to be fitted: a method, its inputs by name, and the target of every answered unit."""
 
-    method: str
+    method: CalibrationMethod
     variant: str | None
     columns: Mapping[str, Floats]
     nulls_filled: Mapping[str, int]
@@ -65,8 +58,8 @@ class _Task:
 
     @property
     def falling(self) -> bool:
-        """Whether the one input is a signal that is surer the lower it is."""
-        return self.only in SIGNALS and self.variant is None and SIGNALS[self.only].lower_is_surer
+        """Whether the one input is a signal that is more confident the lower it is."""
+        return self.only in SIGNALS and self.variant is None and SIGNALS[self.only].lower_is_more_confident
 
     @property
     def clusters(self) -> int:
@@ -74,10 +67,7 @@ class _Task:
 
     def fitted(self, rows: Any = slice(None)) -> Calibrator:
         """The calibrator of these units."""
-        calibrator, given, outcome = CALIBRATORS[self.method], self._given(rows), self.outcome[rows]
-        if calibrator is IsotonicCalibrator:
-            return IsotonicCalibrator.fit(given, outcome, increasing=not self.falling)
-        return calibrator.fit(given, outcome)
+        return self.method.calibrator.fit_ranked(self._given(rows), self.outcome[rows], falling=self.falling)
 
     def applied(self, calibrator: Calibrator, rows: Any = slice(None)) -> Floats:
         """What a calibrator says of these units."""
@@ -95,7 +85,7 @@ class _Task:
             return None
         known = VARIANTS.get(self.only) if self.variant is not None else SIGNALS.get(self.only)
         probability = known is not None and known.is_probability
-        return self.columns[self.only] if probability or self.method == "temperature_scaling" else None
+        return self.columns[self.only] if probability or self.method.calibrator.takes_probabilities else None
 
 
 def calibrate(  # noqa: PLR0913  (each is a choice of the user)
@@ -121,7 +111,7 @@ def calibrate(  # noqa: PLR0913  (each is a choice of the user)
     content = {
         "created_at": now() if created_at is None else created_at,
         "tool": FittingTool.here(command),
-        "method": task.method,
+        "method": task.method.name,
         "features": task.features,
         "variant": variant,
         "target": wanted,
@@ -140,37 +130,43 @@ def quality(probability: Floats, outcome: Floats, fold: NDArray[np.intp] | None 
     """How good probabilities are, in four numbers; what is undefined has a reason.
 
     Ranks are compared within a `fold` only. Each fold has a calibrator of its own, and one fitted without those who
-    were right most often says less of everybody: across folds, what came true would seem to be ranked last.
+    were right most often gives everybody less: across folds, the right answers would seem to be ranked last.
     """
     forecasts = Forecasts.of(probability, outcome)
-    found = {name: float(Measure.of(name)(forecasts)[0]) for name in QUALITY}
+    values = {name: float(Measure.of(name)(forecasts)[0]) for name in QUALITY}
     if fold is not None:
-        parts = [Forecasts.of(probability[fold == one], outcome[fold == one]) for one in np.unique(fold)]
-        ranked, pairs = (sum(float(part[place][0]) for part in map(rank_sums, parts)) for place in (0, 1))
-        found["auroc"] = ranked / pairs if pairs and forecasts.binary else math.nan
-    undefined = {name: Measure.of(name).quantity.undefined for name, value in found.items() if math.isnan(value)}
-    return Quality(**{name: None if name in undefined else value for name, value in found.items()}, undefined=undefined)
+        sums = [rank_sums(Forecasts.of(probability[fold == n], outcome[fold == n])) for n in np.unique(fold)]
+        ranked, pairs = (sum(float(column[0]) for column in columns) for columns in zip(*sums, strict=True))
+        values["auroc"] = ranked / pairs if pairs and forecasts.binary else math.nan
+    undefined = {name: Measure.of(name).quantity.undefined for name, value in values.items() if math.isnan(value)}
+    return Quality(
+        **{name: None if name in undefined else value for name, value in values.items()}, undefined=undefined
+    )
 
 
 def _task(
     items: Items, method: str, features: Sequence[str] | None, variant: str | None, target: str | None
 ) -> tuple[_Task, str]:
-    name = ALIASES.get(method, method) if isinstance(method, str) else ""
-    if name not in CALIBRATORS:
-        raise unknown("calibration method", method, [*ALIASES, *CALIBRATORS])
-    usual = "loss" if name == "linear" else "correctness"
-    chosen = target_named(usual if target is None else target)
-    if not chosen.binary and name != "linear":
-        raise UserError(f"the target {chosen.name} is for the method linear only; use correctness or near_correct")
+    wanted = calibration_method(method)
+    predicted = target_named(wanted.target if target is None else target)
+    check_target(wanted, predicted)
     if not items.answered.any():
         raise UserError("no unit is answered: there is nothing to calibrate on")
     columns, filled = _inputs(items, features, variant)
-    if len(columns) > 1 and (CALIBRATORS[name].one_input or name == "platt"):
-        raise UserError(f"{len(columns)} features, expected one for {name}; logistic and linear take several")
-    inputs = model_inputs(name, columns)
-    if name == "temperature_scaling":
-        _refuse_no_probability(items, *next(iter(inputs.items())))
-    return _Task(name, variant, inputs, filled, chosen.values(items), items.cluster[items.answered]), chosen.name
+    if len(columns) > 1 and not wanted.several_inputs:
+        able = " and ".join(name for name, each in CALIBRATORS.items() if each.several_inputs)
+        raise UserError(f"{len(columns)} features, expected one for {wanted.name}; {able} take several")
+    inputs = model_inputs(wanted.calibrator, columns)
+    if wanted.calibrator.takes_probabilities:
+        others = " or ".join(
+            name
+            for name, each in CALIBRATORS.items()
+            if not each.calibrator.takes_probabilities and not each.several_inputs
+        )
+        way_out = f"; {wanted.title} takes probabilities, for other numbers take {others}"
+        check_probabilities(items, *next(iter(inputs.items())), way_out)
+    cluster = items.cluster[items.answered]
+    return _Task(wanted, variant, inputs, filled, predicted.values(items), cluster), predicted.name
 
 
 def _inputs(
@@ -185,28 +181,13 @@ def _inputs(
         if variant in items.signals:
             raise UserError(f"{shown(variant)} is a signal: give it as a feature")
         raise unknown("confidence variant to calibrate", variant, VARIANTS)
-    found = confidence(items, variant)
-    return {variant: found.values[items.answered]}, found.nulls_filled
-
-
-def _refuse_no_probability(items: Items, name: str, values: Floats) -> None:
-    """Temperature scales the odds of a probability; other numbers have none."""
-    outside = np.flatnonzero((values < 0) | (values > 1))
-    if outside.size:
-        unit = int(np.flatnonzero(items.answered)[outside[0]])
-        text = f"{items.place(unit)}: {shown(name)} {values[outside[0]]:g}, expected a number from 0 to 1"
-        way_out = "; temperature scales probabilities, for other numbers take platt or isotonic"
-        raise UserError(and_more(text, outside.size) + way_out)
+    made = confidence(items, variant)
+    return {variant: made.values[items.answered]}, made.nulls_filled
 
 
 def _training(items: Items, task: _Task, values: Floats) -> Training:
-    source = items.source
     return Training(
-        path=source.path if source else None,
-        sha256=source.sha256 if source else None,
-        run_id=source.run_id if source else None,
-        git_commit=source.git_commit if source else None,
-        mode=source.mode if source else None,
+        **{name: getattr(items.source, name, None) for name in ("path", "sha256", "run_id", "git_commit", "mode")},
         n=len(values),
         clusters=task.clusters,
         positive_rate=float(task.outcome.mean()),
@@ -238,8 +219,8 @@ def _out_of_fold(task: _Task, folds: int) -> tuple[Floats | None, NDArray[np.int
     from sklearn.model_selection import GroupKFold  # noqa: PLC0415  (slow to import)
 
     values = np.empty(len(task.outcome))
-    for place, (seen, unseen) in enumerate(GroupKFold(parts).split(task.outcome, groups=task.cluster)):
-        fold[unseen] = place
+    for number, (seen, unseen) in enumerate(GroupKFold(parts).split(task.outcome, groups=task.cluster)):
+        fold[unseen] = number
         try:
             values[unseen] = task.applied(task.fitted(seen), unseen)
         except UserError as error:
@@ -249,18 +230,14 @@ def _out_of_fold(task: _Task, folds: int) -> tuple[Floats | None, NDArray[np.int
 
 def _warnings(task: _Task, calibrator: Calibrator, values: Floats) -> Iterator[WordedWarning]:
     where = task.only or "features"
-    if isinstance(calibrator, TemperatureScalingCalibrator) and calibrator.at_bound:
-        text = f"the best temperature, {calibrator.temperature:g}, lies at a bound: scaling does not fit these data"
-        yield WordedWarning(code="at_bound", message=text, where=where)
-    if isinstance(calibrator, LogisticCalibrator) and quality(values, task.outcome).auroc == 1:
-        text = "right and wrong are told apart completely: nothing but the penalty bounds the coefficients"
-        yield WordedWarning(code="separated", message=text, where=where)
+    for code, text in calibrator.warnings(quality(values, task.outcome).auroc):
+        yield WordedWarning(code=code, message=text, where=where)
     inputs, outputs = distinct(task.columns.values()), distinct([values])
     if outputs < inputs:
         yield WordedWarning(code="merged_plateaus", message=MERGED.format(inputs=inputs, outputs=outputs), where=where)
     if task.only is not None:
-        one = task.columns[task.only]
-        change = values[one.argmax()] - values[one.argmin()]
+        column = task.columns[task.only]
+        change = values[column.argmax()] - values[column.argmin()]
         if change > 0 if task.falling else change < 0:
-            text = "the fit goes against the input: what was said to be surer came true less often"
+            text = "the fit goes against the input: more confident answers were right less often"
             yield WordedWarning(code="reversed_ranking", message=text, where=where)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from demur.items import Items
-    from demur.variants import Calibration
+    from demur.calibration import Calibration
 
 _SAFE_PRODUCT = 2.0**53
 

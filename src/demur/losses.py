@@ -21,12 +21,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """A named loss: `numerators(truth, answer)` over the divisor, which is 1 or the instrument's range."""
+    """A named loss: `numerators(truth, answer)` over the divisor, which is 1 or the instrument's range.
+
+    One `of_labels` is 0 or 1, and asks only whether two labels are equal.
+    """
 
     name: str
     meaning: str
     numerators: Numerators
     normalised: bool = False
+    of_labels: bool = False
 
     def divisor(self, instrument: Instrument | None) -> int:
         """What turns a numerator into a loss, and multiplies a loss back into score points."""
@@ -38,7 +42,7 @@ class Loss:
 
     def largest(self, instrument: Instrument | None) -> int | None:
         """The largest numerator there can be; None where nothing bounds the scores."""
-        if self.name == "zero_one":
+        if self.of_labels:
             return 1
         return instrument.range if instrument else None
 
@@ -65,7 +69,7 @@ LOSSES = {
     for entry in (
         Loss("abs", "abs(pred - gt)", _absolute_error),
         Loss("abs_norm", "abs(pred - gt)", _absolute_error, normalised=True),
-        Loss("zero_one", "1 if pred != gt else 0", _unequal),
+        Loss("zero_one", "1 if pred != gt else 0", _unequal, of_labels=True),
     )
 }
 

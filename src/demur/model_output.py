@@ -1,7 +1,7 @@
 """Signals from raw model output: what whoever produces a run file computes while the tokens are still at hand.
 
 Tokens are what chat endpoints return as `logprobs.content`: one entry per generated token, with its `logprob` and the
-`top_logprobs` of the most likely tokens at its place. Log-probabilities are natural logarithms.
+`top_logprobs` of the most likely tokens at its position. Log-probabilities are natural logarithms.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ def token_signals(tokens: Sequence[Mapping[str, Any]]) -> dict[str, float]:
     {'token_msp': 0.5, 'token_pe': 0.636514, 'token_energy': -0.287682}
     """
     entries = _listed("tokens", tokens)
-    logprobs = [_member(entry, "logprob", place) for place, entry in enumerate(entries)]
-    tops = [_member(entry, "top_logprobs", place) for place, entry in enumerate(entries)]
+    logprobs = [_member(entry, "logprob", index) for index, entry in enumerate(entries)]
+    tops = [_member(entry, "top_logprobs", index) for index, entry in enumerate(entries)]
     return {"token_msp": token_msp(logprobs), "token_pe": token_pe(tops), "token_energy": token_energy(tops)}
 
 
@@ -73,9 +73,9 @@ def consistency_signals(samples: Sequence[int | None]) -> dict[str, float | int 
 'consistency_na_rate': 0.25}
     """
     drawn = [plain(sample) for sample in _listed("samples", samples)]
-    for place, value in enumerate(drawn):
+    for index, value in enumerate(drawn):
         if value is not None and (type(value) is not int or abs(value) >= _HUGE):
-            raise UserError(f"sample {place}: {literal(value)}, expected an integer or null")
+            raise UserError(f"sample {index}: {literal(value)}, expected an integer or null")
     counts = Counter(drawn)
     most = max(counts.values())
     tied = [score for score, count in counts.items() if count == most]
@@ -97,14 +97,14 @@ def _listed(what: str, values: Any) -> list[Any]:
     return listed
 
 
-def _member(entry: Any, name: str, place: int) -> Any:
+def _member(entry: Any, name: str, index: int) -> Any:
     if not isinstance(entry, Mapping) or name not in entry:
-        raise UserError(f"token {place}: {literal(entry)}, expected an object with {name}")
+        raise UserError(f"token {index}: {literal(entry)}, expected an object with {name}")
     return entry[name]
 
 
 def _tops(top_logprobs: Any) -> list[list[float]]:
-    return [_top(entries, f"token {place}") for place, entries in enumerate(_listed("tokens", top_logprobs))]
+    return [_top(entries, f"token {index}") for index, entries in enumerate(_listed("tokens", top_logprobs))]
 
 
 def _top(entries: Any, where: str) -> list[float]:
@@ -113,8 +113,8 @@ def _top(entries: Any, where: str) -> list[float]:
         entries = list(entries.values())
     if isinstance(entries, str) or not hasattr(entries, "__iter__") or not entries:
         raise UserError(f"{where}: top_logprobs {literal(entries)}, expected a list that is not empty")
-    plain = [entry.get("logprob") if isinstance(entry, Mapping) else entry for entry in entries]
-    values = [_logprob(value, f"{where}, alternative {place}") for place, value in enumerate(plain)]
+    numbers = [entry.get("logprob") if isinstance(entry, Mapping) else entry for entry in entries]
+    values = [_logprob(value, f"{where}, alternative {index}") for index, value in enumerate(numbers)]
     if _logsumexp(values) > _ROUNDING * len(values):
         raise UserError(f"{where}: the probabilities of the alternatives add up to {math.exp(_logsumexp(values)):.6g}")
     return values

@@ -21,28 +21,27 @@ from demur.inference.key import Key, Pattern
 from demur.inference.rows import Row, Rule
 from demur.inference.warnings import about_calibration, about_sample
 from demur.items import Items
-from demur.quantities import Measure, default_measures
+from demur.quantities import Measure, quantities
 from demur.quantities.forecasts import BINS, Forecasts, checked_shares
 from demur.replicates import Replicates
 from demur.table import Table
 from demur.targets import target as target_named
+from demur.variants import check_probabilities
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from demur.calibration import Calibration
     from demur.drawing.picture import Picture
     from demur.inference.warnings import ResultWarning
     from demur.resample import Plan
-    from demur.variants import Calibration
 
     Floats = NDArray[np.float64]
 
 
-def _measures() -> Iterator[Measure]:
-    """Every quantity of forecasts that says whether a confidence is a probability."""
-    return (one for one in default_measures("forecasts") if "calibration" in one.quantity.shown)
+_HEADER = ("predicted", "count", "mean predicted", "fraction correct", "gap")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,13 +85,13 @@ class Bin:
 class Reliability:
     """Confidences read as probabilities: a table of bins, the calibration metrics, and estimates of them.
 
-    >>> found = reliability([0.9, 0.9, 0.9, 0.3], [1, 1, 0, 0])
-    >>> found
-    4 forecasts, 50.0% came true, said on average 0.75
-    said            count  mean said  came true      gap
-    [0.3, 0.4)          1      0.300      0.000   -0.300
-    [0.9, 1]            3      0.900      0.667   -0.233
-    >>> round(found.scores["ece"], 9)
+    >>> diagram = reliability([0.9, 0.9, 0.9, 0.3], [1, 1, 0, 0])
+    >>> diagram
+    4 forecasts, 50.0% correct, mean predicted 0.75
+    predicted       count  mean predicted  fraction correct      gap
+    [0.3, 0.4)          1           0.300             0.000   -0.300
+    [0.9, 1]            3           0.900             0.667   -0.233
+    >>> round(diagram.scores["ece"], 9)
     0.25
     """
 
@@ -112,29 +111,29 @@ class Reliability:
     def bins(self) -> tuple[Bin, ...]:
         """The bins that hold any forecast."""
         n_bins = self.forecasts.n_bins
-        places = np.unique(self.forecasts.bin_of).tolist()
+        numbers = np.unique(self.forecasts.bin_of).tolist()
         columns = (column[:, 0].tolist() for column in self.forecasts.bins)
         return tuple(
-            Bin(place / n_bins, (place + 1) / n_bins, int(count), said / count, came / count)
-            for place, count, said, came in zip(places, *columns, strict=True)
+            Bin(number / n_bins, (number + 1) / n_bins, int(count), predicted / count, correct / count)
+            for number, count, predicted, correct in zip(numbers, *columns, strict=True)
         )
 
     @cached_property
     def scores(self) -> dict[str, float]:
         """Every calibration quantity; nan where it is undefined."""
-        return {str(measure): float(measure(self.forecasts)[0]) for measure in _measures()}
+        return {
+            entry.name: float(entry.function(self.forecasts)[0]) for entry in quantities("forecasts", "calibration")
+        }
 
     @property
     def reasons(self) -> dict[str, str]:
         """Why a number is undefined, for each that is."""
-        undefined = {str(measure): measure.quantity.undefined for measure in _measures()}
-        return {name: undefined[name] for name, value in self.scores.items() if math.isnan(value)}
+        return {name: Measure.of(name).quantity.undefined for name, value in self.scores.items() if math.isnan(value)}
 
     def estimate(self, names: Iterable[str] | None = None, *, plan: Plan) -> WarnedEstimates:
         """Calibration quantities with cluster-bootstrap intervals."""
-        chosen = [*_measures()] if names is None else [Measure.of(name, "forecasts") for name in names]
-        view = _OutcomeView(self)
-        rule = Rule("expanded_percentile")
+        view, rule = _OutcomeView(self), Rule("expanded_percentile")
+        chosen = [Measure.of(name, "forecasts") for name in (self.scores if names is None else names)]
         rows = [
             Row(Key("", str(measure)), view, measure, measure, float(measure(self.forecasts)[0]), rule, rule)
             for measure in chosen
@@ -143,27 +142,14 @@ class Reliability:
         return WarnedEstimates(estimated(rows, plan=plan)[0], warned)
 
     def __repr__(self) -> str:
-        head = f"{'said':14}{'count':>7}{'mean said':>11}{'came true':>11}{'gap':>9}"
-        lines = [f"{name:14}{count:>7}{said:>11}{came:>11}{gap:>9}" for name, count, said, came, gap in self._rows()]
-        warned = [f"warning ({one.code}): {one.message()}" for one in self.warnings]
-        return "\n".join([self._summary(), head, *lines, *warned])
+        lines = ["{:14}{:>7}{:>16}{:>18}{:>9}".format(*cells) for cells in (_HEADER, *map(_cells, self.bins))]
+        warned = [f"warning ({warning.code}): {warning.message()}" for warning in self.warnings]
+        return "\n".join([self._summary(), *lines, *warned])
 
     def _summary(self) -> str:
         total = self.forecasts.total[0]
-        came, said = self.forecasts.came_true[0] / total, self.forecasts.given.sum() / total
-        return f"{int(total)} forecasts, {came:.1%} came true, said on average {said:.3g}"
-
-    def _rows(self) -> list[tuple[str, str, str, str, str]]:
-        return [
-            (
-                _span(b),
-                str(b.count),
-                f"{b.mean_predicted:.3f}",
-                f"{b.fraction_correct:.3f}",
-                f"{b.gap:+z.3f}".replace("+0.000", "0.000"),
-            )
-            for b in self.bins
-        ]
+        correct, predicted = self.forecasts.came_true[0] / total, self.forecasts.given.sum() / total
+        return f"{int(total)} forecasts, {correct:.1%} correct, mean predicted {predicted:.3g}"
 
     def svg(self, label: str = "confidence") -> str:
         """The reliability diagram."""
@@ -171,18 +157,20 @@ class Reliability:
 
     def _repr_html_(self) -> str:
         numbers = ", ".join(f"{name} {v:.4g}" for name, v in self.scores.items() if not math.isnan(v))
-        header = ("said", "count", "mean said", "came true", "gap")
-        return f"<div>{self.svg()}{html_table(header, self._rows(), f'{self._summary()}; {numbers}')}</div>"
+        table = html_table(_HEADER, [*map(_cells, self.bins)], f"{self._summary()}; {numbers}")
+        return f"<div>{self.svg()}{table}</div>"
 
 
 def reliability_picture(forecasts: Mapping[str, Reliability]) -> Picture:
     """The reliability diagrams of some forecasts in one, by label."""
     series = [
-        ReliabilityBins.of(label, look_at(index).style, ((b.said, b.came_true, b.count) for b in each.bins))
+        ReliabilityBins.of(
+            label, look_at(index).style, ((b.mean_predicted, b.fraction_correct, b.count) for b in each.bins)
+        )
         for index, (label, each) in enumerate(forecasts.items())
     ]
-    words = "Share that came true against what was said."
-    return reliability_diagram(series, words, ("what was said", "share that came true"))
+    words = "Fraction correct against mean predicted."
+    return reliability_diagram(series, words, ("mean predicted", "fraction correct"))
 
 
 def reliability(  # noqa: PLR0913  (each is a column, or says how to read one)
@@ -205,7 +193,7 @@ def reliability(  # noqa: PLR0913  (each is a column, or says how to read one)
         if calibration is not None or target is not None:
             raise UserError("a calibration and a target are for the items of a reader: give them as data")
         if outcome is None:
-            raise UserError("give the outcomes: 1 where it came true, 0 where not")
+            raise UserError("give the outcomes: 1 where it is correct, 0 where not")
         return Reliability.of(grade_units(confidence, loss=outcome, clusters=clusters, data=data), n_bins)
     if outcome is not None or clusters is not None:
         raise UserError("items bring their own outcomes and clusters: leave those out, and name a target")
@@ -214,17 +202,15 @@ def reliability(  # noqa: PLR0913  (each is a column, or says how to read one)
 
 
 def _graded(items: Items, confidence: str, calibration: Calibration | None, target: str) -> Graded:
-    found = confidence_named(items, confidence, calibration)
-    outside = (found.values < 0) | (found.values > 1)
-    if outside.any():
-        unit = int(np.argmax(outside))
-        raise UserError(
-            f"{items.place(unit)}: {found.name} {found.values[unit]:g}, expected a number from 0 to 1: what is no "
-            f"probability can be calibrated to be one (demur calibrate --method platt --variant {found.name})"
-        )
-    graded = grade(items, loss="zero_one", confidence=found)
+    made = confidence_named(items, confidence, calibration)
+    way_out = f": calibrate it to be one (demur calibrate --method platt --variant {made.name})"
+    check_probabilities(items, made.name, made.values[items.answered], way_out)
+    graded = grade(items, loss="zero_one", confidence=made)
     return replace(graded, loss=target_named(target).values(items), loss_name=target, largest_loss=1)
 
 
-def _span(one: Bin) -> str:
-    return f"[{one.low:.4g}, {one.high:.4g}{']' if one.high == 1 else ')'}"
+def _cells(row: Bin) -> tuple[str, ...]:
+    """A bin as a row of a table."""
+    span = f"[{row.low:.4g}, {row.high:.4g}{']' if row.high == 1 else ')'}"
+    gap = f"{row.gap:+z.3f}".replace("+0.000", "0.000")
+    return span, str(row.count), f"{row.mean_predicted:.3f}", f"{row.fraction_correct:.3f}", gap

@@ -14,7 +14,7 @@ class Signal:
     """What a declared signal can be: a number between two bounds, a count, or text.
 
     `cautious` stands in for a null where the signal is a feature of a calibrator: a value that claims no more than is
-    known. A signal that is surer the lower it is has no such value, nor has one without a lower end.
+    known. A signal that is more confident the lower it is has none, nor has one without a lower end.
     """
 
     name: str
@@ -22,7 +22,7 @@ class Signal:
     high: float = math.inf
     whole: bool = False
     text: bool = False
-    lower_is_surer: bool = False
+    lower_is_more_confident: bool = False
     cautious: float | None = None
 
     @property
@@ -61,9 +61,9 @@ SIGNALS = {
         Signal("retrieval_similarity_max", cautious=0),
         Signal("verbalized_confidence", low=1, high=5, cautious=3),
         Signal("token_msp", low=0, high=1, cautious=0),
-        Signal("token_pe", low=0, lower_is_surer=True),
+        Signal("token_pe", low=0, lower_is_more_confident=True),
         Signal("token_energy"),
         Signal("consistency_modal_confidence", low=0, high=1, cautious=0),
-        Signal("consistency_score_std", low=0, lower_is_surer=True),
+        Signal("consistency_score_std", low=0, lower_is_more_confident=True),
     )
 }

@@ -49,7 +49,7 @@ FEW_SHOT = System(reluctance=0.247, noise=2.9)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class People:
-    """What is the case, whatever a system makes of it: one row a participant, one column an item.
+    """What is the case, whatever a system makes of it: one row per participant, one column per item.
 
     `peculiarity` is what makes every system err in the same direction on a participant.
     """
@@ -109,17 +109,15 @@ class Run:
         names = self.people.instrument.items
         results: list[dict[str, Any]] = []
         for person, truth in enumerate(self.people.truth.tolist()):
-            said = [
-                score if answered else None
-                for score, answered in zip(self.answer[person].tolist(), self.answered[person].tolist(), strict=True)
-            ]
+            given = zip(self.answer[person].tolist(), self.answered[person].tolist(), strict=True)
+            answers = [score if answered else None for score, answered in given]
             signals = {
                 name: {signal: plain(values[person, item]) for signal, values in self.signals.items()}
                 for item, name in enumerate(names)
             }
             maps = {
                 "ground_truth_items": dict(zip(names, truth, strict=True)),
-                "predicted_items": dict(zip(names, said, strict=True)),
+                "predicted_items": dict(zip(names, answers, strict=True)),
                 "item_signals": signals,
             }
             results.append({"participant_id": first_id + person, "success": True, "error": None} | maps)
@@ -128,12 +126,22 @@ class Run:
         return {"provenance": {"mode": mode, "split": "simulated"}, "results": {"mode": mode, "results": results}}
 
 
-def make_people(participants: int, *, seed: int, instrument: Instrument = PHQ8, correlation: float = 0.6) -> People:
-    """Participants whose items are alike: `correlation` is how much of everything about an item is the person's."""
-    if type(participants) is not int or participants < 1:
-        raise UserError(f"participants {literal(participants)}, expected an integer, 1 or more")
+def check_count(name: str, value: Any, least: int = 1) -> None:
+    """So many of something there can be."""
+    if type(value) is not int or value < least:
+        raise UserError(f"{name} {literal(value)}, expected an integer, {least} or more")
+
+
+def check_people(participants: Any, correlation: Any) -> None:
+    """A population that can be made up."""
+    check_count("participants", participants)
     if not isinstance(correlation, (int, float)) or not 0 <= correlation <= 1:
         raise UserError(f"correlation {literal(correlation)}, expected a number from 0 to 1")
+
+
+def make_people(participants: int, *, seed: int, instrument: Instrument = PHQ8, correlation: float = 0.6) -> People:
+    """Participants whose items are alike: `correlation` is how much of everything about an item is the person's."""
+    check_people(participants, correlation)
     rng = np.random.default_rng([checked_seed(seed), 0])
     shape = (participants, len(instrument.items))
     middle = (instrument.minimum + instrument.maximum) / 2 - 0.1 * instrument.range
@@ -166,15 +174,14 @@ def simulated_run(
     run_id: str = "simulated",
 ) -> dict[str, Any]:
     """A run file with two experiments, zero_shot and few_shot, on the same people."""
-    if type(failures) is not int or failures < 0:
-        raise UserError(f"failures {literal(failures)}, expected an integer, 0 or more")
+    check_count("failures", failures, least=0)
     people = make_people(participants, seed=seed, instrument=instrument, correlation=correlation)
     systems = {"zero_shot": ZERO_SHOT, "few_shot": FEW_SHOT}
     return {
         "run_metadata": {"run_id": run_id, "git_commit": None},
         "experiments": [
-            run_system(people, system, seed=seed + place).experiment(mode, failures=failures)
-            for place, (mode, system) in enumerate(systems.items())
+            run_system(people, system, seed=seed + index).experiment(mode, failures=failures)
+            for index, (mode, system) in enumerate(systems.items())
         ],
     }
 

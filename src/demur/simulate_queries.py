@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from demur.draws import checked_seed
-from demur.errors import UserError, literal
+from demur.simulate import check_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,8 +29,7 @@ HEADER = (
 
 def simulated_queries(posts: int, *, seed: int) -> str:
     """A per-query CSV file of two systems: a retriever, and a reranker that also selects and gives a probability."""
-    if type(posts) is not int or posts < 1:
-        raise UserError(f"posts {literal(posts)}, expected an integer, 1 or more")
+    check_count("posts", posts)
     rng = np.random.default_rng(checked_seed(seed))
     lines = [",".join(HEADER)]
     for post in range(posts):

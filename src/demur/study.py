@@ -13,23 +13,22 @@ from typing import TYPE_CHECKING
 
 from demur.curve import Curve
 from demur.draws import checked_seed
-from demur.errors import UserError, literal
-from demur.inference.key import Key, Minus
+from demur.inference.key import Minus
 from demur.instruments import PHQ8, Instrument
+from demur.losses import loss as loss_named
 from demur.quantities import Measure
 from demur.resample import Plan
 from demur.results.selective import compare, estimate
-from demur.simulate import FEW_SHOT, ZERO_SHOT, People, System, make_people, run_system
+from demur.simulate import FEW_SHOT, ZERO_SHOT, People, System, check_count, check_people, make_people, run_system
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from demur.graded import Graded
-    from demur.inference.estimates import Estimate, Estimates
+    from demur.inference.estimates import Estimate
     from demur.resample import Progress
 
 SINGLE = ("aurc", "augrc", "cmax", "risk@0.3")
 PAIRED = ("aurc", "augrc", "augrc@C_common")
+_INTERVALS = ("recommended", "percentile", "item-level")
 _AT_LARGE = 200_000
 
 
@@ -45,6 +44,10 @@ class Design:
     correlation: float = 0.6
     instrument: Instrument = PHQ8
 
+    def __post_init__(self) -> None:
+        check_people(self.participants, self.correlation)
+        loss_named(self.loss)
+
     def people(self, participants: int, seed: int) -> People:
         """So many made-up participants of this design."""
         return make_people(participants, seed=seed, instrument=self.instrument, correlation=self.correlation)
@@ -55,7 +58,7 @@ class Tally:
     """How often the intervals of one number contain its true value."""
 
     truth: float
-    covered: dict[str, int] = field(default_factory=dict)
+    held: dict[str, int] = field(default_factory=dict)
     widths: list[float] = field(default_factory=list)
     datasets: int = 0
 
@@ -65,15 +68,15 @@ class Tally:
         intervals = {"recommended": estimate.recommended, "percentile": estimate.percentile}
         if unclustered is not None:
             intervals["item-level"] = unclustered.percentile
-        for name, ends in intervals.items():
-            inside = ends is not None and ends.low <= self.truth <= ends.high
-            self.covered[name] = self.covered.get(name, 0) + inside
+        for name, interval in intervals.items():
+            inside = interval is not None and interval.low <= self.truth <= interval.high
+            self.held[name] = self.held.get(name, 0) + inside
         if estimate.recommended is not None:
             self.widths.append(estimate.recommended.high - estimate.recommended.low)
 
     def share(self, interval: str) -> float:
         """Share of the data sets in which the interval contains the true value."""
-        return self.covered.get(interval, 0) / self.datasets
+        return self.held.get(interval, 0) / self.datasets
 
 
 def coverage(
@@ -81,19 +84,21 @@ def coverage(
 ) -> dict[str, Tally]:
     """Simulate many data sets of one design and count which intervals contain the numbers of the population."""
     checked_seed(seed)
-    for name, value in (("datasets", datasets), ("n_resamples", n_resamples)):
-        if type(value) is not int or value < 1:
-            raise UserError(f"{name} {literal(value)}, expected an integer, 1 or more")
+    check_count("datasets", datasets)
+    check_count("n_resamples", n_resamples)
     tallies = {name: Tally(truth) for name, truth in _truths(design, seed).items()}
-    for index in range(datasets):
-        left, right = _data_set(design, seed + 1 + index)
-        plan = Plan(n_resamples, seed=index)
-        pair = compare({"left": left, "right": right}, SINGLE, plan=plan)
-        unclustered = estimate(replace(left, clusters=None), SINGLE, plan=plan)
-        for name, number in _numbers(pair):
-            tallies[name].add(number, unclustered[name] if name in SINGLE else None)
+    for number in range(datasets):
+        systems = _data_set(design, seed + 1 + number)
+        plan = Plan(n_resamples, seed=number)
+        table = compare(systems, SINGLE, plan=plan)
+        unclustered = estimate(replace(systems["left"], clusters=None), SINGLE, plan=plan)
+        for name in SINGLE:
+            tallies[name].add(table.one(system="left", quantity=name), unclustered[name])
+        for name in PAIRED:
+            difference = table.one(system="right", quantity=name, minus=Minus("system", "left"))
+            tallies[f"Δ{name}"].add(difference, None)
         if progress:
-            progress(index + 1, datasets)
+            progress(number + 1, datasets)
     return tallies
 
 
@@ -106,11 +111,9 @@ def report(design: Design, tallies: dict[str, Tally]) -> str:
         f"{'':16}{'truth':>10}{'recommended':>13}{'percentile':>12}{'item-level':>12}{'mean width':>12}",
     ]
     for name, tally in tallies.items():
-        kinds = ("recommended", "percentile", "item-level")
-        shares = (f"{tally.share(kind):.1%}" if kind in tally.covered else "" for kind in kinds)
-        recommended, percentile, items = shares
-        cells = f"{tally.truth:10.4f}{recommended:>13}{percentile:>12}{items:>12}{_mean(tally.widths):12.4f}"
-        lines.append(f"{name:16}{cells}")
+        shares = [f"{tally.share(kind):.1%}" if kind in tally.held else "" for kind in _INTERVALS]
+        cells = "{:>13}{:>12}{:>12}".format(*shares)
+        lines.append(f"{name:16}{tally.truth:10.4f}{cells}{_mean(tally.widths):12.4f}")
     return "\n".join(lines)
 
 
@@ -121,9 +124,9 @@ def _truths(design: Design, seed: int) -> dict[str, float]:
         for system in (design.left, design.right)
     )
     common = f"augrc@{min(left.cmax, right.cmax):.9f}"
-    deltas = {f"Δ{name}": _taken(name, right) - _taken(name, left) for name in ("aurc", "augrc")}
-    at_common = {"Δaugrc@C_common": _taken(common, right) - _taken(common, left)}
-    return {name: _taken(name, left) for name in SINGLE} | deltas | at_common
+    exact = {"augrc@C_common": common}
+    deltas = {f"Δ{name}": _taken(exact.get(name, name), right) - _taken(exact.get(name, name), left) for name in PAIRED}
+    return {name: _taken(name, left) for name in SINGLE} | deltas
 
 
 def _taken(name: str, curve: Curve) -> float:
@@ -134,16 +137,10 @@ def _mean(values: list[float]) -> float:
     return math.fsum(values) / len(values) if values else math.nan
 
 
-def _data_set(design: Design, seed: int) -> tuple[Graded, Graded]:
+def _data_set(design: Design, seed: int) -> dict[str, Graded]:
     people = design.people(design.participants, seed)
-    sides = enumerate((design.left, design.right))
-    runs = (run_system(people, system, seed=2 * seed + side) for side, system in sides)  # no two runs share a seed
-    left, right = (run.graded(design.loss, design.confidence) for run in runs)
-    return left, right
-
-
-def _numbers(pair: Estimates) -> Iterator[tuple[str, Estimate]]:
-    for name in SINGLE:
-        yield name, pair[Key("left", name)]
-    for name in PAIRED:
-        yield f"Δ{name}", pair[Key("right", name, minus=Minus("system", "left"))]
+    systems = {"left": design.left, "right": design.right}
+    return {
+        name: run_system(people, system, seed=2 * seed + index).graded(design.loss, design.confidence)
+        for index, (name, system) in enumerate(systems.items())  # no two runs share a seed
+    }

@@ -20,10 +20,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A number from 0 to 1 for every answer; `binary` ones are 0 or 1."""
+    """A number from 0 to 1 for every answer; `binary` ones are 0 or 1. `expected` says what predicting it gives."""
 
     name: str
     meaning: str
+    expected: str
     values: Callable[[Items], NDArray[np.float64]]
     binary: bool = True
 
@@ -37,16 +38,26 @@ def _within(items: Items, points: int) -> NDArray[np.float64]:
 
 
 def _closeness(items: Items) -> NDArray[np.float64]:
-    normalised = LOSSES["abs_norm"]
-    return 1 - _error(items) / normalised.divisor(items.instrument)
+    return 1 - _error(items) / LOSSES["abs_norm"].divisor(items.instrument)
 
 
 TARGETS = {
     target.name: target
     for target in (
-        Target("correctness", "1 if pred = gt, else 0", lambda items: _within(items, 0)),
-        Target("near_correct", "1 if abs(pred - gt) ≤ 1, else 0", lambda items: _within(items, 1)),
-        Target("loss", "1 - abs(pred - gt) / range", _closeness, binary=False),
+        Target("correctness", "1 if pred = gt, else 0", "the chance of being right", lambda items: _within(items, 0)),
+        Target(
+            "near_correct",
+            "1 if abs(pred - gt) ≤ 1, else 0",
+            "the chance of being right to within a point",
+            lambda items: _within(items, 1),
+        ),
+        Target(
+            "loss",
+            "1 - abs(pred - gt) / range",
+            "an expected closeness, 1 where nothing is wrong",
+            _closeness,
+            binary=False,
+        ),
     )
 }
 

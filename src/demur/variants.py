@@ -1,15 +1,15 @@
-"""Variants: confidences made from signals, each a registered function of columns. Higher is surer."""
+"""Variants: confidences made from signals, each a registered function of columns. Higher is more confident."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from demur.columns import Column
-from demur.errors import UserError, shown
+from demur.errors import UserError, and_more, shown
 from demur.features import Need
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from demur.calibration import Calibration
     from demur.items import Items
 
     Floats = NDArray[np.float64]
@@ -47,45 +48,6 @@ def distinct(columns: Iterable[Floats]) -> int:
     return len(np.unique(np.column_stack([*columns]), axis=0))
 
 
-class Training(Protocol):
-    """Which run a calibration was fitted on."""
-
-    @property
-    def sha256(self) -> str | None:
-        """The fingerprint of its file."""
-
-    @property
-    def run_id(self) -> str | None:
-        """Its run id."""
-
-
-class Calibration(Protocol):
-    """What a calibrated confidence needs: a map from columns to numbers, fitted on features or on a variant."""
-
-    @property
-    def method(self) -> str:
-        """The method by its artifact name."""
-
-    @property
-    def features(self) -> tuple[str, ...] | None:
-        """The signals it was fitted on, if it was fitted on signals."""
-
-    @property
-    def variant(self) -> str | None:
-        """The variant it was fitted on, if it was fitted on one."""
-
-    @property
-    def target(self) -> str:
-        """What it predicts of an answer."""
-
-    @property
-    def training(self) -> Training:
-        """The run it was fitted on."""
-
-    def __call__(self, columns: Mapping[str, Floats]) -> Floats:
-        """Calibrated values of columns given by name."""
-
-
 @dataclass(frozen=True, slots=True)
 class Variant:
     """A registered function of signals. `low` and `high` bound what it gives; `composite` ones are rounded.
@@ -100,7 +62,7 @@ class Variant:
     low: float = -math.inf
     high: float = math.inf
     composite: bool = False
-    higher_is_surer: bool = True
+    higher_is_more_confident: bool = True
 
     @property
     def meaning(self) -> str:
@@ -110,7 +72,7 @@ class Variant:
     @property
     def is_probability(self) -> bool:
         """Whether its values can be read as probabilities."""
-        return self.higher_is_surer and self.low >= 0 and self.high <= 1
+        return self.higher_is_more_confident and self.low >= 0 and self.high <= 1
 
     def problem(self, items: Items) -> str | None:
         """Why a run cannot serve it: the first signal that is missing or null without a meaning."""
@@ -118,8 +80,7 @@ class Variant:
 
     def of(self, items: Items) -> Confidence:
         """The confidence of a run that can serve it, not yet rounded."""
-        made = self.function(*(need.numbers(items) for need in self.needs))
-        values = placed(self.name, items, made)
+        values = spread(self.name, items, self.function(*(need.numbers(items) for need in self.needs)))
         checked = np.round(values, DECIMALS) if self.composite else values
         outside = (checked < self.low) | (checked > self.high)
         if outside.any():
@@ -130,7 +91,7 @@ class Variant:
         filled = {need.signal: need.filled(items) for need in self.needs if need.null is not None}
         return Confidence(
             name=self.name,
-            values=values if self.higher_is_surer else -values,
+            values=values if self.higher_is_more_confident else -values,
             nulls_filled={signal: count for signal, count in filled.items() if count},
         )
 
@@ -143,12 +104,12 @@ def variant(
     *needs: str | Need,
     bounds: tuple[float, float] = (-math.inf, math.inf),
     composite: bool = False,
-    higher_is_surer: bool = True,
+    higher_is_more_confident: bool = True,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register a function of signal columns as a confidence variant.
 
     It gets one array per signal, answered units only and nulls as the `Need` declares, and gives an array. Values out
-    of bounds are an error. If higher is not surer, the confidence is the negative of what it gives.
+    of bounds are an error. If higher is not more confident, the confidence is the negative of what it gives.
 
     >>> @variant("twice_the_evidence", "llm_evidence_count", bounds=(0, math.inf))
     ... def twice_the_evidence(count):
@@ -164,7 +125,7 @@ def variant(
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
         wanted = tuple(Need(need) if isinstance(need, str) else need for need in needs)
-        VARIANTS[name] = Variant(name, wanted, function, *bounds, composite, higher_is_surer)
+        VARIANTS[name] = Variant(name, wanted, function, *bounds, composite, higher_is_more_confident)
         return function
 
     return register
@@ -183,7 +144,7 @@ def evidence_share(count: Floats) -> Floats:
 
 
 def spoken_share(spoken: Floats) -> Floats:
-    """A confidence said aloud on the scale 1 to 5, as a share.
+    """A verbalized confidence on the scale 1 to 5, as a share.
 
     >>> spoken_share(np.array([1.0, 3.0, 5.0])).tolist()
     [0.0, 0.5, 1.0]
@@ -273,13 +234,22 @@ def hybrid_consistency(agreement: Floats, count: Floats, similarity: Floats) -> 
     return 0.4 * agreement + 0.3 * evidence_share(count) + 0.3 * _clipped(similarity)
 
 
-def placed(name: str, items: Items, made: Any) -> Floats:
-    """Values of the answered units in their places among all units; each must be a finite number."""
-    column = Column.from_sequence(made)
+def check_probabilities(items: Items, name: str, values: Floats, way_out: str) -> None:
+    """Values of the answered units are probabilities, or an error names the first that is not, and a way out."""
+    outside = np.flatnonzero((values < 0) | (values > 1))
+    if outside.size:
+        unit = items.place(int(np.flatnonzero(items.answered)[outside[0]]))
+        text = f"{unit}: {shown(name)} {values[outside[0]]:g}, expected a number from 0 to 1"
+        raise UserError(and_more(text, outside.size) + way_out)
+
+
+def spread(name: str, items: Items, answers: Any) -> Floats:
+    """Values of the answered units spread over all units, nan elsewhere; each must be a finite number."""
+    column = Column.from_sequence(answers)
     answered = np.flatnonzero(items.answered)
     if len(column) != len(answered):
         raise UserError(f"{name}: {len(column)} values, expected one for each of {len(answered)} answered units")
-    column.refuse(~column.usable(), name, "a finite number", lambda place: items.place(int(answered[place])))
+    column.refuse(~column.usable(), name, "a finite number", lambda index: items.place(int(answered[index])))
     values = np.full(len(items), np.nan)
     values[answered] = column.values
     return values

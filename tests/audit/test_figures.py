@@ -4,7 +4,10 @@ import pytest
 
 from demur import UserError
 from demur.audit.figures import CUT_OFF, Expected, Printed, finding, flattened
+from demur.audit.loops import LOOPS
+from demur.audit.reported.measures import is_of_queries
 from demur.audit.reported.names import quantity_named
+from demur.audit.reported.run_views import CALIBRATION, SELECTIVE
 from demur.strict_json import loads
 
 
@@ -88,6 +91,13 @@ def test_a_figure_is_known_however_it_is_spelled(names, figure, number):
 )
 def test_what_has_no_definition_here_is_not_guessed(name):
     assert quantity_named(name) is None
+
+
+def test_every_quantity_is_known_by_its_own_name_and_is_of_runs_or_of_rankings():
+    for name in LOOPS:
+        quantity = quantity_named(name.replace("=F", "=0.05").replace("@C", "@0.3").replace("@K", "@10"))
+        assert quantity.name == name
+        assert is_of_queries(quantity) or name in SELECTIVE | CALIBRATION
 
 
 def test_a_bare_0_or_1_is_exact_only_for_a_share():

@@ -87,6 +87,7 @@ def test_every_figure_changed_in_its_last_digit_is_found_and_no_other_is_blamed(
     for path, value in flattened(content):
         found = audited_retrieval(queries_of_both, changed(content, path, off_by_one_digit(value)))
         differs = [one.key for one in found if one.status == "differs"]
+        assert all(one.cause for one in found if one.status != "match")
         if path == ("reranked", "skip_no_positives"):
             assert ".".join(path) in differs, "a flag that is wrong makes the figures it stands for wrong too"
         else:

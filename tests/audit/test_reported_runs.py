@@ -256,6 +256,13 @@ class TestNames:
             wrong = audited_runs(runs, loads(json.dumps(moved), number=Printed.of))
             assert [one.path for one in wrong if one.status != "match"] == [(name, "llm", "n_units")]
 
+    def test_a_run_may_be_called_after_the_quantity_that_is_reported_of_it(self, tmp_path):
+        path = written(tmp_path, run(experiment(participant(1), mode="cmax")), "aurc.json")
+        assert verdicts(runs_to_audit([path]), {"cmax": 1.0, "aurc": {"aurc": 0.0}}) == {
+            "cmax": ("match", None),
+            "aurc.aurc": ("match", None),
+        }
+
     def test_runs_of_one_mode_are_called_by_their_ids_or_paths(self, tmp_path):
         one = run(experiment(participant(1)))
         other = one | {"run_metadata": {"run_id": "r2"}}

@@ -1,30 +1,29 @@
-"""What is said of a retrieval artifact in words: the same on the console and on the page, and only what is shown."""
+"""What is said of retrieval in words: the same on the console and on the page, and only what is shown."""
 
 import pytest
 
+from demur.inference.key import Key
 from demur.ranking_columns import rankings_of
 from demur.report.html import report_html
-from demur.report.retrieval_text import retrieval_text
+from demur.report.retrieval.console import retrieval_text
+from demur.report.retrieval.sentences import verdict
 from demur.resample import Plan
-from demur.retrieval_artifact import retrieval_metrics_of
-from demur.retrieval_evaluation import evaluate_retrieval
-from demur.retrieval_numbers import RetrievalSettings
-from demur.retrieval_results import retrieval_metrics_artifact
-from demur.retrieval_verdict import retrieval_verdict
+from demur.results.retrieval import RetrievalSettings, evaluate_retrieval
 from pages import Page
+from retrievals import with_rows
 
 FIRST, SECOND, MISSED, EMPTY = ["a", "b"], ["b", "a"], ["b", "c"], []
 HALF = [set(), {"a"}] * 20
 
 
 def made(resamples=200, gold=None, depths=(1, 10), prob=None, **lists):
-    """An artifact of systems by name: one query a post, whose only evidence is `a` unless `gold` says otherwise."""
+    """Results of systems by name: one query a post, whose only evidence is `a` unless `gold` says otherwise."""
     size = len(next(iter(lists.values())))
     gold = gold or [{"a"}] * size
     extra = {"prob": prob} if prob else {}
     systems = {name: rankings_of(gold, ranked, **extra) for name, ranked in lists.items()}
     plan = Plan(resamples, seed=1 if resamples else None)
-    return retrieval_metrics_artifact(evaluate_retrieval(systems, settings=RetrievalSettings(depths=depths), plan=plan))
+    return evaluate_retrieval(systems, settings=RetrievalSettings(depths=depths), plan=plan)
 
 
 def mixed(good, bad, count=40):
@@ -33,37 +32,37 @@ def mixed(good, bad, count=40):
 
 
 def test_a_clear_difference_names_the_better_system_on_either_side():
-    found = retrieval_verdict(made(old=mixed(SECOND, MISSED), new=mixed(FIRST, SECOND)))
+    found = verdict(made(old=mixed(SECOND, MISSED), new=mixed(FIRST, SECOND)))
     assert found.headline == "new ranks the evidence better than old."
     assert found.sentences[0] == "Of 40 queries 40 (100.0%) have evidence to find."
     assert found.sentences[1].startswith("Where there is evidence old reaches an nDCG@10 of 0.4732 [")
     assert found.sentences[1].endswith("]: new is better.")
-    swapped = retrieval_verdict(made(new=mixed(FIRST, SECOND), old=mixed(SECOND, MISSED)))
+    swapped = verdict(made(new=mixed(FIRST, SECOND), old=mixed(SECOND, MISSED)))
     assert swapped.headline == "new ranks the evidence better than old."
 
 
 def test_no_difference_names_neither():
     noise = [FIRST if post % 2 else SECOND for post in range(40)]
-    found = retrieval_verdict(made(one=noise, other=noise[1:] + noise[:1]))
+    found = verdict(made(one=noise, other=noise[1:] + noise[:1]))
     assert found.headline == "Neither system is shown to rank the evidence better."
-    assert found.sentences[1].endswith("; the interval holds 0, so neither is shown to be better.")
+    assert found.sentences[1].endswith("; the interval includes 0, so neither is shown to be better.")
 
 
 def test_the_same_lists_twice_have_no_interval_and_no_winner():
-    found = retrieval_verdict(made(one=mixed(FIRST, SECOND), other=mixed(FIRST, SECOND)))
+    found = verdict(made(one=mixed(FIRST, SECOND), other=mixed(FIRST, SECOND)))
     assert found.headline == "Neither system is shown to rank the evidence better."
 
 
 def test_one_system_alone_is_not_called_better():
-    found = retrieval_verdict(made(only=mixed(FIRST, MISSED)))
+    found = verdict(made(only=mixed(FIRST, MISSED)))
     assert found.headline.startswith("only reaches an nDCG@10 of 0.75 [")
     assert found.headline.endswith("] where there is evidence.")
 
 
 def test_too_few_posts_take_the_strength_out_of_it():
-    found = retrieval_verdict(made(old=mixed(SECOND, MISSED, 12), new=mixed(FIRST, SECOND, 12)))
+    found = verdict(made(old=mixed(SECOND, MISSED, 12), new=mixed(FIRST, SECOND, 12)))
     assert found.headline == "new looks better at ranking the evidence, but too few posts stand behind that."
-    assert "12 posts: intervals from fewer than 40 are rough." in found.cautions
+    assert "12 posts: intervals from fewer than 40 are rough." in found.warnings
 
 
 @pytest.mark.parametrize(
@@ -71,46 +70,48 @@ def test_too_few_posts_take_the_strength_out_of_it():
     [(0, 40, "nothing was resampled"), (50, 40, "too few resamples to decide"), (200, 1, "one post decides nothing")],
 )
 def test_nothing_is_decided_without_posts_and_draws(resamples, posts, reason):
-    found = retrieval_verdict(made(resamples, old=mixed(SECOND, MISSED, posts), new=mixed(FIRST, SECOND, posts)))
+    found = verdict(made(resamples, old=mixed(SECOND, MISSED, posts), new=mixed(FIRST, SECOND, posts)))
     assert found.headline == f"No conclusion: {reason}."
     assert found.sentences[1].endswith(f"({reason}).")
 
 
 def test_nothing_returned_is_said_and_ranks_nothing():
-    alone = retrieval_verdict(made(silent=[EMPTY] * 40))
+    alone = verdict(made(silent=[EMPTY] * 40))
     assert alone.headline == "silent returned nothing: there is nothing to judge."
-    both = retrieval_verdict(made(silent=[EMPTY] * 40, mute=[EMPTY] * 40))
+    both = verdict(made(silent=[EMPTY] * 40, mute=[EMPTY] * 40))
     assert both.headline == "No system returned anything: there is nothing to judge."
-    one = retrieval_verdict(made(silent=[EMPTY] * 40, new=mixed(FIRST, SECOND)))
+    one = verdict(made(silent=[EMPTY] * 40, new=mixed(FIRST, SECOND)))
     assert one.headline == "new ranks the evidence better than silent."
     assert one.failures == ("silent returned nothing for any query: every ranking number of it is 0.",)
 
 
 def test_without_gold_there_is_nothing_to_find():
-    found = retrieval_verdict(made(gold=[set()] * 40, old=[SECOND] * 40, new=[FIRST] * 40))
+    found = verdict(made(gold=[set()] * 40, old=[SECOND] * 40, new=[FIRST] * 40))
     assert found.headline == "No query has gold: there is nothing to find, and no ranking to judge."
     assert found.sentences == ("Of 40 queries 0 (0.0%) have evidence to find.",)
 
 
 def test_one_class_only_has_nothing_to_detect():
-    found = retrieval_verdict(made(only=mixed(FIRST, SECOND), prob=[0.5] * 39 + [0.6]))
+    found = verdict(made(only=mixed(FIRST, SECOND), prob=[0.5] * 39 + [0.6]))
     assert found.sentences[-1].startswith("All queries have evidence, or none has: there is nothing to detect")
-    sorted_out = retrieval_verdict(made(gold=HALF, only=mixed(FIRST, SECOND), prob=[0.25, 0.75] * 20))
+    sorted_out = verdict(made(gold=HALF, only=mixed(FIRST, SECOND), prob=[0.25, 0.75] * 20))
     assert sorted_out.sentences[-1].startswith("The probability tells queries with evidence from those without")
     assert "AUROC of 1" in sorted_out.sentences[-1]
 
 
 def test_probabilities_that_differ_are_told_with_their_systems():
-    content = made(old=mixed(SECOND, MISSED), new=mixed(FIRST, SECOND), gold=HALF, prob=[0.25, 0.75] * 20).to_json()
-    shared = [said for said in retrieval_verdict(retrieval_metrics_of(content)).sentences if "AUROC" in said]
-    assert [said.partition(" tells")[0] for said in shared] == ["The probability"]
-    content["systems"]["new"]["detection"]["micro"]["auroc"]["value"] = 0.5
-    apart = [said for said in retrieval_verdict(retrieval_metrics_of(content)).sentences if "AUROC" in said]
-    assert [said.partition(" tells")[0] for said in apart] == ["The probability of old", "The probability of new"]
+    shared = made(old=mixed(SECOND, MISSED), new=mixed(FIRST, SECOND), gold=HALF, prob=[0.25, 0.75] * 20)
+    apart = with_rows(shared, {Key("new", "auroc", "prob"): {"value": 0.5}})
+    for results, names in (
+        (shared, ["The probability"]),
+        (apart, ["The probability of old", "The probability of new"]),
+    ):
+        sentences = [sentence for sentence in verdict(results).sentences if "AUROC" in sentence]
+        assert [sentence.partition(" tells")[0] for sentence in sentences] == names
 
 
 def test_of_several_systems_each_is_held_against_the_baseline():
-    found = retrieval_verdict(
+    found = verdict(
         made(base=mixed(SECOND, FIRST), up=mixed(FIRST, SECOND), down=mixed(MISSED, SECOND), same=mixed(SECOND, FIRST))
     )
     assert found.headline == (
@@ -119,15 +120,15 @@ def test_of_several_systems_each_is_held_against_the_baseline():
 
 
 def test_without_depth_10_the_largest_depth_decides():
-    found = retrieval_verdict(made(depths=(1, 3), only=mixed(FIRST, MISSED)))
+    found = verdict(made(depths=(1, 3), only=mixed(FIRST, MISSED)))
     assert found.headline.startswith("only reaches an nDCG@3 of ")
 
 
 def test_the_console_and_the_page_say_the_same():
-    artifact = made(old=mixed(SECOND, MISSED), new=mixed(FIRST, SECOND))
-    said = retrieval_verdict(artifact)
-    lines = retrieval_text(artifact).splitlines()
-    assert lines[lines.index(said.headline) :][1 : 1 + len(said.sentences)] == [*said.sentences]
-    page = Page(report_html(artifact)).text
-    for sentence in (said.headline, *said.sentences, *said.cautions):
+    results = made(old=mixed(SECOND, MISSED), new=mixed(FIRST, SECOND))
+    conclusion = verdict(results)
+    lines = retrieval_text(results).splitlines()
+    assert lines[lines.index(conclusion.headline) :][1 : 1 + len(conclusion.sentences)] == [*conclusion.sentences]
+    page = Page(report_html(results)).text
+    for sentence in (conclusion.headline, *conclusion.sentences, *conclusion.warnings):
         assert sentence in page

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from demur import Curve, Plan, estimate, study
+from demur import Curve, Plan, UserError, study
+from demur.results.selective import curve_bands
 from demur.simulate import ZERO_SHOT, make_people, run_system
 from demur.study import Design, coverage, report
 
@@ -43,6 +44,19 @@ def test_a_small_study_runs_and_reports(monkeypatch):
     assert {tally.datasets for tally in tallies.values()} == {3}
 
 
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"participants": 0}, "participants 0, expected an integer, 1 or more"),
+        ({"correlation": 2.0}, "correlation 2.0, expected a number from 0 to 1"),
+        ({"loss": "ads"}, "no loss is called ads; did you mean abs?"),
+    ],
+)
+def test_a_design_that_makes_no_sense_is_refused_before_anything_is_simulated(wrong, message):
+    with pytest.raises(UserError, match=message):
+        Design(**wrong)
+
+
 def truth_inside(curve, coverage, band, name):
     """Whether the curve of very many people lies inside a band wherever it reaches."""
     place = np.searchsorted(curve.coverage, coverage * (1 - 1e-12))
@@ -58,7 +72,7 @@ def test_simultaneous_bands_hold_the_whole_curve(confidence, capsys):
     held = dict.fromkeys(("selective_risk", "generalized_risk"), 0)
     for seed in range(500):
         graded = run_system(make_people(41, seed=seed), ZERO_SHOT, seed=seed).graded("abs", confidence)
-        bands = estimate(graded, ["cmax"], plan=Plan(1000, seed=seed), bands=True).bands
+        bands = curve_bands(graded, plan=Plan(1000, seed=seed))
         for name in held:
             held[name] += truth_inside(at_large, bands.coverage, getattr(bands, name), name)
     with capsys.disabled():

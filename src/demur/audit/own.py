@@ -23,11 +23,11 @@ from demur.selection import Bounds
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+    from demur.calibration import Calibration
     from demur.inference.estimates import Estimate, Estimates
     from demur.items import Items
     from demur.rankings import Rankings
     from demur.results.table import Results
-    from demur.variants import Calibration
 
     Progress = Callable[[int, int], None]
 
@@ -43,8 +43,8 @@ _UNWRITTEN = ("threshold",)  # the nested file does not hold the threshold of a 
 def is_own(content: Any) -> bool:
     """Whether a parsed file is one of demur's own."""
     members = content if isinstance(content, dict) else {}
-    marks = ("confidence_variants" in members, members.get("kind") == "retrieval", members.get("schema_version") == "2")
-    return "schema_version" in members and any(marks)
+    tool = members.get("tool")
+    return "schema_version" in members and isinstance(tool, dict) and tool.get("name") == "demur"
 
 
 def audited_runs(

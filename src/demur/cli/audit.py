@@ -46,6 +46,9 @@ def audit(  # noqa: PLR0913, PLR0917  (one parameter per option)
         bool,
         typer.Option("--independent", help="Recompute a file of demur's own by plain loops, draw by draw: slow."),
     ] = False,
+    resamples: Annotated[
+        int | None, typer.Option(help="Draws to hold intervals against that somebody else reported; 2000 if not given.")
+    ] = None,
     only: Annotated[
         list[str] | None,
         typer.Option(help="Which findings to list, separated by commas: match, differs, not-recognised or all."),
@@ -69,7 +72,7 @@ def audit(  # noqa: PLR0913, PLR0917  (one parameter per option)
     listed = statuses(only or ())
     if realpath(reported) in map(realpath, data):
         raise UserError(f"{reported}: is the data as well: no figure is compared with itself")
-    job = _Audit(data, reported, (system, column), (instrument, mode, calibration), independent)
+    job = _Audit(data, reported, (system, column), (instrument, mode, calibration), (independent, resamples))
     with located(reported):
         findings = job.findings()
     if as_json:
@@ -90,9 +93,9 @@ class _Audit:
         reported: Path,
         named_as: tuple[list[str] | None, list[str] | None],
         how: tuple[str, list[str] | None, Path | None],
-        independent: bool,  # noqa: FBT001
+        draws: tuple[bool, int | None],
     ) -> None:
-        self.data, self.independent = data, independent
+        self.data, (self.independent, self.resamples) = data, draws
         self.systems, self.columns = named(named_as[0], "--system"), named(named_as[1], "--column")
         self.instrument, self.modes, self.calibration = how
         self.content, self.printed = _content(reported)
@@ -102,8 +105,8 @@ class _Audit:
         from demur.audit.own import is_own  # noqa: PLC0415
 
         own = is_own(self.content)
-        if not own:
-            self._refuse("figures that were not drawn by demur", {"--independent": self.independent})
+        unused = {"--resamples": self.resamples} if own else {"--independent": self.independent}
+        self._refuse("a file of demur's own" if own else "figures of another tool", unused)
         if self.data[0].suffix.lower() == _RUN or "confidence_variants" in self.content or self._is_selective():
             self._refuse("a run", {"--system": self.systems, "--column": self.columns})
             return self._of_own_runs() if own else self._of_runs()
@@ -180,10 +183,11 @@ class _Audit:
 
     def _of_runs(self) -> list[Finding]:
         from demur.audit.reported.reading import runs_to_audit  # noqa: PLC0415
-        from demur.audit.reported.runs import audited_runs  # noqa: PLC0415
+        from demur.audit.reported.runs import RESAMPLES, audited_runs  # noqa: PLC0415
 
         runs = runs_to_audit(self.data, modes=self.modes or (), instrument=self.instrument)
-        return audited_runs(runs, self.printed, calibration=self._parsed_calibration())
+        draws = RESAMPLES if self.resamples is None else self.resamples
+        return audited_runs(runs, self.printed, calibration=self._parsed_calibration(), resamples=draws)
 
 
 def _content(reported: Path) -> tuple[Any, Any]:

@@ -36,28 +36,36 @@ POINT_ONLY = "reported without an interval"
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One more interval of every number, beside the recommended one: by a method, at a level."""
+    """One more interval of every number, beside the recommended one: by a method, at a level.
+
+    What the `further` methods need is kept as well, so that `Estimate.interval` can make each of them.
+    """
 
     method: str = "recommended"
     level: float = 0.95
+    further: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        if self.method not in (*METHODS, "recommended"):
-            raise UserError(f"interval {literal(self.method)}, expected recommended or one of {', '.join(METHODS)}")
+        for method in (self.method, *self.further):
+            if method not in (*METHODS, "recommended"):
+                raise UserError(f"interval {literal(method)}, expected recommended or one of {', '.join(METHODS)}")
         if not (isinstance(self.level, float) and 0 < self.level < 1):
             raise UserError(f"level {literal(self.level)}, expected a number between 0 and 1, such as 0.95")
 
     @classmethod
-    def of(cls, method: str | None, level: float | None) -> Request | None:
-        """What was asked for; nothing where neither a method nor a level was."""
-        if method is None and level is None:
+    def of(cls, methods: str | Sequence[str] | None, level: float | None) -> Request | None:
+        """What was asked for, of several methods by the first; nothing where neither a method nor a level was."""
+        if methods is None and level is None:
             return None
-        return cls("recommended" if method is None else method, 0.95 if level is None else level)
+        names = tuple(methods) if isinstance(methods, (tuple, list)) else (methods,)
+        first, *further = names or (None,)
+        return cls("recommended" if first is None else first, 0.95 if level is None else level, tuple(further))
 
     @property
     def needs(self) -> frozenset[str]:
-        """What the method needs besides bootstrap values."""
-        return METHODS[self.method].needs if self.method in METHODS else frozenset()
+        """What the methods need besides bootstrap values."""
+        named = (METHODS[name] for name in (self.method, *self.further) if name in METHODS)
+        return frozenset(need for method in named for need in method.needs)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -257,8 +265,7 @@ def estimated(
     drawn_rows = [row for row in rows if row.resampled]
     needs = request.needs if request else frozenset()
     pairs = [contrast for contrast in contrasts if "errors" in needs and contrast.has_slopes]
-    method = request.method if request else None
-    wanted = [_ask(row, method) for row in drawn_rows]
+    wanted = [_ask(row, needs) for row in drawn_rows]
     wanted += [_pair_ask(contrast) for contrast in pairs]
     answers = resampled([*wanted, *asks], plan)
     alone = left_out(wanted[: len(drawn_rows)], plan) if "left_out" in needs else [{} for _ in drawn_rows]
@@ -269,8 +276,8 @@ def estimated(
     return singles + differences, answers[len(wanted) :]
 
 
-def _ask(row: Row, method: str | None) -> Ask:
-    return Ask(row.view, lambda sample: row.columns(sample, method))
+def _ask(row: Row, needs: frozenset[str]) -> Ask:
+    return Ask(row.view, lambda sample: row.columns(sample, needs))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

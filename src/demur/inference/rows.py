@@ -98,16 +98,15 @@ class Row:
         assert self.measure.quantity.slopes is not None  # noqa: S101  (asked of rows that have slopes)
         return influences(sample, self.measure.quantity.slopes)
 
-    def wants_errors(self, requested: str | None) -> bool:
-        """Whether an error in every replicate is needed, for the recommended interval or for the one requested."""
-        by_request = requested in METHODS and "errors" in METHODS[requested].needs
+    def wants_errors(self, needs: frozenset[str]) -> bool:
+        """Whether an error in every replicate is needed, for the recommended interval or for those requested."""
         by_rule = "errors" in METHODS[self.rule.method].needs and self.clusters < MANY_CLUSTERS
-        return self.has_slopes and (by_request or by_rule)
+        return self.has_slopes and ("errors" in needs or by_rule)
 
-    def columns(self, sample: Any, requested: str | None) -> dict[str, Any]:
+    def columns(self, sample: Any, needs: frozenset[str]) -> dict[str, Any]:
         """Everything a block of replicates is asked for."""
         taken = {"value": self.number(sample)}
-        if self.wants_errors(requested):
+        if self.wants_errors(needs):
             taken["error"] = standard_errors(self.influences(sample), sample.weights)
         if self.measure.coverage is not None:
             watched = self.measure.quantity.watched.items()

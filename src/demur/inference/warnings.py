@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from demur.inference.views import CurveView
     from demur.items import Source
     from demur.table import Table
-    from demur.variants import Confidence, Training
+    from demur.calibration import Training
+    from demur.variants import Confidence
 
 FEW_CLUSTERS = 40
 FEW_INFORMATIVE = 20
@@ -164,7 +165,7 @@ def about_sample(units: NDArray[Any]) -> Iterator[ResultWarning]:
         yield ResultWarning("unequal_clusters", parameters={"share": float(largest / total)})
 
 
-def about_view(view: CurveView, about: Pattern, source: Source | None = None) -> Iterator[ResultWarning]:
+def about_view(view: CurveView, about: Pattern) -> Iterator[ResultWarning]:
     """Whether what is resampled holds enough losses, and whether the confidence ranks at all, and the right way."""
     yield from about_sample(view.table.cluster_units)
     if len(view.ids) > 1 and view.curve.defined:
@@ -178,7 +179,8 @@ def about_view(view: CurveView, about: Pattern, source: Source | None = None) ->
     random = float(view.curve.coverage_reached * view.curve.generalized_risk_reached / 2)
     if area > (1 + OFTEN) * random:
         yield ResultWarning("worse_than_random", about, {"augrc": area, "random": random})
-    yield from about_calibration(view.graded.made_of, source, about)
+    items = view.graded.items
+    yield from about_calibration(view.graded.made_of, items.source if items else None, about)
 
 
 def _about_plateaus(table: Table, about: Pattern) -> Iterator[ResultWarning]:

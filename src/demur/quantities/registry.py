@@ -125,6 +125,16 @@ def quantity(  # noqa: PLR0913  (each is a fact about the quantity, declared onc
     return register
 
 
+def canonical(name: str) -> str:
+    """A name as results spell it, whichever alias it is given by.
+
+    >>> canonical("mae@0.3"), canonical("aurc")
+    ('risk@0.3', 'aurc')
+    """
+    stem, at, text = name.partition("@")
+    return f"{_ALIASES.get(stem, stem)}{at}{text}"
+
+
 def quantities(of: Family, shown: str = "") -> list[Quantity]:
     """The quantities of one family, in the order of their definition; those shown in one place, if it is named."""
     return [entry for entry in QUANTITIES.values() if entry.of == of and (not shown or shown in entry.shown)]
@@ -159,7 +169,7 @@ class Measure:
 
     @classmethod
     def _with(cls, entry: Quantity, text: str, name: str) -> Measure:
-        if not text or entry.parameter is None:
+        if "@" not in name or entry.parameter is None:
             return cls(entry)
         prefix = entry.parameter.prefix
         if not text.startswith(prefix):

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from demur.drawing.html import html_table
-from demur.quantities.registry import Measure, default_measures
+from demur.quantities.registry import Measure, canonical, default_measures
 
 if TYPE_CHECKING:
     from demur.curve import Curve
@@ -20,8 +20,8 @@ class Scores(Mapping[str, float]):
     >>> measure([2, 2, 1, 0], loss=[0, 2, 0, None], metrics=["aurc", "risk@0.6", "risk@0.9", "aurc@0.9"])
     4 units, 3 answered, 1 abstained (1 null, 0 NaN); loss: as given
     aurc      0.708333
-    risk@0.6   0.666667
-    risk@0.9   undefined: no operating point reaches this coverage
+    risk@0.6  0.666667
+    risk@0.9  undefined: no operating point reaches this coverage
     aurc@0.9  0.708333 (up to Cmax 0.75, which is less)
     """
 
@@ -43,7 +43,7 @@ class Scores(Mapping[str, float]):
         self._summary = _summary(curve)
 
     def __getitem__(self, name: str) -> float:
-        return self._values[name]
+        return self._values[canonical(name)]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._values)

@@ -118,9 +118,16 @@ _REQUESTED: TypeAdapter[Any] = TypeAdapter(Ends | Mapping[str, Ends | None] | No
 
 def _check_requested(name: str, value: Any) -> None:
     try:
-        _REQUESTED.validate_python(value, strict=False)
+        _check_nesting("ci", {name: _REQUESTED.validate_python(value, strict=False)})
     except ValidationError as error:
         raise ValueError(f"ci.{name}: {one_line(error)}") from None
+
+
+def _check_nesting(name: str, intervals: Mapping[str, Any]) -> None:
+    at_coverage = {entry.key for entry in quantities("curve") if entry.parameter not in (None, CUT)}
+    for key, value in intervals.items():
+        if isinstance(value, Mapping) != (key in at_coverage):
+            raise ValueError(f"{name}.{key}: only {', '.join(at_coverage)} holds an interval for each coverage")
 
 
 class ByItem(Part):

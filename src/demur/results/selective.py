@@ -26,7 +26,7 @@ from demur.losses import loss as loss_named
 from demur.pairing import Alignment, aligned
 from demur.quantities import Measure, quantities
 from demur.quantities.registry import COMMON, CUT
-from demur.resample import Ask
+from demur.resample import Ask, resampled
 from demur.results.curves import curve_record
 from demur.results.items import by_item
 from demur.results.record import input_of, selective_study
@@ -36,13 +36,15 @@ from demur.strict_model import checked_time
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from demur.bands import BandEnds
+    from demur.calibration import Calibration
     from demur.graded import Graded
     from demur.inference.estimates import Estimate
     from demur.inference.warnings import ResultWarning
     from demur.items import Items
     from demur.quantities import Quantity
     from demur.resample import Plan
-    from demur.variants import Calibration, Confidence
+    from demur.variants import Confidence
 
     Views = Mapping[str, Mapping[str, CurveView]]
 
@@ -178,11 +180,10 @@ class Evaluation:
         rows = [row for name, by_system in views.items() for row in curve_rows(name, by_system, measures)]
         contrasts = [*contrasts_with(rows, self.baseline)]
         drawn = {(system, name): view for name, by_system in views.items() for system, view in by_system.items()}
-        asks = [Ask(view, _curve_risks(view)) for view in drawn.values()]
+        asks = [_risks(view) for view in drawn.values()]
         estimates, risks = estimated(rows, contrasts, plan=self.plan, request=self.settings.request, asks=asks)
         curves = {
-            key: curve_record(view, bands_of(view.curve, view.table, risk) if risk and view.varies else None)
-            for (key, view), risk in zip(drawn.items(), risks, strict=True)
+            key: curve_record(view, _bands(view, risk)) for (key, view), risk in zip(drawn.items(), risks, strict=True)
         }
         study = selective_study(self, views, skipped)
         warnings = self._warnings(views, Estimates(estimates))
@@ -213,8 +214,7 @@ class Evaluation:
         warned: list[ResultWarning] = [*about_resamples(self.plan.n_resamples)]
         for name, by_system in views.items():
             for system, view in by_system.items():
-                source = self.systems[system].source
-                warned += about_view(view, Pattern(system=system, confidence=name), source)
+                warned += about_view(view, Pattern(system=system, confidence=name))
                 warned += warnings_of(estimates.where(system=system, confidence=name, minus=None), view)
             warned += warnings_of(row for row in estimates.where(confidence=name) if row.key.minus)
         first = {warning.code: warning for warning in reversed(warned)}
@@ -259,8 +259,18 @@ def _plateau_share(view: CurveView | None, row: Estimate) -> float:
     return float(np.diff(view.curve.points.count, prepend=0)[index : index + 1].sum() / view.curve.units)
 
 
-def _curve_risks(view: CurveView) -> Any:
-    return lambda sample: drawn_risks(view.curve, sample) if view.curve.defined else {}
+def _risks(view: CurveView) -> Ask:
+    return Ask(view, lambda sample: drawn_risks(view.curve, sample) if view.curve.defined else {})
+
+
+def _bands(view: CurveView, risks: Mapping[str, Any]) -> BandEnds | None:
+    return bands_of(view.curve, view.table, risks) if risks and view.varies else None
+
+
+def curve_bands(graded: Graded, *, plan: Plan) -> BandEnds | None:
+    """How far the whole risk–coverage curve may be off; None where nothing varies."""
+    view = CurveView.of(graded)
+    return _bands(view, resampled([_risks(view)], plan)[0])
 
 
 def _served(items: Items, names: str, calibration: Calibration | None) -> tuple[dict[str, Confidence], dict[str, str]]:
@@ -291,11 +301,13 @@ def estimate(
     measures: str | Iterable[str | Measure] | None = None,
     *,
     plan: Plan,
-    interval: str | None = None,
+    interval: str | Sequence[str] | None = None,
     level: float | None = None,
     system: str = "",
 ) -> WarnedEstimates:
     """Every number of one system with its uncertainty, and by another method or at another level where asked.
+
+    Of several methods the first is `requested`; `Estimate.interval` gives the others, whatever they need.
 
     >>> from demur import Plan, grade_units
     >>> units = grade_units([2, 2, 1, 0], loss=[0, 2, 0, None], clusters=["a", "a", "b", "c"])
@@ -314,7 +326,7 @@ def compare(
     *,
     plan: Plan,
     baseline: str | None = None,
-    interval: str | None = None,
+    interval: str | Sequence[str] | None = None,
     level: float | None = None,
 ) -> WarnedEstimates:
     """Several systems on the same clusters, and the difference of each from the baseline, the first if none is named.
@@ -341,8 +353,7 @@ def _with_warnings(
     table = Estimates(estimated(rows, contrasts, plan=plan, request=request)[0])
     warned: list[ResultWarning] = []
     for system, view in views.items():
-        items = view.graded.items
-        warned += about_view(view, Pattern(system=system), items.source if items else None)
+        warned += about_view(view, Pattern(system=system))
         warned += warnings_of(table.where(system=system, minus=None), view)
     warned += warnings_of(row for row in table if row.key.minus)
     return WarnedEstimates(table, (*warned, *about_comparisons(len(contrasts))))

@@ -129,7 +129,7 @@ class RetrievalSystem(Part):
 class SettingsUsed(Part):
     """What was asked for."""
 
-    k: Annotated[tuple[int, ...], Field(strict=False, min_length=1)]
+    k: Annotated[tuple[Annotated[int, Field(ge=1, le=10**8)], ...], Field(strict=False, min_length=1)]
     effective_k: bool
     k_min: int
     hard_cap: int
@@ -178,4 +178,6 @@ class RetrievalStudy(Study):
             raise ValueError("the queries of the criteria do not add up to queries")
         if sum(criterion.with_gold for criterion in self.criteria) != self.with_gold:
             raise ValueError("the queries with gold of the criteria do not add up to with_gold")
+        if len({system.name for system in self.systems}) < len(self.systems):
+            raise ValueError("two systems have the same name")
         return self

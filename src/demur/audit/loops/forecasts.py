@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from demur.audit.loops.registry import LOOPS, loop, mean, parsed
@@ -161,9 +162,9 @@ def detection(name: str, rows: Rows) -> Number | None:
 def roc(rows: Rows) -> list[RocPoint] | None:
     """What each distinct probability accepts as a threshold, from the largest down; None of one class."""
     points, true, false = [], 0, 0
-    for threshold in sorted({p for p, _ in rows}, reverse=True):
-        outcomes = [outcome for p, outcome in rows if p == threshold]
-        true, false = true + sum(outcome == 1 for outcome in outcomes), false + outcomes.count(0)
+    for threshold, group in groupby(sorted(rows, reverse=True), key=lambda row: row[0]):
+        outcomes = [outcome for _, outcome in group]
+        true, false = true + outcomes.count(1), false + outcomes.count(0)
         points.append(RocPoint(threshold, true, false))
     return points if _binary(rows) and true and false else None
 

@@ -49,9 +49,9 @@ def ideal(hits: int) -> float:
 
 def over(part: Number, whole: Number) -> Number:
     """One number over another, 0 where there is nothing to divide by."""
-    if isinstance(part, float):
-        return part / whole if whole else 0.0
-    return Fraction(part) / Fraction(whole) if whole else Fraction(0)
+    if not whole:
+        return Fraction(0)
+    return Fraction(part, whole) if isinstance(part, int) and isinstance(whole, int) else part / whole
 
 
 # What a query is worth, given K and the length its list is judged by: K or, if effective, at most its candidates.

@@ -40,15 +40,22 @@ def loop(name: str, of: Callable[[Any], Any] | None = None) -> Callable[[_Functi
     return register
 
 
-def number(name: str, rows: Any, **options: Any) -> Number | None:
+def family(name: str) -> str:
+    """The module a quantity's loop is in, which says what its rows are: selective, forecasts, ranking or selection."""
+    return LOOPS[name].__module__.rpartition(".")[2]
+
+
+def number(name: str, rows: Any, *, at: Fraction | int | None = None, **options: Any) -> Number | None:
     """A quantity of rows by its full name, such as `aurc`, `risk@0.3`, `ndcg@10` or `tpr@fpr=0.05`.
+
+    A parameter that is not a decimal is given as `at`, with the registered name: `aurc@C` at a fraction.
 
     >>> from demur.audit.loops import number
     >>> number("risk@0.6", [(0, 2), (2, 2), (0, 1), (None, 0)])
     Fraction(2, 3)
     """
-    registered, at = parsed(name)
-    return LOOPS[registered](rows, *at, **options)
+    registered, parameter = parsed(name)
+    return LOOPS[registered](rows, *(parameter if at is None else (at,)), **options)
 
 
 def parsed(name: str) -> tuple[str, tuple[Fraction | int, ...]]:

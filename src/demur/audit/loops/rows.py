@@ -9,11 +9,12 @@ from demur.audit.loops.ranking import Ranked
 from demur.audit.loops.selection import Shown
 from demur.audit.loops.selective import Unit
 from demur.errors import UserError, unknown
+from demur.items import sorted_ids
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from demur.items import Items
+    from demur.items import ClusterId, Items
     from demur.rankings import Query
 
 LOSSES = ("abs_norm", "abs", "zero_one")
@@ -63,8 +64,18 @@ def selection_row(query: Query) -> Shown:
 
 
 def by_cluster(items: Items, rows: Sequence[Any]) -> list[list[Any]]:
-    """The rows of each cluster, in the order clusters are drawn in: one row for each unit of the run."""
+    """The rows of each cluster, in the order clusters are drawn in: one for each unit, or for each answered one."""
+    answered_only = len(rows) < len(items)
+    units = [unit for unit in range(len(items)) if items.answered[unit] or not answered_only]
     clusters: list[list[Any]] = [[] for _ in items.cluster_ids]
-    for cluster, row in zip(items.cluster.tolist(), rows, strict=True):
-        clusters[cluster].append(row)
+    for unit, row in zip(units, rows, strict=True):
+        clusters[items.cluster[unit]].append(row)
     return clusters
+
+
+def by_post(queries: Sequence[Query], rows: Sequence[Any]) -> list[list[Any]]:
+    """The rows of each post, in the order posts are drawn in: one for each query, None for one that is left out."""
+    posts: dict[ClusterId, list[Any]] = {post: [] for post in sorted_ids(query.post for query in queries)}
+    for query, row in zip(queries, rows, strict=True):
+        posts[query.post] += [] if row is None else [row]
+    return [*posts.values()]

@@ -1,4 +1,4 @@
-"""Contexts: where in a reported file a figure stands, and what the names above it and the members beside it say of it."""
+"""Contexts: what the names above a reported figure, and the members beside it, say of it."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ class Context:
         if self.draws == "interval" and plain_name(name) in _ENDS and self.usual(known).quantity:
             return replace(self.usual(known), draws=_ENDS[plain_name(name)])
         section = self._section(name, known)
-        return replace(self, **section) if section else self._part(plain_name(name), known) or self._measuring(name)
+        return replace(self, **section) if section else self._part(plain_name(name), known) or self.measuring(name)
 
     def _section(self, name: str, known: Known) -> dict[str, Any]:
         """What a name says of the part of the data a figure is over, or at which depth or coverage it is."""
@@ -155,7 +155,12 @@ class Context:
             return replace(self, quantity=Quantity(self.stem, known.usual_coverage))
         return self
 
-    def _measuring(self, name: str) -> Context:
+    @property
+    def waits_for_quantity(self) -> bool:
+        """Whether nothing is known yet of what is measured, nor of which group or depth a name should be."""
+        return not (self.quantity or self.stem or self.group)
+
+    def measuring(self, name: str) -> Context:
         """The context with the quantity a name asks for, unless there is one or the two contradict each other."""
         quantity, stem = quantity_named(name), stem_of(name)
         clash = quantity and ((quantity.averaging and self.averaging) or (quantity.spread and self.spread))
@@ -174,6 +179,8 @@ def context_of(path: Path, known: Known) -> Context:
     for name in path[:-1]:
         if plain_name(name) not in _SAY_NOTHING or known.system(name) is not None:
             context = context.within(name, known)
+    if context.waits_for_quantity and quantity_named(path[-1]):  # a system may be called after a quantity
+        return context.measuring(path[-1])
     return context.within(path[-1], known).usual(known)
 
 

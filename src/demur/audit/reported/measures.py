@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
-from demur.audit.loops import LOOPS, forecasts, number, ranking
+from demur.audit.loops import LOOPS, family, forecasts, number, ranking
 from demur.audit.loops.forecasts import detection, ece, threshold_at_fpr
 from demur.audit.loops.registry import mean, ratio
 from demur.audit.loops.rows import ranking_row, selection_row
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from demur.rankings import Query
 
 Column = Literal["ranking", "prob", "selected", "fold"]
+SELECTION = frozenset(name for name in LOOPS if family(name) == "selection")
 _OTHER_BINS = (5, 10, 15, 20)
 
 
@@ -80,8 +81,8 @@ def measure_of(quantity: Quantity) -> Measure:
         return _at_depth(quantity.name, quantity.depth)
     if quantity.name in COUNTS:
         return _count(quantity.name)
-    if quantity.name in _SELECTION:
-        loop, otherwise = LOOPS[quantity.name], _SELECTION[quantity.name]
+    if quantity.name in SELECTION:
+        loop, otherwise = LOOPS[quantity.name], _OTHER_SELECTIONS.get(quantity.name, {})
         return Measure(loop, otherwise, "selected", of_population=True)
     if quantity.name == "has_evidence_rate":
         return Measure(_rate, {"the rate of queries without evidence": lambda queries: _less(1, _rate(queries))})
@@ -90,7 +91,7 @@ def measure_of(quantity: Quantity) -> Measure:
 
 def is_of_queries(quantity: Quantity) -> bool:
     """Whether a figure is one of rankings."""
-    known = quantity.name in (*AT_DEPTH, *COUNTS, *_SELECTION, "has_evidence_rate", "skip_no_positives")
+    known = quantity.name in (*AT_DEPTH, *COUNTS, *SELECTION, "has_evidence_rate", "skip_no_positives")
     return known or quantity.name in ("auroc", "auprc", "ece", "tpr@fpr=F", "threshold@fpr=F")
 
 
@@ -159,7 +160,7 @@ def _f1_of_means(rows: Sequence[Shown]) -> Any:
     return None if recall is None or precision is None else _over(2 * recall * precision, recall + precision)
 
 
-_SELECTION: dict[str, dict[str, Loop]] = {
+_OTHER_SELECTIONS: dict[str, dict[str, Loop]] = {
     "evidence_recall": {
         "queries without gold counted as 0": lambda rows: mean(_over(row.hits, row.gold) for row in rows),
         "selected gold of all queries ÷ gold of all queries": lambda rows: _pooled(
@@ -176,7 +177,6 @@ _SELECTION: dict[str, dict[str, Loop]] = {
     "average_k": {
         "queries with nothing selected left out": lambda rows: mean(row.shown for row in rows if row.shown),
     },
-    **{name: {} for name in ("empty_precision", "empty_recall", "empty_f1", "false_evidence_rate")},
 }
 
 

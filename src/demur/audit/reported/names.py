@@ -89,11 +89,13 @@ _PLAIN = {
     "items_abstained": ("items_abstained", "n_abstained", "num_abstained", "abstained"),
     "skip_no_positives": ("skip_no_positives",),
 }
-_STEM_OF = {spelled: figure for figure, spellings in _STEMS.items() for spelled in spellings}
-_PLAIN_OF = {name: name for name in LOOPS if "@" not in name and name != "ece"} | {
-    spelled: figure for figure, spellings in _PLAIN.items() for spelled in spellings
+_STEM_OF = {name.partition("@")[0]: name for name in LOOPS if name.endswith(("@K", "@C"))} | {
+    spelled: name for name, spellings in _STEMS.items() for spelled in spellings
 }
-AT_DEPTH = tuple(figure for figure in _STEMS if figure.endswith("@K"))
+_PLAIN_OF = {name: name for name in LOOPS if "@" not in name and name != "ece"} | {
+    spelled: name for name, spellings in _PLAIN.items() for spelled in spellings
+}
+AT_DEPTH = tuple(name for name in LOOPS if name.endswith("@K"))
 SPREADS: dict[str, Spread] = {"mean": "mean", "avg": "mean", "std": "std", "sd": "std", "stdev": "std", "stddev": "std"}
 AVERAGINGS: dict[str, Averaging] = {
     **dict.fromkeys(("micro", "micro_avg", "micro_average"), "micro"),

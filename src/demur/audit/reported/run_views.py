@@ -7,7 +7,7 @@ from fractions import Fraction
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from demur.audit.loops import LOOPS
+from demur.audit.loops import LOOPS, family
 from demur.audit.loops.confidence import FORMULAS, confidence, is_confidence
 from demur.audit.loops.draws import joint_replicates
 from demur.audit.loops.rows import LOSSES, by_cluster, forecast_rows, selective_rows
@@ -21,9 +21,8 @@ if TYPE_CHECKING:
     from demur.items import Items
 
 UNRANKED = frozenset(("cmax", "risk", "aurc_optimal", "augrc_optimal", "aurc_random", "augrc_random"))
-CALIBRATION = frozenset(name for name in LOOPS if name.startswith(("ece", "brier", "nll")) or name == "auroc")
-SELECTIVE = UNRANKED | {name for name in LOOPS if "aurc" in name or "augrc" in name}
-SELECTIVE |= {"risk@C", "achievable_gain_pct"}
+SELECTIVE = frozenset(name for name in LOOPS if family(name) == "selective")
+CALIBRATION = frozenset(name for name in LOOPS if family(name) == "forecasts" and "@" not in name)
 COUNTS: dict[str, Callable[[Items, int], int]] = {
     "participants_total": lambda _, everyone: everyone,
     "participants_included": lambda items, _: len(items.cluster_ids),

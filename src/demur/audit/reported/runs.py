@@ -129,7 +129,7 @@ class OfRuns(Audit[View]):
             return "the loss abs_norm divides by the score range: give the instrument"
         if isinstance(given, str):
             return given
-        outside = quantity.name in CALIBRATION - {"auroc"} and not all(0 <= value <= 1 for value in given)
+        outside = quantity.name in CALIBRATION - {"auroc", "auprc"} and not all(0 <= value <= 1 for value in given)
         return f"{shown(view.confidence)} is not a probability" if outside else None
 
     def _system(self, figure: Figure, quantity: Quantity) -> str | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from demur.calibrators import IsotonicCalibrator, LinearCalibrator, LogisticCalibrator, TemperatureScalingCalibrator
+from demur.calibrators import CALIBRATORS
 from demur.drawing.confidence import calibration_map
 from demur.drawing.looks import LOOKS
 from demur.drawing.risk_coverage import MOST_MARKERS
@@ -25,8 +25,6 @@ from demur.targets import TARGETS
 from demur.variants import VARIANTS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import NDArray
 
     from demur.calibration import Calibration, Quality
@@ -36,30 +34,17 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-_METHODS = {
-    "temperature_scaling": "temperature scaling",
-    "platt": "Platt scaling",
-    "logistic": "logistic regression",
-    "linear": "ridge regression",
-    "isotonic": "isotonic regression",
-}
-_GIVES = {
-    "correctness": "the chance of being right",
-    "near_correct": "the chance of being right to within a point",
-    "loss": "an expected closeness, 1 where nothing is wrong",
-}
-_PLACES = 121
-_SPREADS = 3
+_POINTS = 121
 
 
 def inputs_in_words(calibration: Calibration) -> str:
     """The names of what goes in, as a sentence holds them."""
-    return " and ".join(isolated(name) for name in calibration.features or (calibration.variant or "",))
+    return " and ".join(isolated(name) for name in calibration.input_names)
 
 
 def calibration_name(calibration: Calibration) -> tuple[NamedSystem, ...]:
     """What the page is about."""
-    name = f"{_METHODS[calibration.method]} of {inputs_in_words(calibration)}"
+    name = f"{CALIBRATORS[calibration.method].title} of {inputs_in_words(calibration)}"
     return (NamedSystem(name, "run", LOOKS[0].style, f"{name[:1].upper()}{name[1:]}"),)
 
 
@@ -87,24 +72,10 @@ def fitted(calibration: Calibration) -> Fitted:
         for name, count in training.nulls_filled.items()
         if count
     ]
-    said = f"{_METHODS[calibration.method]} maps {inputs_in_words(calibration)} to {_GIVES[calibration.target]}."
-    return Fitted(f"{said[:1].upper()}{said[1:]}", tuple(sentences), tuple(_parameters(calibration)))
-
-
-def _parameters(calibration: Calibration) -> Iterator[tuple[str, str]]:
-    model = calibration.model
-    yield "target", f"{calibration.target}: {TARGETS[calibration.target].meaning}"
-    match model:
-        case TemperatureScalingCalibrator():
-            yield "temperature", f"{model.temperature:.6g}"
-        case IsotonicCalibrator():
-            yield "knots", f"{len(model.x)}, from {model.x[0]:.6g} to {model.x[-1]:.6g}"
-        case LogisticCalibrator() | LinearCalibrator():
-            yield "intercept", f"{model.intercept:.6g}"
-            names = calibration.features or (calibration.variant or "",)
-            for name, *numbers in zip(names, model.coefficients, model.mean, model.scale, strict=True):
-                weight, mean, scale = (f"{number:.6g}" for number in numbers)
-                yield isolated(name), f"coefficient {weight} of (input − {mean}) / {scale}"
+    title, gives = CALIBRATORS[calibration.method].title, TARGETS[calibration.target].expected
+    headline = f"{title[:1].upper()}{title[1:]} maps {inputs_in_words(calibration)} to {gives}."
+    parameters = tuple((isolated(name), text) for name, text in calibration.describe())
+    return Fitted(headline, tuple(sentences), parameters)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,35 +143,30 @@ def drawn_map(calibration: Calibration) -> DrawnMap | None:
     """Input against calibrated confidence, where there is one input and the map can be drawn."""
     if calibration.model.inputs != 1:
         return None
-    name = (calibration.features or (calibration.variant or "",))[0]
-    across = _places(calibration, name)
+    (name,) = calibration.input_names
+    across = _inputs(calibration, name)
     if across is None:
         return None
     try:
         up = calibration({name: across})
     except UserError:
         return None
-    knots = isinstance(calibration.model, IsotonicCalibrator)
+    knots = bool(calibration.model.knots)
     inputs, outputs = across.tolist(), up.tolist()
     rows = [*zip(inputs, outputs, strict=True)]
-    listed = rows if knots else rows[:: (_PLACES - 1) // 10]
+    listed = rows if knots else rows[:: (_POINTS - 1) // 10]
     shown = tuple((f"{x:.6g}", f"{y:.4g}") for x, y in listed) if len(listed) <= MOST_MARKERS else ()
     return DrawnMap(calibration_map(inputs, outputs, isolated(name), knots=knots).svg, isolated(name), shown)
 
 
-def _places(calibration: Calibration, name: str) -> Floats | None:
+def _inputs(calibration: Calibration, name: str) -> Floats | None:
     """Where the map is looked at: its knots, the range of the input, or where most of the data was."""
     model = calibration.model
-    if isinstance(model, IsotonicCalibrator):
-        return np.array(model.x) if math.isfinite(model.x[-1] - model.x[0]) else None
+    if model.knots:
+        return np.array(model.knots) if math.isfinite(model.knots[-1] - model.knots[0]) else None
     declared = VARIANTS.get(name) or SIGNALS.get(name)
-    low, high = (declared.low, declared.high) if declared else (-math.inf, math.inf)
-    if isinstance(model, TemperatureScalingCalibrator):
-        low, high = (low, high) if math.isfinite(high - low) else (0.0, 1.0)
-    else:
-        mean, reach = model.mean[0], _SPREADS * model.scale[0]
-        low, high = max(low, mean - reach), min(high, mean + reach)
-    return np.linspace(low, high, _PLACES) if low < high and math.isfinite(high - low) else None
+    low, high = model.domain(declared.low, declared.high) if declared else model.domain(-math.inf, math.inf)
+    return np.linspace(low, high, _POINTS) if low < high and math.isfinite(high - low) else None
 
 
 @section("warnings", "Warnings", task="calibration", order=40)

@@ -31,7 +31,6 @@ _TITLES = {
     ("forecasts", "all"): ("No evidence: the chance", "detection"),
     ("curve", "all"): ("The gate", "gate"),
 }
-_ORDER = [*_TITLES]
 _POOLED = ("ranking", "forecasts")
 
 
@@ -67,11 +66,12 @@ class Place:
 
 
 def by_place(rows: Iterable[Estimate]) -> dict[Place, list[Estimate]]:
-    """Numbers place by place."""
-    places: dict[Place, list[Estimate]] = {}
+    """Numbers place by place; a number that belongs in none of them is in the file alone."""
+    places: dict[tuple[str, str], dict[Place, list[Estimate]]] = {name: {} for name in _TITLES}
     for row in rows:
-        places.setdefault(Place.of(row.key), []).append(row)
-    return dict(sorted(places.items(), key=lambda part: _ORDER.index((part[0].family, part[0].among))))
+        place = Place.of(row.key)
+        places.get((place.family, place.among), {}).setdefault(place, []).append(row)
+    return {place: members for listed in places.values() for place, members in listed.items()}
 
 
 def systems_of(results: Results) -> tuple[NamedSystem, ...]:

@@ -1,25 +1,23 @@
 """The operating point of the page, and what it carries of very long curves."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
-from artifacts import evaluated, large, silent
+from artifacts import evaluated, golden, large, read_back, silent
 from demur.drawing.thinning import visible
 from demur.report.html import report_html
-from demur.report.numbers import threshold_at
-from demur.report.operating import operating, stops_of
+from demur.report.selective.operating import operating, stops_of
+from demur.report.text import threshold_at
+from demur.results.parts import Points
 from pages import Page
 from runs import participant
 
 
 class TestOperatingPoint:
-    """The golden run: 24 items, working points of llm at 3, 7 and 11 of them, risks 0, 1/7 and 2/11 of abs_norm."""
+    """The golden run: 24 items, operating points of llm at 3, 7 and 11 of them, risks 0, 1/7 and 2/11 of abs_norm."""
 
     def stops(self, one, by):
-        found = stops_of([one.confidence_variants["llm"]], one.population.items_total, banded=True)
-        return [(stop.asked, stop.points[0]) for stop in found[by]]
+        return [(stop.label, stop.points[0]) for stop in stops_of(one, "llm")[by]]
 
     def test_by_coverage_the_first_point_that_reaches_it(self, one):
         assert self.stops(one, "coverage") == [
@@ -33,25 +31,29 @@ class TestOperatingPoint:
         assert self.stops(one, "threshold") == [("1", 2), ("2", 1), ("3", 0)]
 
     def test_a_threshold_as_printed_accepts_what_the_point_accepts(self):
-        close = [0.7123456789, 0.712345678, 2 / 3, 0.3, 0.1 + 0.2 - 1e-16, 1e-7, -2 / 3]
-        curve = SimpleNamespace(threshold=tuple(close))
+        close = sorted([0.7123456789, 0.712345678, 2 / 3, 0.3, 0.1 + 0.2, 1e-7, -2 / 3], reverse=True)
+        coverage = [(n + 1) / 10 for n in range(len(close))]
+        curve = Points(coverage=coverage, selective_risk=coverage, generalized_risk=coverage, threshold=close)
         for point, threshold in enumerate(close):
-            typed = float(threshold_at(SimpleNamespace(curve=curve), point))
+            typed = float(threshold_at(curve, point))
             assert [confidence >= typed for confidence in close] == [confidence >= threshold for confidence in close]
 
     def test_the_stops_of_two_runs_accept_in_both_what_is_said(self):
-        left, right = (SimpleNamespace(curve=SimpleNamespace(threshold=(t,))) for t in (0.12345678, 0.12345671))
-        stops = [*stops_of([left, right], 24, banded=False)["threshold"]]
-        assert [stop.points for stop in stops] == [(0, 0), (0, None)]
-        assert 0.12345671 < float(stops[1].asked) <= 0.12345678
+        content = golden("paired")
+        pair = content["confidence_variants"]["llm"]
+        for side, threshold in (("left", 0.12345678), ("right", 0.12345671)):
+            lower = [-n for n in range(1, len(pair[side]["curve"]["threshold"]))]
+            pair[side]["curve"]["threshold"] = [threshold, *lower]
+        *_, first, second = stops_of(read_back(content), "llm")["threshold"]
+        assert [first.points, second.points] == [(0, 0), (0, None)]
+        assert 0.12345671 < float(second.label) <= 0.12345678
 
     def test_the_intervals_are_of_one_level_that_the_column_names(self, one):
         along = operating(one)
         assert (along.interval, along.note) == ("95 % interval", "")
-        llm = one.confidence_variants["llm"]
-        stops = stops_of([llm], 24, banded=True)["coverage"]
-        band = {*zip(llm.bands.selective_risk.low, llm.bands.selective_risk.high, strict=True)}
-        assert {(stop.ends[0].low, stop.ends[0].high) for stop in stops if stop.ends[0]} <= band
+        risk = one.curves[*one.systems, "llm"].bands.selective_risk
+        stored = [stop.intervals[0] for stop in stops_of(one, "llm")["coverage"]]
+        assert {(each.low, each.high) for each in stored if each} <= {*zip(risk.low, risk.high, strict=True)}
 
     def test_an_interval_of_another_level_is_not_mixed_in(self):
         wrong = [[participant(n, {"Sleep": n % 3}) for n in range(25)]]
@@ -68,15 +70,16 @@ class TestOperatingPoint:
             assert ("Copy as JSON" not in text) == hidden
 
     def test_intervals_are_those_stored_and_no_others(self, one):
-        llm = one.confidence_variants["llm"].model_copy(update={"bands": None})
-        stops = {stop.asked: stop.ends[0] for stop in stops_of([llm], 24, banded=False)["coverage"]}
-        assert stops["10.0%"] == llm.bootstrap.ci95_recommended["mae_at_coverage"]["0.10"]
+        content = golden("one")
+        for numbers in content["confidence_variants"].values():
+            numbers["bands"] = None
+        stops = {stop.label: stop.intervals[0] for stop in stops_of(read_back(content), "llm")["coverage"]}
+        assert stops["10.0%"] == one.one(quantity="risk@0.1", confidence="llm").recommended
         assert stops["29.2%"] is None
 
     def test_a_run_that_does_not_reach_a_coverage_has_no_point_there(self, paired):
-        pair = paired.confidence_variants["llm"]
-        stops = [*stops_of([pair.left, pair.right], paired.population.items_total, banded=True)["coverage"]]
-        assert stops[-1].points == (None, len(pair.right.curve.coverage) - 1)
+        *_, last = stops_of(paired, "llm")["coverage"]
+        assert last.points == (None, len(paired.curves[paired.systems[1], "llm"].curve.coverage) - 1)
 
 
 class TestManyPoints:
@@ -93,21 +96,22 @@ class TestManyPoints:
 
     @pytest.mark.slow
     def test_thirteen_variants_of_two_runs_with_ten_thousand_points_are_under_a_megabyte(self):
-        metrics = large()
-        text = report_html(metrics)
+        results = large()
+        text = report_html(results)
         assert len(text.encode()) < 1_000_000
         data = Page(text).data
-        for shown, pair in zip(data["variants"], metrics.confidence_variants.values()):
-            for run, one in zip(shown["runs"], (pair.left, pair.right)):
-                curve = dict(zip(one.curve.threshold, one.curve.selective_risk))
+        for shown, confidence in zip(data["variants"], results.selective.confidences):
+            for run, system in zip(shown["runs"], results.systems):
+                points = results.curves[system, confidence].curve
+                curve = dict(zip(points.threshold, points.selective_risk))
                 assert [curve[threshold] for threshold in run["threshold"]] == run["selective"]
                 assert run["all"] == 10_000
 
     def test_the_points_a_page_carries_are_a_few_of_many_and_none_is_moved(self):
-        metrics = large(variants=1, points=2000)
-        page = Page(report_html(metrics))
+        results = large(variants=1, points=2000)
+        page = Page(report_html(results))
         [shown] = page.data["variants"]
-        left = metrics.confidence_variants["variant_0"].left.curve
+        left = results.curves[results.systems[0], "variant_0"].curve
         assert 100 < len(shown["runs"][0]["accepted"]) < 400
         exact = dict(zip(left.threshold, zip(left.selective_risk, left.generalized_risk)))
         for threshold, selective, generalized in zip(

@@ -9,6 +9,7 @@ import pytest
 
 import demur
 from demur import Coverage, Curve, Graded, ItemPrediction, Measure, measure, risk_coverage
+from demur.quantities import default_measures
 
 CANONICAL = [(2, 2, 2), (3, 1, 2), (1, 1, 1), (None, 0, 0)]
 
@@ -49,8 +50,8 @@ def test_all_right_costs_nothing():
 def test_one_answer_is_a_rectangle():
     found = measure([5, 0, 0, 0], loss=[2, None, None, None])
     assert found["aurc"] == 1 / 4 * 2
-    assert found["mae@0.1"] == 2
-    assert math.isnan(found["mae@0.3"])
+    assert found["risk@0.1"] == 2
+    assert math.isnan(found["risk@0.3"])
 
 
 def test_one_plateau_is_one_point_at_cmax():
@@ -63,17 +64,17 @@ def test_a_target_between_plateaus_snaps_to_the_next():
     assert (point.requested, point.achieved, point.value, point.threshold) == (0.51, 0.75, 2 / 3, 1.0)
 
 
-def test_a_cut_on_a_working_point_interpolates_nothing():
+def test_a_cut_on_an_operating_point_interpolates_nothing():
     found = measure([2, 2, 1, 0], loss=[0, 2, 0, None], metrics=["aurc@0.5", "augrc@0.5"])
     assert (found["aurc@0.5"], found["augrc@0.5"]) == (1 / 2, 1 / 8)
 
 
 def test_everything_abstained_is_empty_and_not_defined():
     found = curve([(None, 0, 1), (None, 2, 1)])
-    values = {str(m): m(found) for m in demur.metrics.default_measures()}
+    values = {str(m): m(found) for m in default_measures()}
     assert (len(found), found.cmax, found.defined) == (0, 0.0, False)
     undefined = {name for name, value in values.items() if math.isnan(value)}
-    assert undefined == {str(m) for m in demur.metrics.default_measures() if m.metric.undefined}
+    assert undefined == {str(m) for m in default_measures() if m.quantity.undefined}
     assert {value for name, value in values.items() if name not in undefined} == {0.0}
 
 

@@ -1,20 +1,21 @@
-"""`demur report` as a command, and artifacts at the edges of what can be shown."""
+"""`demur report` as a command, and results at the edges of what can be shown."""
 
 import hashlib
 import json
 import re
-from types import SimpleNamespace
 
 import pytest
 
-from artifacts import GOLDEN, golden, silent
+from artifacts import GOLDEN, golden, read_back, silent
 from commands import demur
 from demur import UserError, load
-from demur.artifact import metrics_of
-from demur.report.curves import curves
+from demur.inference.key import Key
 from demur.report.html import report_html
-from demur.report.operating import stops_of
+from demur.report.selective.curves import curves
+from demur.report.selective.operating import stops_of
 from pages import Page
+
+REQUESTED = {"level": 0.9, "interval": "bca", "undefined": {}}
 
 
 def hashed(path):
@@ -31,7 +32,7 @@ class TestCommand:
         )
         assert (tmp_path / "m.html").read_bytes() == (tmp_path / "r.html").read_bytes()
 
-    def test_an_artifact_that_does_not_hold_together_is_refused(self, tmp_path):
+    def test_a_file_that_does_not_hold_together_is_refused(self, tmp_path):
         content = golden("one")
         content["confidence_variants"]["llm"]["cmax"] = 0.5
         (tmp_path / "m.json").write_text(json.dumps(content))
@@ -71,7 +72,7 @@ class TestCommand:
         assert "few_shot" in Page((tmp_path / "r.html").read_text("utf-8")).text
         for place, told in (
             ("none/r.html", "does not exist"),
-            ("n.json", "is the artifact's place"),
+            ("n.json", "is the place of the result file"),
             ("run.json", "is an input"),
         ):
             refused = demur(tmp_path, *asked, "--output", "n.json", "--report", place)
@@ -81,9 +82,9 @@ class TestCommand:
 
 
 class TestEdges:
-    def test_an_artifact_without_variants_is_refused(self):
+    def test_a_file_without_variants_is_refused(self):
         with pytest.raises(UserError, match="confidence_variants: Dictionary should have at least 1 item"):
-            metrics_of(golden("one") | {"confidence_variants": {}})
+            read_back(golden("one") | {"confidence_variants": {}})
 
     def test_nothing_is_measured_at_a_common_coverage_of_0(self):
         for speaks in ((True, False), (False, False)):
@@ -96,7 +97,7 @@ class TestEdges:
         content = golden("one")
         for numbers in content["confidence_variants"].values():
             numbers.update(dict.fromkeys({"bootstrap", "bands"} & set(numbers)))
-        page = Page(report_html(metrics_of(content)))
+        page = Page(report_html(read_back(content)))
         assert "none: there are no intervals" in page.text
         assert all(ends == [""] for shown in page.data["variants"] for _, _, ends, _ in shown["stops"]["coverage"])
 
@@ -104,30 +105,27 @@ class TestEdges:
         asked = ("evaluate", "--input", GOLDEN / "run.json", "--mode", "few_shot", "--seed", "1", "--level", "0.5")
         demur(tmp_path, *asked, "--output", "m.json", "--report", "r.html")
         made, text = load(tmp_path / "m.json"), (tmp_path / "r.html").read_text("utf-8")
-        ends = made.confidence_variants["llm"].bootstrap.ci["augrc_full"]
-        assert f"[{ends['low']:.3g}, {ends['high']:.3g}]" in text
+        ends = made[Key("few_shot", "augrc", "llm")].requested
+        assert f"[{ends.low:.3g}, {ends.high:.3g}]" in text
         assert "50 % interval" in text
 
-    def test_bands_are_drawn_and_read_where_they_are_stored(self, one):
-        """Of three working points the last two are in the band."""
-        llm = one.confidence_variants["llm"]
-        columns = {
-            "low": (0.1, 0.15),
-            "high": (0.2, 0.3),
-            "low_simultaneous": (0.0, 0.1),
-            "high_simultaneous": (0.3, 0.4),
-        }
-        edges = SimpleNamespace(**columns)
-        bands = SimpleNamespace(
-            level=0.95, coverage=llm.curve.coverage[1:], selective_risk=edges, generalized_risk=edges
-        )
-        banded = llm.model_copy(update={"bands": bands})
-        found = {stop.asked: stop.ends[0] for stop in stops_of([banded], 24, banded=True)["threshold"]}
+    def test_bands_are_drawn_and_read_where_they_are_stored(self):
+        """Of three operating points the last two are in the band."""
+        content = golden("one")
+        bands = content["confidence_variants"]["llm"]["bands"]
+        bands["coverage"].pop(0)
+        for risk in ("selective_risk", "generalized_risk"):
+            for column in bands[risk].values():
+                column.pop(0)
+        content["confidence_variants"] = {"llm": content["confidence_variants"]["llm"]}
+        made = read_back(content)
+        found = {stop.label: stop.intervals[0] for stop in stops_of(made, "llm")["threshold"]}
         assert found["3"] is None
-        assert (found["2"].low, found["2"].high) == (0.1, 0.2)
-        [drawn] = curves(one.model_copy(update={"confidence_variants": {"llm": banded}}))
+        stored = bands["selective_risk"]
+        assert (found["2"].low, found["2"].high) == (stored["low"][0], stored["high"][0])
+        [drawn] = curves(made)
         assert drawn.has_bands
-        assert [picture.svg.count('class="band pointwise left"') for picture in drawn.pictures] == [1, 1]
+        assert [svg.count('class="band pointwise left"') for svg in drawn.pictures.values()] == [1, 1]
 
     @pytest.mark.parametrize(
         ("place", "value", "told"),
@@ -136,13 +134,13 @@ class TestEdges:
             (("reference", "oracle", "coverage", 0), 0.0, "not strictly increasing from 0"),
             (("bootstrap", "ci95_recommended", "cmax"), {}, "only mae_at_coverage holds an interval for each"),
             (("bootstrap", "ci"), {}, "ci.level: expected a number between 0 and 1, not null"),
-            (("bootstrap", "ci"), {"level": 0.9, "cmax": {"low": 1.0}}, "ci.cmax"),
-            (("bootstrap", "ci"), {"level": 0.9, "cmax": {}}, "ci.cmax: only mae_at_coverage holds an interval"),
-            (("bootstrap", "ci"), {"level": 0.9, "mae_at_coverage": None}, "ci.mae_at_coverage: only"),
+            (("bootstrap", "ci"), REQUESTED | {"cmax": {"low": 1.0}}, "ci.cmax"),
+            (("bootstrap", "ci"), REQUESTED | {"cmax": {}}, "ci.cmax: only mae_at_coverage holds an interval"),
+            (("bootstrap", "ci"), REQUESTED | {"mae_at_coverage": None}, "ci.mae_at_coverage: only"),
             (
                 ("reference", "oracle"),
                 {"coverage": [], "selective_risk": [], "generalized_risk": []},
-                "the best order has a bend where the curve has a point",
+                "the oracle order has a vertex where the curve has a point",
             ),
             (("mae_at_coverage", "0.10", "requested"), 0.0, "requested: Input should be greater than 0"),
         ],
@@ -154,22 +152,22 @@ class TestEdges:
             part = part[step]
         part[place[-1]] = value
         with pytest.raises(UserError, match=re.escape(told)) as refused:
-            metrics_of(content)
+            read_back(content)
         assert str(refused.value).isprintable()
 
-    def test_a_coverage_that_is_no_number_of_items_is_refused(self):
+    def test_a_coverage_that_is_not_a_number_of_items_is_refused(self):
         content = golden("one")
         llm = content["confidence_variants"]["llm"]
         llm["curve"]["coverage"][0] += 1e-9
         llm["bands"] = None
-        with pytest.raises(UserError, match="llm: a coverage of the curve is no number of the 24 items"):
-            metrics_of(content)
+        with pytest.raises(UserError, match="llm: a coverage of the curve is not a number of the 24 items"):
+            read_back(content)
 
     def test_risks_of_left_and_right_at_different_coverages_are_refused(self):
         content = golden("paired")
         content["confidence_variants"]["llm"]["left"]["mae_at_coverage"].popitem()
         with pytest.raises(UserError):
-            metrics_of(content)
+            read_back(content)
 
     @pytest.mark.parametrize("key", ["cmax", "augrc_at_c", "mae_at_coverage", None])
     def test_a_comparison_that_lacks_a_difference_is_refused(self, key):
@@ -177,4 +175,4 @@ class TestEdges:
         deltas = content["comparison"]["deltas"]
         del (deltas if key is None else deltas["llm"])["llm" if key is None else key]
         with pytest.raises(UserError, match="the differences"):
-            metrics_of(content)
+            read_back(content)

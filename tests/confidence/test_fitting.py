@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GroupKFold
+from test_confidences import items_of
 
 from demur import (
     PHQ8,
@@ -24,10 +25,9 @@ from demur import (
 )
 from demur.calibrators import LogisticCalibrator
 from demur.confidences import chosen, served
-from demur.metrics.calibration import compute_binary_nll, compute_ece
+from demur.quantities.calibration import compute_binary_nll, compute_ece
 from demur.simulate import ZERO_SHOT, make_people, run_system
 from runs import experiment, participant, run, written
-from test_confidences import items_of
 
 V = "verbalized_confidence"
 
@@ -38,15 +38,15 @@ def items():
 
 
 def codes(calibration):
-    return [caution.code for caution in calibration.warnings]
+    return [warning.code for warning in calibration.warnings]
 
 
 class TestOnARunWhoseConfidenceIsInformativeButTooHigh:
     def test_the_run_is_such(self, items):
         found = reliability("verbalized", data=items)
         assert found.scores["auroc"] > 0.55
-        sure = [one for one in found.bins if one.said > 0.5]
-        assert all(one.gap < -0.05 for one in sure)
+        confident = [each for each in found.bins if each.mean_predicted > 0.5]
+        assert all(each.gap < -0.05 for each in confident)
 
     @pytest.mark.parametrize("method", ["temperature", "platt", "isotonic"])
     def test_calibration_lowers_both_errors_on_people_it_has_not_seen(self, items, method):
@@ -61,7 +61,7 @@ class TestOnARunWhoseConfidenceIsInformativeButTooHigh:
         calibration = calibrate(items, method=method, variant=variant)
         before = Curve.of(grade(items, loss="abs_norm", confidence=variant))
         after = Curve.of(grade(items, loss="abs_norm", confidence=f"calibrated:{variant}", calibration=calibration))
-        for name in ("aurc", "augrc", "eaurc", "mae@0.3", "aurc@0.5"):
+        for name in ("aurc", "augrc", "eaurc", "risk@0.3", "aurc@0.5"):
             assert Measure.of(name)(after) == Measure.of(name)(before)
         assert after.threshold.tolist() != before.threshold.tolist()
 
@@ -74,9 +74,9 @@ class TestOnARunWhoseConfidenceIsInformativeButTooHigh:
             ["aurc"],
             plan=Plan(10, seed=1),
         )
-        merged = next(caution for caution in found.warnings if caution.code == "merged_plateaus")
+        merged = next(warning for warning in found.warnings if warning.code == "merged_plateaus")
         counts = calibration.training.inputs_distinct, calibration.training.outputs_distinct
-        assert merged.message.startswith(f"{counts[0]} different inputs become {counts[1]} different confidences")
+        assert merged.message().startswith(f"{counts[0]} different inputs become {counts[1]} different confidences")
 
 
 class TestValidation:
@@ -202,9 +202,11 @@ class TestWarnings:
         units = [{"own": float(place), "prediction": int(place > 3 or place == 1)} for place in range(10)]
         assert codes(calibrate(items_of(*units), method="platt", features=["own"])) == ["reversed_ranking"]
         lower = [{"token_pe": unit["own"], "prediction": unit["prediction"]} for unit in units]
-        assert codes(calibrate(items_of(*lower), method="platt", features=["token_pe"])) == [], "lower is surer there"
+        assert codes(calibrate(items_of(*lower), method="platt", features=["token_pe"])) == [], (
+            "lower is better there"
+        )
 
-    def test_isotonic_falls_where_lower_is_surer(self, items):
+    def test_isotonic_falls_where_lower_is_more_confident(self, items):
         found = calibrate(items, method="isotonic", features=["token_pe"])
         assert found.model.y[0] > found.model.y[-1]
 
@@ -226,7 +228,7 @@ class TestWarnings:
                 "fitted_on_this_run" in [w.code for w in found.warnings],
                 "fitted_on_this_run" in [w.code for w in said.warnings],
                 "fitted_on_this_run" in [w.code for w in again],
-                "warning (fitted_on_this_run, confidence)" in repr(said),
+                "warning (fitted_on_this_run)" in repr(said),
             ]
             assert len(set(told)) == 1
             return told[0]

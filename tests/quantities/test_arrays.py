@@ -128,7 +128,8 @@ def test_items_of_a_reader_go_in_by_signal_name():
     table = {"cluster": [1, 1, 2], "item": ["a", "b", "a"], "truth": [2, 0, 1], "prediction": [1, None, 1]}
     items = read_table(table | {"sure": [0.9, None, 0.1]}, instrument=None)
     found = measure("sure", data=items, loss="abs", metrics="mae")
-    assert found.to_dict() == {"mae": 1 / 2}
+    assert found.to_dict() == {"risk": 1 / 2}
+    assert found["mae"] == found["risk"], "the former name"
     assert measure([3, math.nan, 2], data=items, metrics="mae")["mae"] == 1 / 2
     with pytest.raises(UserError, match="no confidence variant or signal is called shure; did you mean sure?"):
         measure("shure", data=items)
@@ -162,10 +163,10 @@ def test_huge_whole_losses_do_not_overflow():
 
 
 def test_scores_give_numbers_reasons_and_json():
-    found = measure(SURE, loss=LOSS, metrics=["aurc", "mae@0.9", Measure.of("cmax")])
-    assert list(found) == ["aurc", "mae@0.9", "cmax"]
-    assert found.to_dict() == {"aurc": 17 / 24, "mae@0.9": None, "cmax": 0.75}
-    assert found.reasons == {"mae@0.9": "no working point reaches this coverage"}
+    found = measure(SURE, loss=LOSS, metrics=["aurc", "risk@0.9", Measure.of("cmax")])
+    assert list(found) == ["aurc", "risk@0.9", "cmax"]
+    assert found.to_dict() == {"aurc": 17 / 24, "risk@0.9": None, "cmax": 0.75}
+    assert found.reasons == {"risk@0.9": "no operating point reaches this coverage"}
 
 
 def test_results_show_themselves_in_a_notebook():
@@ -179,7 +180,7 @@ def test_results_show_themselves_in_a_notebook():
     assert len(long) < 20_000
 
 
-@pytest.mark.parametrize("name", ["aurc", "aurc@0.5", "augrc@0.25", "mae@0.3", "cmax", "mae@1/3"])
+@pytest.mark.parametrize("name", ["aurc", "aurc@0.5", "augrc@0.25", "risk@0.3", "cmax", "risk@1/3"])
 def test_a_name_prints_as_it_parses(name):
     assert str(Measure.of(name)) == name
     assert Measure.of(str(Measure.of(name))) == Measure.of(name)
@@ -188,13 +189,13 @@ def test_a_name_prints_as_it_parses(name):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("arc", "no metric is called arc; did you mean aurc?"),
-        ("cmax@0.5", "the metric cmax is not taken at a coverage"),
-        ("mae@0", "coverage '0', expected a number above 0"),
-        ("mae@", "coverage '', expected a number above 0"),
+        ("arc", "no quantity is called arc; did you mean aurc?"),
+        ("cmax@0.5", "the quantity cmax takes no parameter"),
+        ("risk@0", "coverage '0', expected a number above 0"),
+        ("risk@", "coverage '', expected a number above 0"),
         ("aurc@2", "coverage '2', expected"),
-        ("aurc_full", "no metric is called aurc_full: that is the artifact key of aurc"),
-        (3, "metric 3, expected a name such as aurc"),
+        ("aurc_full", "no quantity is called aurc_full: that is the artifact key of aurc"),
+        (3, "quantity 3, expected a name such as aurc"),
     ],
 )
 def test_a_wrong_name_is_one_line(name, message):

@@ -4,7 +4,8 @@ import pytest
 
 from commands import demur
 from demur.errors import UserError
-from demur.metrics.retrieval import RankingMeasure, per_query
+from demur.quantities import Measure
+from demur.quantities.ranking import per_query
 from demur.read import read_queries
 from demur.simulate_queries import CRITERIA, FOLDS, simulated_queries
 
@@ -22,7 +23,8 @@ def test_the_file_holds_two_systems_of_which_the_second_is_better(tmp_path):
     assert (len(one.post_ids), one.criteria, len(one.folds)) == (40, CRITERIA, FOLDS)
     assert 0 < one.has_gold.mean() < 1
     assert (one.selected_count is not None, one.scores is not None, one.prob is not None) == (True, True, True)
-    means = {name: per_query(facts, [RankingMeasure.of("ndcg@10")])["ndcg@10"].mean() for name, facts in found.items()}
+    ndcg = Measure.of("ndcg@10", "ranking")
+    means = {name: per_query(facts, [ndcg])[ndcg].mean() for name, facts in found.items()}
     assert means["reranked"] > means["retriever"] > 0
 
 

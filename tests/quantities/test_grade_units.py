@@ -18,7 +18,7 @@ def test_clusters_are_sorted_and_count_abstentions():
 def test_clusters_by_name_from_a_frame():
     frame = pd.DataFrame({"loss": LOSS, "sure": SURE, "who": WHO})
     found = estimate(grade_units("sure", loss="loss", clusters="who", data=frame), ["aurc"], plan=Plan(20, seed=1))
-    assert found.clusters == 3
+    assert found["aurc"].evidence.clusters == 3
 
 
 def test_without_clusters_every_unit_was_sampled_by_itself():

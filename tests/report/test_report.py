@@ -1,24 +1,35 @@
-"""The report as a page: numbers of the artifact and no others, nothing fetched, and no text of a file obeyed."""
+"""The report as a page: numbers of the results and no others, nothing fetched, and no text of a file obeyed."""
 
 import base64
+import csv
 import gzip
 import hashlib
+import io
 import json
+import math
 import re
 
 import pytest
 
-from artifacts import evaluated, golden, renamed, silent, two_variants
+from artifacts import difference, evaluated, golden, items_of, read_back, renamed, silent, two_variants
 from commands import demur
-from demur import PHQ8, load
-from demur.artifact import metrics_of
-from demur.report.closer import by_item
-from demur.report.forest import forests
+from demur import PHQ8
+from demur.drawing.looks import LOOKS
+from demur.inference.key import Key
+from demur.report.console import evaluation_text
+from demur.report.figure import figure_bytes
 from demur.report.html import report_html
-from demur.report.signals_compared import signals
+from demur.report.selective.closer import by_item
+from demur.report.selective.differences import forests
+from demur.report.selective.signals import signals
+from demur.report.tables import table_text
+from demur.resample import Plan
+from demur.results.selective import Settings, evaluate
+from demur.results.table import Results
 from pages import Page
 from runs import failure, participant
 
+KEYS = {f"key-{look.style}" for look in LOOKS}
 HOSTILE = [
     "</script><script>alert(1)</script>",
     "<img src=x onerror=alert(1)>",
@@ -108,8 +119,8 @@ class TestSafety:
             hostile = renamed(content, lambda text, texts=texts: f"{number(text)}{texts[number(text) % 50]}")
             assert self.skeleton(hostile) == plain, texts[0]
 
-    def skeleton(self, metrics):
-        page = Page(report_html(metrics))
+    def skeleton(self, results):
+        page = Page(report_html(results))
         return [(tag, [pair for pair in attributes if pair[0] != "href"]) for tag, attributes in page.elements]
 
     def test_what_a_page_would_obey_is_spelled_out(self):
@@ -120,45 +131,56 @@ class TestSafety:
     def test_letters_from_the_right_turn_no_sentence(self):
         content = golden("paired")
         content["inputs"][0]["mode"] = "שלום"
-        said = Page(report_html(metrics_of(content))).text
+        said = Page(report_html(read_back(content))).text
         assert "\u2068שלום\u2069 answers 68.8% of the items" in said
 
 
 class TestNumbers:
-    def test_the_page_carries_the_artifact(self, paired):
+    def test_the_page_carries_the_file(self, paired):
         link = next(link for link in Page(report_html(paired)).values("href") if link.startswith("data:"))
         packed = base64.b64decode(link.partition(",")[2])
-        assert json.loads(gzip.decompress(packed)) == paired.to_json()
+        assert gzip.decompress(packed).decode() == paired.text
+
+    def test_the_file_is_written_as_text_once_for_its_page_its_hash_and_itself(self, monkeypatch):
+        made, texts = silent(True), []
+        monkeypatch.setattr("demur.results.table.json_members", lambda content: texts.append(content) or {"x": "1"})
+        fresh = Results(made, made.study, made.curves, made.warnings)
+        report_html(fresh, sha256=hashlib.sha256(fresh.text.encode()).hexdigest())
+        assert (fresh.fingerprint, len(texts)) == (fresh.fingerprint, 1)
 
     def test_every_risk_of_the_grid_stands_in_a_table(self, paired):
         text = Page(report_html(paired)).text
-        for pair in paired.confidence_variants.values():
-            for key in pair.left.mae_at_coverage:
-                cells = [
-                    f"{100 * at.achieved:.1f}% {at.value:.4g}" if at else "beyond Cmax –"
-                    for at in (one.mae_at_coverage[key] for one in (pair.left, pair.right))
-                ]
-                found = re.search(rf"{re.escape(key)} {re.escape(cells[0])} \S+( \S+)? {re.escape(cells[1])}", text)
-                assert found, key
+        for confidence in paired.selective.confidences:
+            for coverage in paired.selective.coverages:
+                rows = [paired[Key(system, f"risk@{coverage}", confidence)] for system in paired.systems]
+                cells = [f"{100 * row.at:.1f}% {row.value:.4g}" if row.at else "beyond Cmax –" for row in rows]
+                shown = rf"{float(coverage):.2f} {re.escape(cells[0])} \S+( \S+)? {re.escape(cells[1])}"
+                assert re.search(shown, text), coverage
 
     def test_every_difference_stands_in_a_table_with_the_replicates_for_each_side(self, paired):
-        text = Page(report_html(paired)).text
-        for deltas in paired.comparison.deltas.values():
-            for delta in (deltas["augrc_at_c"], deltas["aurc_at_c"], *deltas["mae_at_coverage"].values()):
-                if delta.delta is not None:
-                    ends = delta.ci95_recommended
+        text, names = Page(report_html(paired)).text, paired.selective.names_at_coverages
+        for confidence in paired.selective.confidences:
+            for name in ("augrc@C_common", "aurc@C_common", *names):
+                row = difference(paired, name, confidence)
+                if not math.isnan(row.value):
+                    ends = row.recommended
                     interval = f"[{ends.low:.3g}, {ends.high:.3g}]" if ends else "–"
-                    shares = f"{delta.favours_left:.1%} {delta.favours_right:.1%}"
-                    assert f"{delta.delta:.4g} {interval} {shares}" in text
+                    assert f"{row.value:.4g} {interval} {row.above:.1%} {row.below:.1%}" in text
 
-    def test_the_script_knows_only_working_points_of_the_artifact(self, paired):
+    def test_of_a_number_that_is_better_higher_the_replicates_above_favour_the_system(self, paired):
+        row = difference(paired, "cmax")
+        assert row.above > row.below
+        assert f"{row.below:.1%} {row.above:.1%}" in Page(report_html(paired)).text
+
+    def test_the_script_knows_only_operating_points_of_the_results(self, paired):
         data = Page(report_html(paired)).data
-        for shown, pair in zip(data["variants"], paired.confidence_variants.values()):
-            for run, one in zip(shown["runs"], (pair.left, pair.right)):
-                assert [k / data["items"] for k in run["accepted"]] == list(one.curve.coverage)
-                assert run["threshold"] == list(one.curve.threshold)
-                assert run["selective"] == list(one.curve.selective_risk)
-                assert run["generalized"] == list(one.curve.generalized_risk)
+        for shown, confidence in zip(data["variants"], paired.selective.confidences):
+            for run, system in zip(shown["runs"], paired.systems):
+                curve = paired.curves[system, confidence].curve
+                assert [k / data["items"] for k in run["accepted"]] == list(curve.coverage)
+                assert run["threshold"] == list(curve.threshold)
+                assert run["selective"] == list(curve.selective_risk)
+                assert run["generalized"] == list(curve.generalized_risk)
 
     def test_the_methods_are_those_of_the_intervals_shown(self):
         wrong = [[participant(n, {"Sleep": n % 3}) for n in range(25)]]
@@ -174,9 +196,10 @@ class TestNumbers:
     def test_failed_are_those_counted_and_whose_they_are(self):
         both = [participant(n, {"Sleep": 0}) for n in range(25)]
         made = evaluated([*both, failure(30), failure(31)], [*both, participant(30)], intersection=True)
-        assert (made.cases.failed, made.population.participants_failed) == ((30,), 1)
+        assert (made.selective.failed, made.selective.clusters_failed) == ((30,), 1)
         assert "0.json failed on 1, 1.json on 0." in Page(report_html(made)).text
-        outside = made.model_copy(update={"cases": made.cases.model_copy(update={"failed": (30, 31)})})
+        study = made.selective.model_copy(update={"failed": (30, 31)})
+        outside = Results(made, study, made.curves, made.warnings)
         assert "1 more are in one run alone, and left out of the comparison" in Page(report_html(outside)).text
 
     def test_a_list_that_was_cut_says_so(self):
@@ -187,36 +210,33 @@ class TestNumbers:
     def test_a_margin_is_for_risks_of_both_runs_at_one_coverage(self):
         wrong = [participant(n, {"Sleep": n % 3}) for n in range(25)]
         few = [participant(n, {"Sleep": n % 2, "Tired": None, "Failure": None}) for n in range(25)]
-        for one in few:
-            one["item_signals"]["Moving"] = one["item_signals"]["Concentrating"]
+        for person in few:
+            person["item_signals"]["Moving"] = person["item_signals"]["Concentrating"]
         made = evaluated(wrong, few)
-        [forest] = forests(made)
-        pair = made.confidence_variants["llm"]
-        same = [
-            key
-            for key, at in pair.left.mae_at_coverage.items()
-            if at and pair.right.mae_at_coverage[key] and at.achieved == pair.right.mae_at_coverage[key].achieved
-        ]
-        rows = {row.name: row for row in forest.rows}
-        assert {name for name, row in rows.items() if row.has_margin} == {f"risk at {key}" for key in same}
+        [[forest]] = forests(made).by_confidence
+        reached = {
+            name: {made[Key(system, name, "llm")].at for system in made.systems}
+            for name in made.selective.names_at_coverages
+        }
+        same = [name for name, ends in reached.items() if len(ends) == 1 and None not in ends]
+        assert {row.estimate.key.quantity for row in forest.rows if row.has_margin} == set(same)
         assert 0 < len(same) < 9
         assert report_html(made).count("data-low=") == len(same)
         assert 'id="equal"' in report_html(made)
         assert 'id="equal"' not in report_html(silent(True, False))
-        assert any(row.said.startswith("not comparable: reached at") for row in forest.rows)
+        assert any(row.says.startswith("not comparable: reached at") for row in forest.rows)
 
     def test_the_hash_of_a_file_is_of_its_bytes(self, tmp_path):
         (tmp_path / "m.json").write_text(json.dumps(golden("one"), indent=7), encoding="utf-8")
         demur(tmp_path, "report", "m.json", "--output", "r.html")
         assert f"sha256 {hashed(tmp_path / 'm.json')}" in (tmp_path / "r.html").read_text("utf-8")
-        assert "File this page was made from" not in report_html(load(tmp_path / "m.json"))
+        assert "File this page was made from" not in report_html(read_back(golden("one")))
 
     def test_who_was_counted(self, paired):
-        text = Page(report_html(paired)).text
-        people, answered = paired.population, paired.population.items_predicted
-        assert f"{people.participants_total} participants in both runs" in text
-        assert f"{people.participants_failed} failed" in text
-        assert f"{answered.left} {people.items_total - answered.left}" in text
+        text, study = Page(report_html(paired)).text, paired.selective
+        assert f"{study.clusters_total} participants in both runs" in text
+        assert f"{study.clusters_failed} failed" in text
+        assert f"{study.systems[0].answered} {study.units - study.systems[0].answered}" in text
 
     def test_a_single_run_has_no_differences_and_says_why_no_abstention_is_called_needless(self, one):
         page = Page(report_html(one))
@@ -228,7 +248,7 @@ class TestNumbers:
         for one in content["confidence_variants"].values():
             for item, bias in zip(one["by_item"].values(), (-0.0001, 0.0001, 0.0, 0.25)):
                 item["bias"] = bias
-        shown = [row.cells[0][2].shown for row in by_item(metrics_of(content))]
+        shown = [row.cells[0][2].shown for row in by_item(read_back(content)).rows]
         assert shown[:4] == ["0.000", "0.000", "0.000", "+0.250"]
 
     def test_the_histograms_of_two_runs_have_one_scale(self):
@@ -242,7 +262,7 @@ class TestNumbers:
         content = golden("paired")
         name, pair = next((n, p) for n, p in content["confidence_variants"].items() if p["left"]["reliability"])
         pair["left"]["reliability"] = None
-        rows = {row.name: row.ece for row in signals(metrics_of(content)).rows}
+        rows = {row.name: row.ece for row in signals(read_back(content)).rows}
         assert rows[name] == f"left –, right {pair['right']['reliability']['ece']:.3f}"
 
     def test_without_resamples_no_level_is_named(self):
@@ -250,6 +270,47 @@ class TestNumbers:
         assert "95 % interval" not in Page(report_html(made)).text.partition("For a paper")[0]
 
     def test_few_answers_are_greyed(self, one):
-        assert max(item.answered for item in one.confidence_variants["llm"].by_item.values()) < 10
+        answered = [row.value for row in one.where(quantity="answered")]
+        assert (len(answered), max(answered) < 10) == (8, True)
         styles = [value for value in Page(report_html(one)).values("class") if value and "number few" in value]
         assert len(styles) == 3 * 8
+
+
+@pytest.fixture(scope="module")
+def three():
+    """Three systems with awkward names, compared with the last: nothing wrong, one item wrong, two wrong."""
+    predictions = {"a/b": {}, "a": {"Sleep": 0}, "<i>": {"Sleep": 0, "Tired": 1}}
+    systems = {
+        name: items_of([participant(n, predicted) for n in range(40)]) for name, predicted in predictions.items()
+    }
+    settings = Settings(confidence="llm", baseline="<i>")
+    return evaluate(systems, settings=settings, plan=Plan(200, seed=1))
+
+
+class TestSeveralSystems:
+    def test_each_is_shown_against_the_baseline_in_every_section(self, three):
+        text = Page(report_html(three)).text
+        for name in ("a/b", "a"):
+            assert f"Difference, {name} − <i>" in text
+            assert f"llm: {name} − <i>" in text
+        assert "AUGRC against <i> (lower is better): lower: a/b, a." in text
+        assert "Each run minus <i> on the same participants" in text
+        assert text.count("is better") > 8
+
+    def test_each_has_a_look_of_its_own(self, three):
+        page = Page(report_html(three))
+        drawn = {value for value in page.values("class") if value and value.startswith("line ")}
+        assert {f"line {look.style}" for look in LOOKS[:3]} <= drawn
+        assert [f"key-{look.style}" for look in LOOKS[:3]] == [i for i in page.values("id") if i in KEYS]
+        assert page.data["styles"] == [look.style for look in LOOKS[:3]]
+
+    def test_the_console_and_the_tables_name_them_all(self, three):
+        console, table = evaluation_text(three), table_text(three, "csv")
+        assert "a/b − <i>" in console
+        assert "failed (a/b 0, a 0, <i> 0)" in console
+        sides = {line["side"] for line in csv.DictReader(io.StringIO(table))}
+        assert sides == {"a/b", "a", "<i>", "a/b − <i>", "a − <i>"}
+
+    def test_a_figure_of_them_is_drawn(self, three):
+        for kind in ("risk-coverage", "forest"):
+            assert figure_bytes(three, ".svg", kind=kind, width=183.0).startswith(b"<?xml")

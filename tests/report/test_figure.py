@@ -1,32 +1,34 @@
-"""Figures of an artifact: what is drawn is what the artifact holds, to the millimetre and to the byte."""
+"""Figures of results: what is drawn is what the results hold, to the millimetre and to the byte."""
 
 import hashlib
-import json
 import os
 import re
 import subprocess
 import sys
 from functools import lru_cache
-from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import matplotlib as mpl
 import numpy as np
 import pytest
 
+from artifacts import GOLDEN, difference, read_back
+from artifacts import golden as golden_file
 from commands import demur
 from demur import UserError, load
-from demur.artifact import metrics_of
-from demur.report.curves import curves
+from demur.inference.key import Key
 from demur.report.figure import COLUMN_MM, KINDS, figure_bytes, width_mm
 from demur.report.figure_sheet import text_of
-from demur.report.numbers import band_is_stepped, narrowed
+from demur.report.selective.curves import curves
+from demur.results.pictures import risk_curve
 
-GOLDEN = Path(__file__).parent / "golden"
+
+def golden(name="paired", confidence="verbalized"):
+    return read_back(golden_file(name)).narrowed(confidence)
 
 
-def golden(name="paired", variant="verbalized"):
-    return narrowed(load(GOLDEN / f"{name}.json"), variant)
+def curves_of(results, confidence="verbalized"):
+    return [results.curves[system, confidence].curve for system in results.systems]
 
 
 @lru_cache
@@ -34,12 +36,12 @@ def drawn(suffix):
     return figure_bytes(golden(), suffix)
 
 
-def panels(metrics, kind):
-    return KINDS[kind](metrics, 89.0).axes
+def panels(results, kind):
+    return KINDS[kind](results, 89.0).axes
 
 
-def texts(metrics, kind="risk-coverage"):
-    tree = ET.fromstring(figure_bytes(metrics, ".svg", kind=kind))  # noqa: S314  (our own)
+def texts(results, kind="risk-coverage"):
+    tree = ET.fromstring(figure_bytes(results, ".svg", kind=kind))  # noqa: S314  (our own)
     return ["".join(node.itertext()) for node in tree.iter("{http://www.w3.org/2000/svg}text")]
 
 
@@ -91,24 +93,23 @@ class TestTheFile:
 class TestRiskCoverage:
     def test_the_curve_is_drawn_as_the_steps_it_is(self):
         (panel,) = panels(golden(), "risk-coverage")
-        pair = golden().confidence_variants["verbalized"]
         steps = [line for line in panel.lines if line.get_drawstyle() == "steps-pre"]
-        for line, one in zip(steps, (pair.left, pair.right), strict=True):
-            assert [*line.get_xdata()] == [0, *one.curve.coverage]
-            assert [*line.get_ydata()] == [one.curve.selective_risk[0], *one.curve.selective_risk]
+        for line, curve in zip(steps, curves_of(golden()), strict=True):
+            assert [*line.get_xdata()] == [0, *curve.coverage]
+            assert [*line.get_ydata()] == [curve.selective_risk[0], *curve.selective_risk]
         assert steps[0].get_linestyle() != steps[1].get_linestyle()
         assert steps[0].get_color() != steps[1].get_color()
 
-    def test_working_points_are_marked_and_the_marks_differ(self):
+    def test_operating_points_are_marked_and_the_marks_differ(self):
         (panel,) = panels(golden(), "risk-coverage")
         marks = [line for line in panel.lines if line.get_marker() != "None"]
-        pair = golden().confidence_variants["verbalized"]
-        assert [tuple(line.get_xdata()) for line in marks] == [pair.left.curve.coverage, pair.right.curve.coverage]
+        assert [tuple(line.get_xdata()) for line in marks] == [curve.coverage for curve in curves_of(golden())]
         assert [line.get_marker() for line in marks] == ["o", "s"]
 
     def test_both_bands_are_shaded_from_the_lowest_to_the_highest_end(self):
         (panel,) = panels(golden("one", "llm"), "risk-coverage")
-        bands = golden("one", "llm").confidence_variants["llm"].bands
+        [record] = golden("one", "llm").curves.values()
+        bands = record.bands
         coverage, band = bands.coverage, bands.selective_risk
         shades = [each for each in panel.collections if each.get_alpha() is not None]
         ends = [(band.low_simultaneous, band.high_simultaneous), (band.low, band.high)]
@@ -120,15 +121,15 @@ class TestRiskCoverage:
             assert [coverage[0], low[1]] in corners, "an end holds up to its own coverage, and the next one from there"
 
     def test_a_thinned_band_has_straight_edges_here_and_on_the_page(self):
-        """Of three working points the band holds the first and the last: nothing is known of the step between."""
-        content = json.loads((GOLDEN / "one.json").read_text(encoding="utf-8"))
+        """Of three operating points the band holds the first and the last: nothing is known of the step between."""
+        content = golden_file("one")
         content["confidence_variants"] = {"llm": content["confidence_variants"]["llm"]}
         one = content["confidence_variants"]["llm"]
         one["bands"]["coverage"].pop(1)
         for risk in ("selective_risk", "generalized_risk"):
             for column in one["bands"][risk].values():
                 column.pop(1)
-        (panel,) = panels(metrics_of(content), "risk-coverage")
+        (panel,) = panels(read_back(content), "risk-coverage")
         shades = [each for each in panel.collections if each.get_alpha() is not None]
         first, last, low = (
             one["bands"]["coverage"][0],
@@ -138,29 +139,30 @@ class TestRiskCoverage:
         for shade in shades:
             assert [first, low[-1]] not in shade.get_paths()[0].vertices.tolist()
         assert [last, low[-1]] in shades[-1].get_paths()[0].vertices.tolist()
-        assert not band_is_stepped(metrics_of(content).confidence_variants["llm"])
-        [drawn] = curves(metrics_of(content))
-        band = re.search(r'd="([^"]*)" class="band pointwise left"', drawn.pictures[0].svg)[1]
+        assert not risk_curve(read_back(content), "zero_shot", "llm", "selective").band.stepped
+        [drawn] = curves(read_back(content))
+        band = re.search(r'd="([^"]*)" class="band pointwise left"', drawn.pictures["selective"])[1]
         assert len(re.findall("[Ml]", band)) == 6, "three spots an edge"
 
     def test_cmax_and_a_random_order_are_lines(self):
         (panel,) = panels(golden("one"), "risk-coverage")
-        one = golden("one").confidence_variants["verbalized"]
+        [curve], risk = curves_of(golden("one")), golden("one")[Key("zero_shot", "risk", "verbalized")].value
+        cmax = curve.coverage[-1]
         ends = [each.get_segments()[0].tolist() for each in panel.collections if each.get_alpha() is None]
         assert ends == [
-            [[one.cmax, 0], [one.cmax, one.curve.selective_risk[-1]]],
-            [[0, one.mae], [one.cmax, one.mae]],
+            [[cmax, 0], [cmax, curve.selective_risk[-1]]],
+            [[0, risk], [cmax, risk]],
         ]
 
     def test_without_resamples_there_is_no_shade_and_no_word_of_one(self):
-        content = json.loads((GOLDEN / "one.json").read_text(encoding="utf-8"))
+        content = golden_file("one")
         for one in content["confidence_variants"].values():
             one["bands"] = None
         assert any("95 %" in text for text in texts(golden("one")))
-        assert not any("95 %" in text for text in texts(metrics_of(content)))
+        assert not any("95 %" in text for text in texts(read_back(content)))
 
     def test_each_variant_has_a_panel_on_the_same_scale(self):
-        found = panels(load(GOLDEN / "paired.json"), "risk-coverage")
+        found = panels(read_back(golden_file("paired")), "risk-coverage")
         assert [panel.get_title(loc="left") for panel in found] == ["llm", "total_evidence", "verbalized"]
         assert len({panel.get_ylim() for panel in found}) == 1
         assert {panel.get_ylim()[0] for panel in found} == {0}
@@ -170,13 +172,11 @@ class TestRiskCoverage:
 class TestForest:
     def test_differences_stand_beside_the_line_at_nothing(self):
         (panel,) = panels(golden(), "forest")
-        deltas = golden().comparison.deltas["verbalized"]
+        rows = [difference(golden(), name, "verbalized") for name in ("aurc@C_common", "augrc@C_common")]
         marks = [line for line in panel.lines if line.get_marker() == "o"]
-        assert marks[0].get_xdata() == [deltas["augrc_at_c"].delta]
-        assert marks[1].get_xdata() == [deltas["aurc_at_c"].delta]
+        assert [mark.get_xdata() for mark in marks[:2]] == [[row.value] for row in rows]
         bars = [line for line in panel.lines if line.get_marker() == "" and len(set(line.get_ydata())) == 1]
-        ends = deltas["augrc_at_c"].ci95_recommended
-        assert [*bars[0].get_xdata()] == [ends.low, ends.high]
+        assert [[*bar.get_xdata()] for bar in bars[:2]] == [[row.recommended.low, row.recommended.high] for row in rows]
         assert any(list(line.get_xdata()) == [0, 0] for line in panel.lines)
 
     def test_a_difference_that_decides_nothing_is_hollow(self):
@@ -190,56 +190,57 @@ class TestForest:
         assert faces["risk at 0.10"] == "white", "reached at other coverages"
 
     def test_without_resamples_there_are_marks_and_no_bars(self):
-        content = json.loads((GOLDEN / "paired.json").read_text(encoding="utf-8"))
+        content = golden_file("paired")
         for pair in content["confidence_variants"].values():
             for one in pair.values():
                 one["bootstrap"] = one["bands"] = None
         for deltas in content["comparison"]["deltas"].values():
             for delta in (*(one for one in deltas.values() if "delta" in one), *deltas["mae_at_coverage"].values()):
                 delta["ci95"] = delta["ci95_recommended"] = None
-        (panel,) = panels(metrics_of(content), "forest")
+        (panel,) = panels(read_back(content), "forest")
         assert all(line.get_marker() == "o" or list(line.get_xdata()) == [0, 0] for line in panel.lines)
         assert panel.get_xlabel().startswith("right − left, nothing resampled")
 
     def test_one_run_has_no_differences(self):
-        with pytest.raises(UserError, match="this artifact holds one run"):
+        with pytest.raises(UserError, match="these are results of one run"):
             figure_bytes(golden("one"), ".svg", kind="forest")
 
 
 class TestReliability:
     def test_points_are_the_bins(self):
         (panel,) = panels(golden("one"), "reliability")
-        bins = golden("one").confidence_variants["verbalized"].reliability.bins
+        [record] = golden("one").curves.values()
+        bins = record.reliability.bins
         (points,) = panel.collections
-        assert points.get_offsets().tolist() == [[each.said, each.came_true] for each in bins]
+        assert points.get_offsets().tolist() == [[each.mean_predicted, each.fraction_correct] for each in bins]
         order = np.argsort(points.get_sizes(), kind="stable").tolist()
         assert order == np.argsort([each.count for each in bins], kind="stable").tolist(), "larger where there are more"
 
     def test_bins_of_nothing_are_drawn_as_nothing(self):
-        content = json.loads((GOLDEN / "one.json").read_text(encoding="utf-8"))
+        content = golden_file("one")
         content["confidence_variants"]["verbalized"]["reliability"]["bins"] = []
-        (panel,) = panels(metrics_of(content), "reliability")
+        (panel,) = panels(read_back(content), "reliability")
         assert not panel.collections[0].get_offsets().size
 
     def test_variants_that_are_no_probability_are_left_out(self):
-        assert [panel.get_title(loc="left") for panel in panels(load(GOLDEN / "paired.json"), "reliability")] == [
+        assert [panel.get_title(loc="left") for panel in panels(read_back(golden_file("paired")), "reliability")] == [
             "verbalized"
         ]
-        with pytest.raises(UserError, match="no confidence of this artifact is a probability"):
-            figure_bytes(golden(variant="llm"), ".svg", kind="reliability")
+        with pytest.raises(UserError, match="no confidence of these results is a probability"):
+            figure_bytes(golden(confidence="llm"), ".svg", kind="reliability")
 
 
 @pytest.mark.parametrize(
     "name", ["$x^2$", r"\frac{1}{2} $", "a\nb\x1b[31m", "\u202egnp.exe", "字字", "<b>&amp;", "x" * 500, "_under_$_{a}$"]
 )
 def test_names_from_a_file_are_letters_and_nothing_else(name):
-    content = json.loads((GOLDEN / "one.json").read_text(encoding="utf-8"))
+    content = golden_file("one")
     content["confidence_variants"] = {name: content["confidence_variants"]["verbalized"]}
     content["inputs"][0]["mode"] = content["loss"]["name"] = name
-    found = texts(metrics_of(content), "reliability")
+    found = texts(read_back(content), "reliability")
     assert found.count(text_of(name)) == 2, "the title of the panel, and the run in the key"
     assert all(text.isprintable() for text in found)
-    assert f"selective risk ({text_of(name)})" in texts(metrics_of(content))
+    assert f"selective risk ({text_of(name)})" in texts(read_back(content))
 
 
 class TestCommand:
@@ -247,7 +248,7 @@ class TestCommand:
         arguments = (GOLDEN / "paired.json", "-o", "f.SVG", "--kind", "forest", "--width", "double")
         found = demur(tmp_path, "figure", *arguments, "--confidence", "llm,verbalized")
         assert (found.returncode, found.stdout, found.stderr) == (0, "wrote f.SVG\n", "")
-        made = figure_bytes(golden(variant="llm, verbalized"), ".svg", kind="forest", width=COLUMN_MM["double"])
+        made = figure_bytes(golden(confidence="llm, verbalized"), ".svg", kind="forest", width=COLUMN_MM["double"])
         assert (tmp_path / "f.SVG").read_bytes() == made
 
     @pytest.mark.parametrize(
@@ -261,7 +262,7 @@ class TestCommand:
             (("-o", "f.pdf", "--width", "nan"), "width 'nan', expected single"),
             (
                 ("-o", "f.pdf", "--confidence", "lm"),
-                "no confidence variant of this artifact is called lm; did you mean",
+                "no confidence of these results is called lm; did you mean",
             ),
             (("-o", "none/f.pdf"), "none/f.pdf: the folder none does not exist"),
         ],
@@ -289,8 +290,8 @@ class TestCommand:
         assert sorted(path.name for path in tmp_path.iterdir()) == names
 
     def test_what_does_not_fit_on_a_page_is_refused(self):
-        content = json.loads((GOLDEN / "one.json").read_text(encoding="utf-8"))
+        content = golden_file("one")
         one = content["confidence_variants"]["llm"]
         content["confidence_variants"] = {f"v{number}": one for number in range(9)}
         with pytest.raises(UserError, match=r"mm tall, and a page is 247 mm: choose variants with --confidence"):
-            figure_bytes(metrics_of(content), ".svg")
+            figure_bytes(read_back(content), ".svg")

@@ -10,15 +10,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score
 
-from demur import CALIBRATION_METRICS, Plan, UserError, read_table, reliability
+from demur import Plan, UserError, read_table, reliability
 from demur.calibrators import compute_binary_nll, compute_ece
 from demur.draws import weights
-from demur.metrics import Forecasts
+from demur.quantities import Measure, quantities
+from demur.quantities.forecasts import Forecasts
 from demur.simulate import ZERO_SHOT, make_people, run_system
+
+NAMES = [entry.name for entry in quantities("forecasts", "calibration")]
 
 
 def score(name, p, y, n_bins=10):
-    return float(CALIBRATION_METRICS[name].function(Forecasts.of(p, y, n_bins))[0])
+    return float(Measure.of(name, "forecasts")(Forecasts.of(p, y, n_bins))[0])
 
 
 @pytest.mark.parametrize(
@@ -151,7 +154,7 @@ soft_forecasts = st.lists(st.tuples(shares, st.sampled_from([0, 1 / 3, 2 / 3, 1]
 def test_the_order_of_the_rows_changes_no_bit(pairs, random):
     shuffled = pairs.copy()
     random.shuffle(shuffled)
-    for name in CALIBRATION_METRICS:
+    for name in NAMES:
         one, other = (score(name, *zip(*rows)) for rows in (pairs, shuffled))
         assert one == other or (math.isnan(one) and math.isnan(other))
 
@@ -164,7 +167,7 @@ def test_nor_does_the_order_of_outcomes_whose_sum_depends_on_it():
 
 @given(forecasts)
 def test_duplicating_every_forecast_changes_nothing(pairs):
-    for name in CALIBRATION_METRICS:
+    for name in NAMES:
         one, twice = (score(name, *zip(*rows)) for rows in (pairs, pairs + pairs))
         assert one == pytest.approx(twice, abs=1e-14, nan_ok=True)
 
@@ -204,10 +207,10 @@ class TestReliability:
     def test_the_table_counts_every_forecast_once(self):
         found = reliability([0.05, 0.95, 1.0, 1.0], [0, 1, 1, 0])
         assert [(b.low, b.high, b.count) for b in found.bins] == [(0, 0.1, 1), (0.9, 1, 3)]
-        assert found.bins[1].said == pytest.approx(2.95 / 3)
-        assert found.bins[1].came_true == 2 / 3
+        assert found.bins[1].mean_predicted == pytest.approx(2.95 / 3)
+        assert found.bins[1].fraction_correct == 2 / 3
         assert found.bins[1].gap == pytest.approx(2 / 3 - 2.95 / 3)
-        assert "4 forecasts, 50.0% came true" in repr(found)
+        assert "4 forecasts, 50.0% correct" in repr(found)
         assert found._repr_html_().startswith("<div><svg")
 
     def test_from_the_items_of_a_reader(self):
@@ -241,7 +244,7 @@ class TestReliability:
         for replicate, drawn in enumerate(weights(5, np.arange(25), 9)):
             held = [np.flatnonzero(items.answered & (items.cluster == c)) for c in range(9)]
             rows = np.concatenate([held[c] for c in np.repeat(range(9), drawn.astype(int))])
-            for name in CALIBRATION_METRICS:
+            for name in NAMES:
                 expected = score(name, spoken[rows], outcome[rows])
                 assert estimates[name].evidence.values[replicate] == pytest.approx(expected, abs=1e-12, nan_ok=True)
 
@@ -249,13 +252,13 @@ class TestReliability:
         found = reliability("token_msp", data=run_system(make_people(15, seed=2), ZERO_SHOT, seed=2).items())
         plans = (Plan(200, seed=1), Plan(200, seed=1, block=7), Plan(200, seed=1, block=33, threads=3))
         values = [found.estimate(plan=plan) for plan in plans]
-        for name in CALIBRATION_METRICS:
+        for name in NAMES:
             assert len({one[name].evidence.values.tobytes() for one in values}) == 1
 
     def test_a_replicate_without_a_forecast_is_dropped(self):
         table = {"cluster": [1, 2], "item": ["a", "a"], "truth": [0, 0], "prediction": [0, None], "sure": [0.5, 0.5]}
         found = reliability("sure", data=read_table(table, instrument=None)).estimate(plan=Plan(400, seed=1))
-        assert {one.drop_rate for name, one in found.items() if name != "auroc"} == {found["ece"].drop_rate}
+        assert {row.drop_rate for row in found if row.key.quantity != "auroc"} == {found["ece"].drop_rate}
         assert found["ece"].drop_rate == pytest.approx(1 / 4, abs=0.07)
         assert [w.code for w in found.warnings] == ["few_clusters"]
 
@@ -264,7 +267,7 @@ class TestReliability:
         [
             (
                 lambda items: reliability("llm", data=items),
-                "expected a number from 0 to 1: what is no probability can be",
+                "expected a number from 0 to 1 .and [0-9]+ more.: calibrate it to be one",
             ),
             (lambda items: reliability("verbalized", [1], data=items), "items bring their own outcomes and clusters"),
             (lambda items: reliability("verbalized", data=items, target="right"), "no target is called right"),
@@ -276,7 +279,7 @@ class TestReliability:
             ),
             (
                 lambda items: reliability("verbalized", data=items).estimate(["eec"], plan=Plan(2, seed=1)),
-                "no calibration metric is called eec; did you mean ece",
+                "no quantity is called eec; did you mean ece",
             ),
         ],
     )

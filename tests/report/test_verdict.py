@@ -1,31 +1,25 @@
-"""What is said of an artifact in words: the same on the console and on the page, and right where it matters."""
+"""What is said of results in words: the same on the console and on the page, and right where it matters."""
 
 import pytest
 
-from demur import read_run
-from demur.evaluation import Settings, evaluate
+from artifacts import difference, evaluated
 from demur.report.console import evaluation_text
 from demur.report.html import report_html
-from demur.report.sides import sides_of
-from demur.resample import Plan
-from demur.results import metrics_artifact
-from demur.verdict import verdict
-from runs import experiment, failure, participant, run, written
+from demur.report.names import systems_of
+from demur.report.selective.sentences import verdict
+from demur.report.verdict import Decision, decide
+from demur.results.table import system_names
+from runs import failure, participant
 
 EVERY_ITEM = participant(1)["predicted_items"]
 
 
 @pytest.fixture
-def said(tmp_path):
-    """The artifact and the verdict of one run or two, each a list of participants."""
+def said():
+    """The results and the verdict of one run or two, each a list of participants."""
 
-    def of(*people, resamples=200, **asked):
-        items = [
-            read_run(written(tmp_path, run(experiment(*them)), f"{n}.json"), mode="few_shot")
-            for n, them in enumerate(people)
-        ]
-        plan = Plan(resamples, seed=1 if resamples else None)
-        made = metrics_artifact(evaluate(*items, settings=Settings(confidence="llm", **asked), plan=plan))
+    def of(*people, resamples=200, **settings):
+        made = evaluated(*people, resamples=resamples, **settings)
         return made, verdict(made)
 
     return of
@@ -37,12 +31,12 @@ def people(count, predicted=None):
 
 def test_a_clear_difference_names_the_better_run(said):
     made, found = said(people(40), people(40, {"Sleep": 0}))
-    assert made.comparison.deltas["llm"]["augrc_at_c"].ci95_recommended.low > 0
+    assert difference(made, "augrc@C_common").recommended.low > 0
     assert (
         found.headline
         == "left lets fewer or smaller errors through, over all thresholds up to the coverage both reach (100.0%)."
     )
-    assert found.cautions == (
+    assert found.warnings == (
         "left: no answer has a loss: no two-sided interval, only an upper bound where the largest loss is known.",
         "200 resamples: the ends of intervals are rough below 1000, and 10000 are usual.",
     )
@@ -58,22 +52,22 @@ def test_a_level_of_ones_choice_is_shown_and_decides_nothing(said):
     left = [participant(who, {"Sleep": 0} if who % 2 else {}) for who in range(40)]
     right = [participant(who, {"Sleep": 0} if who % 2 == 0 or who < 8 else {}) for who in range(40)]
     made, found = said(left, right, level=0.1, interval="percentile")
-    delta = made.comparison.deltas["llm"]["augrc_at_c"]
-    assert delta.ci95_recommended.low < 0 < delta.ci95_recommended.high
-    assert delta.ci.low > 0
+    delta = difference(made, "augrc@C_common")
+    assert delta.recommended.low < 0 < delta.recommended.high
+    assert delta.requested.low > 0
     assert found.headline == "Neither run is shown to be better."
-    assert f"[{delta.ci.low:.3g}, {delta.ci.high:.3g}]" in found.sentences[-1]
-    assert "the 95 % interval holds 0" in found.sentences[-1]
+    assert f"[{delta.requested.low:.3g}, {delta.requested.high:.3g}]" in found.sentences[-1]
+    assert "the 95 % interval includes 0" in found.sentences[-1]
 
 
 def test_an_interval_that_was_asked_for_and_is_not_there_is_not_replaced_by_another(said):
     made, found = said(people(40, {"Sleep": 0}), people(40, {"Sleep": 0, "Tired": 1}), interval="studentised")
-    assert made.comparison.deltas["llm"]["augrc_at_c"].ci is None
+    assert difference(made, "augrc@C_common").requested is None
     assert "[" not in found.sentences[-1]
 
 
 def test_a_better_order_is_not_said_to_be_fewer_errors(said):
-    """Left is wrong twice, where it is least sure; right once, where it is surest."""
+    """Left is wrong twice, where it is least sure; right once, where it is most confident."""
     left, right = people(40, {"NoInterest": 1, "Depressed": 0}), people(40, {"Moving": 2})
     _, found = said(left, right)
     assert found.headline.startswith("left lets fewer or smaller errors through, over all thresholds")
@@ -91,7 +85,7 @@ def test_no_difference_names_neither(said):
     _, found = said(people(40, {"Sleep": 0}), people(40, {"Sleep": 0}))
     assert found.headline == "Neither run is shown to be better."
     assert found.sentences[-1].endswith(
-        "differs by 0 [0, 0] (right − left); the 95 % interval holds 0, so neither is shown to be better."
+        "differs by 0 [0, 0] (right − left); the 95 % interval includes 0, so neither is shown to be better."
     )
 
 
@@ -104,19 +98,19 @@ def test_different_coverages_forbid_the_raw_errors_and_the_full_areas(said):
 
 def test_runs_whose_modes_are_called_left_and_right_are_called_by_their_files(said):
     made, _ = said(people(3), people(3))
-    swapped = [one.model_copy(update={"mode": mode}) for one, mode in zip(made.inputs, ("right", "left"))]
-    names = [side.name for side in sides_of(made.model_copy(update={"inputs": tuple(swapped)}))]
-    assert names == ["0.json", "1.json"]
+    swapped = [one.model_copy(update={"mode": mode}) for one, mode in zip(made.study.inputs, ("right", "left"))]
+    assert system_names(swapped) == ("0.json", "1.json")
+    assert [system.name for system in systems_of(made)] == ["0.json", "1.json"]
 
 
 def test_too_few_participants_are_not_said_to_decide(said):
     made, found = said(people(5, {"Sleep": 3}), people(5, {"Sleep": 0}))
-    assert made.comparison.deltas["llm"]["augrc_at_c"].ci95_recommended.low > 0
+    assert difference(made, "augrc@C_common").recommended.low > 0
     assert (
         found.headline
         == "left looks better up to the coverage both reach (100.0%), but too few participants stand behind that."
     )
-    assert "5 participants: intervals from fewer than 40 are rough." in found.cautions
+    assert "5 participants: intervals from fewer than 40 are rough." in found.warnings
     _, alone = said(people(1, {"Sleep": 3}), people(1, {"Sleep": 0}))
     assert alone.headline == "No conclusion: one participant decides nothing."
 
@@ -152,7 +146,9 @@ def test_one_run_says_what_declining_more_would_give(said):
     _, found = said(people(40, {"Sleep": 0}))
     assert found.headline == "The run answers 100.0% of the items."
     assert found.sentences[0] == "The mean loss of its answers is 0.083 (abs(pred - gt) / 3)."
-    assert found.sentences[1].startswith("Of the 50.0% of the items it is surest of under llm it is 0.000: lower than")
+    assert found.sentences[1].startswith(
+        "Of the 50.0% of the items it is most confident of under llm it is 0.000: lower than"
+    )
 
 
 def test_console_and_page_say_the_same(said):
@@ -161,3 +157,30 @@ def test_console_and_page_say_the_same(said):
     for sentence in found.sentences:
         assert sentence in console
         assert sentence.replace("left", "0.json").replace("right", "1.json") in page
+
+
+@pytest.mark.parametrize(("baseline", "sign"), [("0.json", 1), ("1.json", -1)])
+def test_the_winner_is_the_same_whichever_is_the_baseline(baseline, sign):
+    made = evaluated(people(40), people(40, {"Sleep": 0}), baseline=baseline)
+    [row] = [row for row in made.where(quantity="augrc@C_common") if row.key.minus]
+    assert sign * row.recommended.low > 0
+    assert decide(made, row.key) == Decision("0.json")
+
+
+def test_what_never_favours_a_side_names_no_winner(said):
+    made, _ = said(people(40), people(40, {"Sleep": 0, "Moving": None}))
+    assert difference(made, "cmax").recommended.high < 0
+    assert decide(made, difference(made, "cmax").key) == Decision()
+    assert decide(made, difference(made, "augrc").key) == Decision(None, "not comparable: Cmax differs")
+    assert decide(made, difference(made, "eaugrc").key).reason == "not comparable: Cmax differs"
+
+
+def test_few_resamples_decide_nothing(said):
+    made, _ = said(people(40), people(40, {"Sleep": 0}), resamples=99)
+    assert decide(made, difference(made, "augrc").key) == Decision(None, "too few resamples to decide")
+
+
+def test_of_several_systems_each_is_set_against_the_baseline(said):
+    _, found = said(people(40, {"Sleep": 0}), people(40), people(40, {"Sleep": 0, "Tired": 1}))
+    assert found.headline == "AUGRC against 0.json (lower is better): lower: 1.json; higher: 2.json."
+    assert [sentence.count("is better there") for sentence in found.sentences] == [1, 1]

@@ -1,4 +1,4 @@
-"""The report in a real browser: what moves shows the artifact's numbers, nothing is fetched, everyone can read it."""
+"""The report in a real browser: what moves shows numbers of the results, nothing is fetched, everyone can read it."""
 
 import json
 import os
@@ -8,12 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from artifacts import evaluated, golden, large, renamed, silent, two_variants
+from artifacts import evaluated, golden, large, read_back, renamed, silent, two_variants
 from demur import PHQ8, Coverage
-from demur.artifact import metrics_of
 from demur.demo import demonstrate
 from demur.report.html import report_html
-from demur.report.numbers import threshold_at
+from demur.report.text import threshold_at
 from kinds import calibration, renamed_kind, retrieval
 from runs import participant
 
@@ -23,7 +22,7 @@ SWITCHES = (
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
 )
-SHOTS = Path(__file__).parents[1] / "build" / "screenshots"
+SHOTS = Path(__file__).parents[2] / "build" / "screenshots"
 SERIOUS = ("serious", "critical")
 TOO_WIDE = """(width) => [...document.querySelectorAll("body *:not(svg *)")]
   .filter((one) => one.getClientRects().length && !one.closest(".skip"))
@@ -44,7 +43,7 @@ def chromium():
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory):
-    return demonstrate(tmp_path_factory.mktemp("demo")).metrics
+    return demonstrate(tmp_path_factory.mktemp("demo")).results
 
 
 def choose(page, radio):
@@ -56,9 +55,9 @@ def choose(page, radio):
 class Opened:
     """A report in a window of its own, and whatever went wrong in it."""
 
-    def __init__(self, chromium, folder, metrics, **how):
+    def __init__(self, chromium, folder, results, **how):
         path = folder / f"{time.monotonic_ns()}.html"
-        path.write_text(metrics if isinstance(metrics, str) else report_html(metrics), encoding="utf-8")
+        path.write_text(results if isinstance(results, str) else report_html(results), encoding="utf-8")
         self.address = path.as_uri()
         context = chromium.new_context(viewport={"width": how.pop("width", 1200), "height": 900}, **how)
         self.page = context.new_page()
@@ -80,8 +79,8 @@ class Opened:
 def opened(chromium, tmp_path):
     made = []
 
-    def of(metrics, **how):
-        made.append(Opened(chromium, tmp_path, metrics, **how))
+    def of(results, **how):
+        made.append(Opened(chromium, tmp_path, results, **how))
         return made[-1]
 
     yield of
@@ -90,11 +89,15 @@ def opened(chromium, tmp_path):
         one.page.context.close()
 
 
+def records(results, confidence="llm"):
+    return [results.curves[system, confidence] for system in results.systems]
+
+
 def row(one, point, items, multiplier, ends):
-    """What the table must say of a working point."""
+    """What the table must say of a operating point."""
     curve = one.curve
     return [
-        threshold_at(one, point),
+        threshold_at(curve, point),
         f"{curve.coverage[point]:.1%}",
         f"{curve.selective_risk[point]:.4g}",
         ends,
@@ -113,20 +116,20 @@ def interval(one, point):
 
 
 def by_coverage(one, asked):
-    """The first working point that reaches what is asked for, to the digit it is shown with."""
+    """The first operating point that reaches what is asked for, to the digit it is shown with."""
     return next((i for i, c in enumerate(one.curve.coverage) if round(c, 3) >= float(Coverage.of(asked))), None)
 
 
 class TestOperatingPoint:
-    def test_the_slider_goes_by_key_through_every_stop_and_shows_the_artifact(self, opened, demo):
-        shown, pair = opened(demo), demo.confidence_variants["llm"]
+    def test_the_slider_goes_by_key_through_every_stop_and_shows_the_results(self, opened, demo):
+        shown, pair = opened(demo), records(demo)
         shown.page.focus("#slide")
         shown.page.keyboard.press("Home")
         visited = []
         for _ in range(int(shown.page.get_attribute("#slide", "max")) + 1):
             asked = shown.page.inner_text("#asked")
             visited.append(asked)
-            for side, one in enumerate((pair.left, pair.right)):
+            for side, one in enumerate(pair):
                 found = by_coverage(one, f"{float(asked[:-1]) / 100:.3f}")
                 if found is None:
                     assert shown.cells(side) == ["not reached", "–", "–", "–", "–", "–"]
@@ -160,12 +163,12 @@ class TestOperatingPoint:
 
     @pytest.mark.parametrize("way", ["risk", "threshold"])
     def test_by_risk_and_by_threshold_each_run_takes_its_own_best_point(self, opened, demo, way):
-        shown, pair = opened(demo), demo.confidence_variants["llm"]
+        shown, pair = opened(demo), records(demo)
         choose(shown.page, f"#way-{way}")
         shown.page.focus("#slide")
         shown.page.keyboard.press("End")
         asked = float(shown.page.inner_text("#asked"))
-        for side, one in enumerate((pair.left, pair.right)):
+        for side, one in enumerate(pair):
             risks, thresholds = one.curve.selective_risk, one.curve.threshold
             fits = [
                 i for i in range(len(risks)) if (risks[i] <= asked + 5e-5 if way == "risk" else thresholds[i] >= asked)
@@ -176,8 +179,8 @@ class TestOperatingPoint:
         """Halves, tiny numbers, whole numbers and the smallest steps between them."""
         tricky = [0.15625, 0.03125, 0.00048828125, 1.25e-5, 1e-4, 0.1, 0.25, 2 / 3, 0.12345, 0.123450000000001, 0.99995]
         tricky += [0.999949999, 0.5, 1.0, 1.03125, 12.34375, 1234.5, 12345.0, 99995.0, 0.0, 3e-9, 7.0000001]
-        metrics = large(variants=1, points=len(tricky) * 8).to_json()
-        for one in metrics["confidence_variants"]["variant_0"].values():
+        content = large(variants=1, points=len(tricky) * 8).to_json()
+        for one in content["confidence_variants"]["variant_0"].values():
             one["bands"] = None
             one["curve"] = {
                 "coverage": [(n + 1) / (len(tricky) * 16) * 8 for n in range(len(tricky))],
@@ -185,24 +188,24 @@ class TestOperatingPoint:
                 "generalized_risk": tricky[::-1],
                 "threshold": sorted(tricky, reverse=True),
             }
-        shown = opened(metrics_of(metrics))
-        one = metrics_of(metrics).confidence_variants["variant_0"].left
+        shown = opened(read_back(content))
+        one = records(read_back(content), "variant_0")[0]
         shown.page.focus("#slide")
         shown.page.keyboard.press("Home")
         for point in range(len(tricky)):
             assert shown.cells(0) == row(one, point, len(tricky) * 16, 3, "none stored here")
             shown.page.keyboard.press("ArrowRight")
 
-    def test_the_copied_json_holds_the_numbers_of_the_artifact_unrounded(self, opened, demo):
-        shown, pair = opened(demo), demo.confidence_variants["llm"]
+    def test_the_copied_json_holds_the_numbers_of_the_results_unrounded(self, opened, demo):
+        shown, pair = opened(demo), records(demo)
         copied = json.loads(shown.page.locator("#operating-json").text_content())
-        point = by_coverage(pair.left, "0.5")
+        point = by_coverage(pair[0], "0.5")
         assert copied["variant"] == "llm"
         assert copied["left"] == {
-            "threshold": pair.left.curve.threshold[point],
-            "coverage": pair.left.curve.coverage[point],
-            "selective_risk": pair.left.curve.selective_risk[point],
-            "generalized_risk": pair.left.curve.generalized_risk[point],
+            "threshold": pair[0].curve.threshold[point],
+            "coverage": pair[0].curve.coverage[point],
+            "selective_risk": pair[0].curve.selective_risk[point],
+            "generalized_risk": pair[0].curve.generalized_risk[point],
             "accepted": 174,
             "items": 328,
         }
@@ -214,10 +217,10 @@ class TestOperatingPoint:
 
 class TestCurves:
     def test_arrow_keys_go_from_point_to_point_and_between_the_runs(self, opened, demo):
-        shown, pair = opened(demo), demo.confidence_variants["llm"]
+        shown, pair = opened(demo), records(demo)
         shown.page.locator(".reader:visible").focus()
         shown.page.keyboard.press("Home")
-        for one, side in ((pair.left, "left"), (pair.right, "right")):
+        for one, side in zip(pair, ("left", "right")):
             shown.page.keyboard.press("Home")
             for point in range(len(one.curve.coverage)):
                 told = shown.page.inner_text("#readout")
@@ -230,7 +233,7 @@ class TestCurves:
     def test_pointing_at_a_curve_tells_the_point_there(self, opened, demo):
         shown = opened(demo)
         shown.page.locator(".plot:visible .dot.right").nth(1).hover(force=True)
-        one = demo.confidence_variants["llm"].right
+        one = records(demo)[1]
         assert f"coverage {one.curve.coverage[1]:.1%}" in shown.page.inner_text("#readout")
 
     @pytest.mark.parametrize("scripted", [True, False])
@@ -246,12 +249,12 @@ class TestCurves:
         shown.page.uncheck("#show-right")
         assert shown.seen(".curves .line.right") == 0
         if scripted:
-            one, asked = demo.confidence_variants["total_evidence"].left, shown.page.inner_text("#asked")
+            one, asked = records(demo, "total_evidence")[0], shown.page.inner_text("#asked")
             found = by_coverage(one, f"{float(asked[:-1]) / 100:.3f}")
             assert shown.cells(0)[:3] == row(one, found, 328, 1, "")[:3]
 
     def test_a_band_of_equivalence_counts_the_intervals_inside_it(self, opened):
-        """Two runs with the same working points: all nine risks can be compared, and the areas are no risks."""
+        """Two runs with the same operating points: all nine risks can be compared, and the areas are no risks."""
         people = [[participant(n, {"Sleep": n % 3, "Moving": n % wrong}) for n in range(25)] for wrong in (2, 4)]
         shown, every = opened(evaluated(*people)), 9
         shown.page.fill("#equal", "10")
@@ -295,13 +298,13 @@ class TestForEveryone:
         assert shown.page.pdf(prefer_css_page_size=True).startswith(b"%PDF")
 
     def test_nothing_printed_is_wider_than_the_paper(self, opened, demo):
-        for metrics in (demo, silent(True, False), metrics_of(golden("one"))):
-            shown = opened(metrics, width=688)
+        for results in (demo, silent(True, False), read_back(golden("one"))):
+            shown = opened(results, width=688)
             shown.page.emulate_media(media="print")
             assert shown.page.evaluate(TOO_WIDE, 688) == []
 
     def test_a_print_has_no_hatching_that_a_printer_makes_a_picture_of(self, opened):
-        shown = opened(metrics_of(golden("one")))
+        shown = opened(read_back(golden("one")))
         shown.page.emulate_media(media="print")
         style = (
             "[...document.querySelectorAll('.heat td, .swatch')].map((one) => getComputedStyle(one).backgroundImage)"

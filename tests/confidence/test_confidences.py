@@ -207,7 +207,7 @@ def test_a_combination_that_makes_no_sense_names_the_unit():
     first, second = {S: 1, "retrieval_similarity_max": 1}, {S: 1e200, "retrieval_similarity_max": 1e200}
     with pytest.raises(UserError, match=r"^cluster 2, q: secondary:.*:product inf, expected a finite number$"):
         values(both, first, second)
-    with pytest.raises(UserError, match="cluster 1, q: two negative confidences would make a sure one; take the av"):
+    with pytest.raises(UserError, match="cluster 1, q: two negative confidences would make a high one; take the av"):
         values(both, {S: -0.5, "retrieval_similarity_max": -0.25})
     assert values(both, {S: -0.5, "retrieval_similarity_max": 0.25}) == [-0.125]
 
@@ -218,8 +218,10 @@ def test_a_variant_wins_over_a_signal_of_its_name():
     assert graded.confidence.tolist() == [0.25, 0.5]
 
 
-def test_a_signal_where_lower_is_surer_is_no_confidence_as_it_is():
-    with pytest.raises(UserError, match=f"{STD}: lower means surer in {STD}: use a variant made of it; this run can"):
+def test_a_signal_where_lower_is_more_confident_is_no_confidence_as_it_is():
+    with pytest.raises(
+        UserError, match=f"lower means more confident in {STD}: use a variant made of it; this run can"
+    ):
         values(STD, {STD: 1})
 
 
@@ -234,7 +236,7 @@ def test_default_all_and_lists():
     assert skipped["calibrated"] == "needs a calibration (demur calibrate fits one, --calibration gives it)"
     assert set(found) | set(skipped) == {*VARIANTS, "verbalized_calibrated", "calibrated"} == set(served(items))
     assert [*chosen(items, "verbalized, llm")[0]] == ["verbalized", "llm"]
-    with pytest.raises(UserError, match="the same name stands twice"):
+    with pytest.raises(UserError, match="the same name appears twice"):
         chosen(items, "llm,llm")
 
 
@@ -245,9 +247,9 @@ def test_default_all_and_lists():
         ("", "no confidence variant or signal is called"),
         ("secondary:llm+verbalized:mean", "no way to combine two variants is called mean"),
         ("secondary:llm+verbalizd:average", "called verbalizd; did you mean verbalized?"),
-        ("secondary:llm:average", "is no combination of two variants: write secondary:<variant>+<variant>:"),
-        ("secondary:secondary:llm+llm:average+llm:product", "is no combination of two variants"),
-        ("secondary:secondary:llm+llm:product", "is no combination of two variants"),
+        ("secondary:llm:average", "is not a combination of two variants: write secondary:<variant>+<variant>:"),
+        ("secondary:secondary:llm+llm:average+llm:product", "is not a combination of two variants"),
+        ("secondary:secondary:llm+llm:product", "is not a combination of two variants"),
         ("calibrated:llm", "calibrated:llm: needs a calibration"),
     ],
 )
@@ -278,7 +280,7 @@ class TestOneOfYourOwn:
         assert values("secondary:careful+llm:average", *units) == [2.25, 1.5]
 
     def test_that_is_surer_the_lower_it_is(self):
-        variant("doubt", "own", higher_is_surer=False)(lambda own: own)
+        variant("doubt", "own", higher_is_more_confident=False)(lambda own: own)
         assert values("doubt", {"own": 2.0}, {"own": 0.5}) == [-2.0, -0.5]
 
     def test_out_of_its_bounds_is_an_error(self):
@@ -301,7 +303,7 @@ class TestOneOfYourOwn:
         assert values("sum", {"own": 1.0}) == [1.0]
 
     def test_of_doubt_is_no_probability_but_can_be_calibrated(self):
-        variant("doubt", "token_msp", bounds=(0, 1), higher_is_surer=False)(lambda msp: 1 - msp)
+        variant("doubt", "token_msp", bounds=(0, 1), higher_is_more_confident=False)(lambda msp: 1 - msp)
         units = [{"token_msp": place / 10, "prediction": int(place in (1, 2, 6))} for place in range(10)]
         found = calibrate(items_of(*units), method="platt", variant="doubt")
         assert found.validation.as_given is None
@@ -317,7 +319,7 @@ def test_each_variant_says_what_it_is():
     for each in VARIANTS.values():
         assert each.meaning
         assert each.needs
-        assert each.higher_is_surer
+        assert each.higher_is_more_confident
 
 
 class TestFeatures:

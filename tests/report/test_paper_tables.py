@@ -2,23 +2,20 @@
 
 import csv
 import io
-import json
 import re
 from itertools import accumulate
-from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
 
-from artifacts import silent
+from artifacts import GOLDEN, difference, golden, read_back, silent
 from commands import demur
-from demur import UserError, load
-from demur.artifact import metrics_of
+from demur import UserError
+from demur.inference.key import Key
 from demur.report.escaped import escaped_latex, escaped_markdown
 from demur.report.tables import table_text
 
-GOLDEN = Path(__file__).parent / "golden"
 HOSTILE = [
     r"\input{/etc/passwd}",
     r"\write18{rm -rf *}",
@@ -36,50 +33,40 @@ HOSTILE = [
 ]
 
 
-def content(name="one"):
-    return json.loads((GOLDEN / f"{name}.json").read_text(encoding="utf-8"))
-
-
 def renamed(text):
-    """An artifact in which everything that is text of a file's own says the same."""
-    made = content()
+    """Results in which everything that is text of a file's own says the same."""
+    made = golden("one")
     made["confidence_variants"] = {text: made["confidence_variants"]["llm"]}
-    risks = made["confidence_variants"][text]["mae_at_coverage"]
-    made["confidence_variants"][text]["mae_at_coverage"] = {text: risks["0.10"]}
     made["loss"] |= {"name": text, "definition": text}
     made["convention"] = dict.fromkeys(made["convention"], text)
     made["inputs"][0] |= {"path": f"folder/{text}", "mode": text, "run_id": text}
-    return metrics_of(made)
+    return read_back(made)
 
 
 def lines_of(name):
-    return [*csv.DictReader(io.StringIO(table_text(load(GOLDEN / f"{name}.json"), "csv")))]
+    return [*csv.DictReader(io.StringIO(table_text(read_back(golden(name)), "csv")))]
 
 
 class TestCsv:
-    def test_one_line_a_number_in_full(self):
-        one = load(GOLDEN / "one.json").confidence_variants["llm"]
+    def test_one_row_per_number_in_full(self, one):
         found = {line["metric"]: line for line in lines_of("one") if line["variant"] == "llm"}
-        ends = one.bootstrap.ci95_recommended["augrc_full"]
-        assert (found["augrc"]["side"], float(found["augrc"]["value"])) == ("", one.augrc_full)
+        numbers = {row.key.quantity: row for row in one.where(confidence="llm")}
+        ends = numbers["augrc"].recommended
+        assert (found["augrc"]["side"], float(found["augrc"]["value"])) == ("", numbers["augrc"].value)
         assert (float(found["augrc"]["low"]), float(found["augrc"]["high"])) == (ends.low, ends.high)
         assert (found["augrc"]["level"], found["augrc"]["method"]) == ("0.95", ends.method)
-        assert float(found["aurc@0.5"]["value"]) == one.aurc_at_c.value
-        assert float(found["mae@0.20"]["value"]) == one.mae_at_coverage["0.20"].value
-        assert [*found["mae@0.90"].values()] == ["llm", "", "mae@0.90", "", "", "", "", ""]
+        for name in ("aurc@0.5", "risk@0.2"):
+            assert float(found[name]["value"]) == numbers[name].value
+        assert [*found["risk@0.9"].values()] == ["llm", "", "risk@0.9", "", "", "", "", ""]
 
-    def test_two_runs_have_a_left_a_right_and_a_difference(self):
-        metrics = load(GOLDEN / "paired.json")
-        pair, delta = metrics.confidence_variants["llm"], metrics.comparison.deltas["llm"]["augrc_at_c"]
+    def test_two_runs_have_a_left_a_right_and_a_difference(self, paired):
+        delta = difference(paired, "augrc@C_common")
         found = {one["side"]: one for one in lines_of("paired") if one["metric"] == "augrc@C_common"}
         assert [*found] == ["left", "right", "difference"]
         here = [one for one in lines_of("paired") if (one["variant"], one["metric"]) == ("llm", "augrc@C_common")]
-        assert [float(one["value"]) for one in here] == [
-            pair.left.augrc_at_c.value,
-            pair.right.augrc_at_c.value,
-            delta.delta,
-        ]
-        assert float(here[2]["high"]) == delta.ci95_recommended.high
+        areas = [paired[Key(system, "augrc@C_common", "llm")].value for system in paired.systems]
+        assert [float(one["value"]) for one in here] == [*areas, delta.value]
+        assert float(here[2]["high"]) == delta.recommended.high
 
     def test_no_name_is_taken_for_a_formula(self):
         for text in ("=1+1", "+1", "-1", "@SUM(A1)"):
@@ -90,26 +77,25 @@ class TestCsv:
         assert any(float(line["low"] or 0) < 0 for line in lines_of("paired")), "a negative number stays a number"
 
     def test_no_cell_is_taken_for_a_formula_whatever_it_holds(self):
-        made = content()
+        made = golden("one")
         one = made["confidence_variants"]["llm"]
-        one["mae_at_coverage"] = {"=1\u202e": one["mae_at_coverage"]["0.10"]}
-        one["bootstrap"]["ci95_recommended"]["cmax"]["method"] = "=cmd()\x07"
-        text = table_text(metrics_of(made), "csv")
-        assert "'=cmd()\\x07" in text
+        one["bootstrap"]["ci95_recommended"]["cmax"]["method"] = "=cmd()\x07\u202e"
+        text = table_text(read_back(made), "csv")
+        assert "'=cmd()\\x07\\u202e" in text
         assert "\u202e" not in text
         cells = [cell for line in csv.reader(io.StringIO(text)) for cell in line]
         assert not [cell for cell in cells if cell.startswith(("=", "+", "@"))]
 
     def test_a_one_sided_bound_has_no_low_end(self):
-        made = content()
+        made = golden("one")
         made["confidence_variants"]["llm"]["bootstrap"]["upper_bound95"] = {"aurc_full": 0.25}
         made["confidence_variants"]["llm"]["bootstrap"]["ci95_recommended"]["aurc_full"] = None
-        metrics = metrics_of(made)
-        lines = csv.DictReader(io.StringIO(table_text(metrics, "csv")))
+        results = read_back(made)
+        lines = csv.DictReader(io.StringIO(table_text(results, "csv")))
         line = next(one for one in lines if one["metric"] == "aurc")
         assert (line["low"], line["high"], line["method"]) == ("", "0.25", "one_sided_bound")
-        assert "≤ 0.25" in table_text(metrics, "markdown")
-        assert "no answer was wrong" in table_text(metrics, "markdown")
+        assert "≤ 0.25" in table_text(results, "markdown")
+        assert "no answer was wrong" in table_text(results, "markdown")
 
 
 class TestNothingAnswered:
@@ -129,8 +115,8 @@ class TestNothingAnswered:
     def test_what_the_other_run_measures_stays(self):
         lines = [*csv.DictReader(io.StringIO(table_text(silent(True, False), "csv")))]
         found = {(line["metric"], line["side"]): line["value"] for line in lines}
-        left = silent(True, False).confidence_variants["llm"].left
-        assert float(found["augrc", "left"]) == left.augrc_full
+        made = silent(True, False)
+        assert float(found["augrc", "left"]) == made[Key(made.systems[0], "augrc", "llm")].value
         assert [found["augrc", side] for side in ("right", "difference")] == ["", ""]
         assert [found["augrc@C_common", side] for side in ("left", "right", "difference")] == ["", "", ""]
         assert [float(found["cmax", side]) for side in ("left", "right", "difference")] == [1, 0, -1]
@@ -139,7 +125,7 @@ class TestNothingAnswered:
 class TestLatex:
     @pytest.mark.parametrize(("name", "columns"), [("one", 1), ("paired", 3)])
     def test_rows_have_as_many_cells_as_the_table_has_columns(self, name, columns):
-        text = table_text(load(GOLDEN / f"{name}.json"), "latex")
+        text = table_text(read_back(golden(name)), "latex")
         assert text.count("\\begin{") == text.count("\\end{") == 3
         assert text.count("r@{ }l") == columns
         body = text.partition("\\toprule")[2].partition("\\bottomrule")[0]
@@ -148,16 +134,13 @@ class TestLatex:
         assert len(numbers) == 3 * 15, "three variants, six numbers and nine risks each"
         assert {len(re.findall(r"(?<!\\)&", row)) for row in numbers} == {2 * columns}
 
-    def test_numbers_are_those_of_the_artifact(self):
-        metrics = load(GOLDEN / "paired.json")
-        delta = metrics.comparison.deltas["llm"]["augrc_at_c"]
-        row = next(line for line in table_text(metrics, "latex").splitlines() if "AUGRC to" in line)
-        assert (
-            f"${delta.delta:.4g}$ & {{[}}${delta.ci95_recommended.low:.3g}$, {delta.ci95_recommended.high:.3g}]" in row
-        )
+    def test_numbers_are_those_of_the_results(self, paired):
+        delta = difference(paired, "augrc@C_common")
+        row = next(line for line in table_text(paired, "latex").splitlines() if "AUGRC to" in line)
+        assert f"${delta.value:.4g}$ & {{[}}${delta.recommended.low:.3g}$, {delta.recommended.high:.3g}]" in row
 
     def test_powers_of_ten_and_minus_signs_are_formulas(self):
-        text = table_text(load(GOLDEN / "paired.json"), "latex")
+        text = table_text(read_back(golden("paired")), "latex")
         assert r"{[}$7.13\times10^{-7}$, $5.45\times10^{3}$]" in text
         assert not re.search(r"\de[-+]\d", text)
 
@@ -181,7 +164,7 @@ class TestLatex:
 
 class TestMarkdown:
     def test_every_row_has_as_many_cells_as_the_head(self):
-        lines = table_text(load(GOLDEN / "paired.json"), "markdown").splitlines()
+        lines = table_text(read_back(golden("paired")), "markdown").splitlines()
         rows = [line for line in lines if line.startswith("|")]
         assert {len(re.findall(r"(?<!\\)\|", row)) for row in rows} == {6}
         assert len(rows) == 2 + 3 * 15
@@ -201,27 +184,25 @@ class TestMarkdown:
 
 
 class TestNotebook:
-    def test_a_row_a_run_and_one_for_the_difference(self):
-        metrics = load(GOLDEN / "paired.json")
-        found = metrics._repr_html_()
-        delta = metrics.comparison.deltas["llm"]["augrc_at_c"]
+    def test_a_row_for_each_run_and_one_for_the_difference(self, paired):
+        found, delta = paired._repr_html_(), difference(paired, "augrc@C_common")
         assert found.count("<tr>") == 1 + 3 * 3
         assert found.count("<svg") == 3
         assert [found.count(f'class="line {side}"') for side in ("left", "right")] == [2 * 3, 2 * 3], "and in the key"
-        ends = delta.ci95_recommended
-        assert f"<td>{delta.delta:.4g} [{ends.low:.3g}, {ends.high:.3g}]</td>" in found
-        row = next(row for row in found.split("<tr>") if row.startswith("<td>llm, right − left"))
-        assert row.count("Cmax differs") == 3, "full areas over different coverages are not compared"
+        ends = delta.recommended
+        assert f"<td>{delta.value:.4g} [{ends.low:.3g}, {ends.high:.3g}]</td>" in found
+        row = next(row for row in found.split("<tr>") if row.startswith("<td>llm, few_shot − zero_shot"))
+        assert row.count("Cmax differs") == 2, "full areas over different coverages are not compared"
 
-    def test_the_steps_start_at_coverage_0_and_end_at_cmax(self):
-        one = load(GOLDEN / "one.json").confidence_variants["llm"]
-        path = re.search(r'd="([^"]+)" class="line left"', load(GOLDEN / "one.json")._repr_html_())[1]
+    def test_the_steps_start_at_coverage_0_and_end_at_cmax(self, one):
+        curve = one.curves[*one.systems, "llm"].curve
+        path = re.search(r'd="([^"]+)" class="line left"', one._repr_html_())[1]
         start, *runs = map(float, re.findall(r"[Mh](-?[\d.]+)", path))
         ends = [(x - start) / (480 - 24 - 56) for x in accumulate([start, *runs])]
-        assert ends == pytest.approx([0, *one.curve.coverage], abs=1e-3)
+        assert ends == pytest.approx([0, *curve.coverage], abs=1e-3)
         rises = [float(rise) for rise in re.findall(r"v(-?[\d.]+)", path)]
-        assert len(rises) == len(set(one.curve.selective_risk)) - 1
-        heights = np.diff(one.curve.selective_risk)
+        assert len(rises) == len(set(curve.selective_risk)) - 1
+        heights = np.diff(curve.selective_risk)
         assert rises[1] / rises[0] == pytest.approx(heights[1] / heights[0], abs=0.01)
 
     @pytest.mark.parametrize("text", HOSTILE)
@@ -232,9 +213,9 @@ class TestNotebook:
         assert "\u202e" not in found
 
     def test_of_many_variants_a_few_are_drawn(self):
-        made = content()
+        made = golden("one")
         made["confidence_variants"] = {f"v{n}": made["confidence_variants"]["llm"] for n in range(7)}
-        found = metrics_of(made)._repr_html_()
+        found = read_back(made)._repr_html_()
         assert found.count("<svg") == 4
         assert "and 3 more" in found
         assert found.count("<tr>") == 1 + 7
@@ -243,7 +224,7 @@ class TestNotebook:
 @pytest.mark.parametrize("form", ["latex", "markdown"])
 class TestNotes:
     def test_they_say_what_the_numbers_rest_on(self, form):
-        text = table_text(load(GOLDEN / "one.json"), form).replace("\\", "")
+        text = table_text(read_back(golden("one")), form).replace("\\", "")
         for said in (
             "3 participants (1 failed), 24 items.",
             "Loss abs_norm: abs(pred",
@@ -255,7 +236,7 @@ class TestNotes:
             assert said in text
 
     def test_a_difference_that_decides_nothing_is_marked(self, form):
-        text = table_text(load(GOLDEN / "paired.json"), form)
+        text = table_text(read_back(golden("paired")), form)
         mark = {"latex": r"\textsuperscript{\dag}", "markdown": "†"}[form]
         full = next(line for line in text.splitlines() if "AUGRC" in line and "to" not in line)
         common = next(line for line in text.splitlines() if "AUGRC to" in line)
@@ -266,10 +247,10 @@ class TestNotes:
         assert "not comparable: Cmax differs" in text
 
     def test_without_resamples_there_are_no_intervals(self, form):
-        made = content()
+        made = golden("one")
         for one in made["confidence_variants"].values():
             one["bootstrap"] = one["bands"] = None
-        text = table_text(metrics_of(made), form)
+        text = table_text(read_back(made), form)
         assert "nothing was resampled" in text
         body = text.partition("Run:")[0]
         assert "0.4583" in body
@@ -292,7 +273,7 @@ class TestCommand:
                 ("m.json", "--format", "csv", "--output", "m.json"),
                 "m.json: is an input, and an output never replaces one",
             ),
-            (("run.json", "--format", "csv"), "run.json: not an artifact of demur evaluate"),
+            (("run.json", "--format", "csv"), "run.json: not a result file"),
         ],
     )
     def test_a_mistake_is_one_line_and_writes_nothing(self, tmp_path, arguments, message):
@@ -307,4 +288,4 @@ class TestCommand:
 
 def test_an_unknown_format_is_refused():
     with pytest.raises(UserError, match="no table format is called tex; did you mean latex"):
-        table_text(load(GOLDEN / "one.json"), "tex")
+        table_text(read_back(golden("one")), "tex")

@@ -1,0 +1,87 @@
+"""The brute-force bootstrap of the loops against the intervals of the golden artifacts."""
+
+import json
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from demur.audit.loops import number
+from demur.audit.loops.confidence import confidence
+from demur.audit.loops.draws import ci95, drawn, joint_replicates, replicates, standard_error
+from demur.audit.loops.rows import by_cluster, by_post, forecast_rows, ranking_row, selective_rows
+from demur.audit.loops.selective import Curve
+from demur.rankings import Query
+from demur.read import read_run
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+KEYS = {"cmax": "cmax", "aurc_full": "aurc", "augrc_full": "augrc", "eaurc": "eaurc", "eaugrc": "eaugrc"}
+
+
+def clusters_of(items, name):
+    return by_cluster(items, selective_rows(items, confidence(items, name).values, "abs_norm"))
+
+
+@pytest.fixture(scope="module")
+def runs():
+    return {mode: read_run(GOLDEN / "run.json", mode=mode) for mode in ("zero_shot", "few_shot")}
+
+
+def artifact(name):
+    return json.loads((GOLDEN / f"{name}.json").read_text(encoding="utf-8"))
+
+
+def test_intervals_and_standard_errors_of_one_run(runs):
+    content = artifact("one")
+    items = runs[content["inputs"][0]["mode"]]
+    for name, numbers in content["confidence_variants"].items():
+        bootstrap, clusters = numbers["bootstrap"], clusters_of(items, name)
+        seed, n = bootstrap["seed"], bootstrap["n_resamples"]
+        for key, quantity in KEYS.items():
+            values = replicates(clusters, quantity, seed, n)
+            assert ci95(values) == pytest.approx(bootstrap["ci95"][key], abs=1e-12), (name, key)
+            assert standard_error(values) == pytest.approx(bootstrap["std_error"][key], abs=1e-12), (name, key)
+        for target, ends in bootstrap["ci95"]["mae_at_coverage"].items():
+            values = replicates(clusters, f"risk@{target}", seed, n)
+            dropped = sum(value is None for value in values) / n
+            assert dropped == bootstrap["drop_rate"]["mae_at_coverage"][target]
+            if ends is not None:
+                assert ci95(values) == pytest.approx(ends, abs=1e-12), (name, target)
+
+
+def test_differences_of_two_runs_cut_at_the_coverage_both_reach_in_each_replicate(runs):
+    content = artifact("paired")
+    shared = set.intersection(*(set(items.cluster_ids) for items in runs.values()))
+    sides = [runs[source["mode"]].only(shared) for source in content["inputs"]]
+
+    def difference(left, right):
+        curves = Curve(left), Curve(right)
+        common = min(number("cmax", curve) for curve in curves)
+        areas = [number("augrc@C", curve, at=common) for curve in curves]
+        return areas[1] - areas[0]
+
+    for name, deltas in content["comparison"]["deltas"].items():
+        bootstrap = content["confidence_variants"][name]["left"]["bootstrap"]
+        clusters = [clusters_of(items, name) for items in sides]
+        values = joint_replicates(clusters, difference, bootstrap["seed"], bootstrap["n_resamples"])
+        assert ci95(values) == pytest.approx(deltas["augrc_at_c"]["ci95"], abs=1e-12), name
+
+
+def test_clusters_hold_the_rows_of_their_units_whether_all_or_the_answered_ones(runs):
+    items = runs["few_shot"]
+    given = confidence(items, "verbalized").values
+    units, forecasts = by_cluster(items, range(len(items))), by_cluster(items, forecast_rows(items, given))
+    assert [len(cluster) for cluster in units] == np.bincount(items.cluster).tolist()
+    assert [len(cluster) for cluster in forecasts] == [int(items.answered[cluster].sum()) for cluster in units]
+
+
+def test_posts_are_drawn_in_their_sorted_order_and_a_query_may_be_left_out():
+    queries = [Query("b", "c", ["g"], ["g"]), Query(10, "c", [], ["x"]), Query(9, "c", ["g"], ["x"])]
+    rows = [ranking_row(query) if query.gold else None for query in queries]
+    posts = by_post(queries, rows)
+    assert posts == [[rows[2]], [], [rows[0]]]
+    found = replicates(posts, "recall@1", seed=3, n=50)
+    for replicate, value in enumerate(found):
+        hits = [post == 2 for post in drawn(3, replicate, 3) if post != 1]
+        assert value == (Fraction(sum(hits), len(hits)) if hits else None)
