@@ -122,14 +122,13 @@ class RetrievalFile(_TableParts, RetrievalStudy):
     """The results of any number of retrieval systems."""
 
 
-_FILE: TypeAdapter[SelectiveFile | RetrievalFile] = TypeAdapter(
-    Annotated[SelectiveFile | RetrievalFile, Field(discriminator="task")]
-)
+_File = Annotated[SelectiveFile | RetrievalFile, Field(discriminator="task")]
+_FILE: TypeAdapter[SelectiveFile | RetrievalFile] = TypeAdapter(_File)
 
 
 def schema() -> Json:
     """The JSON Schema of the file."""
-    return schema_of(_FILE)
+    return schema_of(_File)
 
 
 def encoded(results: Results) -> Json:
