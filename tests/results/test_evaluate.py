@@ -1,54 +1,56 @@
-"""`demur evaluate` end to end: exact numbers of a small run, both sides of a comparison, golden bytes."""
+"""Evaluations of one run and of two: exact numbers of a small run, as the nested file holds them; golden bytes."""
 
 import json
-import re
 from fractions import Fraction
 from importlib.resources import files
 
 import jsonschema
 import pytest
+from make_golden import GOLDEN as MADE
 from make_golden import golden
 
-from commands import demur
-from demur import Coverage, UserError, load, measure, read_run, read_table
-from demur.artifact import metrics_of
-from demur.evaluation import Settings, evaluate
-from demur.report.console import evaluation_text
-from demur.resample import Plan
-from demur.results import metrics_artifact
+from demur import Coverage, Key, Minus, Plan, Settings, UserError, evaluate, load, measure, read_run, read_table
+from demur.results import json_table, json_v1
+from demur.results.json_v1_model import metrics_model
+from demur.results.json_v1_read import decoded
 from demur.simulate import simulated_run
 from golden_runs import GOLDEN, RUN, evaluated
 
 
+def nested(*modes, **settings):
+    """The nested file of an evaluation, member by member."""
+    return metrics_model().model_validate(evaluated(*modes, **settings).to_json())
+
+
 @pytest.fixture(scope="module")
 def found():
-    return evaluated("zero_shot", "few_shot", loss="abs", confidence="llm")
+    return nested("zero_shot", "few_shot", loss="abs", confidence="llm")
 
 
 class TestOneRun:
     """Three participants × 8 items, one of whom answered nothing, and one more who failed; 11 answers."""
 
     def test_who_was_counted(self):
-        found = evaluated("zero_shot", loss="abs")
+        found = nested("zero_shot", loss="abs")
         people = found.population
         assert (people.participants_total, people.participants_included, people.participants_failed) == (4, 3, 1)
         assert people.items_total == 8 * people.participants_included
         assert people.items_predicted == 11
         assert found.cases.failed == (306,)
 
-    def test_the_best_order_bends_where_the_loss_grows(self):
+    def test_the_oracle_order_has_a_vertex_where_the_loss_grows(self):
         """Seven answers without a loss, two with 1, two with 2."""
-        oracle = evaluated("zero_shot", loss="abs", confidence="llm").confidence_variants["llm"].reference.oracle
+        oracle = nested("zero_shot", loss="abs", confidence="llm").confidence_variants["llm"].reference.oracle
         assert oracle.coverage == (7 / 24, 9 / 24, 11 / 24)
         assert oracle.selective_risk == (0, 2 / 9, 6 / 11)
         assert oracle.generalized_risk == (0, 2 / 24, 6 / 24)
 
     def test_of_one_run_nobody_knows_which_abstention_was_needless(self):
-        assert evaluated("zero_shot").cases.needless_abstentions is None
+        assert nested("zero_shot").cases.needless_abstentions is None
 
     def test_the_numbers_are_those_of_paper_and_pencil(self):
         """Losses by evidence: 3 → 0 0 0, 2 → 1 0 0 2, 1 → 2 0 1 0."""
-        one = evaluated("zero_shot", loss="abs", confidence="llm").confidence_variants["llm"]
+        one = nested("zero_shot", loss="abs", confidence="llm").confidence_variants["llm"]
         assert one.curve.threshold == (3, 2, 1)
         assert one.curve.coverage == (3 / 24, 7 / 24, 11 / 24)
         assert one.curve.selective_risk == (0, 3 / 7, 6 / 11)
@@ -80,18 +82,18 @@ class TestOneRun:
         }
         items = read_table(table, instrument=None)
         settings = Settings(loss="abs", confidence="sure")
-        one = metrics_artifact(evaluate(items, settings=settings, plan=Plan(0, seed=None))).confidence_variants["sure"]
+        one = evaluate(items, settings=settings, plan=Plan(0, seed=None)).curves["The run", "sure"]
         assert (one.histogram.right, one.histogram.wrong) == ((2,), (1,))
 
     def test_normalised_loss_divides_by_the_range(self):
-        raw, norm = (evaluated("zero_shot", loss=loss).confidence_variants["llm"] for loss in ("abs", "abs_norm"))
+        raw, norm = (nested("zero_shot", loss=loss).confidence_variants["llm"] for loss in ("abs", "abs_norm"))
         assert norm.aurc_full == float(Fraction(9, 77) / 3)
         assert norm.bootstrap.ci95["augrc_full"] == pytest.approx([x / 3 for x in raw.bootstrap.ci95["augrc_full"]])
 
     def test_areas_are_cut_at_one_half_or_where_asked(self):
-        one = evaluated("zero_shot", loss="abs").confidence_variants["llm"]
+        one = nested("zero_shot", loss="abs").confidence_variants["llm"]
         assert (one.aurc_at_c.requested, one.aurc_at_c.used, one.aurc_at_c.value) == (0.5, 11 / 24, one.aurc_full)
-        cut = evaluated("zero_shot", loss="abs", area_coverage=Coverage.of("0.25")).confidence_variants["llm"]
+        cut = nested("zero_shot", loss="abs", area_coverage=Coverage.of("0.25")).confidence_variants["llm"]
         by_measure = measure(
             "llm", data=read_run(RUN, mode="zero_shot"), loss="abs", metrics=["aurc@0.25", "augrc@0.25"]
         )
@@ -100,14 +102,14 @@ class TestOneRun:
         assert cut.bootstrap.short_domain_rate > 0
 
     def test_every_number_of_the_library_is_the_one_in_the_file(self):
-        one = evaluated("zero_shot", loss="abs").confidence_variants["total_evidence"]
+        one = nested("zero_shot", loss="abs").confidence_variants["total_evidence"]
         by_measure = measure("total_evidence", data=read_run(RUN, mode="zero_shot"), loss="abs")
         for name, key in (("eaurc", "eaurc"), ("aurc_optimal", "aurc_optimal"), ("naugrc", "naugrc"), ("cmax", "cmax")):
             assert getattr(one, key) == by_measure[name]
         assert one.interpretation.aurc_gap_pct == by_measure["aurc_gap_pct"]
 
     def test_all_lists_what_it_leaves_out_and_counts_what_it_fills(self):
-        found = evaluated("zero_shot", confidence="all")
+        found = nested("zero_shot", confidence="all")
         assert [*found.confidence_variants] == ["llm", "total_evidence", "verbalized"]
         assert found.confidence_variants["verbalized"].nulls_filled == {"verbalized_confidence": 1}
         skipped = {one.name: one.reason for one in found.skipped_variants}
@@ -116,12 +118,11 @@ class TestOneRun:
         assert found.confidence_variants["llm"].reliability is None, "a count is no probability"
 
     def test_zero_resamples_need_no_seed_and_give_no_intervals(self):
-        found = evaluated("zero_shot", plan=Plan(0, seed=None))
+        found = nested("zero_shot", plan=Plan(0, seed=None))
         assert found.confidence_variants["llm"].bootstrap is None
-        assert "no intervals: 0 resamples" in evaluation_text(found)
 
-    def test_the_surest_mistakes_come_first(self):
-        found = evaluated("zero_shot").cases.confident_errors["llm"]
+    def test_the_most_confident_errors_come_first(self):
+        found = nested("zero_shot").cases.confident_errors["llm"]
         assert [(one.participant, one.item) for one in found] == [
             (300, "Sleep"),
             (302, "Tired"),
@@ -131,7 +132,7 @@ class TestOneRun:
 
     @pytest.mark.parametrize("interval", ["recommended", "percentile", "bca", "jackknife", "studentised", None])
     def test_one_more_interval(self, interval):
-        found = evaluated("zero_shot", level=0.5, interval=interval).confidence_variants["llm"].bootstrap
+        found = nested("zero_shot", level=0.5, interval=interval).confidence_variants["llm"].bootstrap
         assert found.ci["level"] == 0.5
         wide, narrow = found.ci95["cmax"], found.ci["cmax"]
         if interval == "percentile":
@@ -139,32 +140,29 @@ class TestOneRun:
         if interval not in (None, "recommended", "studentised"):
             assert narrow["method"] == interval
 
-    def test_the_interval_asked_for_is_the_one_shown(self):
-        asked = evaluated("zero_shot", "few_shot", confidence="llm", level=0.5, interval="jackknife")
+    def test_the_interval_asked_for_is_the_one_recorded(self):
+        asked = nested("zero_shot", "few_shot", confidence="llm", level=0.5, interval="jackknife")
         pair, delta = asked.confidence_variants["llm"], asked.comparison.deltas["llm"]["augrc_at_c"]
         assert (delta.ci.method, pair.left.bootstrap.ci["aurc_at_c"]["method"]) == ("jackknife", "jackknife")
-        assert f"{delta.delta:.4g} [{delta.ci.low:.3g}, {delta.ci.high:.3g}]" in evaluation_text(asked)
-        one = evaluated("zero_shot", confidence="llm", level=0.5, interval="studentised")
-        assert "50 % interval" in evaluation_text(one)
+        one = nested("zero_shot", confidence="llm", level=0.5, interval="studentised")
         assert one.confidence_variants["llm"].bootstrap.ci["undefined"]["eaugrc"].startswith("a studentised interval")
         with pytest.raises(UserError, match="an interval needs resamples"):
             evaluated("zero_shot", level=0.9, plan=Plan(0, seed=None))
 
-    def test_each_kind_of_warning_keeps_its_own_number(self):
-        text = evaluation_text(evaluated("zero_shot", confidence="llm"))
-        line = next(line for line in text.splitlines() if line.startswith("warning (target_near_cmax)"))
-        assert re.search(r"llm: mae@0\.\d: \d+% of the replicates .*; also llm: mae@0", line)
+    def test_each_warning_keeps_its_own_number(self):
+        warned = evaluated("zero_shot", confidence="llm").warnings
+        rates = {one.about.quantity: one.parameters["drop_rate"] for one in warned if one.code == "target_near_cmax"}
+        assert len(rates) > 2
+        assert len({*rates.values()}) > 1
+        assert all(name.startswith("risk@") for name in rates)
 
-    def test_a_grid_as_typed(self, tmp_path):
-        arguments = ("--input", RUN, "--mode", "zero_shot", "--bootstrap-resamples", "0", "--output", "m.json")
-        found = demur(tmp_path, "evaluate", *arguments, "--coverage-grid", "0.101,0.104,.25,1")
-        assert found.returncode == 0
-        assert [*load(tmp_path / "m.json").confidence_variants["llm"].mae_at_coverage] == [
-            "0.101",
-            "0.104",
-            "0.25",
-            "1.00",
-        ]
+    def test_a_grid_as_typed(self):
+        found = nested("zero_shot", grid=("0.101", "0.104", ".25", "1"), plan=Plan(0, seed=None))
+        assert [*found.confidence_variants["llm"].mae_at_coverage] == ["0.101", "0.104", "0.25", "1.00"]
+
+    def test_a_time_that_is_none_is_refused_before_anything_is_drawn(self):
+        with pytest.raises(UserError, match="created_at: expected a time such as 2026-01-31T12:00:00Z, not 'now'"):
+            evaluate(read_run(RUN, mode="zero_shot"), settings=Settings(), plan=Plan(9, seed=1), created_at="now")
 
 
 class TestTwoRuns:
@@ -208,13 +206,16 @@ class TestTwoRuns:
         assert deltas["mae_at_coverage"]["0.80"].delta is None
 
     def test_a_run_against_itself_differs_by_nothing(self):
-        found = evaluated("zero_shot", "zero_shot", confidence="all").comparison.deltas
+        found = nested("zero_shot", "zero_shot", confidence="all", names=("a", "b")).comparison.deltas
         for deltas in found.values():
             assert all(one.delta == 0 and one.ci95 == (0, 0) for key, one in deltas.items() if key != "mae_at_coverage")
+            risks = [one for one in deltas["mae_at_coverage"].values() if one.delta is not None]
+            assert risks
+            assert all(one.delta == 0 for one in risks)
 
     def test_swapping_the_sides_negates(self):
         one, other = (
-            evaluated(*modes).comparison.deltas["llm"]
+            nested(*modes).comparison.deltas["llm"]
             for modes in (("zero_shot", "few_shot"), ("few_shot", "zero_shot"))
         )
         for key in ("cmax", "aurc_full", "augrc_at_c"):
@@ -222,20 +223,35 @@ class TestTwoRuns:
             assert one[key].ci95 == pytest.approx((-other[key].ci95[1], -other[key].ci95[0]))
 
     def test_no_resamples_give_differences_without_intervals(self):
-        found = evaluated("zero_shot", "few_shot", plan=Plan(0, seed=None)).comparison.deltas["llm"]
+        found = nested("zero_shot", "few_shot", plan=Plan(0, seed=None)).comparison.deltas["llm"]
         assert found["cmax"].delta == 3 / 16
         assert found["cmax"].ci95 is None
 
-    def test_full_areas_decide_nothing_when_cmax_differs(self, found):
-        text = evaluation_text(found)
-        full = [line for line in text.splitlines() if line.startswith(("  AURC  ", "  AUGRC  "))]
-        assert len(full) == 2
-        assert all(line.endswith("not comparable: Cmax differs") for line in full)
-        assert "Neither those errors nor the full areas may be compared." in text
+    def test_a_side_is_favoured_by_what_is_better_there(self):
+        """More coverage, less risk; and nobody where neither way is better, or where there is nothing to test."""
+        results = evaluated("zero_shot", "few_shot", loss="abs", confidence="llm")
+        deltas = results.to_json()["comparison"]["deltas"]["llm"]
+        for key, name, better in (("cmax", "cmax", "above"), ("aurc_full", "aurc", "below")):
+            row = results[Key("few_shot", name, "llm", minus=Minus("system", "zero_shot"))]
+            assert deltas[key]["favours_right"] == getattr(row, better)
+            assert deltas[key]["favours_left"] == getattr(row, "below" if better == "above" else "above")
+        assert deltas["mae_at_coverage"]["0.80"]["favours_left"] is None
 
-    def test_narrow_terminals_stay_readable(self, found):
-        head, _, _ = evaluation_text(found, width=60).partition("left answers")
-        assert max(map(len, head.splitlines()[5:])) < 60
+    def test_whichever_is_the_baseline_the_file_holds_right_minus_left(self):
+        files = [
+            evaluated("zero_shot", "few_shot", confidence="llm", baseline=name).to_json()
+            for name in ("zero_shot", "few_shot")
+        ]
+        ours, theirs = (content["comparison"].pop("deltas")["llm"] for content in files)
+        assert files[0] == files[1]
+        for key in ("cmax", "aurc_full", "augrc_at_c"):
+            assert ours[key]["ci95"] == pytest.approx(theirs[key]["ci95"], abs=1e-15)
+            for exact in ("delta", "p_value", "favours_left", "favours_right", "drop_rate"):
+                assert ours[key][exact] == theirs[key][exact]
+
+    def test_nothing_turned_around_is_nothing_and_not_minus_nothing(self):
+        found = evaluated("zero_shot", "zero_shot", names=("a", "b"), confidence="llm", baseline="b").to_json()
+        assert "-0.0" not in json.dumps(found["comparison"])
 
 
 class TestTheFile:
@@ -243,9 +259,8 @@ class TestTheFile:
     def test_it_validates_and_reads_back(self, tmp_path, modes):
         found = evaluated(*modes, confidence="all", level=0.9)
         path = found.save(tmp_path / "m.json")
-        schema = json.loads(files("demur").joinpath("schemas/metrics.schema.json").read_text(encoding="utf-8"))
-        jsonschema.validate(json.loads(path.read_text(encoding="utf-8")), schema)
-        assert load(path) == found
+        jsonschema.validate(json.loads(path.read_text(encoding="utf-8")), json_v1.schema())
+        assert load(path).text == path.read_text(encoding="utf-8") == found.text
 
     def test_the_run_schema_allows_what_we_read(self):
         schema = json.loads(files("demur").joinpath("schemas/run.schema.json").read_text(encoding="utf-8"))
@@ -257,7 +272,7 @@ class TestTheFile:
         with pytest.raises(jsonschema.ValidationError):
             jsonschema.validate(wrong, schema)
 
-    @pytest.mark.parametrize("name", ["one", "paired"])
+    @pytest.mark.parametrize("name", MADE)
     def test_golden(self, name):
         """The same bytes but for the versions of the tools; `make golden` writes them anew."""
         content = json.loads((GOLDEN / f"{name}.json").read_text(encoding="utf-8"))
@@ -265,6 +280,13 @@ class TestTheFile:
         assert {**made, "tool": None} == {**content, "tool": None}
         if made["tool"] == content["tool"]:
             assert golden(name) == (GOLDEN / f"{name}.json").read_text(encoding="utf-8")
+
+    @pytest.mark.parametrize("name", MADE)
+    def test_a_golden_file_is_valid_and_the_same_when_written_again(self, name):
+        content = json.loads((GOLDEN / f"{name}.json").read_text(encoding="utf-8"))
+        schema = json_v1.schema() if content["schema_version"] == "1" else json_table.schema()
+        jsonschema.validate(content, schema)
+        assert load(GOLDEN / f"{name}.json").to_json() == content
 
     @pytest.mark.parametrize(
         ("path", "value", "message"),
@@ -293,7 +315,7 @@ class TestTheFile:
                 [0.9, 0.1],
                 "ci95.cmax: the low end lies above the high end",
             ),
-            ("confidence_variants.llm.defined", False, "defined and cmax do not agree"),
+            ("confidence_variants.llm.defined", False, "defined and the curve do not agree"),
             ("comparison.enabled", True, "a comparison has all of its members, and no comparison has none"),
             ("schema_version", "2", "schema_version: Input should be '1', not '2'"),
             ("inputs", [], "inputs: "),
@@ -302,12 +324,13 @@ class TestTheFile:
     )
     def test_what_does_not_hold_together_is_refused(self, path, value, message):
         content = evaluated("zero_shot").to_json()
-        place, *rest = content, *path.split(".")[:-1]
-        for name in rest:
-            place = place[name]
-        place[path.split(".")[-1]] = value
+        *parents, last = path.split(".")
+        members = content
+        for name in parents:
+            members = members[name]
+        members[last] = value
         with pytest.raises(UserError) as raised:
-            metrics_of(content)
+            decoded(content)
         assert message in str(raised.value)
         assert "\n" not in str(raised.value)
 
@@ -325,8 +348,3 @@ class TestTheFile:
 def test_settings_that_make_no_sense(settings, message):
     with pytest.raises(UserError, match=message):
         evaluated("zero_shot", **settings)
-
-
-def test_three_runs_are_too_many():
-    with pytest.raises(UserError, match="3 runs, expected one, or two to compare"):
-        evaluated("zero_shot", "few_shot", "zero_shot")

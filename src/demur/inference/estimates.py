@@ -437,4 +437,4 @@ def _contrast(
 def _p_value(reached: Floats) -> float:
     """Twice the smaller share of replicates on the far side of 0, the observed sample counted among them."""
     tails = (np.count_nonzero(reached <= ROUNDING) + 1, np.count_nonzero(reached >= -ROUNDING) + 1)
-    return min(1.0, 2 * min(tails) / (len(reached) + 1))
+    return float(min(1.0, 2 * min(tails) / (len(reached) + 1)))

@@ -41,10 +41,7 @@ class Key:
     convention: str = ""
 
     def __post_init__(self) -> None:
-        if self.minus is not None and self.minus.column not in _CONTRASTED:
-            raise UserError(f"a difference is between systems, confidences or groups, not {literal(self.minus.column)}")
-        if self.minus is not None and isinstance(self.minus.value, Group) != (self.minus.column == "group"):
-            raise UserError(f"a difference subtracts a {self.minus.column}, not {literal(self.minus.value)}")
+        _check_minus(self.minus)
 
     def __repr__(self) -> str:
         given = [(field.name, getattr(self, field.name), field.default) for field in fields(self)[2:]]
@@ -85,6 +82,9 @@ class Pattern:
     minus: Minus | None = None
     convention: str | None = None
 
+    def __post_init__(self) -> None:
+        _check_minus(self.minus)
+
     def matches(self, key: Key) -> bool:
         """Whether a number is among them."""
         wanted = ((field.name, getattr(self, field.name)) for field in fields(self))
@@ -104,6 +104,15 @@ class Pattern:
     def from_json(cls, columns: dict[str, Any]) -> Pattern:
         """The pattern `to_json` made these columns of."""
         return cls(**_checked(columns))
+
+
+def _check_minus(minus: Minus | None) -> None:
+    if minus is None:
+        return
+    if minus.column not in _CONTRASTED:
+        raise UserError(f"a difference is between systems, confidences or groups, not {literal(minus.column)}")
+    if isinstance(minus.value, Group) != (minus.column == "group"):
+        raise UserError(f"a difference subtracts a {minus.column}, not {literal(minus.value)}")
 
 
 def _checked(columns: dict[str, Any]) -> dict[str, Any]:
@@ -126,10 +135,10 @@ def _column(name: str, value: Any) -> Any:
 
 
 def _group(value: Any) -> Group:
-    pair = [*value] if isinstance(value, (list, tuple)) else []
-    if len(pair) != 2 or not isinstance(pair[0], str) or not (pair[1] is None or isinstance(pair[1], str)):  # noqa: PLR2004
-        raise UserError(f"group {literal(value)}, expected the name of a grouping and a level of it, or null")
-    return Group(*pair)
+    match value:
+        case [str(name), str() | None as level]:
+            return Group(name, level)
+    raise UserError(f"group {literal(value)}, expected the name of a grouping and a level of it, or null")
 
 
 def _text(name: str, value: Any) -> str:

@@ -32,7 +32,7 @@ GroupPair = Annotated[tuple[str, str | None], Field(strict=False)]
 class EstimateColumns(Part):
     """The table of estimates, column by column; a column that would hold nothing is left out."""
 
-    model_config = ConfigDict(**STRICT, frozen=True)
+    model_config = ConfigDict(**STRICT | {"json_schema_serialization_defaults_required": False}, frozen=True)
 
     system: Texts
     quantity: Texts
@@ -178,7 +178,7 @@ def _warning(warning: ResultWarning, noun: str) -> Json:
 def decoded(content: Json) -> Results:
     """Results from the content of a file."""
     try:
-        file = _FILE.validate_python(content, strict=False)
+        file = _FILE.validate_python(content)
     except ValidationError as error:
         raise UserError(one_line(error)) from None
     base: Any = SelectiveStudy if isinstance(file, SelectiveFile) else RetrievalStudy

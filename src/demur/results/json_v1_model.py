@@ -118,7 +118,7 @@ _REQUESTED: TypeAdapter[Any] = TypeAdapter(Ends | Mapping[str, Ends | None] | No
 
 def _check_requested(name: str, value: Any) -> None:
     try:
-        _check_nesting("ci", {name: _REQUESTED.validate_python(value, strict=False)})
+        _check_nesting("ci", {name: _REQUESTED.validate_python(value)})
     except ValidationError as error:
         raise ValueError(f"ci.{name}: {one_line(error)}") from None
 

@@ -35,7 +35,7 @@ _EARLIER_METHODS = {"bootstrap_t": "t_interval"}
 def decoded(content: Json) -> Results:
     """Results from the content of a file; anything in it that does not hold together is one line that says what."""
     try:
-        file: Any = metrics_model().model_validate(content, strict=False)
+        file: Any = metrics_model().model_validate(content)
     except ValidationError as error:
         raise UserError(one_line(error)) from None
     names = system_names(file.inputs)
@@ -215,7 +215,7 @@ def _delta_rows(results: Results, file: Any, confidence: str) -> Iterator[Estima
 
 
 def _number(value: float | None) -> float:
-    return math.nan if value is None else value
+    return math.nan if value is None else float(value)
 
 
 def _item_rows(system: str, run: Any) -> Iterator[Estimate]:

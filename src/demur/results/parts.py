@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
-from pydantic import Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
-from demur.strict_model import Count, Part, Share
+from demur.strict_model import STRICT, Count, Part, Share
 
 Number = float | None
 Numbers = Annotated[tuple[float, ...], Field(strict=False)]
@@ -201,8 +201,15 @@ class Breach(Part):
     allowed: Annotated[tuple[int, int], Field(strict=False)]
 
 
+def _without_label(schema: dict[str, Any]) -> None:
+    """An input nobody has named has no label in a file."""
+    schema["required"] = [name for name in schema["required"] if name != "label"]
+
+
 class Input(Part):
     """A file that was read, and which run of it."""
+
+    model_config = ConfigDict(**STRICT, frozen=True, json_schema_extra=_without_label)
 
     path: str | None
     run_id: str | None = None

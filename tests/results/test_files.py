@@ -1,0 +1,384 @@
+"""Result files of both kinds: whatever names they hold they read back as they were, and a damaged one is one line."""
+
+import copy
+import json
+import math
+import random
+from dataclasses import fields
+from functools import cache
+from importlib.resources import files
+
+import jsonschema
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from make_schemas import SCHEMAS
+
+from awkward import IDS, NAMES
+from demur import Estimate, Group, Key, Minus, Plan, Results, Settings, UserError, evaluate, load, read_table
+from demur.inference.key import Pattern
+from demur.inference.warnings import KINDS, ResultWarning
+from demur.results import json_table, json_v1, json_v1_read
+from demur.results.load import results_of
+from demur.write import json_text
+from golden_runs import GOLDEN, WHEN, evaluated
+
+NOT_IN_V1 = ("drop_rate", "other_threshold_rate", "no_interval", "evidence", "short_domain_rate", "above", "below")
+
+
+def plain(row, without=("evidence",)):
+    """An estimate as text: every field but a few, undefined equal to undefined."""
+    return repr([(field.name, getattr(row, field.name)) for field in fields(Estimate) if field.name not in without])
+
+
+def through_text(content):
+    return json.loads(json_text(content))
+
+
+def read_back(results):
+    """The same results, from the text of the file they are written to; and the file they are written to again."""
+    again = results_of(through_text(results.to_json()))
+    assert again.text == results.text
+    assert again.systems == results.systems
+    return again
+
+
+def as_table(results):
+    """The same results from a columnar file, which can hold those of one or two systems too."""
+    again = json_table.decoded(through_text(json_table.encoded(results)))
+    assert json_text(json_table.encoded(again)) == json_text(json_table.encoded(results))
+    return again
+
+
+def system(seed, clusters, item="q", confidences=("sure",)):
+    """A small system: some answers, some of them wrong, on the clusters given."""
+    rng = random.Random(seed)
+    size = len(clusters)
+    table = {"cluster": list(clusters), "item": [item] * size, "truth": [i % 3 for i in range(size)]}
+    table["prediction"] = [rng.choice([None, 0, 1, 2]) if i else i % 3 for i in range(size)]
+    return read_table(table | {name: [rng.randint(0, 3) for _ in range(size)] for name in confidences}, instrument=None)
+
+
+def results_of_systems(names, clusters=("a", "b", "c", "d"), item="q", confidence="sure", **asked):
+    systems = {name: system(seed, clusters, item, (confidence,)) for seed, name in enumerate(names)}
+    return evaluate(
+        systems,
+        settings=Settings(loss="abs", confidence=confidence, grid=("0.3", "0.9"), **asked),
+        plan=Plan(8, seed=1),
+        created_at=WHEN,
+    )
+
+
+@settings(max_examples=25)
+@given(
+    names=st.lists(NAMES, min_size=1, max_size=3, unique=True),
+    clusters=st.lists(IDS, min_size=3, max_size=5, unique=True),
+    item=NAMES,
+    data=st.data(),
+)
+def test_any_name_comes_back_from_either_file(names, clusters, item, data):
+    baseline = data.draw(st.sampled_from(names))
+    found = results_of_systems(names, clusters, item, baseline=baseline)
+    assert found.systems == tuple(names)
+    table = as_table(found)
+    assert [*map(plain, table)] == [*map(plain, found)]
+    assert [*table.warnings] == [*found.warnings]
+    again = read_back(found)
+    if len(names) > 2:
+        assert [*map(plain, again)] == [*map(plain, found)]
+    elif baseline == names[0]:
+        assert {row.key for row in again} == {row.key for row in found}
+        for row in found:
+            assert plain(again[row.key], NOT_IN_V1) == plain(row, NOT_IN_V1)
+
+
+@settings(max_examples=25)
+@given(modes=st.lists(NAMES, min_size=2, max_size=2, unique=True))
+def test_the_modes_of_two_runs_name_them_if_they_can(modes):
+    """They do not where a run on the left is called right: then the sides are what they are called by."""
+    content = json.loads((GOLDEN / "paired.json").read_text(encoding="utf-8"))
+    for source, mode in zip(content["inputs"], modes):
+        source["mode"] = mode
+    assert results_of(content).systems == tuple(modes)
+    for mode, source in zip(("right", "left"), content["inputs"]):
+        source["mode"] = mode
+        source["run_id"] = source["path"] = None
+    assert results_of(content).systems == ("left", "right")
+
+
+@pytest.mark.parametrize("names", [("right", "left"), ("left", "b"), ("x" * 300 + "1", "x" * 300 + "2"), (" a", "a ")])
+def test_a_name_somebody_chose_is_never_exchanged_for_another(names):
+    found = results_of_systems(names)
+    assert found.systems == read_back(found).systems == as_table(found).systems == names
+    for name, before in zip(names, found.study.systems):
+        assert before.name == name
+
+
+@pytest.mark.parametrize("name", ["", 3, None])
+def test_a_system_has_a_name(name):
+    with pytest.raises(UserError, match="a system is called .*, expected a name"):
+        results_of_systems([name, "b"])
+
+
+@pytest.mark.parametrize("confidence", ["a:b", "a b", "a left", "a: left", "sure/2", "x: left risk@0.3", "é"])
+def test_a_warning_has_the_pattern_it_was_written_with(confidence):
+    items = {name: system(seed, "abcd", confidences=("a", confidence)) for seed, name in enumerate("lr")}
+    found = evaluate(
+        items,
+        settings=Settings(loss="abs", confidence=f"a,{confidence}", grid=("0.3", "0.9")),
+        plan=Plan(20, seed=1),
+        created_at=WHEN,
+    )
+    assert len({warning.about for warning in found.warnings}) > 4
+    for again in (read_back(found), as_table(found)):
+        assert [(warning.code, warning.about) for warning in again.warnings] == [
+            (warning.code, warning.about) for warning in found.warnings
+        ]
+        assert [warning.message() for warning in again.warnings] == [warning.message() for warning in found.warnings]
+
+
+def test_every_warning_of_the_golden_files_has_its_pattern(paired, one):
+    for results in (paired, one):
+        for warning in results.warnings:
+            assert warning.of_sample or warning.about.confidence in results.selective.confidences, warning
+        assert all(warning.code in KINDS for warning in results.warnings)
+
+
+def test_a_warning_of_another_version_keeps_its_sentence():
+    content = table_of_three()
+    content["warnings"] = [
+        {"code": "heat", "about": {"system": "a"}, "parameters": {"degrees": 40}, "message": "40 degrees"},
+        {"code": "few_clusters", "about": {}, "parameters": {"people": 4}, "message": "only 4 clusters"},
+        {"code": "few_clusters", "about": {}, "parameters": {"noun": "x"}, "message": "only 5 clusters"},
+    ]
+    results = results_of(content)
+    assert [warning.message(results.study.noun) for warning in results.warnings][0] == "40 degrees"
+    assert [warning.text for warning in results.warnings] == ["40 degrees", "only 4 clusters", "only 5 clusters"]
+    assert results.to_json()["warnings"][0] == content["warnings"][0]
+
+
+def test_a_name_in_a_sentence_is_not_reworded():
+    criteria = ResultWarning("criterion_without_gold", text="no query with gold in cluster headache")
+    assert criteria.message("post") == "no query with gold in cluster headache"
+    assert ResultWarning("few_clusters", text="3 clusters: few").message("participant") == "3 participants: few"
+
+
+@pytest.mark.parametrize("grid", [("1/3", "0.5"), ("0.100", "0.1001"), (".5", "1"), ("0.12345678",)])
+@pytest.mark.parametrize("cut", [None, "0.5", "0.25"])
+def test_coverages_come_back_as_they_were_typed(grid, cut):
+    found = evaluated("zero_shot", "few_shot", confidence="llm", grid=grid, area_coverage=cut)
+    again = read_back(found)
+    assert {row.key for row in again} == {row.key for row in found}
+    assert again.selective.coverages == found.selective.coverages
+    assert again.selective.area_coverage == found.selective.area_coverage
+
+
+def test_an_earlier_file_loads_with_the_same_numbers(paired, one):
+    """Version 0.1 said bootstrap_t, mae@ and came_true; nothing else is different."""
+    for name, present in (("paired", paired), ("one", one)):
+        path = GOLDEN / "v0.1" / f"{name}.json"
+        assert "bootstrap_t" in path.read_text(encoding="utf-8")
+        earlier = load(path)
+        assert [*map(plain, earlier)] == [*map(plain, present)]
+        assert earlier.curves == present.curves
+        assert [(warning.code, warning.about) for warning in earlier.warnings] == [
+            (warning.code, warning.about) for warning in present.warnings
+        ]
+
+
+def test_the_numbers_of_a_file_are_those_that_were_computed(paired):
+    modes = ("zero_shot", "few_shot")
+    found = evaluated(*modes, confidence="all", plan=Plan(200, seed=7))
+    assert {row.key for row in found} == {row.key for row in paired}
+    for row in found:
+        assert plain(paired[row.key], NOT_IN_V1) == plain(row, NOT_IN_V1)
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_the_schemas_are_current(name):
+    shipped = files("demur").joinpath(f"schemas/{name}").read_text(encoding="utf-8")
+    assert shipped == json_text(SCHEMAS[name]()), "run `make docs`"
+    jsonschema.Draft202012Validator.check_schema(json.loads(shipped))
+
+
+# Damage -------------------------------------------------------------------------------------------------------------
+
+
+@cache
+def _three():
+    return json_text(results_of_systems(("a", "b", "c"), level=0.5).to_json())
+
+
+def table_of_three():
+    return json.loads(_three())
+
+
+@cache
+def _pair():
+    return json_text(results_of_systems(("a", "b"), level=0.5, interval="percentile").to_json())
+
+
+def places(content, path=()):
+    """Every place in a file, by its path."""
+    if path:
+        yield path
+    members = content.items() if isinstance(content, dict) else enumerate(content) if isinstance(content, list) else ()
+    for name, value in members:
+        yield from places(value, (*path, name))
+
+
+def parent_of(content, path):
+    for name in path[:-1]:
+        content = content[name]
+    return content
+
+
+WRONG = (None, True, -1, 0, 1, 2.5, 1e308, "", "nope", [], [None], {}, {"a": 1}, [[]], "risk@0.3", [0.1, 0.2])
+
+
+def damaged(content, rng):
+    """A file with one member deleted, replaced by something else, exchanged with another, or one that is new."""
+    content = copy.deepcopy(content)
+    every = [*places(content)]
+    path, other = rng.choice(every), rng.choice(every)
+    members = parent_of(content, path)
+    kind = rng.choice(("delete", "retype", "swap", "add", "repeat"))
+    if kind == "delete":
+        del members[path[-1]]
+    elif kind == "retype":
+        members[path[-1]] = copy.deepcopy(rng.choice(WRONG))
+    elif kind == "swap":
+        there = parent_of(content, other)
+        one, two = copy.deepcopy(members[path[-1]]), copy.deepcopy(there[other[-1]])
+        members[path[-1]] = two
+        if other[: len(path)] != path and path[: len(other)] != other:
+            there[other[-1]] = one
+    elif kind == "add" and isinstance(members, dict):
+        members["never heard of"] = copy.deepcopy(rng.choice(WRONG))
+    elif isinstance(members, list):
+        members.append(copy.deepcopy(members[path[-1]]))
+    return content
+
+
+@pytest.mark.parametrize("text", [_pair, _three], ids=["nested", "columns"])
+def test_a_damaged_file_is_one_line_and_never_a_traceback(text):
+    """Hundreds of damages: each is refused in one line, or what is left reads as results that can be written again."""
+    rng, content, refused = random.Random(1), json.loads(text()), 0
+    for _ in range(400):
+        broken = damaged(content, rng)
+        try:
+            results = results_of(broken)
+        except UserError as error:
+            refused += 1
+            assert "\n" not in str(error)
+            assert str(error)
+        else:
+            used(results)
+    assert refused > 200
+
+
+def used(results):
+    """Whatever was read can be shown and written."""
+    assert isinstance(results, Results)
+    repr(results)
+    for warning in results.warnings:
+        warning.message(results.study.noun)
+    try:
+        assert results.text
+    except UserError as error:
+        assert "\n" not in str(error)
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        (("estimates", "system", 0), "z", "no system of this file is called z"),
+        (("estimates", "quantity", 0), "nope", "estimates: no quantity is called nope"),
+        (("estimates", "value", 0), "0.5", "estimates.value.0: "),
+        (("estimates", "low"), [], "the columns of the estimates have different lengths"),
+        (("baseline",), "z", "no system of this file is called z"),
+        (("curves", 0, "system"), "z", "no system of this file is called z"),
+        (("warnings", 0, "about"), {"sytem": "a"}, "warnings: no column of a key is called sytem"),
+        (("warnings", 0, "about"), {"minus": {"a": "b", "c": "d"}}, "warnings: minus .*, expected an object of one"),
+        (("schema_version",), "3", "not a result file: expected what demur evaluate or demur retrieval writes"),
+        (("task",), "cooking", "cooking"),
+    ],
+)
+def test_what_is_wrong_with_a_columnar_file_is_said(path, value, message):
+    content = table_of_three()
+    parent_of(content, path)[path[-1]] = value
+    with pytest.raises(UserError, match=message):
+        results_of(content)
+
+
+def test_two_rows_with_one_key_are_refused():
+    content = table_of_three()
+    for column in content["estimates"].values():
+        column.append(column[0])
+    with pytest.raises(UserError, match="estimates: two rows have the same key"):
+        results_of(content)
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        (("comparison", "deltas", "sure", "naurc"), "the differences of sure lack naurc"),
+        (("comparison", "deltas", "sure", "mae_at_coverage", "0.90"), "are not at the coverages of its risks"),
+        (("confidence_variants", "sure", "left", "bootstrap", "ci", "interval"), "ci.interval: expected the name"),
+        (("confidence_variants", "sure", "left", "bootstrap", "ci", "cmax", "low"), "ci.cmax: "),
+    ],
+)
+def test_what_is_missing_in_a_nested_file_is_said(path, message):
+    content = json.loads(_pair())
+    del parent_of(content, path)[path[-1]]
+    with pytest.raises(UserError, match=message):
+        results_of(content)
+
+
+def test_a_nested_file_whose_parts_say_different_things_is_refused():
+    for path, value in ((("mae_at_coverage",), {}), (("bootstrap", "seed"), 9), (("aurc_at_c", "requested"), 0.5)):
+        content = json.loads(_pair())
+        members = content["confidence_variants"]["sure"]["right"]
+        parent_of(members, path)[path[-1]] = value
+        with pytest.raises(UserError, match="under every confidence, and on both sides"):
+            results_of(content)
+
+
+def test_a_file_that_is_none_of_ours(tmp_path):
+    for content in ({}, [], 3, {"schema_version": "9"}, {"kind": "other"}):
+        path = tmp_path / "x.json"
+        path.write_text(json.dumps(content), encoding="utf-8")
+        with pytest.raises(UserError, match=r"x\.json: not a result file"):
+            load(path)
+
+
+# The codec --------------------------------------------------------------------------------------------------------
+
+
+def test_columns_hold_every_kind_of_key():
+    """A part of the units, a mean over parts, a group minus the rest, a confidence minus another, a convention."""
+    found = results_of_systems(("a", "b", "c"))
+    keys = [
+        Key("a", "ndcg@10", among="with_gold", group=Group("criterion", "A/1")),
+        Key("a", "ndcg@10", among="with_gold", group=Group("criterion")),
+        Key("b", "aurc", "sure", group=Group("sex", "F"), minus=Minus("group", Group("sex", "rest"))),
+        Key("b", "aurc", "sure", minus=Minus("confidence", "other")),
+        Key("c", "aurc", "sure", convention="fd-shifts"),
+        Key("c", "aurc", "sure", group=Group("a=b", "c")),
+        Key("c", "aurc", "sure", group=Group("a", "b=c")),
+    ]
+    rows = [Estimate(key, math.nan, undefined="so") for key in keys]
+    made = Results([*found, *rows], found.study, found.curves, [ResultWarning("x", Pattern(group=Group("sex")))])
+    again = as_table(made)
+    assert [row.key for row in again] == [row.key for row in made]
+    assert [*map(plain, again)] == [*map(plain, made)]
+    assert again.warnings[0].about == Pattern(group=Group("sex"))
+
+
+def test_the_shapes_of_the_two_files():
+    assert json.loads(_pair())["schema_version"] == "1"
+    assert table_of_three()["schema_version"] == "2"
+    assert [*table_of_three()][:4] == ["schema_version", "task", "created_at", "tool"]
+    assert json_v1.schema()["properties"]["schema_version"]["const"] == "1"
+    with pytest.raises(UserError, match="these are results of answers, not of retrieval"):
+        _ = json_v1_read.decoded(json.loads(_pair())).retrieval
