@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from demur.curve import Curve
 from demur.intervals import MANY_CLUSTERS, MOST_DROPPED, Evidence, interval
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
-    from demur.curve import Curve
-    from demur.replicates import Replicates
-    from demur.table import Table
-
-    Floats = NDArray[np.float64]
-    Places = NDArray[np.intp]
+from demur.replicates import Replicates
+from demur.table import Table
+from demur.types import Floats, Indices
 
 LEVEL = 0.95
 MOST_POINTS = 40
@@ -55,7 +48,7 @@ class BandEnds:
         return {"level": self.level, "coverage": self.coverage.tolist(), **ends}
 
 
-def points_kept(points: int) -> Places:
+def points_kept(points: int) -> Indices:
     """Which operating points get a band: all of them, or so many spread evenly, the first and the last among them.
 
     >>> points_kept(3).tolist(), points_kept(79)[[0, 1, 2, -1]].tolist()

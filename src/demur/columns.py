@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import enum
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence, Sized
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from demur.errors import UserError, and_more, literal, shown
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence, Sized
-
-    from numpy.typing import NDArray
+from demur.types import Flags, Floats, Indices
 
 
 class Missing(enum.Enum):
@@ -55,7 +52,7 @@ class Column:
     {3: 'llm', 4: True}
     """
 
-    values: NDArray[np.float64]
+    values: Floats
     state: NDArray[np.uint8]
     other: Mapping[int, object] = field(default_factory=dict)
 
@@ -88,7 +85,7 @@ class Column:
     def __len__(self) -> int:
         return len(self.values)
 
-    def is_(self, state: State) -> NDArray[np.bool_]:
+    def is_(self, state: State) -> Flags:
         """Where the column holds this kind of cell."""
         return np.equal(self.state, state)
 
@@ -101,20 +98,20 @@ class Column:
         as_number = int(number) if number.is_integer() else number
         return {State.MISSING: MISSING, State.NULL: None, State.NUMBER: as_number}[state]
 
-    def usable(self) -> NDArray[np.bool_]:
+    def usable(self) -> Flags:
         """Where there is a finite number."""
         return np.asarray(self.is_(State.NUMBER) & np.isfinite(self.values))
 
-    def within(self, low: float, high: float, *, whole: bool = False) -> NDArray[np.bool_]:
+    def within(self, low: float, high: float, *, whole: bool = False) -> Flags:
         """Where there is a finite number between two bounds, and, if asked for, an integer."""
         good = self.usable() & (self.values >= low) & (self.values <= high)
         return np.asarray(good & (self.values == np.round(self.values)) if whole else good)
 
-    def abstains(self) -> NDArray[np.bool_]:
+    def abstains(self) -> Flags:
         """Where there is a null or a NaN."""
         return np.asarray(self.is_(State.NULL) | (self.is_(State.NUMBER) & np.isnan(self.values)))
 
-    def refuse(self, bad: NDArray[np.bool_], name: str, expected: str, place: Callable[[int], str]) -> None:
+    def refuse(self, bad: Flags, name: str, expected: str, place: Callable[[int], str]) -> None:
         """Raise an error that names the first bad cell, if there is one, and counts the others."""
         units = np.flatnonzero(bad)
         if units.size:
@@ -122,7 +119,7 @@ class Column:
             text = f"{place(first)}: {name} {literal(self.cell(first))}, expected {expected}"
             raise UserError(and_more(text, units.size))
 
-    def take(self, order: NDArray[np.intp]) -> Column:
+    def take(self, order: Indices) -> Column:
         """The same cells in another order."""
         if not self.other:
             return Column(self.values[order], self.state[order])

@@ -4,27 +4,21 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from demur.coverage import Coverage
 from demur.drawing.html import both_ends, html_table
 from demur.drawing.risk_coverage import RiskCurve, risk_coverage
 from demur.exact import cumulative_sum, sum_of_quotients
+from demur.graded import Graded
 from demur.hull import lower_hull
-
-if TYPE_CHECKING:
-    from decimal import Decimal
-
-    from numpy.typing import NDArray
-
-    from demur.graded import Graded
-
-    Counts = NDArray[np.int64]
-    Floats = NDArray[np.float64]
+from demur.types import Floats, Indices, Integers
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +38,7 @@ class Points:
     Points merge by addition, and integers stay integers until the last division.
     """
 
-    count: Counts
+    count: Integers
     loss_sum: NDArray[Any]
 
     def __len__(self) -> int:
@@ -100,8 +94,8 @@ class Curve:
     threshold: Floats
     divisor: int
     loss_levels: NDArray[Any]
-    level_sizes: Counts
-    plateau: NDArray[np.intp]
+    level_sizes: Integers
+    plateau: Indices
     abstained_nan: int = 0
     loss_name: str = "as given"
 
@@ -325,14 +319,14 @@ class Curve:
         return Points(np.arange(1, len(losses) + 1), cumulative_sum(losses))
 
 
-def _most_confident_first(graded: Graded) -> NDArray[np.intp]:
+def _most_confident_first(graded: Graded) -> Indices:
     if graded.loss.dtype.kind == "i":
         return np.argsort(graded.confidence)[::-1]
     # Sums of doubles depend on their order: ties are put in the order of their losses, not of the rows.
     return np.lexsort((graded.loss, graded.confidence))[::-1]
 
 
-def _levels(loss: NDArray[Any]) -> tuple[NDArray[Any], Counts]:
+def _levels(loss: NDArray[Any]) -> tuple[NDArray[Any], Integers]:
     """Distinct losses ascending, and how often each occurs."""
     if loss.dtype.kind == "i" and loss.size and np.ptp(loss) < loss.size:
         lowest = loss.min()

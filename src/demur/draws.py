@@ -16,16 +16,13 @@ needs none of the 9 999 before it, so blocks, threads and machines cannot change
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import NDArray
 
 from demur.errors import UserError, literal
+from demur.types import Floats, Integers
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Words = NDArray[np.uint64]
+Words = NDArray[np.uint64]
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _FACTORS = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
@@ -43,7 +40,7 @@ def checked_seed(seed: object) -> int:
     return int(seed)
 
 
-def drawn_clusters(seed: int, replicates: NDArray[np.integer], clusters: int) -> NDArray[np.int64]:
+def drawn_clusters(seed: int, replicates: NDArray[np.integer], clusters: int) -> Integers:
     """The clusters of each replicate, one row per replicate and one column per draw.
 
     >>> drawn_clusters(7, np.arange(2), 5).tolist()
@@ -58,7 +55,7 @@ def drawn_clusters(seed: int, replicates: NDArray[np.integer], clusters: int) ->
         return _upper_of_product(words, np.uint64(clusters)).astype(np.int64)
 
 
-def weights(seed: int, replicates: NDArray[np.integer], clusters: int) -> NDArray[np.float64]:
+def weights(seed: int, replicates: NDArray[np.integer], clusters: int) -> Floats:
     """How often each replicate holds each cluster: small integers, as doubles so that products with sums are exact.
 
     >>> weights(7, np.arange(2), 5).tolist()

@@ -8,20 +8,18 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Doubles = NDArray[np.float64]
+from demur.types import Floats
 
 _BLOCK = 1 << 16  # a block's dozen temporaries stay in the cache
 _UPPER_HALF = np.int64(-1 << 27)  # keeps the upper 26 bits of a significand
 
 
-def sum_of_quotients(numerator: Doubles, denominator: Doubles) -> Fraction:
+def sum_of_quotients(numerator: Floats, denominator: Floats) -> Fraction:
     """Σ numerator/denominator to about 100 bits; the inputs are integers held in doubles.
 
     >>> sum_of_quotients(np.array([1.0, 1.0]), np.array([3.0, 3.0])) * 3 - 2 < Fraction(1, 10**30)
@@ -37,7 +35,7 @@ def sum_of_quotients(numerator: Doubles, denominator: Doubles) -> Fraction:
 def cumulative_sum(values: NDArray[Any]) -> NDArray[Any]:
     """Running sums; of integers exactly, of doubles to about the last bit of each sum.
 
-    Doubles are cut in two on a grid so coarse that the upper parts add up without rounding; what rounding does to the
+    Floats are cut in two on a grid so coarse that the upper parts add up without rounding; what rounding does to the
     lower parts is far below the last bit of the total.
 
     >>> float(cumulative_sum(np.full(1_000_000, 0.1))[-1])
@@ -51,7 +49,7 @@ def cumulative_sum(values: NDArray[Any]) -> NDArray[Any]:
     return np.asarray(np.cumsum(upper) + np.cumsum(values - upper))
 
 
-def _quotient(numerator: Doubles, denominator: Doubles) -> tuple[Doubles, Doubles]:
+def _quotient(numerator: Floats, denominator: Floats) -> tuple[Floats, Floats]:
     """The rounded quotient and what the rounding dropped: the remainder of a division fits a double exactly."""
     quotient = numerator / denominator
     upper, lower = _halves(quotient)
@@ -64,13 +62,13 @@ def _quotient(numerator: Doubles, denominator: Doubles) -> tuple[Doubles, Double
     return quotient, remainder
 
 
-def _halves(values: Doubles) -> tuple[Doubles, Doubles]:
+def _halves(values: Floats) -> tuple[Floats, Floats]:
     """Two doubles of at most 27 bits that add up to each value, so that products of halves are exact."""
     upper = (values.view(np.int64) & _UPPER_HALF).view(np.float64)
     return upper, values - upper
 
 
-def _pairwise_sum(high: Doubles, low: Doubles) -> Fraction:
+def _pairwise_sum(high: Floats, low: Floats) -> Fraction:
     """Σ (high + low), folding the arrays in two; the error of each rounded addition goes into `low`."""
     while len(high) > 1:
         half = len(high) // 2

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from demur.types import Floats, Indices, Integers
 
 _SAFETY = 2.0**-48  # far above the rounding of the four-operation test below, relative to the risks in it
 _WORTHWHILE = 0.02
 
 
-def lower_hull(count: NDArray[np.int64], loss_sum: NDArray[Any]) -> NDArray[np.intp]:
+def lower_hull(count: Integers, loss_sum: NDArray[Any]) -> Indices:
     """Indices of the vertices of the lower hull of (count, loss_sum/count), first and last point included.
 
     >>> lower_hull(np.array([1, 2, 3]), np.array([0, 2, 2])).tolist()
@@ -29,7 +29,7 @@ def lower_hull(count: NDArray[np.int64], loss_sum: NDArray[Any]) -> NDArray[np.i
     return np.array([index for index, _, _ in stack], dtype=np.intp)
 
 
-def _thinned(x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.intp]:
+def _thinned(x: Floats, y: Floats) -> Indices:
     """Drop, in whole passes, the points that clearly lie above the line through their neighbours.
 
     Such a point is no vertex, whatever happens to the others, so all of a pass can go at once. What is too close to

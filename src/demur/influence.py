@@ -5,21 +5,14 @@ A cluster's influence is its own share of the sums times the slopes; the influen
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import numpy as np
 
+from demur.quantities.slopes import Slopes
+from demur.replicates import Replicates
 from demur.table import running_sum
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
-    from demur.quantities.slopes import Slopes
-    from demur.replicates import Replicates
-
-    Floats = NDArray[np.float64]
+from demur.types import Floats
 
 
 def influences(replicates: Replicates, slopes: Callable[[Replicates], Slopes]) -> Floats:

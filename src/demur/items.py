@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from demur.columns import Column, State, plain
 from demur.drawing.html import html_table
 from demur.errors import UserError, and_more, literal, shown
+from demur.instruments import Instrument
 from demur.signals import SIGNALS, Signal
 from demur.strict_json import has_half
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from demur.instruments import Instrument
+from demur.types import Flags, Indices, Integers
 
 ClusterId = int | str
 _LARGEST_ID = 2**63
@@ -58,7 +54,7 @@ class RawUnits:
     noun: str = "cluster"
     no_answer: str = "null"
 
-    def take(self, order: NDArray[np.intp]) -> RawUnits:
+    def take(self, order: Indices) -> RawUnits:
         """The same units in another order."""
         return replace(
             self,
@@ -70,7 +66,7 @@ class RawUnits:
         )
 
     @property
-    def answered(self) -> NDArray[np.bool_]:
+    def answered(self) -> Flags:
         """Null and NaN abstain; anything else is an answer, be it a wrong one."""
         return ~self.prediction.abstains()
 
@@ -90,12 +86,12 @@ class Items:
     cluster_ids: tuple[ClusterId, ...]
     failed: tuple[ClusterId, ...]
     item_names: tuple[str, ...]
-    cluster: NDArray[np.intp]
-    item: NDArray[np.intp]
-    truth: NDArray[np.int64]
-    answer: NDArray[np.int64]
-    answered: NDArray[np.bool_]
-    nan_answer: NDArray[np.bool_]
+    cluster: Indices
+    item: Indices
+    truth: Integers
+    answer: Integers
+    answered: Flags
+    nan_answer: Flags
     signals: Mapping[str, Column]
     instrument: Instrument | None
     noun: str
@@ -190,7 +186,7 @@ def _unit_name(noun: str, cluster: ClusterId, item: str) -> str:
     return f"{noun} {shown(cluster)}, {shown(item)}"
 
 
-def _check_complete(units: RawUnits, cluster: NDArray[np.intp], item: NDArray[np.intp]) -> None:
+def _check_complete(units: RawUnits, cluster: Indices, item: Indices) -> None:
     """No unit twice, and of an instrument every item for every cluster."""
     twice = np.flatnonzero((np.diff(cluster) == 0) & (np.diff(item) == 0))
     if twice.size:
@@ -229,12 +225,12 @@ def _check_values(units: RawUnits) -> None:
 _LARGEST_SCORE = 2.0**31
 
 
-def _is_score(column: Column, instrument: Instrument | None) -> NDArray[np.bool_]:
+def _is_score(column: Column, instrument: Instrument | None) -> Flags:
     low, high = (instrument.minimum, instrument.maximum) if instrument else (-_LARGEST_SCORE, _LARGEST_SCORE)
     return column.within(low, high, whole=True)
 
 
-def _is_no_signal(signal: Signal, column: Column) -> NDArray[np.bool_]:
+def _is_no_signal(signal: Signal, column: Column) -> Flags:
     if not signal.text:
         good = column.within(signal.low, signal.high, whole=signal.whole)
         return np.asarray((column.is_(State.OTHER) | column.is_(State.NUMBER)) & ~good)
@@ -278,7 +274,7 @@ def as_integers(texts: Collection[object], most_digits: int) -> list[int] | None
     return integers if len(integers) == len(texts) else None
 
 
-def _indices(values: Sequence[Any], known: Sequence[Any]) -> NDArray[np.intp]:
+def _indices(values: Sequence[Any], known: Sequence[Any]) -> Indices:
     """The index of each value among the known ones; -1 for one that is not known."""
     index_of = {value: index for index, value in enumerate(known)}
     return np.fromiter((index_of.get(value, -1) for value in values), np.intp, len(values))

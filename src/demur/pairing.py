@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from demur.errors import UserError, and_more, shown
-from demur.items import sorted_ids
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from demur.items import ClusterId, Items
+from demur.items import ClusterId, Items, sorted_ids
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -5,29 +5,22 @@ from __future__ import annotations
 import math
 import re
 from array import array
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import chain, count
 from operator import and_, sub
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from demur.columns import check_lengths
 from demur.errors import UserError, literal, repeated, shown
-from demur.items import as_integers, checked_ids, sorted_ids
+from demur.items import ClusterId, as_integers, checked_ids, sorted_ids
 from demur.rankings import Query, Rankings, query_name
+from demur.types import Integers
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from demur.items import ClusterId
-
-    Integers = NDArray[np.int64]
-    Floats = NDArray[np.float64]
-    Columns = Mapping[str, Sequence[Any]]  # by field of Query; an optional field is left out if no query has it
+Columns = Mapping[str, Sequence[Any]]  # by field of Query; an optional field is left out if no query has it
 
 NEEDED = ("post", "criterion", "gold", "ranked")
 OPTIONAL = ("scores", "prob", "selected", "fold")

@@ -6,23 +6,15 @@ what is kept of a gold id is the rank it was found at: a few numbers a query, ho
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from demur.errors import UserError, shown
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from demur.items import ClusterId, Source
-
-    Integers = NDArray[np.int64]
-    Floats = NDArray[np.float64]
+from demur.items import ClusterId, Source
+from demur.types import Flags, Floats, Integers
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +96,7 @@ class Rankings:
         )
 
     @cached_property
-    def has_gold(self) -> NDArray[np.bool_]:
+    def has_gold(self) -> Flags:
         """Which queries have anything to find."""
         return self.gold_count > 0
 

@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from demur.coverage import Coverage
 from demur.hull import lower_hull
 from demur.table import Table, running_sum
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from fractions import Fraction
-
-    from numpy.typing import NDArray
-
-    from demur.coverage import Coverage
-
-    Floats = NDArray[np.float64]
-    Places = NDArray[np.intp]
+from demur.types import Floats, Indices
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +59,7 @@ class Replicates:
         return _last(self.loss_sum) / self._area_unit
 
     @cached_property
-    def first(self) -> Places:
+    def first(self) -> Indices:
         """The first plateau each replicate holds anything of; the number of plateaus where it answers nothing."""
         return self.plateaus_below(np.full(len(self.units), 0.5))
 
@@ -86,7 +78,7 @@ class Replicates:
         """Units added at each plateau."""
         return _neighbours(np.subtract, self.count)
 
-    def begin(self) -> tuple[Places, Places]:
+    def begin(self) -> tuple[Indices, Indices]:
         """Where the curves begin: the first plateau held, of each replicate that answers anything."""
         replicates = np.flatnonzero(self.answered > 0)
         return self.first[replicates], replicates
@@ -134,7 +126,7 @@ class Replicates:
         area = self._area_upto(self._generalized, left, _at(self.loss_sum, place), place, end)
         return area / (2 * self._area_unit * self.units)
 
-    def _cut(self, coverage: Coverage | Floats) -> tuple[Places, Floats]:
+    def _cut(self, coverage: Coverage | Floats) -> tuple[Indices, Floats]:
         """The first plateau beyond the cut (as many as there are plateaus if none is), and the cut in units."""
         if isinstance(coverage, np.ndarray):
             floor = end = np.minimum(coverage, self.answered)
@@ -143,7 +135,7 @@ class Replicates:
             floor = np.minimum(self._per_size(lambda units: math.floor(coverage.position(units))), self.answered)
         return self.plateaus_below(floor + 1), end
 
-    def _area_upto(self, areas: Floats, left: Floats, right: Floats, place: Places, end: Floats) -> Floats:
+    def _area_upto(self, areas: Floats, left: Floats, right: Floats, place: Indices, end: Floats) -> Floats:
         """Whole trapezoids before a plateau, and the cut one that leads to it."""
         start = np.where(place > 0, _at(self.count, place - 1), 0)
         width = _at(self.count, place) - start
@@ -151,14 +143,14 @@ class Replicates:
         whole = np.where(place > 0, _at(areas, place - 1), 0)
         return whole + (end - start) * (2 * left + share * (right - left))
 
-    def place_at(self, coverage: Coverage) -> Places:
+    def place_at(self, coverage: Coverage) -> Indices:
         """The first plateau that reaches the coverage; the number of plateaus where none does."""
         if coverage.text not in self._places:
             self._places[coverage.text] = self.plateaus_below(self._per_size(coverage.units_needed))
         return self._places[coverage.text]
 
     @cached_property
-    def _places(self) -> dict[str, Places]:
+    def _places(self) -> dict[str, Indices]:
         return {}
 
     def risk_at(self, coverage: Coverage) -> Floats:
@@ -172,10 +164,10 @@ class Replicates:
         return np.array([float(value_of(int(size))) for size in sizes])[which]
 
     @cached_property
-    def _sizes(self) -> tuple[Floats, Places]:
+    def _sizes(self) -> tuple[Floats, Indices]:
         return np.unique(self.units, return_inverse=True)
 
-    def plateaus_below(self, units: Floats) -> Places:
+    def plateaus_below(self, units: Floats) -> Indices:
         """How many plateaus of each replicate hold fewer units than this: one sorted search for all replicates.
 
         A replicate may ask several times, in a row of its own.
@@ -277,7 +269,7 @@ def _before(cumulative: Floats) -> Floats:
     return before
 
 
-def _at(values: Floats, place: Places) -> Floats:
+def _at(values: Floats, place: Indices) -> Floats:
     """The value of each replicate at its place; a place off either end gives some value, for the caller to mask."""
     if not len(values):
         return np.zeros(values.shape[1])

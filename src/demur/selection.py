@@ -4,25 +4,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from demur.errors import UserError, literal, unknown
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
-    from demur.rankings import Rankings
-
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.int64]
-
+from demur.rankings import Rankings
+from demur.types import Floats, Integers
 
 _MOST = 10**8
 

@@ -5,24 +5,18 @@ It is sufficient for every selective metric, and parts of it merge by addition.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from demur.curve import Curve
 from demur.errors import UserError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from demur.graded import Graded
-
-    Floats = NDArray[np.float64]
-    Places = NDArray[np.intp]
+from demur.graded import Graded
+from demur.types import Floats, Indices
 
 _DENSE_ENOUGH = 4
 _WIDE = 256
@@ -41,13 +35,13 @@ def running_sum(values: Floats) -> Floats:
 class Entries:
     """Counts and loss sums of the clusters at each of a number of steps, in order of step and then of cluster."""
 
-    cluster: Places
+    cluster: Indices
     count: Floats
     loss: Floats
-    step_end: Places
+    step_end: Indices
 
     @classmethod
-    def of(cls, step: Places, cluster: Places, loss: NDArray[Any], clusters: int) -> Entries:
+    def of(cls, step: Indices, cluster: Indices, loss: NDArray[Any], clusters: int) -> Entries:
         """Add up the units that share a step and a cluster. Steps are numbered from 0 and none is empty."""
         key = step * clusters + cluster
         # Sums of doubles depend on their order: equal keys are put in the order of their losses, not of the rows.
@@ -79,7 +73,7 @@ class Entries:
         return full
 
     @property
-    def step(self) -> Places:
+    def step(self) -> Indices:
         """The step of each entry."""
         return np.searchsorted(self.step_end, np.arange(len(self.count)))
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from demur.drawing.picture import Picture
 from demur.drawing.risk_coverage import MOST_MARKERS
 from demur.drawing.svg import Frame, element, label, line, marker
 from demur.drawing.thinning import visible
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
 
 _SQUARE = 340
 _WIDTH, _HEIGHT = 480, 250

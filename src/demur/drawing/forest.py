@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from demur.drawing.picture import Picture
 from demur.drawing.svg import Frame, coordinate, element, label, marker, number_text, ticks
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    Interval = tuple[float, float]
+Interval = tuple[float, float]
 
 _WIDTH = 760
 _ROW, _DOT_ROW, _DOT_HEADING = 30, 24, 26

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from demur.drawing.picture import Picture
+from demur.drawing.picture import Picture
 
 _MOST_ROWS = 12
 _MOST_PICTURES = 4

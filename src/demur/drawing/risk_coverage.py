@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from demur.drawing.picture import Picture
 from demur.drawing.svg import Frame, coordinate, element, label, line, marker, steps
 from demur.drawing.thinning import visible
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    Kind = Literal["selective", "generalized"]
-    Spots = list[tuple[float, float]]
+Kind = Literal["selective", "generalized"]
+Spots = list[tuple[float, float]]
 
 MOST_MARKERS = 40
 _NEAR_THE_END = 0.85

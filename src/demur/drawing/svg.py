@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING
 
 from demur.drawing.looks import LOOKS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 _MOST_TICKS = 5
 _FINEST = 1e-300

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
+from demur.types import Indices
 
 _COLUMNS = 200
 _FEW = 300
 
 
-def visible(across: Sequence[float], up: Sequence[float]) -> NDArray[np.intp]:
+def visible(across: Sequence[float], up: Sequence[float]) -> Indices:
     """Of points ordered from left to right: in each narrow column the first, the last, the lowest and the highest.
 
     What a line through them covers is the same as through all of them, and none is moved.
@@ -34,7 +31,7 @@ def visible(across: Sequence[float], up: Sequence[float]) -> NDArray[np.intp]:
     return np.unique(np.concatenate([starts, ends, by_height[starts], by_height[starts + sizes - 1]]))
 
 
-def spread(count: int, most: int) -> NDArray[np.intp]:
+def spread(count: int, most: int) -> Indices:
     """Positions spread evenly over a list, both ends among them; all of a list that is short enough.
 
     >>> spread(5, 10).tolist(), spread(100, 4).tolist()

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from demur.quantities.registry import quantity
+from demur.quantities.risk_coverage import RiskCoverage
 from demur.quantities.slopes import coverage_slopes, generalized_area_slopes, selective_area_slopes
-
-if TYPE_CHECKING:
-    from demur.quantities.risk_coverage import RiskCoverage
 
 
 @quantity(
@@ -30,7 +28,6 @@ def cmax(curve: RiskCoverage) -> Any:
     Formula: Cmax = K / N, with K answered units among N units.
     Ties: none, confidences are not looked at.
     Abstentions: in the denominator.
-    Undefined: never; 0 when nothing is answered.
     Reference: El-Yaniv & Wiener (2010), On the foundations of noise-free selective classification, JMLR 11.
 
     >>> from demur import risk_coverage
@@ -58,7 +55,6 @@ def aurc(curve: RiskCoverage) -> Any:
     Cmax makes the area smaller too.
 
     Formula: trapezoids through (coverage_j, selective_risk_j), with the first risk repeated at coverage 0.
-    Ties: equal confidences are one operating point.
     Abstentions: in the denominator of every coverage; the area ends at Cmax.
     Undefined: never; 0 by convention when nothing is answered, and such a system is not ranked.
     Reference: Geifman, Uziel & El-Yaniv (2019), Bias-reduced uncertainty estimation for deep neural classifiers, ICLR.
@@ -89,7 +85,6 @@ def augrc(curve: RiskCoverage) -> Any:
 
     Formula: trapezoids through (coverage_j, generalized_risk_j), from 0 at coverage 0;
         equals N⁻² Σ loss_i · (#{j: c_j < c_i} + ½ #{j: c_j = c_i}) over the answered units.
-    Ties: equal confidences are one operating point.
     Abstentions: in the denominator of every coverage and risk; the area ends at Cmax.
     Undefined: never; 0 by convention when nothing is answered, and such a system is not ranked.
     Reference: Traub et al. (2024), Overcoming common flaws in the evaluation of selective classification systems,
@@ -110,9 +105,7 @@ def naurc(curve: RiskCoverage) -> Any:
     still lowers it.
 
     Formula: nAURC = AURC / Cmax.
-    Ties: equal confidences are one operating point.
     Abstentions: extra abstentions change neither the curve's shape nor this number.
-    Undefined: when Cmax is 0.
     Reference: Geifman, Uziel & El-Yaniv (2019), for the AURC.
 
     >>> from demur import risk_coverage
@@ -130,9 +123,7 @@ def naugrc(curve: RiskCoverage) -> Any:
     at random; AUGRC / Cmax² would not.
 
     Formula: nAUGRC = AUGRC / Cmax.
-    Ties: equal confidences are one operating point.
     Abstentions: m extra ones among N multiply it by N / (N + m).
-    Undefined: when Cmax is 0.
     Reference: Traub et al. (2024), arXiv:2407.01032, for the AUGRC.
 
     >>> from demur import risk_coverage

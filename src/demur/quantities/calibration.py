@@ -5,18 +5,14 @@ Each is a function of forecasts, written once for the data as they are and for a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from demur.errors import UserError, literal
 from demur.quantities.forecasts import BINS, Forecasts, over
 from demur.quantities.registry import quantity
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
+from demur.types import Floats
 
 LEAST_LIKELY = 1e-6
 
@@ -31,8 +27,6 @@ def nll(forecasts: Forecasts) -> Floats:
 
     Formula: mean of −log max(q, 1e-6), where q is the probability given to what happened: p or 1 − p.
     Ties: forecasts of one probability are counted together.
-    Abstentions: not looked at; they have no forecast.
-    Undefined: when the outcomes are not all 0 or 1.
     Reference: Good (1952), Rational decisions. The floor keeps one certain mistake from making it infinite.
 
     >>> round(float(nll(Forecasts.of([0.5, 0.5, 1.0], [1, 0, 1]))[0]), 6)
@@ -54,8 +48,6 @@ def brier(forecasts: Forecasts) -> Floats:
 
     Formula: mean of (p − y)².
     Ties: forecasts of one probability are counted together.
-    Abstentions: not looked at; they have no forecast.
-    Undefined: never, given a forecast.
     Reference: Brier (1950), Verification of forecasts expressed in terms of probability.
 
     >>> brier(Forecasts.of([1.0, 0.5], [1, 0])).tolist()
@@ -73,8 +65,6 @@ def brier_reliability(forecasts: Forecasts) -> Floats:
 
     Formula: Σ_b n_b·(mean y − mean p)² / N over the equal-width bins b.
     Ties: a probability is in one bin.
-    Abstentions: not looked at; they have no forecast.
-    Undefined: never, given a forecast.
     Reference: Murphy (1973), A new vector partition of the probability score.
 
     >>> brier_reliability(Forecasts.of([1.0, 0.5], [1, 0])).tolist()
@@ -92,8 +82,6 @@ def brier_resolution(forecasts: Forecasts) -> Floats:
 
     Formula: Σ_b n_b·(mean y in b − mean y)² / N over the equal-width bins b.
     Ties: a probability is in one bin.
-    Abstentions: not looked at; they have no forecast.
-    Undefined: never, given a forecast.
     Reference: Murphy (1973), A new vector partition of the probability score.
 
     >>> brier_resolution(Forecasts.of([1.0, 0.5], [1, 0])).tolist()
@@ -112,8 +100,6 @@ def brier_uncertainty(forecasts: Forecasts) -> Floats:
 
     Formula: mean y² − (mean y)², which is ȳ·(1 − ȳ) for outcomes that are 0 or 1.
     Ties: none to speak of.
-    Abstentions: not looked at; they have no forecast.
-    Undefined: never, given a forecast.
     Reference: Murphy (1973), A new vector partition of the probability score.
 
     >>> brier_uncertainty(Forecasts.of([1.0, 0.5], [1, 0])).tolist()
@@ -132,8 +118,6 @@ def brier_within_bins(forecasts: Forecasts) -> Floats:
 
     Formula: brier − brier_reliability + brier_resolution − brier_uncertainty.
     Ties: a probability is in one bin.
-    Abstentions: not looked at; they have no forecast.
-    Undefined: never, given a forecast.
     Reference: Stephenson, Coelho, Jolliffe (2008), Two extra components in the Brier score decomposition.
 
     >>> brier_within_bins(Forecasts.of([1.0, 0.5], [1, 0])).tolist()
@@ -152,8 +136,6 @@ def ece(forecasts: Forecasts) -> Floats:
 
     Formula: Σ_b (n_b/N)·|mean y − mean p| = (1/N)·Σ_b |Σ y − Σ p| over bins [k/n, (k+1)/n); the last includes 1.
     Ties: a probability is in one bin; an edge belongs to the bin above it.
-    Abstentions: not looked at; they have no forecast.
-    Undefined: never, given a forecast.
     Reference: Naeini, Cooper, Hauskrecht (2015), Obtaining well calibrated probabilities using Bayesian binning.
 
     >>> ece(Forecasts.of([1.0, 1.0, 0.5], [0, 0, 1])).tolist()
@@ -171,8 +153,6 @@ def ece_open(forecasts: Forecasts) -> Floats:
 
     Formula: as ece, without the forecasts p = 1 in the sums, and with the edges numpy.linspace(0, 1, n + 1) gives.
     Ties: a probability is in one bin; such an edge may be a bit above the decimal, so that 0.3 falls below 0.3.
-    Abstentions: not looked at; they have no forecast.
-    Undefined: never, given a forecast.
     Reference: none; it is what half-open bins over [0, 1] do.
 
     >>> ece_open(Forecasts.of([1.0, 1.0, 0.5], [0, 0, 1])).tolist()
@@ -192,8 +172,6 @@ def ece_adaptive(forecasts: Forecasts) -> Floats:
 
     Formula: as ece; with r the number of smaller forecasts plus half of the equal ones, p is in bin ⌊n·r/N⌋.
     Ties: forecasts of one probability are in one bin, so bins are equal only as far as ties allow.
-    Abstentions: not looked at; they have no forecast.
-    Undefined: never, given a forecast.
     Reference: Nixon et al. (2019), Measuring calibration in deep learning.
 
     >>> ece_adaptive(Forecasts.of([0.1, 0.2, 0.3, 0.4], [0, 0, 1, 1], n_bins=2)).round(12).tolist()
@@ -225,8 +203,6 @@ def auroc(forecasts: Forecasts) -> Floats:
 
     Formula: share of the pairs (came true, did not) in which p is higher, plus half of those in which it is equal.
     Ties: count a half.
-    Abstentions: not looked at; they have no forecast.
-    Undefined: when the outcomes are not all 0 or 1, or all the same.
     Reference: Hanley, McNeil (1982), The meaning and use of the area under a ROC curve.
 
     >>> auroc(Forecasts.of([0.9, 0.7, 0.4, 0.2, 0.8], [1, 1, 0, 0, 1])).tolist()

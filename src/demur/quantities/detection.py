@@ -7,20 +7,14 @@ positive class is "has evidence".
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from demur.errors import UserError, literal
 from demur.quantities.forecasts import Forecasts, over
-from demur.quantities.registry import Parameter, default_measures, quantity
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from demur.quantities.registry import Measure
-
-    Floats = NDArray[np.float64]
+from demur.quantities.registry import Measure, Parameter, default_measures, quantity
+from demur.types import Floats
 
 _ONE_CLASS = "all queries have evidence, or none has: one class"
 

@@ -1,23 +1,17 @@
-"""Evidence shown: how much of it, how pure, and whether showing nothing was right. One number a query, or of all of them."""
+"""Evidence shown: how much of it, how pure, and whether showing nothing was right."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from demur.quantities.forecasts import over
 from demur.quantities.registry import Parameter, quantity
 from demur.selection import Policy
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.int64]
+from demur.types import Flags, Floats, Integers
 
 POLICY = Parameter("policy", Policy.of, "fixed:5", optional=True)
 
@@ -31,7 +25,7 @@ class Selection:
     hits: Integers
 
     @property
-    def rightly_empty(self) -> NDArray[np.bool_]:
+    def rightly_empty(self) -> Flags:
         """Where there is nothing to find and nothing is shown."""
         return np.asarray((self.gold == 0) & (self.shown == 0))
 
@@ -58,9 +52,7 @@ def evidence_recall(selection: Selection) -> Floats:
     How much of the evidence a reader gets to see, whatever the number of ids. Higher is better.
 
     Formula: |shown ∩ gold| / |gold|; with nothing to find, 1 if nothing is shown and 0 otherwise.
-    Ties: none: what is shown is a set.
     Abstentions: showing nothing is right where there is nothing to find, and finds nothing elsewhere.
-    Undefined: never.
     Reference: Manning, Raghavan, Schütze (2008), Introduction to Information Retrieval, chapter 8; empty gold is ours.
 
     >>> import numpy as np
@@ -77,9 +69,7 @@ def evidence_precision(selection: Selection) -> Floats:
     How much of what a reader is shown is evidence. Higher is better.
 
     Formula: |shown ∩ gold| / |shown|; with nothing shown, 1 if there is nothing to find and 0 otherwise.
-    Ties: none: what is shown is a set.
     Abstentions: showing nothing is right where there is nothing to find, and wrong elsewhere.
-    Undefined: never.
     Reference: Manning, Raghavan, Schütze (2008), Introduction to Information Retrieval, chapter 8; empty sets are ours.
 
     >>> import numpy as np
@@ -96,9 +86,7 @@ def evidence_f1(selection: Selection) -> Floats:
     One number for finding the evidence and showing little else. Higher is better; 1 for a perfect selection.
 
     Formula: 2·|shown ∩ gold| / (|shown| + |gold|); 1 where both are empty.
-    Ties: none: what is shown is a set.
     Abstentions: showing nothing is right where there is nothing to find.
-    Undefined: never.
     Reference: van Rijsbergen (1979), Information Retrieval, chapter 7.
 
     >>> import numpy as np
@@ -116,9 +104,7 @@ def average_k(selection: Selection) -> Floats:
     The length of what a reader has to read. Neither way is better by itself.
 
     Formula: |shown|, averaged over the queries.
-    Ties: none: what is shown is a set.
     Abstentions: count as 0.
-    Undefined: never.
     Reference: none; it is a mean.
 
     >>> import numpy as np
@@ -142,9 +128,6 @@ def empty_precision(decision: Decision) -> Floats:
     Of the queries that are answered with nothing, the share that has nothing to find. Higher is better.
 
     Formula: |answered with nothing and without gold| / |answered with nothing|.
-    Ties: none, rankings are not looked at.
-    Abstentions: are what is judged.
-    Undefined: when no query is answered with nothing.
     Reference: Manning, Raghavan, Schütze (2008), Introduction to Information Retrieval, chapter 8.
 
     >>> import numpy as np
@@ -161,9 +144,6 @@ def empty_recall(decision: Decision) -> Floats:
     Of the queries with nothing to find, the share that is answered with nothing. Higher is better.
 
     Formula: |answered with nothing and without gold| / |without gold|.
-    Ties: none, rankings are not looked at.
-    Abstentions: are what is judged.
-    Undefined: when every query has gold.
     Reference: Manning, Raghavan, Schütze (2008), Introduction to Information Retrieval, chapter 8.
 
     >>> import numpy as np
@@ -180,9 +160,6 @@ def false_evidence_rate(decision: Decision) -> Floats:
     Of the queries with nothing to find, the share for which something is returned. Lower is better.
 
     Formula: |without gold and answered with something| / |without gold|.
-    Ties: none, rankings are not looked at.
-    Abstentions: are what is judged.
-    Undefined: when every query has gold.
     Reference: none; it is 1 − the recall of the empty decision.
 
     >>> import numpy as np
@@ -199,9 +176,6 @@ def empty_f1(decision: Decision) -> Floats:
     One number for abstaining where there is nothing, and only there. Higher is better.
 
     Formula: 2·|answered with nothing and without gold| / (|answered with nothing| + |without gold|), as shares of all.
-    Ties: none, rankings are not looked at.
-    Abstentions: are what is judged.
-    Undefined: when every query has gold, and none is answered with nothing.
     Reference: van Rijsbergen (1979), Information Retrieval, chapter 7.
 
     >>> import numpy as np

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from demur.errors import UserError, literal
 from demur.quantities.registry import quantity
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from demur.quantities.risk_coverage import RiskCoverage
+from demur.quantities.risk_coverage import RiskCoverage
 
 
 def _percentage(name: str, undefined: str, **declared: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -30,7 +27,6 @@ def aurc_optimal(curve: RiskCoverage) -> Any:
     Formula: the AURC of the answered losses in ascending order, each with a confidence of its own.
     Ties: broken, every unit is a operating point. A curve with plateaus can therefore lie below it.
     Abstentions: in the denominator of every coverage, as in the AURC.
-    Undefined: never; 0 when nothing is answered.
     Reference: Geifman, Uziel & El-Yaniv (2019), Bias-reduced uncertainty estimation for deep neural classifiers, ICLR.
 
     >>> from demur import risk_coverage
@@ -49,7 +45,6 @@ def augrc_optimal(curve: RiskCoverage) -> Any:
     Formula: the AUGRC of the answered losses in ascending order, each with a confidence of its own.
     Ties: broken, every unit is a operating point.
     Abstentions: in the denominator of every coverage and risk, as in the AUGRC.
-    Undefined: never; 0 when nothing is answered.
     Reference: Traub et al. (2024), arXiv:2407.01032.
 
     >>> from demur import risk_coverage
@@ -69,7 +64,6 @@ def eaurc(curve: RiskCoverage) -> Any:
     Formula: eAURC = AURC − AURC of the oracle ranking.
     Ties: plateaus can make it slightly negative. It is never clamped.
     Abstentions: in the denominator of every coverage.
-    Undefined: never; 0 when nothing is answered.
     Reference: Geifman, Uziel & El-Yaniv (2019), Bias-reduced uncertainty estimation for deep neural classifiers, ICLR.
 
     >>> from demur import risk_coverage
@@ -89,7 +83,6 @@ def eaugrc(curve: RiskCoverage) -> Any:
     Formula: eAUGRC = AUGRC − AUGRC of the oracle ranking.
     Ties: count half, as in the AUGRC.
     Abstentions: in the denominator of every coverage and risk.
-    Undefined: never; 0 when nothing is answered.
     Reference: Traub et al. (2024), arXiv:2407.01032.
 
     >>> from demur import risk_coverage
@@ -110,7 +103,6 @@ def aurc_achievable(curve: RiskCoverage) -> Any:
         first and the last point; the first risk repeated at coverage 0.
     Ties: equal confidences are one operating point. Which points are vertices is decided in integers.
     Abstentions: in the denominator of every coverage.
-    Undefined: never; 0 when nothing is answered.
     Reference: Traub et al. (2024), arXiv:2407.01032, and their fd-shifts code, for the idea of dominant points.
 
     >>> from demur import risk_coverage
@@ -129,7 +121,6 @@ def aurc_gap_pct(curve: RiskCoverage) -> Any:
     Formula: 100 · eAURC / AURC_optimal.
     Ties: can make it negative, as they can the eAURC.
     Abstentions: cancel, both areas have the same denominator.
-    Undefined: when the optimal AURC is 0.
     Reference: Geifman, Uziel & El-Yaniv (2019), for the excess.
 
     >>> from demur import risk_coverage
@@ -149,7 +140,6 @@ def augrc_gap_pct(curve: RiskCoverage) -> Any:
     Formula: 100 · eAUGRC / AUGRC_optimal.
     Ties: count half, as in the AUGRC.
     Abstentions: cancel, both areas have the same denominator.
-    Undefined: when the optimal AUGRC is 0.
     Reference: Traub et al. (2024), arXiv:2407.01032, for the excess.
 
     >>> from demur import risk_coverage
@@ -168,9 +158,7 @@ def achievable_gain_pct(curve: RiskCoverage) -> Any:
     should not be used.
 
     Formula: 100 · (AURC − AURC_achievable) / AURC.
-    Ties: equal confidences are one operating point.
     Abstentions: cancel, both areas have the same denominator.
-    Undefined: when the AURC is 0.
     Reference: Traub et al. (2024), arXiv:2407.01032, for the idea of dominant points.
 
     >>> from demur import risk_coverage
@@ -191,7 +179,6 @@ def aurc_random(curve: RiskCoverage) -> Any:
     Formula: Cmax · (risk of everything answered).
     Ties: none, confidences are not looked at.
     Abstentions: in the denominator of Cmax.
-    Undefined: never; 0 when nothing is answered.
     Reference: Ding et al. (2020), Revisiting the evaluation of uncertainty estimation and its application to explore
         model complexity–uncertainty trade-off, CVPR workshops.
 
@@ -211,7 +198,6 @@ def augrc_random(curve: RiskCoverage) -> Any:
     Formula: ½ · Cmax² · (risk of everything answered).
     Ties: none, confidences are not looked at.
     Abstentions: in the denominator of Cmax.
-    Undefined: never; 0 when nothing is answered.
     Reference: Traub et al. (2024), arXiv:2407.01032.
 
     >>> from demur import risk_coverage
@@ -231,7 +217,6 @@ def aurc_harmonic(curve: RiskCoverage) -> Any:
     Formula: N⁻¹ Σ_i loss_(i) · (H_K − H_{i−1}), ranks i from the most confident; H_n = 1 + 1/2 + … + 1/n.
     Ties: the mean over all orders inside a plateau.
     Abstentions: in the denominator; the estimate is over [0, Cmax], as the AURC is.
-    Undefined: never; 0 when nothing is answered.
     Reference: Zhou et al. (2024), A novel characterization of the population area under the risk coverage curve and
         rates of finite sample estimators, arXiv:2410.15361.
 
@@ -253,7 +238,6 @@ def aurc_sele(curve: RiskCoverage) -> Any:
     Ties: count in full, where the AUGRC counts half.
     Abstentions: scale it as they scale the AURC, whose stand-in it is; with everything answered, N = K, it is the
         published score.
-    Undefined: never; 0 when nothing is answered.
     Reference: Franc, Prusa & Voracek (2023), Optimal strategies for reject option classifiers, JMLR 24.
 
     >>> from demur import risk_coverage

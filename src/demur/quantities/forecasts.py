@@ -4,20 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from demur.columns import Column, plain_values
 from demur.errors import UserError, and_more, literal
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from demur.replicates import Replicates
-
-    Floats = NDArray[np.float64]
-    Places = NDArray[np.intp]
+from demur.replicates import Replicates
+from demur.types import Floats, Indices
 
 BINS = 10
 _MOST_BINS = 10_000
@@ -90,7 +85,7 @@ class Forecasts:
         return over(total, self.total)
 
     @cached_property
-    def bin_of(self) -> Places:
+    def bin_of(self) -> Indices:
         """The bin of each probability, over [0, 1] in equal widths; 1 is in the last one.
 
         An edge is the double nearest to k/n, which is what the decimal 0.3 is too; 0.1·3 is not.
@@ -98,7 +93,7 @@ class Forecasts:
         edges = np.arange(1, self.n_bins) / self.n_bins
         return np.searchsorted(edges, self.probability, side="right")
 
-    def in_bins(self, values: Floats, bin_of: Places | None = None) -> Floats:
+    def in_bins(self, values: Floats, bin_of: Indices | None = None) -> Floats:
         """Sums of the rows in each bin that holds any probability."""
         starts = np.flatnonzero(np.diff(self.bin_of if bin_of is None else bin_of, prepend=-1))
         return np.add.reduceat(values, starts, axis=0)

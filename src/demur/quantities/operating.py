@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
+from demur.coverage import Coverage
 from demur.quantities.registry import COVERAGE, CUT, quantity
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from demur.coverage import Coverage
-    from demur.quantities.risk_coverage import RiskCoverage
+from demur.quantities.risk_coverage import RiskCoverage
 
 
 def _cut_area(stem: str, title: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -46,7 +43,6 @@ def risk(curve: RiskCoverage) -> Any:
     Formula: (Σ loss of the answered) / K; with the absolute error as loss, the MAE.
     Ties: none, confidences are not looked at.
     Abstentions: left out, which is why two values at different Cmax cannot be compared.
-    Undefined: when no unit is answered.
     Reference: Geifman & El-Yaniv (2017), Selective classification for deep neural networks, NeurIPS.
 
     >>> from demur import risk_coverage
@@ -63,7 +59,6 @@ def aurc_at(curve: RiskCoverage, coverage: Coverage) -> Any:
     What two systems of different Cmax can be compared by, at a coverage both reach. Lower is better.
 
     Formula: the AURC of the curve cut at C' = min(C, Cmax), the risk at C' interpolated linearly.
-    Ties: equal confidences are one operating point.
     Abstentions: in the denominator of every coverage.
     Undefined: never; it is C'·(first risk) below the first operating point, 0 when nothing is answered.
     Reference: Geifman, Uziel & El-Yaniv (2019), for the area; the cut at a common coverage is ours.
@@ -82,9 +77,7 @@ def augrc_at(curve: RiskCoverage, coverage: Coverage) -> Any:
     What two systems of different Cmax can be compared by, at a coverage both reach. Lower is better.
 
     Formula: the AUGRC of the curve cut at C' = min(C, Cmax), the risk at C' interpolated linearly.
-    Ties: equal confidences are one operating point.
     Abstentions: in the denominator of every coverage and risk.
-    Undefined: never; 0 when nothing is answered.
     Reference: Traub et al. (2024), arXiv:2407.01032, for the area; the cut at a common coverage is ours.
 
     >>> from demur import Coverage, risk_coverage

@@ -8,27 +8,18 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from demur.errors import UserError, literal
 from demur.quantities.forecasts import over
-from demur.quantities.registry import Parameter, quantity
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
-    from demur.quantities.registry import Measure
-    from demur.rankings import Rankings
-
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.int64]
-
+from demur.quantities.registry import Measure, Parameter, quantity
+from demur.rankings import Rankings
+from demur.types import Flags, Floats, Integers
 
 _DEEPEST = 10**8
 
@@ -52,7 +43,7 @@ class Top:
         checked_depth(self.k)
 
     @cached_property
-    def _within(self) -> NDArray[np.bool_]:
+    def _within(self) -> Flags:
         return self.rankings.hit_rank <= self.k
 
     @cached_property
@@ -121,9 +112,6 @@ def recall(top: Top) -> Floats:
     How much of the evidence a reader of K ids gets to see. Higher is better.
 
     Formula: |top-K ∩ gold| / |gold|.
-    Ties: none: a list has an order.
-    Abstentions: an empty list finds nothing: 0.
-    Undefined: never; 0 where there is no gold.
     Reference: Manning, Raghavan, Schütze (2008), Introduction to Information Retrieval, chapter 8.
 
     >>> from demur.ranking_columns import rankings_of
@@ -140,9 +128,7 @@ def precision(top: Top) -> Floats:
     How much of what a reader is shown is evidence. Higher is better.
 
     Formula: |top-K ∩ gold| / K; with effective K, / min(K, candidates).
-    Ties: none: a list has an order.
     Abstentions: an empty list holds nothing: 0.
-    Undefined: never; 0 where there is no gold.
     Reference: Manning, Raghavan, Schütze (2008), Introduction to Information Retrieval, chapter 8.
 
     >>> from demur.ranking_columns import rankings_of
@@ -160,9 +146,6 @@ def hit(top: Top) -> Floats:
     The share of the queries for which a reader of K ids sees any evidence at all. Higher is better.
 
     Formula: 1 if top-K ∩ gold is not empty, else 0.
-    Ties: none: a list has an order.
-    Abstentions: an empty list finds nothing: 0.
-    Undefined: never; 0 where there is no gold.
     Reference: trec_eval, success.
 
     >>> from demur.ranking_columns import rankings_of
@@ -179,9 +162,6 @@ def mrr(top: Top) -> Floats:
     How soon a reader meets the first piece of evidence. Higher is better.
 
     Formula: 1 / rank of the first id in gold among the first K, 0 if there is none.
-    Ties: none: a list has an order.
-    Abstentions: an empty list finds nothing: 0.
-    Undefined: never; 0 where there is no gold.
     Reference: Voorhees (1999), The TREC-8 question answering track report.
 
     >>> from demur.ranking_columns import rankings_of
@@ -202,9 +182,6 @@ def average_precision(top: Top) -> Floats:
 
     Formula: Σ over hits at rank i ≤ K of (hits up to i)/i, divided by min(|gold|, K); with effective K, by
     min(|gold|, K, candidates).
-    Ties: none: a list has an order.
-    Abstentions: an empty list finds nothing: 0.
-    Undefined: never; 0 where there is no gold.
     Reference: Manning, Raghavan, Schütze (2008), Introduction to Information Retrieval, chapter 8.
 
     >>> from demur.ranking_columns import rankings_of
@@ -221,9 +198,6 @@ def average_precision_trec(top: Top) -> Floats:
     A list cut at K < |gold| cannot reach 1. Higher is better.
 
     Formula: Σ over hits at rank i ≤ K of (hits up to i)/i, divided by |gold|.
-    Ties: none: a list has an order.
-    Abstentions: an empty list finds nothing: 0.
-    Undefined: never; 0 where there is no gold.
     Reference: trec_eval, map_cut; ir-measures, AP@K.
 
     >>> from demur.ranking_columns import rankings_of
@@ -241,9 +215,6 @@ def ndcg(top: Top) -> Floats:
 
     Formula: Σ over hits at rank i ≤ K of 1/log2(i + 1), divided by the same sum over i = 1 … min(|gold|, K); with
     effective K, over i = 1 … min(|gold|, K, candidates).
-    Ties: none: a list has an order.
-    Abstentions: an empty list finds nothing: 0.
-    Undefined: never; 0 where there is no gold.
     Reference: Järvelin, Kekäläinen (2002), Cumulated gain-based evaluation of IR techniques.
 
     >>> from demur.ranking_columns import rankings_of

@@ -6,16 +6,14 @@ Whatever there is to know about a quantity is declared where its function is; th
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import wraps
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from demur.coverage import Coverage
 from demur.errors import UserError, literal, shown, unknown
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
 
 Better = Literal["lower", "higher", "neither"]
 Family = Literal["curve", "units", "forecasts", "ranking", "selection", "decision"]
@@ -49,13 +47,13 @@ CUT = Parameter("C", _cut, "0.5")
 class Quantity:
     """A registered function, and what there is to know about it besides its docstring.
 
-    `of` says what it is a number of, `key` what a result file calls it (`under` a heading, if any). `undefined` says when
-    it is nan, and is empty if it never is. `intervals` are the recommended methods for the number and for a difference
-    of it; a `point_only` one is reported without. `comparable` says what must be equal before a difference of two systems favours one of
-    them: "cmax", "range" (of a cut area), "coverage" (of an operating point); nothing if it never does. `slopes` gives its
-    influence function, `bound` what it is at most where no answer is wrong, given the largest loss, how rare an error-prone
-    cluster is, and Cmax, and `watched` what else is recorded in every replicate. `convention` stands in where it is undefined, for
-    tasks that report it so. `shown` lists the places it is shown in.
+    `of` says what it is a number of, `key` what a result file calls it (`under` a heading, if any). `undefined` says
+    when it is nan, and is empty if it never is. `intervals` are the recommended methods for the number and for a
+    difference of it; a `point_only` one is reported without. `comparable` says what must be equal before a difference
+    of two systems favours one of them: "cmax", "range" (of a cut area), "coverage" (of an operating point); nothing if
+    it never does. `slopes` gives its influence function, `bound` what it is at most where no answer is wrong, given the
+    largest loss, how rare an error-prone cluster is, and Cmax, and `watched` what else is recorded in every replicate.
+    `convention` stands in where it is undefined, for tasks that report it so. `shown` lists the places it is shown in.
     """
 
     name: str
@@ -91,7 +89,29 @@ _ALIASES: dict[str, str] = {}
 USUALLY_SHOWN = ("table", "csv", "definitions")
 
 
-def quantity(  # noqa: PLR0913  (each is a fact about the quantity, declared once)
+_USUAL_SECTIONS: dict[Family, dict[str, str]] = {
+    "curve": {"Ties": "equal confidences are one operating point.", "Undefined": "never; 0 when nothing is answered."},
+    "units": {"Ties": "none, confidences are not looked at.", "Undefined": "never."},
+    "forecasts": {"Abstentions": "not looked at; they have no forecast.", "Undefined": "never, given a forecast."},
+    "ranking": {
+        "Ties": "none: a list has an order.",
+        "Abstentions": "an empty list finds nothing: 0.",
+        "Undefined": "never; 0 where there is no gold.",
+    },
+    "selection": {"Ties": "none: what is shown is a set.", "Undefined": "never."},
+    "decision": {"Ties": "none, rankings are not looked at.", "Abstentions": "are what is judged."},
+}
+
+
+def _completed(definition: str, of: Family, undefined: str) -> str:
+    """A docstring with the sections it leaves out, which are those of its family."""
+    usual = _USUAL_SECTIONS[of] | ({"Undefined": f"when {undefined}."} if undefined else {})
+    added = [name for name in usual if not re.search(rf"^ *{name}:", definition, flags=re.MULTILINE)]
+    lines = "".join(rf"\1{name}: {usual[name]}" for name in added)
+    return re.sub(r"(\n *)(?=Reference:)", rf"{lines}\1", definition, count=1)
+
+
+def quantity(
     name: str,
     *,
     of: Family,
@@ -103,8 +123,8 @@ def quantity(  # noqa: PLR0913  (each is a fact about the quantity, declared onc
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register a function as a quantity; a name that takes a parameter ends in @ and its symbol.
 
-    The function is written once, for the data as they are and for a block of bootstrap replicates alike; a fraction it gives
-    is rounded here, once.
+    The function is written once, for the data as they are and for a block of bootstrap replicates alike; a fraction it
+    gives is rounded here, once.
     """
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -117,6 +137,7 @@ def quantity(  # noqa: PLR0913  (each is a fact about the quantity, declared onc
             value = function(sample, *values)
             return float(value) if isinstance(value, Fraction) else value
 
+        rounded.__doc__ = _completed(function.__doc__ or "", of, declared.get("undefined", ""))
         facts = {"title": name, "shown": frozenset(shown), "parameter": parameter} | declared
         QUANTITIES[name] = Quantity(name=name, of=of, function=rounded, key=key or name, **facts)
         _ALIASES.update(dict.fromkeys(aliases, QUANTITIES[name].stem))

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING
 
+from demur.curve import Curve
 from demur.drawing.html import html_table
 from demur.quantities.registry import Measure, canonical, default_measures
-
-if TYPE_CHECKING:
-    from demur.curve import Curve
 
 
 class Scores(Mapping[str, float]):

@@ -8,18 +8,12 @@ risk for the AURC and stays at 0 for the AUGRC, whose coefficients are those of 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from demur.replicates import Replicates
 from demur.table import running_sum
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from demur.replicates import Replicates
-
-    Floats = NDArray[np.float64]
+from demur.types import Floats
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -24,9 +24,7 @@ def units(sums: UnitSums) -> float:
     How many units a number is over. Neither way is better.
 
     Formula: N.
-    Ties: none, confidences are not looked at.
     Abstentions: counted.
-    Undefined: never.
     Reference: none; it is a count.
 
     >>> units(UnitSums(10, 4, 2))
@@ -42,9 +40,7 @@ def answered(sums: UnitSums) -> float:
     How many units a risk is over. Neither way is better by itself.
 
     Formula: K.
-    Ties: none, confidences are not looked at.
     Abstentions: not counted.
-    Undefined: never.
     Reference: none; it is a count.
 
     >>> answered(UnitSums(10, 4, 2))
@@ -62,9 +58,7 @@ def bias(sums: UnitSums) -> float:
     Whether answers are too high or too low on average: 0 is neither.
 
     Formula: Σ (answer − truth) / K.
-    Ties: none, confidences are not looked at.
     Abstentions: left out.
-    Undefined: when no unit is answered.
     Reference: none; it is a mean.
 
     >>> bias(UnitSums(10, 4, 2))

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import os.path
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from demur.errors import UserError, literal, repeated, shown
+from demur.instruments import Instrument
+from demur.items import Items
 from demur.read.rows import read_table
 from demur.read.run_json import RunFile
 from demur.read.tables import format_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from demur.instruments import Instrument
-    from demur.items import Items
 
 T = TypeVar("T")
 

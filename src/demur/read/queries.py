@@ -6,21 +6,17 @@ Rows are read one at a time, and of each only a few numbers are kept.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from demur.errors import UserError, located, shown, unknown
 from demur.ranking_columns import RankingsBuilder
 from demur.rankings import Query, Rankings, query_name
 from demur.read.query_cells import Cells
-from demur.read.tables import NO_ROWS, missing_column, opened_table, role_names
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    from demur.read.stream import Progress
-    from demur.read.tables import Row, Table
+from demur.read.stream import Progress
+from demur.read.tables import NO_ROWS, Row, Table, missing_column, opened_table, role_names
 
 NEEDED = ("post_id", "criterion_id", "gold_ids")
 OPTIONAL = ("scores", "prob", "selected_ids", "fold")

@@ -7,15 +7,13 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from demur.columns import plain, written_number
 from demur.errors import UserError, literal, shown
-
-if TYPE_CHECKING:
-    from demur.items import ClusterId
+from demur.items import ClusterId
 
 SEPARATOR = "|"
 

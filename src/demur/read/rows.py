@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 from demur.columns import Column, written_number
 from demur.errors import UserError, literal, repeated, shown
 from demur.instruments import PHQ8, Instrument
 from demur.instruments import instrument as instrument_of
 from demur.items import ClusterId, Items, RawUnits, as_integers, checked_ids
-from demur.read.tables import missing_column, opened_table, role_names
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
-
-    from demur.read.tables import Columns
+from demur.read.tables import Columns, missing_column, opened_table, role_names
 
 ROLES = ("cluster", "item", "truth", "prediction", "success")
 _OPTIONAL = "success"

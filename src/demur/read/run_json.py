@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from demur.columns import MISSING, Column
 from demur.errors import UserError, and_more, literal, located, repeated, shown
@@ -13,10 +15,6 @@ from demur.items import ClusterId, Items, RawUnits, Source, checked_ids
 from demur.read.stream import stream
 from demur.read.tables import by_column
 from demur.strict_json import loads
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
 Json = dict[str, Any]
 

@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
 
-from demur.instruments import PHQ8
-from demur.signals import SIGNALS
-
-if TYPE_CHECKING:
-    from demur.instruments import Instrument
-    from demur.signals import Signal
-
-    Json = dict[str, Any]
+from demur.instruments import PHQ8, Instrument
+from demur.signals import SIGNALS, Signal
+from demur.types import Json
 
 
 def run_schema(instrument: Instrument = PHQ8) -> Json:

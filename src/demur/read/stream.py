@@ -6,18 +6,16 @@ import gzip
 import io
 import os
 import zlib
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from demur.errors import UserError
 from demur.items import Source
 from demur.strict_json import shown_path
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    Progress = Callable[[int, int], None]
+Progress = Callable[[int, int], None]
 
 _GZIP = b"\x1f\x8b"
 _CHUNK = 1 << 20

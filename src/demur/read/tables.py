@@ -12,17 +12,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from demur.columns import MISSING, check_lengths, plain, plain_values
 from demur.errors import UserError, literal, repeated, shown, unknown
 from demur.frames import columns_of
-from demur.read.stream import Stream, stream
+from demur.items import Source
+from demur.read.stream import Progress, Stream, stream
 from demur.strict_json import json_objects
-
-if TYPE_CHECKING:
-    from demur.items import Source
-    from demur.read.stream import Progress
 
 Row = Mapping[str, Any]
 Rows = Iterator[tuple[str, Row]]

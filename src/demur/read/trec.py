@@ -9,23 +9,18 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
 
 import numpy as np
 
 from demur.columns import written_number
 from demur.errors import UserError, literal, located, shown
+from demur.items import Source
 from demur.ranking_columns import RankingsBuilder
 from demur.rankings import Query, Rankings
-from demur.read.stream import stream
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from pathlib import Path
-
-    from demur.items import Source
-    from demur.read.stream import Progress
+from demur.read.stream import Progress, stream
 
 _QRELS, _RUN = ("topic", "iteration", "document", "relevance"), ("topic", "Q0", "document", "rank", "score", "tag")
 _TOPIC, _DOCUMENT, _RELEVANCE, _SCORE = 0, 2, 3, 4
