@@ -201,7 +201,7 @@ def auroc(forecasts: Forecasts) -> Floats:
     How well the forecasts rank, whatever their scale: calibration cannot change it without merging or reversing. Higher
     is better; 0.5 is chance.
 
-    Formula: share of the pairs (positive, negative) in which the positive has the higher p, plus half of the equal pairs.
+    Formula: share of the pairs (positive, negative) in which the positive has the higher p, ties as halves.
     Ties: count a half.
     Reference: Hanley, McNeil (1982), The meaning and use of the area under a ROC curve.
 
