@@ -211,7 +211,7 @@ def bca(evidence: Evidence, level: float) -> tuple[float, float] | None:
 def _left_out(evidence: Evidence) -> Floats:
     if evidence.left_out is None:
         raise UserError(
-            "this interval needs the values with one cluster left out: ask for it when the number is computed (interval=…)"
+            "this interval needs the values with one cluster left out: ask for it when it is computed (interval=…)"
         )
     return evidence.left_out
 
