@@ -67,7 +67,7 @@ def auprc(forecasts: Forecasts) -> Floats:
     """Area under the precision–recall curve, as average precision.
 
     How pure the queries called likely are, over all ways to draw the line. Higher is better; the share of queries with
-    evidence is no knowledge.
+    evidence is chance.
 
     Formula: Σ over thresholds of (recall − recall before)·precision, from the highest probability down.
     Ties: queries of one probability are accepted together.

@@ -209,7 +209,7 @@ def average_precision_trec(top: Top) -> Floats:
 
 @_ranking("ndcg")
 def ndcg(top: Top) -> Floats:
-    """Normalised discounted cumulative gain: hits count less the later they come, against the best order there is.
+    """Normalised discounted cumulative gain: later hits count less, relative to the ideal order.
 
     1 if the first places all hold evidence, as long as there is any. Higher is better.
 
