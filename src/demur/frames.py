@@ -1,7 +1,5 @@
 """Data frames of any library, as named columns, with every way they can disappoint turned into one line."""
 
-from __future__ import annotations
-
 import sys
 from contextlib import suppress
 from importlib import import_module

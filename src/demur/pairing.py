@@ -1,7 +1,5 @@
 """Alignment: which clusters several systems can be compared on, and who was left out of each."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType

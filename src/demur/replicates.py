@@ -20,9 +20,9 @@ from demur.types import Floats, Indices
 class Replicates:
     """Weighted counts and loss numerators at every plateau (a row each) of every replicate (a column each).
 
-    Both are cumulated from the most confident plateau. One that a replicate happens not to hold repeats the point before it:
-    its trapezoid has no width. The curve begins, with the flat anchor to coverage 0, at the `first` plateau held.
-    Running sums go down the rows, so that each step is one addition of whole rows.
+    Both are cumulated from the most confident plateau. One that a replicate happens not to hold repeats the point
+    before it: its trapezoid has no width. The curve begins, with the flat anchor to coverage 0, at the `first` plateau
+    held. Running sums go down the rows, so that each step is one addition of whole rows.
     """
 
     table: Table

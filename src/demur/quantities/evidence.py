@@ -1,7 +1,5 @@
 """Evidence shown: how much of it, how pure, and whether showing nothing was right."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import partial
 

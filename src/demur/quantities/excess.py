@@ -1,7 +1,5 @@
 """How good the ranking is: areas against the oracle order, the best thresholds, chance and the population."""
 
-from __future__ import annotations
-
 import math
 from functools import partial
 from numbers import Real

@@ -1,7 +1,5 @@
 """Risk at an operating point, and areas up to a coverage: what two systems can be compared by."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

@@ -4,8 +4,6 @@ Where a query has nothing to find every one of them is 0: that is why means are 
 over all queries, never over one of them without saying which.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from functools import cached_property, partial

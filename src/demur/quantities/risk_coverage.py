@@ -1,7 +1,5 @@
 """What a quantity may ask of a risk–coverage curve."""
 
-from __future__ import annotations
-
 from typing import Any, Protocol
 
 from demur.coverage import Coverage

@@ -1,7 +1,5 @@
 """Scores: the numbers of a curve by name, undefined ones with their reason."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator, Mapping
 
