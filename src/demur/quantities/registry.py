@@ -190,7 +190,7 @@ class Measure:
 
     @classmethod
     def _with(cls, entry: Quantity, text: str, name: str) -> Measure:
-        if "@" not in name or entry.parameter is None:
+        if not text or entry.parameter is None:
             return cls(entry)
         prefix = entry.parameter.prefix
         if not text.startswith(prefix):
