@@ -7,11 +7,7 @@ from __future__ import annotations
 
 import inspect
 from pathlib import Path
-<<<<<<< HEAD
-from typing import TYPE_CHECKING
-=======
 from typing import TYPE_CHECKING, Any
->>>>>>> b06504703c6dc18f80a7ff7e32285fe19723a75d
 
 import typer
 
@@ -42,18 +38,8 @@ def command_section(name: str, command: Any) -> str:
     lines = [f"### `demur {name}`", "", " ".join([about, *more]), ""]
     if calls:
         lines += ["```console", *(f"$ {call}" for call in calls), "```", ""]
-<<<<<<< HEAD
-    lines += ["| option | | default |", "|---|---|---|"]
-    for option in command.get_params(typer.Context(command)):  # type: ignore[attr-defined]
-        if option.name == "help":
-            continue
-        spelled = " ".join(option.opts) if option.param_type_name == "option" else option.name.upper()
-        default = "" if option.default in (None, False, ()) or callable(option.default) else f"`{option.default}`"
-        needed = "required" if option.required else default
-        lines.append(f"| `{spelled}` | {(option.help or '').replace('|', '/')} | {needed} |")
-    return "\n".join([*lines, ""])
-=======
-    lines += ["| option | | default |", "|---|---|---|", *map(_option, command.params), ""]
+    options = [option for option in command.get_params(typer.Context(command)) if option.name != "help"]
+    lines += ["| option | | default |", "|---|---|---|", *map(_option, options), ""]
     return "\n".join(lines)
 
 
@@ -75,30 +61,14 @@ def _commands(group: Any) -> Iterator[tuple[str, str, Any]]:
             yield from ((panel, f"{name} {inner}", each) for _, inner, each in _commands(command))
         else:
             yield panel, name, command
->>>>>>> b06504703c6dc18f80a7ff7e32285fe19723a75d
-
-
-def commands(group: object, before: str = "") -> Iterator[tuple[str, object]]:
-    """Every command by its full name, those of a group after one another."""
-    for name, command in group.commands.items():  # type: ignore[attr-defined]
-        if hasattr(command, "commands"):
-            yield from commands(command, f"{before}{name} ")
-        else:
-            yield f"{before}{name}", command
 
 
 def page() -> str:
-<<<<<<< HEAD
-    """The whole page."""
-    sections = (command_section(name, command) for name, command in commands(typer.main.get_command(app)))
-    return "\n".join([INTRODUCTION, *sections])
-=======
     """The whole page: the commands in the groups of --help."""
     panels: dict[str, list[str]] = {}
     for panel, name, command in _commands(typer.main.get_command(app)):
         panels.setdefault(panel, []).append(command_section(name, command))
     return "\n".join([INTRODUCTION, *(part for panel, texts in panels.items() for part in (f"## {panel}\n", *texts))])
->>>>>>> b06504703c6dc18f80a7ff7e32285fe19723a75d
 
 
 if __name__ == "__main__":
