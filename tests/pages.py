@@ -1,4 +1,4 @@
-"""Pages as the tests read them: elements with their attributes, words, and tables, without a browser."""
+"""Pages as the tests read them, without a browser, and texts that a page must show and not obey."""
 
 from __future__ import annotations
 
@@ -7,6 +7,58 @@ from html.parser import HTMLParser
 
 VOID = ("meta", "input", "br")
 INLINE = ("bdi", "b", "span", "strong", "code")
+HOSTILE = [
+    "</script><script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    '"><svg onload=alert(1)>',
+    "' onmouseover='alert(1)",
+    "<!--",
+    "-->",
+    "]]>",
+    "</style>",
+    "</title><h1>",
+    "</textarea>",
+    "</bdi></td></table>",
+    "javascript:alert(1)",
+    "&lt;b&gt;",
+    "&#x3c;b&#x3e;",
+    "{{ 7 * 7 }}",
+    "{% raw %}",
+    "{# x #}",
+    "${alert(1)}",
+    "`${1}`",
+    "\\u003c/script\\u003e",
+    "\\",
+    "\\'; alert(1); '",
+    '\\"',
+    "\u2028alert(1)\u2029",
+    "\u202eabc",
+    "\u2066\u2067x",
+    "\u200f\u200e",
+    "שלום",
+    "مرحبا 123",
+    "\x00",
+    "\x1b[31m",
+    "\r\nSet-Cookie: x",
+    "\t\n ",
+    "\ufeff",
+    "\ufffe",
+    "a" * 5000,
+    "http://example.com/x.js",
+    "//example.com",
+    "url(http://example.com)",
+    "@import 'x'",
+    "</div>" * 20,
+    "<base href=//example.com>",
+    "<meta http-equiv=refresh content=0>",
+    "<form action=//example.com>",
+    "<a href=javascript:alert(1)>x</a>",
+    "<iframe src=//example.com>",
+    "<math><mi//xlink:href='data:x,<script>'>",
+    "constructor",
+    "__proto__",
+    "",
+]
 
 
 class Page(HTMLParser):
