@@ -7,7 +7,6 @@ import json
 import re
 
 import pytest
-from test_report import HOSTILE
 
 from commands import demur
 from demur import load
@@ -16,7 +15,7 @@ from demur.report.html import report_html
 from demur.simulate import ZERO_SHOT, make_people, run_system
 from demur.simulate_queries import simulated_queries
 from kinds import calibration, renamed_kind, retrieval
-from pages import Page
+from pages import HOSTILE, Page
 from runs import written
 
 OPTIONS = {
