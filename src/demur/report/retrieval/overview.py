@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from demur.inference.key import Key
 from demur.report.cards import Card, CardNumber
@@ -19,28 +18,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from demur.report.names import NamedSystem
-    from demur.report.verdict import Verdict
     from demur.results.study import RetrievalSystem
     from demur.results.table import Results
 
 _MOST_SYSTEMS = 4
 
 
-@dataclass(frozen=True, slots=True)
-class RetrievalOverview:
-    """What the results say, and the numbers that rests on."""
-
-    verdict: Verdict
-    primary: str
-    cards: tuple[Card, ...]
-    not_on_cards: int
-
-
 @section("verdict", "Verdict", task="retrieval", order=10)
-def retrieval_overview(results: Results) -> RetrievalOverview:
+def retrieval_overview(results: Results) -> dict[str, Any]:
     """The verdict on the rankings where there is evidence."""
     more = max(len(results.systems) - _MOST_SYSTEMS, 0)
-    return RetrievalOverview(verdict(results, isolated), title(primary(results, "")), (*_cards(results),), more)
+    words, number = verdict(results, isolated), title(primary(results, ""))
+    return {"verdict": words, "primary": number, "cards": [*_cards(results)], "not_on_cards": more}
 
 
 def _cards(results: Results) -> Iterator[Card]:
