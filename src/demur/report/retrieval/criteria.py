@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
 
 from demur.inference.key import Group, Key
 from demur.report.retrieval.places import primary_depth, title
-from demur.report.sections import section
+from demur.report.sections import Content, section
 from demur.report.shading import FEW, ShadedCell, shade
 from demur.report.text import UNDEFINED
-
-if TYPE_CHECKING:
-    from demur.results.study import CriterionCounts
-    from demur.results.table import Results
-
-    Content = dict[str, Any]
+from demur.results.study import CriterionCounts
+from demur.results.table import Results
 
 _MOST_CRITERIA = 200
 _HEATED = ("recall", "mrr", "map", "ndcg")

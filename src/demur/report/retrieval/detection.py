@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
 
 from demur.drawing.risk_coverage import RiskCurve, risk_coverage
+from demur.inference.estimates import Estimate
 from demur.inference.key import Group, Key
 from demur.quantities import Measure
 from demur.report.names import isolated
@@ -21,16 +22,9 @@ from demur.report.retrieval.places import (
     systems_of,
     title,
 )
-from demur.report.sections import section
+from demur.report.sections import Content, section
 from demur.report.text import three
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from demur.inference.estimates import Estimate
-    from demur.results.table import Results
-
-    Content = dict[str, Any]
+from demur.results.table import Results
 
 _RULES = {"threshold": "the gate’s threshold", "selected_ids": "the selection", "ranked_ids": "the list"}
 

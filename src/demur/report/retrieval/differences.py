@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
 
 from demur.drawing.forest import ForestPanel, forest
+from demur.inference.estimates import Estimate
 from demur.quantities import Measure
 from demur.report.differences import Difference
 from demur.report.names import Pair
 from demur.report.retrieval.places import (
+    Place,
     against_baseline,
     at_depth,
     by_place,
@@ -21,16 +22,10 @@ from demur.report.retrieval.places import (
     title,
 )
 from demur.report.retrieval.sentences import open_question
-from demur.report.sections import section
+from demur.report.sections import Content, section
 from demur.report.text import UNDEFINED, shown_interval
 from demur.report.verdict import decide
-
-if TYPE_CHECKING:
-    from demur.inference.estimates import Estimate
-    from demur.report.retrieval.places import Place
-    from demur.results.table import Results
-
-    Content = dict[str, Any]
+from demur.results.table import Results
 
 _MOST_IN_FULL = 2
 _IN_WORDS = (

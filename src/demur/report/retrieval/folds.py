@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
 
+from demur.inference.estimates import Estimate
 from demur.inference.key import Group
-from demur.report.retrieval.places import at_depth, by_place, cell, primary_depth, title
-from demur.report.sections import section
+from demur.report.retrieval.places import Place, at_depth, by_place, cell, primary_depth, title
+from demur.report.sections import Content, section
 from demur.report.text import UNDEFINED
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from demur.inference.estimates import Estimate
-    from demur.report.retrieval.places import Place
-    from demur.results.table import Results
+from demur.results.table import Results
 
 _MOST_FOLDS = 12
 
 
 @section("folds", "Folds", task="retrieval", order=80)
-def folds(results: Results) -> dict[str, Any] | None:
+def folds(results: Results) -> Content | None:
     """The numbers over folds at the depth of the verdict, or nothing where there are none."""
     names, depth = results.retrieval.folds, primary_depth(results)
     if not names:

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from demur.quantities import quantities
 from demur.report.carried import carried
 from demur.report.definitions import definition
 from demur.report.retrieval.places import worded_warnings
-from demur.report.sections import section
-
-if TYPE_CHECKING:
-    from demur.results.table import Results
+from demur.report.sections import Content, section
+from demur.results.table import Results
 
 
 @section("methods", "Methods and provenance", task="retrieval", order=90)
-def retrieval_provenance(results: Results) -> dict[str, Any]:
+def retrieval_provenance(results: Results) -> Content:
     """How the results came about."""
     entries = (*quantities("ranking"), *quantities("forecasts", "detection"))
     pooled = [row for row in results.where(group=None) if row.recommended]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
 
 from demur.drawing.forest import DotGroup, IntervalRow, dot_plot
 from demur.inference.key import Group, Key
 from demur.quantities import Measure
+from demur.report.names import NamedSystem
 from demur.report.retrieval.places import (
     Place,
     at_depth,
@@ -20,14 +20,9 @@ from demur.report.retrieval.places import (
     systems_of,
     title,
 )
-from demur.report.sections import section
-
-if TYPE_CHECKING:
-    from demur.report.names import NamedSystem
-    from demur.results.study import PlacedFigure
-    from demur.results.table import Results
-
-    Content = dict[str, Any]
+from demur.report.sections import Content, section
+from demur.results.study import PlacedFigure
+from demur.results.table import Results
 
 _NAMES = {"with_gold": "with gold", "all": "all"}
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from demur.inference.estimates import Estimate
 from demur.report.retrieval.places import cell, pooled_places, systems_of, title
-from demur.report.sections import section
-
-if TYPE_CHECKING:
-    from demur.inference.estimates import Estimate
-    from demur.results.table import Results
+from demur.report.sections import Content, section
+from demur.results.table import Results
 
 _MOST_BREACHES = 50
 
@@ -21,7 +19,7 @@ def selections_of(results: Results, system: str) -> dict[str, list[Estimate]]:
 
 
 @section("shown", "What is shown", task="retrieval", order=60)
-def what_is_shown(results: Results) -> dict[str, list[Any]] | None:
+def what_is_shown(results: Results) -> Content | None:
     """What is shown of the lists, or nothing where nothing is selected."""
     columns, rows, breaches = list[str](), list[Any](), list[Any]()
     for named, system in zip(systems_of(results), results.retrieval.systems, strict=True):
