@@ -8,9 +8,10 @@ import sys
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Protocol
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperOption
 
 from demur import __version__
 from demur.errors import UserError, literal
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from demur.calibration import Calibration
     from demur.items import Items
+    from demur.results.table import Results
 
 app = typer.Typer(
     name="demur",
@@ -45,7 +47,7 @@ Seed = Annotated[
     typer.Option(help="Seed of the resampling: any integer, 0 or more. Required unless nothing is resampled."),
 ]
 SimulationSeed = Annotated[int, typer.Option(help="Seed of the simulation: any integer, 0 or more.")]
-LossName = Annotated[str, typer.Option(help="abs, abs_norm or zero_one.")]
+LossName = Annotated[str, typer.Option(help="{losses}.")]
 Baseline = Annotated[str | None, typer.Option(help="The system the others are compared with; the first if not given.")]
 Output = Annotated[Path | None, typer.Option(help="The file to write; if not given, one under data/outputs/ is named.")]
 ReportPage = Annotated[Path | None, typer.Option("--report", help="A page to write as well: the report of the file.")]
@@ -56,20 +58,23 @@ CreatedAt = Annotated[
 ]
 
 
-class Artifact(Protocol):
-    """What a command writes: its text, and a short name for its content."""
+class ListingCommand(TyperCommand):
+    """A command whose help lists what is registered, looked up when the command is called: `demur --help` need not."""
 
-    @property
-    def text(self) -> str:
-        """The file, as it is written."""
+    def get_params(self, ctx: Any) -> Any:
+        """The options, with `{losses}`, `{methods}` and `{targets}` in their help filled in."""
+        from demur.calibrators import method_names  # noqa: PLC0415
+        from demur.losses import LOSSES  # noqa: PLC0415
+        from demur.targets import TARGETS  # noqa: PLC0415
 
-    @property
-    def fingerprint(self) -> str:
-        """A hash of the content."""
-
-    @property
-    def input_paths(self) -> list[str]:
-        """The files it was made from."""
+        names = {"{losses}": LOSSES, "{methods}": method_names(), "{targets}": TARGETS}
+        params = super().get_params(ctx)
+        for param in params:
+            for sign, registered in names.items():
+                if isinstance(param, TyperOption) and param.help:
+                    *first, last = registered
+                    param.help = param.help.replace(sign, f"{', '.join(first)} or {last}")
+        return params
 
 
 def _print_version(wanted: bool) -> None:  # noqa: FBT001  (typer's callback protocol)
@@ -150,7 +155,7 @@ class Delivery:
     as_json: bool = False
     quiet: bool = False
 
-    def of(self, artifact: Artifact, text: Callable[[], str]) -> None:
+    def of(self, artifact: Results | Calibration, text: Callable[[], str]) -> None:
         """Write and print; what goes wrong with the words goes wrong before anything is written."""
         words = "" if self.quiet or self.as_json else text()
         written = self._write(artifact)
@@ -161,7 +166,7 @@ class Delivery:
             for path in written:
                 typer.echo(f"wrote {path}")
 
-    def _write(self, artifact: Artifact) -> list[Path]:
+    def _write(self, artifact: Results | Calibration) -> list[Path]:
         """The file, and its page: both or neither."""
         from demur.write import check_target, write_whole  # noqa: PLC0415
 
@@ -174,7 +179,7 @@ class Delivery:
         from demur.strict_json import fingerprint  # noqa: PLC0415
 
         if self.report.resolve() == path.resolve():
-            raise UserError(f"{self.report}: is the place of the result file; give the report another")
+            raise UserError(f"{self.report}: is the result file itself; give the report another name")
         page = report_html(artifact, sha256=fingerprint(artifact.text.encode()))
         written = write_whole(self.report, page, inputs=protected)
         return [write_whole(path, artifact.text, inputs=protected), written]

@@ -82,10 +82,8 @@ def _rows(results: Results, confidence: str, names: list[str]) -> Iterator[tuple
         cells = (_with_interval(results[Key(system, name, confidence)]) for name in names)
         yield f"{shown(confidence)}, {shown(system)}" if several else shown(confidence), *cells
     baseline = results.study.baseline
-    if baseline is None:
-        return
     for system in results.systems:
-        if system != baseline:
+        if baseline is not None and system != baseline:
             keys = [Key(system, name, confidence, minus=Minus("system", baseline)) for name in names]
             label = f"{shown(confidence)}, {shown(system)} − {shown(baseline)}"
             yield label, *(_difference(results, key) for key in keys)

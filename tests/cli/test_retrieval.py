@@ -1,4 +1,4 @@
-"""`demur retrieval` as a user types it: files in, results out, and one line for everything that is wrong."""
+"""`demur retrieval` as a user types it: files in, artifact out, and one line for everything that is wrong."""
 
 import json
 
@@ -6,7 +6,6 @@ import pytest
 
 from commands import demur, real_demur
 from demur import load
-from demur.inference.key import Key
 from demur.report.retrieval.console import retrieval_text
 
 HEAD = "post_id,criterion_id,gold_ids,retriever_topk,reranked_topk,prob,fold"
@@ -30,14 +29,14 @@ def run(folder, *more):
     return demur(folder, "retrieval", "--data", "q.csv", "--seed", "7", "--bootstrap-resamples", "50", *more)
 
 
-def test_the_report_says_what_the_file_holds(folder):
+def test_the_report_says_what_the_artifact_holds(folder):
     done = run(folder, "--output", "r.json", "--k", "1,10", "--policy", "fixed:2")
     assert (done.returncode, done.stderr) == (0, "")
     found = load(folder / "r.json")
     assert done.stdout == f"{retrieval_text(found)}\nwrote r.json\n"
     assert found.systems == ("retriever", "reranked")
     assert found.retrieval.settings.k == (1, 10)
-    for line in (
+    for said in (
         "6 queries of 3 posts and 2 criteria: 4 with gold, 2 without",
         "95 % intervals from 50 resamples of posts, seed 7",
         "over 2 folds, mean ± std (ddof 0)",
@@ -46,9 +45,10 @@ def test_the_report_says_what_the_file_holds(folder):
         "warning (few_clusters): posts: 3 clusters",
         "warning (abstained): reranked: 1 queries have an empty list: they count, as 0",
     ):
-        assert line in done.stdout
+        assert said in done.stdout
     line = next(line for line in done.stdout.splitlines() if line.startswith("  nDCG@10 "))
-    assert f"{found[Key('retriever', 'ndcg@10', among='with_gold')].value:.4g} [" in line
+    first = found.one(system="retriever", quantity="ndcg@10", among="with_gold", group=None, minus=None)
+    assert f"{first.value:.4g} [" in line
     assert line.endswith("below baseline")
 
 
@@ -61,7 +61,7 @@ def test_two_runs_of_one_command_give_the_same_bytes(folder):
     assert one == other
 
 
-def test_it_prints_the_file_or_nothing_and_names_a_file_of_its_own(folder):
+def test_it_prints_the_artifact_or_nothing_and_names_a_file_of_its_own(folder):
     done = run(folder, "--json")
     assert json.loads(done.stdout)["task"] == "retrieval"
     assert len([*(folder / "data/outputs").glob("retrieval-*.json")]) == 1
@@ -77,7 +77,7 @@ def test_trec_files(folder):
     found = load(folder / "r.json")
     assert found.systems == ("bm25", "other")
     assert found.retrieval.systems[0].abstained == 1
-    assert found.input_paths == ["qrels", "run"]
+    assert [source.path for source in found.study.inputs] == ["qrels", "run"]
 
 
 @pytest.mark.parametrize(
