@@ -126,7 +126,7 @@ class _System(_Read):
         return told.single_class if key.group is None else key.group.level in told.single_class_criteria
 
 
-class _File(_Read):
+class _EarlierFile(_Read):
     schema_version: Literal["1"]
     settings: dict[str, Any]
     bootstrap: dict[str, Any] | None
@@ -139,7 +139,7 @@ class _File(_Read):
 def decoded(content: dict[str, Any]) -> Results:
     """Results from the content of a file; anything in it that does not hold together is one line that says what."""
     try:
-        file = _File.model_validate(content, strict=False)
+        file = _EarlierFile.model_validate(content, strict=False)
         study = RetrievalStudy.model_validate(_study(content, file), strict=False)
         gates = {(name, "prob"): system.gate for name, system in file.systems.items() if system.gate}
         curves = {key: CurveRecord(defined=gate.defined, curve=gate.curve) for key, gate in gates.items()}
@@ -163,7 +163,7 @@ def decoded(content: dict[str, Any]) -> Results:
     return Results(rows, study, curves, [ResultWarning(code, about, text=text) for code, about, text in warnings])
 
 
-def _study(content: dict[str, Any], file: _File) -> dict[str, Any]:
+def _study(content: dict[str, Any], file: _EarlierFile) -> dict[str, Any]:
     first, counts, settings = next(iter(file.systems.values())), file.queries, dict(file.settings)
     total, gold = (counts.get(f"queries_{name}") for name in ("total", "with_positives"))
     criteria = [

@@ -31,7 +31,7 @@ class RankingRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Population:
+class QueryPopulation:
     """The numbers over some of the queries, drawn and listed."""
 
     key: str
@@ -43,7 +43,7 @@ class Population:
 
 
 @section("rankings", "Rankings", task="retrieval", order=30)
-def rankings_compared(results: Results) -> list[Population]:
+def rankings_compared(results: Results) -> list[QueryPopulation]:
     """Both populations; the reference ranges are about the queries with gold."""
     study = results.retrieval
     return [_population(results, "with_gold", study.with_gold), _population(results, "all", study.queries)]
@@ -55,7 +55,7 @@ def ranking_keys(results: Results, among: str) -> list[Key]:
     return [row.key for row in rows if Measure.of(row.key.quantity).quantity.of == "ranking"]
 
 
-def _population(results: Results, among: str, queries: int) -> Population:
+def _population(results: Results, among: str, queries: int) -> QueryPopulation:
     keys, systems = ranking_keys(results, among), systems_of(results)
     judged = systems if among == "with_gold" else ()
     placed = {system.system: placed_figures(results, system.system) for system in judged}
@@ -67,7 +67,7 @@ def _population(results: Results, among: str, queries: int) -> Population:
         if at_depth(key, primary_depth(results))
     ]
     words = f"Ranking numbers of every system over the queries ({_NAMES[among]}), with intervals"
-    return Population(
+    return QueryPopulation(
         key=among,
         name=_NAMES[among],
         queries=queries,

@@ -38,7 +38,7 @@ class ItemRow:
 
 
 @dataclass(frozen=True, slots=True)
-class ByItem:
+class ItemTable:
     """Every item, and below how many answers a number is greyed."""
 
     rows: tuple[ItemRow, ...]
@@ -46,13 +46,13 @@ class ByItem:
 
 
 @section("items", "By item", task="selective", order=70)
-def by_item(results: Results) -> ByItem:
+def by_item(results: Results) -> ItemTable:
     """Every item; which confidence ranks the answers makes no difference here."""
     groups = [row.key.group for row in results.where(quantity="units", minus=None)]
     items = [*dict.fromkeys(group.level for group in groups if group and group.name == "item" and group.level)]
     table = {(item, system): _numbers(results, system, item) for item in items for system in results.systems}
     most = {name: _largest(numbers[name] for numbers in table.values() if numbers) for name in ("risk", "bias")}
-    return ByItem(
+    return ItemTable(
         tuple(ItemRow(item, tuple(_cells(table[item, system], most) for system in results.systems)) for item in items)
     )
 
@@ -97,7 +97,7 @@ class ListedCases:
 
 
 @dataclass(frozen=True, slots=True)
-class Cases:
+class CaseTables:
     """Whom to look at."""
 
     failed: tuple[int | str, ...]
@@ -108,14 +108,14 @@ class Cases:
 
 
 @section("cases", "Cases", task="selective", order=80)
-def cases(results: Results) -> Cases:
+def cases(results: Results) -> CaseTables:
     """The cases of the results, the first of each list."""
     study, systems = results.selective, systems_of(results)
     declined = [(systems[index], system.needless_abstentions) for index, system in enumerate(study.systems)]
     needless = tuple(
         ListedCases(system, cases.first, cases.count - len(cases.first)) for system, cases in declined if cases
     )
-    return Cases(
+    return CaseTables(
         failed=study.failed[:_MOST_NAMES],
         more_failed=max(len(study.failed) - _MOST_NAMES, 0),
         failed_of=_failed_of(results),
