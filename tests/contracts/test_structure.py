@@ -58,10 +58,23 @@ def test_a_hand_kept_list_of_quantities_would_be_found():
     assert [*lists_of_quantities(ast.parse('WORDS = ["aurc", "left", "cmax"]'))] == []
 
 
+CHOICES = {
+    "study.py": "the numbers a coverage study is about",
+    "reference_ranges.py": "the numbers a document gives ranges for",
+    "criteria.py": "the four columns of the heat map",
+    "json_v1.py": "what the nested file calls the numbers of an item",
+    "curves.py": "what the nested file holds of a reliability",
+    "names.py": "what other tools call a quantity",
+    "measures.py": "other definitions of a quantity that are in use",
+    "run_views.py": "reported figures that need no confidence",
+    "runs.py": "reported figures that are taken for one another",
+}
+
+
 def test_quantities_are_listed_nowhere_but_where_they_are_declared():
+    """What is listed elsewhere is a choice among them, with a reason, that a new quantity need not enter."""
     elsewhere = {path: tree for path, tree in TREES.items() if not any(home in path.parents for home in DECLARING)}
-    found = {str(path.relative_to(SOURCE)): [*lists_of_quantities(tree)] for path, tree in elsewhere.items()}
-    assert {path: lines for path, lines in found.items() if lines} == {}
+    assert {path.name for path, tree in elsewhere.items() if any(lists_of_quantities(tree))} == CHOICES.keys()
 
 
 def homes_in_stub():

@@ -1,7 +1,7 @@
 """Our own files by another road: points by the plain loops, ci95 by repeating the rows of the drawn clusters.
 
-Nothing that computes is shared with the evaluation but the seed. One tolerance for all: what is the same on paper differs
-by rounding alone.
+Nothing that computes is shared with the evaluation but the seed. One tolerance for all: what is the same on paper
+differs by rounding alone.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from demur.audit.loops import number
 from demur.audit.loops.confidence import confidence as plain_confidence
 from demur.audit.loops.draws import ci95, drawn
 from demur.audit.loops.forecasts import detection
-from demur.audit.loops.registry import LOOPS, mean, parsed
+from demur.audit.loops.registry import LOOPS, family, mean, parsed
 from demur.audit.loops.rows import by_cluster, losses, ranking_row, selection_row, selective_rows
 from demur.audit.loops.selection import PlainBounds, Shown, shown_by
 from demur.audit.loops.selective import PlainCurve, Unit
@@ -166,7 +166,7 @@ def _item_recipes(claimed: Results, system: str, items: Items) -> dict[Key, Reci
     recipes: dict[Key, Recipe] = {}
     for row in claimed.where(system=system, confidence="", minus=None):
         if row.key.group is not None and row.key.group.name == "item":
-            of_units = row.key.quantity in ("units", "answered", "bias")
+            of_units = family(row.key.quantity) == "units"
             recipes[row.key] = Recipe((scored if of_units else graded,), _item_loop(row.key))
     return recipes
 
@@ -276,7 +276,7 @@ def _pooled_loop(key: Key, claimed: Results) -> Callable[[Sequence[Asked]], Numb
             key.quantity, [row.ranked for row in rows if row.ranked.gold or not gold], effective=effective
         )
     if key.confidence:
-        if stem in ("auroc", "auprc", "tpr"):
+        if family(parsed(key.quantity)[0]) == "forecasts":
             return lambda rows: detection(key.quantity, [(row.prob or 0.0, int(row.ranked.gold > 0)) for row in rows])
         return lambda rows: number(key.quantity, PlainCurve([_gated(row) for row in rows])) if rows else None
     if stem.startswith("evidence_") or stem == "average_k":

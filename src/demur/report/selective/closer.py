@@ -11,6 +11,7 @@ from demur.report.names import systems_of
 from demur.report.sections import section
 from demur.report.shading import FEW, ShadedCell, shade
 from demur.report.text import UNDEFINED
+from demur.results.json_v1 import ITEM_NUMBERS
 from demur.results.record import MOST_CASES
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     Numbers = dict[str, float]
 
 _MOST_NAMES = 200
-_NUMBERS = ("units", "answered", "cmax", "risk", "bias")
 
 
 _NOTHING = ShadedCell(UNDEFINED, "few")
@@ -58,7 +58,7 @@ def by_item(results: Results) -> ItemTable:
 
 
 def _numbers(results: Results, system: str, item: str) -> Numbers:
-    rows = {name: results.get(Key(system, name, group=Group("item", item))) for name in _NUMBERS}
+    rows = {name: results.get(Key(system, name, group=Group("item", item))) for name in ITEM_NUMBERS.values()}
     return {name: row.value for name, row in rows.items() if row is not None}
 
 
