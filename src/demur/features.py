@@ -64,6 +64,17 @@ def _at(items: Items, bad: NDArray[np.bool_], complaint: str) -> str:
     return and_more(f"{items.place(int(np.argmax(bad)))}: {complaint}", int(bad.sum()))
 
 
+def first_problem(needs: Iterable[Need], items: Items) -> str | None:
+    """Why a run does not serve all of these needs."""
+    return next(filter(None, (need.problem(items) for need in needs)), None)
+
+
+def nulls_filled(needs: Iterable[Need], items: Items) -> dict[str, int]:
+    """How many nulls of each signal something else stands for, where there are any."""
+    counts = {need.signal: need.filled(items) for need in needs if need.null is not None}
+    return {signal: count for signal, count in counts.items() if count}
+
+
 @dataclass(frozen=True, slots=True)
 class Features:
     """One column per feature, one value per answered unit, and how many nulls were filled in each."""
@@ -108,11 +119,7 @@ class CalibratorFeatureExtractor:
             problem = need.problem(items)
             if problem:
                 raise UserError(f"feature {shown(need.signal)}: {problem}{self._way_out(need, problem)}")
-        filled = {need.signal: need.filled(items) for need in self.needs}
-        return Features(
-            columns={need.signal: need.numbers(items) for need in self.needs},
-            nulls_filled={name: count for name, count in filled.items() if count},
-        )
+        return Features({need.signal: need.numbers(items) for need in self.needs}, nulls_filled(self.needs, items))
 
     def extract(self, item_signals: Mapping[str, object]) -> dict[str, float]:
         """The features of one unit, from its signals."""

@@ -11,9 +11,8 @@ from pydantic import ValidationError
 
 from demur.calibration import Calibration, FittingTool, Quality, Training, Validation, check_target, model_inputs
 from demur.calibrators import CALIBRATORS, CalibrationMethod, Calibrator, calibration_method
-from demur.confidences import confidence
+from demur.confidences import calibration_inputs
 from demur.errors import UserError, literal, shown, unknown
-from demur.features import CalibratorFeatureExtractor
 from demur.quantities import Measure, quantities
 from demur.quantities.calibration import rank_sums
 from demur.quantities.forecasts import Forecasts
@@ -152,11 +151,12 @@ def _task(
     check_target(wanted, predicted)
     if not items.answered.any():
         raise UserError("no unit is answered: there is nothing to calibrate on")
-    columns, filled = _inputs(items, features, variant)
-    if len(columns) > 1 and not wanted.several_inputs:
+    _check_inputs(items, features, variant)
+    given = calibration_inputs(items, features, variant)
+    if len(given.columns) > 1 and not wanted.several_inputs:
         able = " and ".join(name for name, each in CALIBRATORS.items() if each.several_inputs)
-        raise UserError(f"{len(columns)} features, expected one for {wanted.name}; {able} take several")
-    inputs = model_inputs(wanted.calibrator, columns)
+        raise UserError(f"{len(given.columns)} features, expected one for {wanted.name}; {able} take several")
+    inputs = model_inputs(wanted.calibrator, given.columns)
     if wanted.calibrator.takes_probabilities:
         others = " or ".join(
             name
@@ -166,23 +166,16 @@ def _task(
         way_out = f"; {wanted.title} takes probabilities, for other numbers take {others}"
         check_probabilities(items, *next(iter(inputs.items())), way_out)
     cluster = items.cluster[items.answered]
-    return _Task(wanted, variant, inputs, filled, predicted.values(items), cluster), predicted.name
+    return _Task(wanted, variant, inputs, given.nulls_filled, predicted.values(items), cluster), predicted.name
 
 
-def _inputs(
-    items: Items, features: Sequence[str] | None, variant: str | None
-) -> tuple[Mapping[str, Floats], Mapping[str, int]]:
+def _check_inputs(items: Items, features: Sequence[str] | None, variant: str | None) -> None:
     if (features is None) == (variant is None):
         raise UserError("give either features or a variant to calibrate, not both or neither")
-    if variant is None:
-        extracted = CalibratorFeatureExtractor(features or ())(items)
-        return extracted.columns, extracted.nulls_filled
-    if variant not in VARIANTS and not str(variant).startswith("secondary:"):
+    if variant is not None and variant not in VARIANTS and not str(variant).startswith("secondary:"):
         if variant in items.signals:
             raise UserError(f"{shown(variant)} is a signal: give it as a feature")
         raise unknown("confidence variant to calibrate", variant, VARIANTS)
-    made = confidence(items, variant)
-    return {variant: made.values[items.answered]}, made.nulls_filled
 
 
 def _training(items: Items, task: _Task, values: Floats) -> Training:

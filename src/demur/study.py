@@ -1,8 +1,8 @@
-"""Coverage study: how often intervals hold the truth, on made-up data whose truth is known.
+"""Coverage study: how often intervals contain the true value, on made-up data whose truth is known.
 
     demur study intervals --participants 41 --datasets 1000 --seed 1
 
-For planning: put in the number of participants you can afford and see what an interval will be worth, and how wide.
+For planning: enter the number of participants you can afford, and see how well intervals cover and how wide they are.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Design:
 
 @dataclass
 class Tally:
-    """How often the intervals of one number held its true value."""
+    """How often the intervals of one number contain its true value."""
 
     truth: float
     held: dict[str, int] = field(default_factory=dict)
@@ -63,7 +63,7 @@ class Tally:
     datasets: int = 0
 
     def add(self, estimate: Estimate, unclustered: Estimate | None) -> None:
-        """Count one more data set; an interval that does not exist has not held anything."""
+        """Count one more data set; an interval that does not exist does not cover."""
         self.datasets += 1
         intervals = {"recommended": estimate.recommended, "percentile": estimate.percentile}
         if unclustered is not None:
@@ -75,14 +75,14 @@ class Tally:
             self.widths.append(estimate.recommended.high - estimate.recommended.low)
 
     def share(self, interval: str) -> float:
-        """Share of the data sets in which the interval held the truth."""
+        """Share of the data sets in which the interval contains the true value."""
         return self.held.get(interval, 0) / self.datasets
 
 
 def coverage(
     design: Design, *, datasets: int, seed: int, n_resamples: int = 1_000, progress: Progress | None = None
 ) -> dict[str, Tally]:
-    """Simulate many data sets of one design and count which intervals hold the population's numbers."""
+    """Simulate many data sets of one design and count which intervals contain the numbers of the population."""
     checked_seed(seed)
     check_count("datasets", datasets)
     check_count("n_resamples", n_resamples)

@@ -8,9 +8,10 @@ import sys
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperOption
 
 from demur import __version__
 from demur.errors import UserError, literal
@@ -46,7 +47,7 @@ Seed = Annotated[
     typer.Option(help="Seed of the resampling: any integer, 0 or more. Required unless nothing is resampled."),
 ]
 SimulationSeed = Annotated[int, typer.Option(help="Seed of the simulation: any integer, 0 or more.")]
-LossName = Annotated[str, typer.Option(help="abs, abs_norm or zero_one.")]
+LossName = Annotated[str, typer.Option(help="{losses}.")]
 Baseline = Annotated[str | None, typer.Option(help="The system the others are compared with; the first if not given.")]
 Output = Annotated[Path | None, typer.Option(help="The file to write; if not given, one under data/outputs/ is named.")]
 ReportPage = Annotated[Path | None, typer.Option("--report", help="A page to write as well: the report of the file.")]
@@ -55,6 +56,25 @@ Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing.")]
 CreatedAt = Annotated[
     str | None, typer.Option(help="The time to record, such as 2026-01-31T12:00:00Z; the present if not given.")
 ]
+
+
+class ListingCommand(TyperCommand):
+    """A command whose help lists what is registered, looked up when the command is called: `demur --help` need not."""
+
+    def get_params(self, ctx: Any) -> Any:
+        """The options, with `{losses}`, `{methods}` and `{targets}` in their help filled in."""
+        from demur.calibrators import method_names  # noqa: PLC0415
+        from demur.losses import LOSSES  # noqa: PLC0415
+        from demur.targets import TARGETS  # noqa: PLC0415
+
+        names = {"{losses}": LOSSES, "{methods}": method_names(), "{targets}": TARGETS}
+        params = super().get_params(ctx)
+        for param in params:
+            for sign, registered in names.items():
+                if isinstance(param, TyperOption) and param.help:
+                    *first, last = registered
+                    param.help = param.help.replace(sign, f"{', '.join(first)} or {last}")
+        return params
 
 
 def _print_version(wanted: bool) -> None:  # noqa: FBT001  (typer's callback protocol)

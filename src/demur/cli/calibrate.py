@@ -16,6 +16,7 @@ from demur.cli.app import (
     Delivery,
     Experiment,
     InstrumentName,
+    ListingCommand,
     Mode,
     Output,
     ReportPage,
@@ -27,10 +28,10 @@ from demur.cli.app import (
 )
 
 
-@app.command(rich_help_panel=MEASURE)
+@app.command(rich_help_panel=MEASURE, cls=ListingCommand)
 def calibrate(  # noqa: PLR0913, PLR0917  (one parameter per option)
     run: Annotated[Path, typer.Option("--input", help="The run to fit on: a run file or a long table.")],
-    method: Annotated[str, typer.Option(help="temperature, platt, logistic, isotonic or linear.")],
+    method: Annotated[str, typer.Option(help="{methods}.")],
     mode: Mode = None,
     experiment: Experiment = None,
     instrument: InstrumentName = "PHQ-8",
@@ -39,7 +40,7 @@ def calibrate(  # noqa: PLR0913, PLR0917  (one parameter per option)
     variant: Annotated[str | None, typer.Option(help="A confidence variant to fit on, instead of features.")] = None,
     target: Annotated[
         str | None,
-        typer.Option(help="correctness (the default), near_correct, or loss (for linear only, and its default)."),
+        typer.Option(help="{targets}; what the method usually predicts if not given."),
     ] = None,
     folds: Annotated[int, typer.Option(help="Folds of participants for the validation.")] = 5,
     output: Output = None,

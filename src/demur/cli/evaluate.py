@@ -17,6 +17,7 @@ from demur.cli.app import (
     CreatedAt,
     Delivery,
     InstrumentName,
+    ListingCommand,
     LossName,
     Output,
     Quiet,
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from demur.results.table import Results
 
 
-@app.command(rich_help_panel=MEASURE)
+@app.command(rich_help_panel=MEASURE, cls=ListingCommand)
 def evaluate(  # noqa: PLR0913, PLR0917  (one parameter per option)
     files: Annotated[
         list[str] | None,

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from demur.cli.app import DATA, TRUST, LossName, SimulationSeed, app, progress_bar
+from demur.cli.app import DATA, TRUST, ListingCommand, LossName, SimulationSeed, app, progress_bar
 
 studies = typer.Typer(help="Measure methods on made-up data of your size.", no_args_is_help=True)
 simulations = typer.Typer(help="Write made-up files to try things on.", no_args_is_help=True)
@@ -17,7 +17,7 @@ InstrumentFile = Annotated[str, typer.Option(help="A name, or a .json or .toml f
 Correlation = Annotated[float, typer.Option(help="How much a person's items are alike, 0 to 1.")]
 
 
-@studies.command()
+@studies.command(cls=ListingCommand)
 def intervals(  # noqa: PLR0913, PLR0917  (one parameter per option)
     seed: SimulationSeed,
     participants: Annotated[int, typer.Option(help="How many participants a data set has.")] = 41,
