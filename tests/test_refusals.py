@@ -225,7 +225,8 @@ class TestCoverages:
         assert Coverage.of(np.float32(0.3)) == Coverage.of(0.3) == Coverage.of("0.3") == Coverage.of(Decimal("0.3"))
 
     def test_a_name_keeps_the_leniency_of_a_float(self):
-        original = Measure(QUANTITIES["risk@C"], Coverage.of(0.1 + 0.2))
+        coverage = Coverage.of(0.1 + 0.2)
+        original = Measure(QUANTITIES["risk@C"], coverage, coverage.text)
         curve = risk_coverage(range(10, 0, -1), loss=[0, 0, 0, *[3] * 7])
         assert Measure.of(str(original)) == original
         assert Measure.of(str(original))(curve) == original(curve) == 0
