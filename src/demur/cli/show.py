@@ -30,9 +30,9 @@ def report(
 
     Example: demur report metrics.json --output report.html
     """
-    from demur.report.html import report_html  # noqa: PLC0415  (--help does not pay for any of these)
-    from demur.results.load import load_any  # noqa: PLC0415
-    from demur.write import write_whole  # noqa: PLC0415
+    from demur.report.html import report_html
+    from demur.results.load import load_any
+    from demur.write import write_whole
 
     content, sha256 = load_any(artifact)
     page = report_html(content, sha256=sha256)
@@ -51,8 +51,8 @@ def table(
 
     Example: demur table metrics.json --format latex --output table.tex
     """
-    from demur.report.tables import table_text  # noqa: PLC0415  (--help does not pay for any of these)
-    from demur.write import write_whole  # noqa: PLC0415
+    from demur.report.tables import table_text
+    from demur.write import write_whole
 
     loaded = _of_answers(results)
     text = table_text(loaded.narrowed(confidence), form)
@@ -76,8 +76,8 @@ def figure(
 
     Example: demur figure metrics.json -o differences.svg --kind forest --confidence llm
     """
-    from demur.report.figure import figure_bytes, width_mm  # noqa: PLC0415  (--help does not pay for any of these)
-    from demur.write import write_whole  # noqa: PLC0415
+    from demur.report.figure import figure_bytes, width_mm
+    from demur.write import write_whole
 
     loaded = _of_answers(results)
     drawn = figure_bytes(loaded.narrowed(confidence), output.suffix.lower(), kind=kind, width=width_mm(width))
@@ -86,7 +86,7 @@ def figure(
 
 def _of_answers(path: Path) -> Results:
     """Results with curves, which those of retrieval lack."""
-    from demur.results.load import load  # noqa: PLC0415  (--help does not pay for it)
+    from demur.results.load import load
 
     results = load(path)
     with located(path):
