@@ -8,7 +8,8 @@ from demur.curve import Curve as Curve, OperatingPoint as OperatingPoint
 from demur.errors import UserError as UserError
 from demur.features import Need as Need
 from demur.fitting import calibrate as calibrate
-from demur.graded import Graded as Graded, grade as grade
+from demur.graded import Graded as Graded
+from demur.grading import grade as grade
 from demur.inference.estimates import Estimate as Estimate, Estimates as Estimates
 from demur.inference.key import Group as Group, Key as Key, Minus as Minus
 from demur.inference.warnings import ResultWarning as ResultWarning

@@ -12,7 +12,8 @@ from demur.columns import Column, State, check_lengths, plain_values
 from demur.curve import Curve
 from demur.errors import UserError, literal, unknown
 from demur.frames import columns_of
-from demur.graded import Clusters, Graded, grade
+from demur.graded import Clusters, Graded
+from demur.grading import grade
 from demur.instruments import Instrument
 from demur.instruments import instrument as instrument_of
 from demur.items import Items, checked_ids

@@ -1,7 +1,5 @@
 """Bands: how far the whole risk–coverage curve may be off, point by point and everywhere at once."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any

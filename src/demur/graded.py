@@ -7,12 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from demur.columns import Column
-from demur.confidences import confidence as confidence_named
 from demur.errors import UserError
 from demur.items import sorted_ids
-from demur.losses import loss as loss_named
-from demur.variants import Confidence
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +16,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from demur.items import Items
-    from demur.calibration import Calibration
 
 _SAFE_PRODUCT = 2.0**53
 
@@ -58,7 +53,7 @@ class Graded:
 
     A loss is `loss / divisor`. Whole numbers are kept as integers, whatever type they came in: their sums are exact
     and do not depend on the order of the rows. Without `clusters` every unit was sampled by itself. `items` are the
-    facts the units came from, where a reader made them, and `made_of` says how their confidence was made.
+    facts the units came from, where a reader made them, and `made_of` is the `Confidence` that `grade` gave them.
     """
 
     units: int
@@ -70,7 +65,7 @@ class Graded:
     clusters: Clusters | None = None
     largest_loss: int | None = None
     items: Items | None = None
-    made_of: Confidence | None = None
+    made_of: Any = None
 
     def __post_init__(self) -> None:
         if not len(self.loss) == len(self.confidence) <= self.units:
@@ -100,46 +95,3 @@ def _whole_if_possible(loss: NDArray[Any], units: int) -> NDArray[Any]:
     if largest < _SAFE_PRODUCT and (loss.dtype.kind in "iub" or bool((loss == np.rint(loss)).all())):
         return loss.astype(np.int64, copy=False)
     return loss.astype(np.float64)
-
-
-def grade(items: Items, *, loss: str, confidence: Any, calibration: Calibration | None = None) -> Graded:
-    """Give every answered unit of a run its loss and its confidence.
-
-    The confidence is the name of a variant or of a signal, a `Confidence`, or a column of one number per unit in the
-    order of the items. Calibrated variants need the `calibration`.
-    """
-    chosen, answered = loss_named(loss), items.answered
-    made_of = _made_of(items, confidence, calibration)
-    values = made_of.values if made_of else _given(items, confidence)
-    return Graded(
-        units=len(items),
-        loss=chosen.numerators(items.truth[answered], items.answer[answered]),
-        confidence=values[answered],
-        divisor=chosen.divisor(items.instrument),
-        abstained_nan=items.abstained_nan,
-        loss_name=loss,
-        largest_loss=chosen.largest(items.instrument),
-        items=items,
-        made_of=made_of,
-        clusters=Clusters(
-            ids=items.cluster_ids,
-            units=np.bincount(items.cluster, minlength=len(items.cluster_ids)),
-            of_answer=items.cluster[answered],
-        ),
-    )
-
-
-def _made_of(items: Items, given: Any, calibration: Calibration | None) -> Confidence | None:
-    if isinstance(given, str):
-        return confidence_named(items, given, calibration)
-    if calibration is not None:
-        raise UserError("a calibration goes with the name of a variant, not with confidences")
-    return given if isinstance(given, Confidence) else None
-
-
-def _given(items: Items, given: Any) -> NDArray[np.float64]:
-    column = Column.from_sequence(given)
-    if len(column) != len(items):
-        raise UserError(f"{len(column)} confidences, expected one for each of {len(items)} units")
-    column.refuse(items.answered & ~column.usable(), "confidence", "a finite number", items.place)
-    return column.values

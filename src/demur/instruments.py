@@ -3,8 +3,6 @@
 PHQ-8 is the default, not a constant: any other instrument goes through the same code.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 _ROUNDING = 1e-9
 _HALFWAY = 0.5
-_HOW = "this number has none, or it was not asked for when it was computed (interval=…)"
+_ASK = "ask for it when the number is computed (interval=…)"
+_HOW = f"this number has none, or {_ASK}"
 MOST_DROPPED = 0.5  # with more replicates than this left out, what is left says nothing about the whole
 MANY_CLUSTERS = 200  # from here on all methods agree, and the plain percentile is cheap
 
@@ -210,9 +211,7 @@ def bca(evidence: Evidence, level: float) -> tuple[float, float] | None:
 
 def _left_out(evidence: Evidence) -> Floats:
     if evidence.left_out is None:
-        raise UserError(
-            "this interval needs the values with one cluster left out: ask for it when it is computed (interval=…)"
-        )
+        raise UserError(f"this interval needs the values with one cluster left out: {_ASK}")
     return evidence.left_out
 
 

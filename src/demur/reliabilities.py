@@ -15,7 +15,8 @@ from demur.drawing.confidence import ReliabilityBins, reliability_diagram
 from demur.drawing.html import html_table
 from demur.drawing.looks import look_at
 from demur.errors import UserError
-from demur.graded import Graded, grade
+from demur.graded import Graded
+from demur.grading import grade
 from demur.inference.estimates import WarnedEstimates, estimated
 from demur.inference.key import Key, Pattern
 from demur.inference.rows import Row, Rule

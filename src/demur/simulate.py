@@ -15,7 +15,7 @@ import numpy as np
 from demur.columns import Column, State, plain
 from demur.draws import checked_seed
 from demur.errors import UserError, literal
-from demur.graded import grade
+from demur.grading import grade
 from demur.instruments import PHQ8, Instrument
 from demur.items import Items, RawUnits
 from demur.signals import SIGNALS

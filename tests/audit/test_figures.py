@@ -4,7 +4,7 @@ import pytest
 
 from demur import UserError
 from demur.audit.figures import CUT_OFF, Expected, Printed, finding, flattened
-from demur.audit.loops import LOOPS
+from demur.audit.loops import LOOPS, family
 from demur.audit.reported.measures import is_of_queries
 from demur.audit.reported.names import quantity_named
 from demur.audit.reported.run_views import CALIBRATION, SELECTIVE
@@ -94,7 +94,7 @@ def test_what_has_no_definition_here_is_not_guessed(name):
 
 
 def test_every_quantity_is_known_by_its_own_name_and_is_of_runs_or_of_rankings():
-    for name in LOOPS:
+    for name in (name for name in LOOPS if family(name) != "units"):  # those are counts, and known by older names
         quantity = quantity_named(name.replace("=F", "=0.05").replace("@C", "@0.3").replace("@K", "@10"))
         assert quantity.name == name
         assert is_of_queries(quantity) or name in SELECTIVE | CALIBRATION

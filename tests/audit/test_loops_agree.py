@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from cases import TARGETS, curve_of, random_units
-from demur import METRICS, Curve, Graded, Measure
+from demur import QUANTITIES, Curve, Graded, Measure
 from demur.audit import loops
 from demur.audit.loops import LOOPS, number
 from demur.audit.loops.draws import ci95, drawn, joint_replicates, percentile, replicates, standard_error
@@ -21,16 +21,18 @@ from demur.audit.loops.selection import Bounds, shown_by
 from demur.audit.loops.selective import FORMULAS
 from demur.audit.loops.selective import Curve as PlainCurve
 from demur.draws import drawn_clusters
-from demur.metrics.detection import DETECTION_METRICS, DetectionMeasure, checked_rate
-from demur.metrics.detection import threshold_at_fpr as core_threshold
-from demur.metrics.forecasts import CALIBRATION_METRICS, Forecasts
-from demur.metrics.retrieval import RANKING_METRICS, RankingMeasure, per_query
+from demur.quantities.detection import by_convention, checked_rate
+from demur.quantities.detection import threshold_at_fpr as core_threshold
+from demur.quantities.evidence import Selection
+from demur.quantities.forecasts import Forecasts
+from demur.quantities.ranking import per_query
+from demur.quantities.registry import quantities
 from demur.ranking_columns import rankings_from
 from demur.rankings import Query
 from demur.selection import Bounds as CoreBounds
-from demur.selection import Policy, evidence, shown_hits
+from demur.selection import Policy, shown_hits
 
-SELECTIVE = [name for name in LOOPS if name.replace("risk", "mae") in METRICS]
+SELECTIVE = [name for name in LOOPS if name in {entry.name for entry in quantities("curve")}]
 NAMES = [
     name.replace("@C", f"@{target}")
     for name in SELECTIVE
@@ -39,7 +41,7 @@ NAMES = [
 
 
 def measured(name, curve):
-    return Measure.of(name.replace("risk", "mae"))(curve)
+    return Measure.of(name)(curve)
 
 
 def assert_close(value, expected, name):
@@ -56,8 +58,7 @@ def assert_agrees(units):
 
 
 def test_every_registered_quantity_has_its_loop():
-    registered = {*METRICS, *CALIBRATION_METRICS, *DETECTION_METRICS, *RANKING_METRICS}
-    assert {name.replace("mae", "risk") for name in registered} <= set(LOOPS)
+    assert {name.removesuffix("@policy") for name in QUANTITIES} <= set(LOOPS)
     assert set(FORMULAS) <= set(SELECTIVE)
 
 
@@ -133,9 +134,10 @@ def test_calibration_agrees(bins):
     for _ in range(100):
         rows = random_forecasts(rng)
         forecasts = Forecasts.of(*zip(*rows), bins)
-        for name, metric in CALIBRATION_METRICS.items():
+        for entry in quantities("forecasts", "calibration"):
+            name = entry.name
             binned = {"bins": bins} if name.startswith(("ece", "brier_re", "brier_w")) else {}
-            assert_close(metric.function(forecasts)[0], number(name, rows, **binned), name)
+            assert_close(Measure.of(name)(forecasts)[0], number(name, rows, **binned), name)
 
 
 def test_detection_agrees_and_so_do_its_conventions():
@@ -144,7 +146,7 @@ def test_detection_agrees_and_so_do_its_conventions():
         rows = [(p, round(outcome)) for p, outcome in random_forecasts(rng)]
         forecasts = Forecasts.of(*zip(*rows))
         for name in ("auroc", "auprc", "tpr@fpr=0.05", "tpr@fpr=0.5"):
-            assert_close(DetectionMeasure.of(name)(forecasts)[0], detection(name, rows), name)
+            assert_close(by_convention(Measure.of(name), forecasts)[0], detection(name, rows), name)
         threshold, tpr, fpr = threshold_at_fpr(rows, Fraction("0.3"))
         assert (threshold, float(tpr), float(fpr)) == core_threshold(forecasts, checked_rate("0.3"))
 
@@ -164,10 +166,10 @@ def test_rankings_agree_at_every_depth_and_so_do_effective_depths():
     for _ in range(100):
         queries = random_queries(rng)
         rows, facts = [*map(ranking_row, queries)], rankings_from(queries)
-        measures = [RankingMeasure.of(name.replace("K", str(k))) for name in RANKING_METRICS for k in (1, 3, 10)]
+        measures = [Measure.of(entry.name.replace("K", k)) for entry in quantities("ranking") for k in ("1", "3", "10")]
         for effective in (False, True):
-            for name, values in per_query(facts, measures, effective=effective).items():
-                assert_close(values.mean(), number(name, rows, effective=effective), name)
+            for measure, values in per_query(facts, measures, effective=effective).items():
+                assert_close(values.mean(), number(str(measure), rows, effective=effective), str(measure))
 
 
 def test_policies_and_what_they_show_agree():
@@ -180,9 +182,9 @@ def test_policies_and_what_they_show_agree():
             shown = [shown_by(name, query.scores, Bounds(2, 6, ratio)) for query in queries]
             assert shown == chosen.tolist(), name
             selections = [(row.gold, k, row.hits_within(k)) for row, k in zip(rows, shown)]
-            hits = shown_hits(facts, chosen)
-            for quantity, values in evidence(facts.gold_count, chosen, hits).items():
-                assert_close(values.mean(), number(quantity, selections), quantity)
+            selection = Selection(facts.gold_count, chosen, shown_hits(facts, chosen))
+            for entry in quantities("selection"):
+                assert_close(entry.function(selection).mean(), number(entry.stem, selections), entry.stem)
 
 
 def test_the_decision_that_there_is_nothing_is_counted_by_hand():

@@ -1,4 +1,4 @@
-"""Our own files: recomputed with their recorded settings and seed, and joined on Key; and once more by the plain loops."""
+"""Our own files: recomputed with their recorded settings and seed and joined on Key, and again by the plain loops."""
 
 import copy
 import json
@@ -28,7 +28,7 @@ def file_of(modes=MODES, resamples=60, **settings):
 
 
 def findings(content, modes=MODES):
-    return own.audited_runs(content, lambda _: runs(modes), None, None)
+    return own.audited_runs(results_of(content), runs(modes), None, None)
 
 
 def differing(found):
@@ -67,7 +67,7 @@ class TestRuns:
     def test_three_systems_too(self):
         three = {name: read_run(RUN, mode=mode) for name, mode in zip("abc", (*MODES, "few_shot"), strict=True)}
         made = evaluate(three, settings=Settings(baseline="b"), plan=Plan(40, seed=3))
-        found = own.audited_runs(json.loads(made.text), lambda _: [*three.values()], None, None)
+        found = own.audited_runs(made, [*three.values()], None, None)
         assert {one.status for one in found} == {"match"}
 
     @pytest.mark.parametrize(
@@ -153,20 +153,20 @@ def file(table):
 
 class TestQueries:
     def test_a_file_of_ours_is_what_the_data_give(self, table, file):
-        found = own.audited_queries(file, lambda _: read_queries(table), None)
+        found = own.audited_queries(results_of(file), read_queries(table), None)
         assert len(found) > 1000
         assert {one.status for one in found} == {"match"}
 
     def test_a_falsified_number_is_found(self, table, file):
         changed = copy.deepcopy(file)
         changed["estimates"]["value"][5] += 1e-9
-        found = differing(own.audited_queries(changed, lambda _: read_queries(table), None))
+        found = differing(own.audited_queries(results_of(changed), read_queries(table), None))
         assert len(found) == 1
 
     def test_a_system_the_data_do_not_hold_is_an_error_with_a_way_out(self, table, file):
         rankings = read_queries(table)
         with pytest.raises(Exception, match="hold no system reranked: name its column"):
-            own.audited_queries(file, lambda _: {"retriever": rankings["retriever"]}, None)
+            own.audited_queries(results_of(file), {"retriever": rankings["retriever"]}, None)
 
     def test_plain_loops_give_the_same_numbers_and_percentiles(self, table, file):
         claimed = results_of(file)

@@ -6,16 +6,15 @@ import random
 import pytest
 
 from commands import demur
-from demur import Curve, Instrument, UserError, confidence, grade
+from demur import Curve, Instrument, Scores, UserError, confidence, grade
 from demur.audit.figures import NO_CAUSE, Printed
 from demur.audit.reported.reading import runs_to_audit
 from demur.audit.reported.runs import audited_runs
-from demur.metrics.scores import Scores
 from demur.read import read_table
 from demur.simulate import simulated_run
 from demur.strict_json import loads
 from runs import experiment, failure, participant, run, written
-from test_cli_hostile import damaged
+from damage import damaged
 
 FOUR = "cluster,item,truth,prediction,llm_evidence_count\na,q1,2,2,2\na,q2,1,3,2\nb,q1,1,1,1\nb,q2,0,,0\n"
 MODES = ("zero_shot", "few_shot")
@@ -49,10 +48,10 @@ def both(folder):
 
 
 def scores(runs, system, name, loss="abs_norm"):
-    """What demur measures, under the names the loops have too."""
+    """What demur measures."""
     items = runs[system]
     curve = Curve.of(grade(items, loss=loss, confidence=confidence(items, name)))
-    return {key.replace("mae", "risk"): value for key, value in Scores(curve).to_dict().items()}
+    return Scores(curve).to_dict()
 
 
 class TestMatches:

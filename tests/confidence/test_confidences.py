@@ -6,24 +6,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from demur import Curve, UserError, calibrate, grade, measure, read_run, read_table
+from demur import Curve, UserError, calibrate, grade, measure, read_run
 from demur.confidences import chosen, confidence, served
 from demur.features import CalibratorFeatureExtractor, Need
 from demur.variants import VARIANTS, spoken_share, variant
-from runs import experiment, participant, run, written
-
-
-def items_of(*units, truth=0):
-    """One participant a unit; a unit is its signals, and `None` as its prediction says it abstained."""
-    names = dict.fromkeys(name for unit in units for name in unit)
-    names.pop("prediction", None)
-    rows = {
-        "cluster": [*range(1, len(units) + 1)],
-        "item": ["q"] * len(units),
-        "truth": [truth] * len(units),
-        "prediction": [unit.get("prediction", 0) for unit in units],
-    }
-    return read_table(rows | {name: [unit.get(name) for unit in units] for name in names}, instrument=None)
+from runs import experiment, items_of, participant, run, written
 
 
 def values(name, *units, calibration=None):

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GroupKFold
-from test_confidences import items_of
 
 from demur import (
     PHQ8,
@@ -27,7 +26,7 @@ from demur.calibrators import LogisticCalibrator
 from demur.confidences import chosen, served
 from demur.quantities.calibration import compute_binary_nll, compute_ece
 from demur.simulate import ZERO_SHOT, make_people, run_system
-from runs import experiment, participant, run, written
+from runs import experiment, items_of, participant, run, written
 
 V = "verbalized_confidence"
 

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from ir_measures import AP, P, R, nDCG
 
+from demur import Measure
 from demur.errors import UserError
-from demur.metrics.retrieval import RankingMeasure, per_query
+from demur.quantities.ranking import per_query
 from demur.read import read_trec
 
 QRELS = "q1 0 d1 1\nq1 0 d2 0\nq1 0 d3 2\nq2 0 d1 1\nq3 0 d9 0\n"
@@ -74,7 +75,8 @@ def test_every_query_agrees_with_trec_eval_ties_included(files):
     )
     measures = {"recall@5": R @ 5, "precision@5": P @ 5, "map_trec@10": AP @ 10, "ndcg@10": nDCG @ 10}
     facts = read_trec(qrels, [run])["t"]
-    ours = per_query(facts, [RankingMeasure.of(name) for name in measures])
+    per_measure = per_query(facts, [Measure.of(name) for name in measures])
+    ours = {str(measure): values for measure, values in per_measure.items()}
     theirs = ir_measures.iter_calc(
         [*measures.values()], [*ir_measures.read_trec_qrels(str(qrels))], [*ir_measures.read_trec_run(str(run))]
     )

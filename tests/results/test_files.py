@@ -152,7 +152,7 @@ def test_a_warning_of_another_version_keeps_its_sentence():
         {"code": "few_clusters", "about": {}, "parameters": {"noun": "x"}, "message": "only 5 clusters"},
     ]
     results = results_of(content)
-    assert [warning.message(results.study.noun) for warning in results.warnings][0] == "40 degrees"
+    assert results.warnings[0].message(results.study.noun) == "40 degrees"
     assert [warning.text for warning in results.warnings] == ["40 degrees", "only 4 clusters", "only 5 clusters"]
     assert results.to_json()["warnings"][0] == content["warnings"][0]
 
@@ -332,6 +332,26 @@ def test_what_is_missing_in_a_nested_file_is_said(path, message):
     content = json.loads(_pair())
     del parent_of(content, path)[path[-1]]
     with pytest.raises(UserError, match=message):
+        results_of(content)
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("std_error", "mae_at_coverage"), 0.1),
+        (("std_error", "cmax"), {"0.30": 0.1}),
+        (("ci95", "cmax"), {"0.30": None}),
+        (("ci", "mae_at_coverage"), None),
+        (("ci", "cmax"), {"0.30": None}),
+        (("ci", "undefined"), {"cmax": 3}),
+        (("ci", "level"), 2),
+    ],
+)
+def test_a_number_for_each_coverage_is_not_a_single_one(path, value):
+    content = json.loads(_pair())
+    members = content["confidence_variants"]["sure"]["left"]["bootstrap"]
+    parent_of(members, path)[path[-1]] = value
+    with pytest.raises(UserError, match=path[0]):
         results_of(content)
 
 

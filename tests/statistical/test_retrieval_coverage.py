@@ -3,10 +3,7 @@
 import numpy as np
 import pytest
 
-from demur.ranking_columns import rankings_of
-from demur.resample import Plan
-from demur.retrieval_evaluation import evaluate_retrieval
-from demur.retrieval_numbers import RetrievalSettings
+from demur import Plan, RetrievalSettings, evaluate_retrieval, rankings_of
 
 CRITERIA, DATASETS = 6, 400
 
@@ -31,7 +28,7 @@ def test_the_recommended_interval_of_a_mean_covers_and_queries_alone_would_not(p
     for seed in range(DATASETS):
         facts = drawn(rng, posts)
         found = evaluate_retrieval({"one": facts}, settings=RetrievalSettings(depths=[1]), plan=Plan(400, seed=seed))
-        ends = found.systems["one"].estimates["all_queries/micro/recall@1"].recommended
+        ends = found.one(quantity="recall@1", among="all", group=None).recommended
         held += ends.low <= truth <= ends.high
         values = np.isin(np.arange(len(facts)), facts.hit_query[facts.hit_rank == 1])
         reach = 1.96 * values.std(ddof=1) / np.sqrt(len(values))

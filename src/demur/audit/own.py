@@ -11,17 +11,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from demur import __version__
-from demur.audit.figures import Finding
+from demur.audit.figures import Finding, Status
 from demur.errors import UserError, shown
 from demur.inference.estimates import label
 from demur.resample import Plan
-from demur.results.load import results_of
 from demur.results.retrieval import RetrievalSettings, evaluate_retrieval
 from demur.results.selective import Settings, evaluate
 from demur.selection import Bounds
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from demur.calibration import Calibration
     from demur.inference.estimates import Estimate, Estimates
@@ -48,12 +47,11 @@ def is_own(content: Any) -> bool:
 
 
 def audited_runs(
-    content: Any, runs: Callable[[Results], list[Items]], calibration: Calibration | None, progress: Progress | None
+    claimed: Results, runs: Sequence[Items], calibration: Calibration | None, progress: Progress | None
 ) -> list[Finding]:
-    """Every number of a file of answers; `runs` reads the data for the systems the file names."""
-    claimed = results_of(content)
+    """Every number of a file of answers; the runs are those of its systems, in their order."""
     study = claimed.selective
-    items = dict(zip(claimed.systems, runs(claimed), strict=True))
+    items = dict(zip(claimed.systems, runs, strict=True))
     settings = Settings(
         loss=study.loss.name,
         confidence=",".join(study.confidences),
@@ -77,13 +75,10 @@ def audited_runs(
     return [*_about_inputs(hashes), *joined(claimed, recomputed)]
 
 
-def audited_queries(
-    content: Any, queries: Callable[[Results], Mapping[str, Rankings]], progress: Progress | None
-) -> list[Finding]:
-    """Every number of a file of retrieval; `queries` reads the data for the systems the file names."""
-    claimed = results_of(content)
+def audited_queries(claimed: Results, rankings: Mapping[str, Rankings], progress: Progress | None) -> list[Finding]:
+    """Every number of a file of retrieval."""
     study = claimed.retrieval
-    used, rankings = study.settings, queries(claimed)
+    used = study.settings
     for name in claimed.systems:
         if name not in rankings:
             raise UserError(f"the data hold no system {shown(name)}: name its column, --system {name}=COLUMN")
@@ -111,7 +106,7 @@ def _about_inputs(hashes: list[tuple[str | None, str | None]]) -> Iterator[Findi
     """Whether these are the data the file was made from."""
     for number, (claimed, actual) in enumerate(hashes):
         if claimed is not None and actual is not None:
-            status = "match" if claimed == actual else "differs"
+            status: Status = "match" if claimed == actual else "differs"
             cause = None if claimed == actual else f"these data are not those the file was made from: {actual}"
             yield Finding(
                 f"inputs, {number}, sha256", status, claimed, cause=cause, path=("inputs", str(number), "sha256")
@@ -215,7 +210,7 @@ def _value_of_another(row: Estimate, cell: _Cell, recomputed: Estimates) -> str 
 def _beside(claimed: Results, recomputed: Results, earlier: str) -> Iterator[Finding]:
     """Counts, cases, curves and what is drawn beside them; bands as intervals are."""
     sides = [_contents(results) for results in (claimed, recomputed)]
-    found = {path: value for path, value in _leaves(sides[1])}
+    found = dict(_leaves(sides[1]))
     for path, value in _leaves(sides[0]):
         if path not in found:
             yield Finding(", ".join(path), "differs", str(value), cause="the data give no such member", path=path)

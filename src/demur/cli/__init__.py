@@ -4,8 +4,8 @@ The order of these imports is the order commands are listed in.
 """
 
 # isort: off
-from demur.cli import evaluate, retrieval, calibrate, study, show, audit
+from demur.cli import evaluate, retrieval, calibrate, study, show, audit, more
 from demur.cli.app import app, main
 
 # isort: on
-__all__ = ["app", "audit", "calibrate", "evaluate", "main", "retrieval", "show", "study"]
+__all__ = ["app", "audit", "calibrate", "evaluate", "main", "more", "retrieval", "show", "study"]

@@ -8,7 +8,7 @@ import sys
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Protocol
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperOption
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from demur.calibration import Calibration
     from demur.items import Items
+    from demur.results.table import Results
 
 app = typer.Typer(
     name="demur",
@@ -74,22 +75,6 @@ class ListingCommand(TyperCommand):
                     *first, last = registered
                     param.help = param.help.replace(sign, f"{', '.join(first)} or {last}")
         return params
-
-
-class Artifact(Protocol):
-    """What a command writes: its text, and a short name for its content."""
-
-    @property
-    def text(self) -> str:
-        """The file, as it is written."""
-
-    @property
-    def fingerprint(self) -> str:
-        """A hash of the content."""
-
-    @property
-    def input_paths(self) -> list[str]:
-        """The files it was made from."""
 
 
 def _print_version(wanted: bool) -> None:  # noqa: FBT001  (typer's callback protocol)
@@ -170,7 +155,7 @@ class Delivery:
     as_json: bool = False
     quiet: bool = False
 
-    def of(self, artifact: Artifact, text: Callable[[], str]) -> None:
+    def of(self, artifact: Results | Calibration, text: Callable[[], str]) -> None:
         """Write and print; what goes wrong with the words goes wrong before anything is written."""
         words = "" if self.quiet or self.as_json else text()
         written = self._write(artifact)
@@ -181,7 +166,7 @@ class Delivery:
             for path in written:
                 typer.echo(f"wrote {path}")
 
-    def _write(self, artifact: Artifact) -> list[Path]:
+    def _write(self, artifact: Results | Calibration) -> list[Path]:
         """The file, and its page: both or neither."""
         from demur.write import check_target, write_whole  # noqa: PLC0415
 
@@ -194,7 +179,7 @@ class Delivery:
         from demur.strict_json import fingerprint  # noqa: PLC0415
 
         if self.report.resolve() == path.resolve():
-            raise UserError(f"{self.report}: is the place of the result file; give the report another")
+            raise UserError(f"{self.report}: is the result file itself; give the report another name")
         page = report_html(artifact, sha256=fingerprint(artifact.text.encode()))
         written = write_whole(self.report, page, inputs=protected)
         return [write_whole(path, artifact.text, inputs=protected), written]

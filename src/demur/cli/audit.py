@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from os.path import realpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
     from demur.audit.figures import Finding
     from demur.items import Items
-    from demur.rankings import Query, Rankings
+    from demur.rankings import Query
     from demur.results.table import Results
 
 _DIFFERS = 3
@@ -72,50 +73,61 @@ def audit(  # noqa: PLR0913, PLR0917  (one parameter per option)
     listed = statuses(only or ())
     if realpath(reported) in map(realpath, data):
         raise UserError(f"{reported}: is the data as well: no figure is compared with itself")
-    job = _Audit(data, reported, (system, column), (instrument, mode, calibration), (independent, resamples))
-    with located(reported):
-        findings = job.findings()
+    findings = _Audit(
+        data=data,
+        reported=reported,
+        systems=named(system, "--system"),
+        columns=named(column, "--column"),
+        modes=mode or (),
+        instrument=instrument,
+        calibration=calibration,
+        independent=independent,
+        resamples=resamples,
+    ).findings()
     if as_json:
         text = json_text(_record(data, reported) | findings_json(findings, listed))
     else:
         text = f"{findings_text(findings, listed)}\n"
     typer.echo(text, nl=False)
-    if any(one.status == "differs" for one in findings):
+    if any(finding.status == "differs" for finding in findings):
         raise typer.Exit(_DIFFERS)
 
 
+@dataclass(frozen=True, slots=True)
 class _Audit:
     """What is audited, and how its data are read."""
 
-    def __init__(
-        self,
-        data: Sequence[Path],
-        reported: Path,
-        named_as: tuple[list[str] | None, list[str] | None],
-        how: tuple[str, list[str] | None, Path | None],
-        draws: tuple[bool, int | None],
-    ) -> None:
-        self.data, (self.independent, self.resamples) = data, draws
-        self.systems, self.columns = named(named_as[0], "--system"), named(named_as[1], "--column")
-        self.instrument, self.modes, self.calibration = how
-        self.content, self.printed = _content(reported)
+    data: Sequence[Path]
+    reported: Path
+    systems: Mapping[str, str]
+    columns: Mapping[str, str]
+    modes: Sequence[str]
+    instrument: str
+    calibration: Path | None
+    independent: bool
+    resamples: int | None
 
     def findings(self) -> list[Finding]:
         """What became of every figure."""
+        from demur.audit.figures import Printed  # noqa: PLC0415
         from demur.audit.own import is_own  # noqa: PLC0415
+        from demur.results.load import results_of  # noqa: PLC0415
+        from demur.strict_json import decode, loads, read_bytes  # noqa: PLC0415
 
-        own = is_own(self.content)
-        unused = {"--resamples": self.resamples} if own else {"--independent": self.independent}
-        self._refuse("a file of demur's own" if own else "figures of another tool", unused)
-        if self.data[0].suffix.lower() == _RUN or "confidence_variants" in self.content or self._is_selective():
+        data = read_bytes(self.reported)
+        with located(self.reported):
+            content, printed = loads(decode(data)), loads(decode(data), number=Printed.of)
+            claimed = results_of(content) if is_own(content) else None
+        if claimed is None:
+            self._refuse("figures of another tool", {"--independent": self.independent})
+        else:
+            self._refuse("a file of demur's own", {"--resamples": self.resamples})
+        if self.data[0].suffix.lower() == _RUN or (claimed and claimed.study.task == "selective"):
             self._refuse("a run", {"--system": self.systems, "--column": self.columns})
-            return self._of_own_runs() if own else self._of_runs()
+            return self._of_own_runs(claimed) if claimed else self._of_runs(printed)
         options = {"--mode": self.modes, "--calibration": self.calibration, "a second --data": self.data[1:]}
         self._refuse("a per-query table", options)
-        return self._of_own_queries() if own else self._of_queries()
-
-    def _is_selective(self) -> bool:
-        return isinstance(self.content, dict) and self.content.get("task") == "selective"
+        return self._of_own_queries(claimed) if claimed else self._of_queries(printed)
 
     @staticmethod
     def _refuse(what: str, options: Mapping[str, object]) -> None:
@@ -123,19 +135,20 @@ class _Audit:
             if given:
                 raise UserError(f"{name} says nothing about {what}: leave it out")
 
-    def _of_own_runs(self) -> list[Finding]:
+    def _of_own_runs(self, claimed: Results) -> list[Finding]:
         from demur.audit.independent import audited_independently, run_recipes  # noqa: PLC0415
         from demur.audit.own import audited_runs  # noqa: PLC0415
         from demur.pairing import aligned  # noqa: PLC0415
-        from demur.results.load import results_of  # noqa: PLC0415
 
+        with located(self.reported):
+            study = claimed.selective
+        runs = self._runs(claimed)
         with progress_bar("resamples") as advance:
             if not self.independent:
-                return audited_runs(self.content, self._runs, fitted(self.calibration), advance)
-            claimed = results_of(self.content)
-            runs = dict(zip(claimed.systems, self._runs(claimed), strict=True))
-            alignment = aligned(runs, intersection_only=claimed.selective.intersection_only)
-            recipes = run_recipes(claimed, alignment.systems, self._parsed_calibration())
+                return audited_runs(claimed, runs, fitted(self.calibration), advance)
+            named_runs = dict(zip(claimed.systems, runs, strict=True))
+            systems = aligned(named_runs, intersection_only=study.intersection_only).systems
+            recipes = run_recipes(claimed, systems, self._parsed_calibration())
             return audited_independently(claimed, recipes, advance)
 
     def _runs(self, claimed: Results) -> list[Items]:
@@ -143,60 +156,50 @@ class _Audit:
         from demur.read import read_inputs  # noqa: PLC0415
 
         count = len(claimed.systems)
-        modes = self.modes or [source.mode for source in claimed.study.inputs]
         paths = [*self.data] * (count if len(self.data) == 1 else 1)
         if len(paths) != count:
             raise UserError(f"{len(self.data)} data files for {count} systems: give one for each, or one for all")
-        runs = paths if any(path.suffix.lower() == _RUN for path in paths) else []
-        return read_inputs(paths, modes=modes if runs else (), instrument=self.instrument)
+        recorded = [source.mode for source in claimed.study.inputs]
+        known = [mode for mode in recorded if mode is not None]
+        modes = self.modes or (known if len(known) == len(recorded) else ())
+        return read_inputs(paths, modes=modes, instrument=self.instrument)
 
     def _parsed_calibration(self) -> Any:
         from demur.strict_json import read_as  # noqa: PLC0415
 
         return read_as(self.calibration, lambda parsed: parsed) if self.calibration else None
 
-    def _of_own_queries(self) -> list[Finding]:
+    def _of_own_queries(self, claimed: Results) -> list[Finding]:
         from demur.audit.independent import audited_independently, query_recipes  # noqa: PLC0415
         from demur.audit.own import audited_queries  # noqa: PLC0415
-        from demur.results.load import results_of  # noqa: PLC0415
-
-        with progress_bar("resamples") as advance:
-            if not self.independent:
-                return audited_queries(self.content, lambda _: self._rankings(), advance)
-            claimed = results_of(self.content)
-            return audited_independently(claimed, query_recipes(claimed, self._queries()), advance)
-
-    def _rankings(self) -> dict[str, Rankings]:
         from demur.read import read_queries  # noqa: PLC0415
 
-        return read_queries(self.data[0], columns=self.columns, systems=self.systems)
+        with progress_bar("resamples") as advance:
+            if self.independent:
+                return audited_independently(claimed, query_recipes(claimed, self._queries()), advance)
+            rankings = read_queries(self.data[0], columns=self.columns, systems=self.systems)
+            return audited_queries(claimed, rankings, advance)
 
     def _queries(self) -> Mapping[str, Sequence[Query]]:
         from demur.audit.reported.reading import queries_to_audit  # noqa: PLC0415
 
         return queries_to_audit(self.data[0], columns=self.columns, systems=self.systems)
 
-    def _of_queries(self) -> list[Finding]:
+    def _of_queries(self, printed: Any) -> list[Finding]:
         from demur.audit.reported.queries import audited_retrieval  # noqa: PLC0415
 
-        return audited_retrieval(self._queries(), self.printed)
+        queries = self._queries()
+        with located(self.reported):
+            return audited_retrieval(queries, printed)
 
-    def _of_runs(self) -> list[Finding]:
+    def _of_runs(self, printed: Any) -> list[Finding]:
         from demur.audit.reported.reading import runs_to_audit  # noqa: PLC0415
         from demur.audit.reported.runs import RESAMPLES, audited_runs  # noqa: PLC0415
 
-        runs = runs_to_audit(self.data, modes=self.modes or (), instrument=self.instrument)
-        draws = RESAMPLES if self.resamples is None else self.resamples
-        return audited_runs(runs, self.printed, calibration=self._parsed_calibration(), resamples=draws)
-
-
-def _content(reported: Path) -> tuple[Any, Any]:
-    """The content of a file: with plain numbers, and with numbers as they are printed."""
-    from demur.audit.figures import Printed  # noqa: PLC0415
-    from demur.strict_json import decode, loads, read_bytes  # noqa: PLC0415
-
-    text = decode(read_bytes(reported))
-    return loads(text), loads(text, number=Printed.of)
+        runs = runs_to_audit(self.data, modes=self.modes, instrument=self.instrument)
+        calibration, draws = self._parsed_calibration(), RESAMPLES if self.resamples is None else self.resamples
+        with located(self.reported):
+            return audited_runs(runs, printed, calibration=calibration, resamples=draws)
 
 
 def _record(data: Sequence[Path], reported: Path) -> dict[str, Any]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import sys
-from pathlib import Path  # noqa: TC003  (typer reads the annotations)
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -125,8 +124,8 @@ def evaluate(  # noqa: PLR0913, PLR0917  (one parameter per option)
             created_at=created_at,
             command=command_line(),
         )
-    given_files = [instrument, *([calibration] if calibration else [])]
-    Delivery("metrics", output, report, given_files, as_json, quiet).of(results, lambda: _text(results))
+    protected = [instrument, *([str(calibration)] if calibration else [])]
+    Delivery("metrics", output, report, protected, as_json, quiet).of(results, lambda: _text(results))
 
 
 def _text(results: Results) -> str:

@@ -1,4 +1,4 @@
-"""`demur report`, `demur table` and `demur figure`: results for people and for papers. `demur schema`, `demur demo`."""
+"""`demur report`, `demur table` and `demur figure`: results for people and for papers."""
 
 from __future__ import annotations
 
@@ -7,14 +7,12 @@ from typing import Annotated
 
 import typer
 
-from demur.cli.app import MORE, SHOW, app, progress_bar
-from demur.errors import unknown
+from demur.cli.app import SHOW, app
 
 ResultFile = Annotated[Path, typer.Argument(help="A file written by demur evaluate.")]
 Confidences = Annotated[
     str | None, typer.Option("--confidence", help="Names of confidences separated by commas; all if not given.")
 ]
-SCHEMAS = ("metrics", "results", "run", "calibrator")
 
 
 @app.command(rich_help_panel=SHOW)
@@ -82,35 +80,3 @@ def figure(
     loaded = load(results)
     drawn = figure_bytes(loaded.narrowed(confidence), output.suffix.lower(), kind=kind, width=width_mm(width))
     typer.echo(f"wrote {write_whole(output, drawn, inputs=[*loaded.input_paths, results])}")
-
-
-@app.command(rich_help_panel=MORE)
-def schema(name: Annotated[str, typer.Argument(help="metrics, results, run or calibrator.")]) -> None:
-    """Print the JSON Schema of a file demur writes or reads.
-
-    Example: demur schema metrics > metrics.schema.json
-    """
-    from importlib.resources import files  # noqa: PLC0415
-
-    if name not in SCHEMAS:
-        raise unknown("schema", name, SCHEMAS)
-    typer.echo(files("demur").joinpath(f"schemas/{name}.schema.json").read_text(encoding="utf-8"), nl=False)
-
-
-@app.command(rich_help_panel=MORE)
-def demo(
-    folder: Annotated[Path, typer.Option(help="Where to put the runs, the results and the page.")] = Path(
-        "data/outputs/demo"
-    ),
-) -> None:
-    """Simulate two systems that may abstain, evaluate and compare them, and say what the numbers mean.
-
-    Example: demur demo
-    """
-    from demur.demo import demonstrate  # noqa: PLC0415  (--help does not pay for any of these)
-    from demur.report.console import evaluation_text  # noqa: PLC0415
-
-    with progress_bar("resamples") as advance:
-        shown = demonstrate(folder, progress=advance)
-    typer.echo(evaluation_text(shown.results))
-    typer.echo(f"\n{shown.explanation}\n\nRuns: {shown.run}\nResults: {shown.artifact}\nReport: {shown.page}")

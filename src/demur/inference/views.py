@@ -1,7 +1,7 @@
 """Views: facts as small tables per cluster, which can be drawn again. A draw gives every cluster a weight.
 
-A view answers `exact()`, what its quantities are numbers of in the data as they are, and `drawn(weights)`, the same for a
-block of bootstrap replicates.
+A view answers `exact()`, what its quantities are numbers of in the data as they are, and `drawn(weights)`, the same for
+a block of bootstrap replicates.
 """
 
 from __future__ import annotations

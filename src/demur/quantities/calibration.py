@@ -3,8 +3,6 @@
 Each is a function of forecasts, written once for the data as they are and for a block of bootstrap replicates.
 """
 
-from __future__ import annotations
-
 from typing import Any, Literal
 
 import numpy as np

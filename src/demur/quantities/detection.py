@@ -4,8 +4,6 @@ Each is a function of forecasts, written once for the data as they are and for a
 positive class is "has evidence".
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Cells of per-query files: ids, lists of ids and numbers, each taken as it is or refused."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet

@@ -1,7 +1,5 @@
 """The JSON Schema of a run file, for whoever writes one. The reader checks more than a schema can say."""
 
-from __future__ import annotations
-
 import math
 
 from demur.instruments import PHQ8, Instrument

@@ -1,7 +1,5 @@
 """Files read as a stream: a line at a time, unpacked on the way, with the fingerprint of every byte that went by."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import os

@@ -3,8 +3,6 @@
 A format is one function under `table_format`; long tables and per-query tables are read by the same ones.
 """
 
-from __future__ import annotations
-
 import csv
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -53,10 +51,8 @@ class Table:
 
     def columns(self) -> Columns:
         """All rows, by column; a member that a row lacks is MISSING."""
-        if self.column:
-            columns = {name: self.column(name) for name in self.header}
-        else:
-            columns = by_column((row for _, row in self.rows(self.header)), self.header)
+        rows = (row for _, row in self.rows(self.header))
+        columns = {name: self.column(name) for name in self.header} if self.column else by_column(rows, self.header)
         if not any(columns.values()):
             raise UserError(NO_ROWS)
         return columns
@@ -137,7 +133,7 @@ def _in_memory(data: Any, nan_kept: Collection[str] | None) -> Table:
             return cells
         nulls = columns[name].is_null().to_list()
         return [
-            None if null and not (name in nan_kept and _is_nan(cell)) else cell
+            None if null and not (name in nan_kept and isinstance(cell, float) and math.isnan(cell)) else cell
             for cell, null in zip(cells, nulls, strict=True)
         ]
 
@@ -156,20 +152,14 @@ def _sized(values: Any) -> Any:
     return values if hasattr(values, "__len__") else [*cells]
 
 
-def _is_nan(value: object) -> bool:
-    return isinstance(value, float) and math.isnan(value)
-
-
 @table_format(".csv")
 def _csv(file: Stream, _: str | Path) -> Table:
     csv.field_size_limit(_LONGEST_CELL)  # a cell of ten thousand ids is long, and nothing is wrong with it
     file.lines.reconfigure(encoding="utf-8-sig", newline="")
     reader = csv.reader(file.lines, strict=True)
     header = next(_legible(reader), None)
-    if header is None:
-        raise UserError(_EMPTY)
     if not header:
-        raise UserError("line 1 is empty, expected the names of the columns")
+        raise UserError(_EMPTY if header is None else "line 1 is empty, expected the names of the columns")
 
     def rows(_: Sequence[str]) -> Rows:
         for row in filter(None, _legible(reader)):

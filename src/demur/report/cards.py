@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from demur.report.names import NamedSystem
+from demur.report.names import NamedSystem
 
 
 @dataclass(frozen=True, slots=True)

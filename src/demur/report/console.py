@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Mapping
 
+from demur.calibration import Calibration, Quality
 from demur.coverage import Coverage
 from demur.errors import harmless, shown
 from demur.fitting import QUALITY
 from demur.inference.key import Key
+from demur.items import Items
 from demur.quantities import Measure
 from demur.report.differences import says
-from demur.report.names import pairs_of, systems_of, why_skipped, worded_warnings
+from demur.report.names import Pair, pairs_of, systems_of, why_skipped, worded_warnings
 from demur.report.selective.sentences import verdict
 from demur.report.text import UNDEFINED, bounded_interval, four, level_of, title_of, with_interval
+from demur.results.parts import Input
+from demur.results.table import Results
 from demur.signals import SIGNALS
+from demur.strict_model import WordedWarning
 from demur.text_table import table
 from demur.variants import VARIANTS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from demur.calibration import Calibration, Quality
-    from demur.items import Items
-    from demur.report.names import Pair
-    from demur.results.parts import Input
-    from demur.results.table import Results
-    from demur.strict_model import WordedWarning
 
 
 def variants_text(items: Items, reasons: Mapping[str, str | None]) -> str:

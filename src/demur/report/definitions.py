@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from demur.quantities import Quantity
+from demur.quantities import Quantity
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from demur.drawing.forest import ForestPanel, IntervalRow
+from demur.inference.estimates import Estimate
 from demur.inference.key import Key
+from demur.intervals import Interval
 from demur.quantities import Measure
 from demur.quantities.registry import COVERAGE, CUT
+from demur.report.names import Pair
 from demur.report.text import UNDEFINED, four, interval_text, shown_interval, title_of
 from demur.report.verdict import REACHED_AT, UNDECIDED, Decision, decide
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from demur.inference.estimates import Estimate
-    from demur.intervals import Interval
-    from demur.report.names import Pair
-    from demur.results.table import Results
+from demur.results.table import Results
 
 
 def says(results: Results, pair: Pair, key: Key) -> str:

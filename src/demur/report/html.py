@@ -1,7 +1,7 @@
 """The report as one HTML file: nothing is fetched, every text of a file is inert, and it reads without its script.
 
-Templates know the `artifact` (results or a calibration), its `study` (when, of what and by which tool it was made), the `systems`, the names
-that can be `switched`, the `content` of their section and the `sha256` of the file.
+Templates know the `artifact` (results or a calibration), its `study` (when, of what and by which tool it was made), the
+`systems`, the names that can be `switched`, the `content` of their section and the `sha256` of the file.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import hashlib
 import json
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -21,9 +21,7 @@ from demur.drawing.looks import LOOKS
 from demur.drawing.svg import marker
 from demur.errors import harmless
 from demur.report.sections import page_of
-
-if TYPE_CHECKING:
-    from demur.results.table import Results
+from demur.results.table import Results
 
 _STYLED = 2  # the style sheet itself knows the looks of two systems, in the light and in the dark
 

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 from unicodedata import bidirectional
 
 from demur.drawing.looks import look_at
 from demur.errors import shown
 from demur.inference.key import Key, Minus
+from demur.inference.warnings import ResultWarning
+from demur.results.parts import Skipped
+from demur.results.table import Results
 from demur.strict_model import WordedWarning
-
-if TYPE_CHECKING:
-    from demur.inference.warnings import ResultWarning
-    from demur.results.parts import Skipped
-    from demur.results.table import Results
 
 _FROM_THE_RIGHT = ("R", "AL", "AN")
 _WORDS = {1: ("run",), 2: ("left", "right")}

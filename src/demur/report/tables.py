@@ -4,27 +4,22 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import TYPE_CHECKING
 
 from demur.errors import unknown
+from demur.inference.estimates import Estimate
 from demur.inference.key import Key
+from demur.intervals import Interval
 from demur.quantities import Measure
 from demur.quantities.registry import COVERAGE
 from demur.report.differences import is_measured
 from demur.report.escaped import DAGGER, escaped_latex, escaped_markdown, latex_numbers, no_formula
-from demur.report.names import pairs_of, systems_of
+from demur.report.names import Pair, pairs_of, systems_of
 from demur.report.text import UNDEFINED, four, interval_text, level_of, shown_interval, three, title_of
 from demur.report.verdict import REACHED_AT, decide, why_not_comparable
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from demur.inference.estimates import Estimate
-    from demur.intervals import Interval
-    from demur.report.names import Pair
-    from demur.results.table import Results
+from demur.results.table import Results
 
 
 @dataclass(frozen=True, slots=True)

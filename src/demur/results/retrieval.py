@@ -255,7 +255,7 @@ class RetrievalRows:
             yield Row.of_curve(key, gate, Measure(entry), contrast_rule=_CONTRAST)
 
     def located(self, row: Estimate) -> Estimate:
-        """A mean over no query with the reason; a true positive rate with the threshold and the rate it is reached at."""
+        """A mean over no query with the reason, a true positive rate with the threshold and rate it is reached at."""
         if math.isnan(row.value) and not row.undefined:
             return replace(row, undefined=_NO_QUERY)
         measure = Measure.of(row.key.quantity)

@@ -16,7 +16,7 @@ from demur.bands import bands_of, drawn_risks
 from demur.confidences import can_serve, chosen
 from demur.coverage import Coverage
 from demur.errors import UserError, literal, unknown
-from demur.graded import grade
+from demur.grading import grade
 from demur.inference.estimates import Estimates, Request, WarnedEstimates, estimated
 from demur.inference.key import Key, Pattern
 from demur.inference.rows import Contrast, Row, contrasts_with

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from demur.report.retrieval.detection import pooled_places
-from demur.report.retrieval.places import cell, systems_of, title
+from demur.report.retrieval.places import cell, pooled_places, systems_of, title
 from demur.report.sections import section
 
 if TYPE_CHECKING:
@@ -18,31 +17,13 @@ if TYPE_CHECKING:
 _MOST_BREACHES = 50
 
 
-@dataclass(frozen=True, slots=True)
-class Selections:
-    """One way one system chooses how many to show."""
-
-    system: NamedSystem
-    chosen_by: str
-    cells: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Breaches:
-    """Selections of one system that break the bounds: the first of them, and how many more."""
-
-    system: NamedSystem
-    first: tuple[Breach, ...]
-    more: int
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class WhatIsShown:
-    """Every way of every system, and the selections that break the bounds."""
+    """Of every system: what chooses, and the numbers that follow; and its first breaches, with how many more."""
 
-    columns: tuple[str, ...]
-    rows: tuple[Selections, ...]
-    breaches: tuple[Breaches, ...]
+    columns: list[str] = field(default_factory=list)
+    rows: list[tuple[NamedSystem, str, list[str]]] = field(default_factory=list)
+    breaches: list[tuple[NamedSystem, tuple[Breach, ...], int]] = field(default_factory=list)
 
 
 def selections_of(results: Results, system: str) -> dict[str, list[Estimate]]:
@@ -54,14 +35,12 @@ def selections_of(results: Results, system: str) -> dict[str, list[Estimate]]:
 @section("shown", "What is shown", task="retrieval", order=60)
 def what_is_shown(results: Results) -> WhatIsShown | None:
     """What is shown of the lists, or nothing where nothing is selected."""
-    rows: list[Selections] = []
-    breaches: list[Breaches] = []
-    columns: tuple[str, ...] = ()
+    content = WhatIsShown()
     for named, system in zip(systems_of(results), results.retrieval.systems, strict=True):
         for chosen_by, numbers in selections_of(results, system.name).items():
-            rows.append(Selections(named, chosen_by, tuple(cell(results, number) for number in numbers)))
-            columns = tuple(title(number.key) for number in numbers)
+            content.columns = [title(number.key) for number in numbers]
+            content.rows.append((named, chosen_by, [cell(results, number) for number in numbers]))
         if system.breaches:
-            more = max(len(system.breaches) - _MOST_BREACHES, 0)
-            breaches.append(Breaches(named, system.breaches[:_MOST_BREACHES], more))
-    return WhatIsShown(columns, tuple(rows), tuple(breaches)) if rows else None
+            first = system.breaches[:_MOST_BREACHES]
+            content.breaches.append((named, first, len(system.breaches) - len(first)))
+    return content if content.rows else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
 
 from demur.coverage import Coverage
 from demur.errors import shown
@@ -11,14 +11,9 @@ from demur.inference.key import Key
 from demur.report.names import Pair, pairs_of, systems_of
 from demur.report.text import with_interval
 from demur.report.verdict import UNDECIDED, Decision, Verdict, decide
+from demur.results.table import Results
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from demur.results.table import Results
-
-    Names = Mapping[str, str]
-
+Names = Mapping[str, str]
 AREA = "augrc"
 _OFTEN_FAILED = 0.1
 _TOO_FEW = ("one_cluster", "few_informative_clusters")

@@ -1,7 +1,6 @@
 """`demur evaluate` and files that mean harm or were damaged: nothing but clean errors and valid results."""
 
 import copy
-import json
 import os
 import random
 import subprocess
@@ -10,6 +9,7 @@ import sys
 import pytest
 
 from commands import demur
+from damage import damaged
 from demur import load
 from demur.report.console import evaluation_text
 from demur.simulate import simulated_run
@@ -41,7 +41,7 @@ def test_hostile_text_shows_up_harmlessly(tmp_path, text):
         assert all(character.isprintable() or character == "\n" for character in out)
     assert refused.stderr.count("\n") == 1
     made = load(tmp_path / "m.json")
-    assert made.inputs[0].run_id == text, "the file holds it as it is"
+    assert made.study.inputs[0].run_id == text, "the file holds it as it is"
     report = evaluation_text(made)  # what is echoed loses its escapes on the way when nobody is at the terminal
     assert all(character.isprintable() or character == "\n" for character in report)
     assert report + "\nwrote m.json\n" == shown.stdout
@@ -53,53 +53,6 @@ def test_markup_reaches_a_terminal_as_text():
     environment = {**os.environ, "FORCE_COLOR": "1", "COLUMNS": "40", "TERM": "xterm"}
     found = subprocess.run([sys.executable, "-c", code], env=environment, check=True, capture_output=True, text=True)
     assert "[bold]x[/bold] \\[y]" in found.stdout
-
-
-def damaged(rng, content):
-    """A run file with some bytes or some of its structure changed."""
-    if rng.random() < 0.5:
-        data = bytearray(json.dumps(content).encode())
-        for _ in range(rng.choice([1, 1, 2, 8])):
-            place = rng.randrange(len(data))
-            kind = rng.randrange(4)
-            if kind == 0:
-                data[place] = rng.randrange(256)
-            elif kind == 1:
-                del data[place : place + rng.randint(1, 40)]
-            elif kind == 2:
-                data[place:place] = bytes(rng.randrange(256) for _ in range(rng.randint(1, 5)))
-            else:
-                data[place:place] = data[max(0, place - 60) : place]
-        return bytes(data)
-    changed_one = copy.deepcopy(content)
-    for _ in range(rng.choice([1, 1, 3])):
-        damage(rng, changed_one)
-    return json.dumps(changed_one)
-
-
-JUNK = [None, True, -1, 7, 1.5, 1e308, "", "x", [], {}, [[]], {"a": None}, 10**30, "300", 2**63, "\ud800", -0.0]
-
-
-def damage(rng, place):
-    """Change, remove or add one member somewhere in nested lists and objects."""
-    while True:
-        keys = [*place] if isinstance(place, dict) else [*range(len(place))]
-        if not keys:
-            return
-        key = rng.choice(keys)
-        if isinstance(place[key], (dict, list)) and place[key] and rng.random() < 0.85:
-            place = place[key]
-            continue
-        kind = rng.randrange(3)
-        if kind == 0:
-            place[key] = copy.deepcopy(rng.choice(JUNK))
-        elif kind == 1:
-            del place[key]
-        elif isinstance(place, dict):
-            place[rng.choice(["success", "mode", "results", "Sleep", "x"])] = copy.deepcopy(rng.choice(JUNK))
-        else:
-            place.append(copy.deepcopy(place[key]))
-        return
 
 
 def try_damaged(tmp_path, count, seed):
@@ -126,7 +79,7 @@ def try_damaged(tmp_path, count, seed):
         found = demur(tmp_path, "evaluate", "--input", "run.json", *flags)
         assert "Traceback" not in found.stderr
         if found.returncode == 0:
-            assert load(output).confidence_variants
+            assert len(load(output)) > 0
         else:
             refused += 1
             assert found.returncode == 2

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from commands import demur, real_demur
-from demur.report.retrieval_text import retrieval_text
-from demur.retrieval_artifact import load_retrieval
+from demur import load
+from demur.report.retrieval.console import retrieval_text
 
 HEAD = "post_id,criterion_id,gold_ids,retriever_topk,reranked_topk,prob,fold"
 ROWS = [
@@ -32,10 +32,10 @@ def run(folder, *more):
 def test_the_report_says_what_the_artifact_holds(folder):
     done = run(folder, "--output", "r.json", "--k", "1,10", "--policy", "fixed:2")
     assert (done.returncode, done.stderr) == (0, "")
-    found = load_retrieval(folder / "r.json")
+    found = load(folder / "r.json")
     assert done.stdout == f"{retrieval_text(found)}\nwrote r.json\n"
-    assert [*found.systems] == ["retriever", "reranked"]
-    assert found.settings.k == (1, 10)
+    assert found.systems == ("retriever", "reranked")
+    assert found.retrieval.settings.k == (1, 10)
     for said in (
         "6 queries of 3 posts and 2 criteria: 4 with gold, 2 without",
         "95 % intervals from 50 resamples of posts, seed 7",
@@ -47,7 +47,8 @@ def test_the_report_says_what_the_artifact_holds(folder):
     ):
         assert said in done.stdout
     line = next(line for line in done.stdout.splitlines() if line.startswith("  nDCG@10 "))
-    assert f"{found.systems['retriever'].positives_only.micro['ndcg@10'].value:.4g} [" in line
+    first = found.one(system="retriever", quantity="ndcg@10", among="with_gold", group=None, minus=None)
+    assert f"{first.value:.4g} [" in line
     assert line.endswith("below baseline")
 
 
@@ -62,7 +63,7 @@ def test_two_runs_of_one_command_give_the_same_bytes(folder):
 
 def test_it_prints_the_artifact_or_nothing_and_names_a_file_of_its_own(folder):
     done = run(folder, "--json")
-    assert json.loads(done.stdout)["kind"] == "retrieval"
+    assert json.loads(done.stdout)["task"] == "retrieval"
     assert len([*(folder / "data/outputs").glob("retrieval-*.json")]) == 1
     assert run(folder, "--quiet", "--output", "r.json").stdout == ""
 
@@ -73,10 +74,10 @@ def test_trec_files(folder):
     arguments = ("retrieval", "--qrels", "qrels", "--run", "run", "--run", "other=run", "--split-topics", "/")
     done = demur(folder, *arguments, "--seed", "1", "--bootstrap-resamples", "20", "--output", "r.json")
     assert done.returncode == 0, done.stderr
-    found = load_retrieval(folder / "r.json")
-    assert [*found.systems] == ["bm25", "other"]
-    assert found.systems["bm25"].queries_abstained == 1
-    assert [one.path for one in found.inputs] == ["qrels", "run"]
+    found = load(folder / "r.json")
+    assert found.systems == ("bm25", "other")
+    assert found.retrieval.systems[0].abstained == 1
+    assert [source.path for source in found.study.inputs] == ["qrels", "run"]
 
 
 @pytest.mark.parametrize(
@@ -135,4 +136,4 @@ def test_the_installed_command_runs(folder):
     done = real_demur(folder, "retrieval", "--data", "q.csv", "--bootstrap-resamples", "0", "--output", "r.json")
     assert done.returncode == 0, done.stderr
     assert "no intervals: 0 resamples" in done.stdout
-    assert load_retrieval(folder / "r.json").bootstrap is None
+    assert load(folder / "r.json").study.bootstrap is None

@@ -51,8 +51,8 @@ class TestFlags:
         assert lines[1] == "13 participants: 12 included, 1 failed"
         assert lines[-1].startswith("wrote data/outputs/metrics-")
         made = load(folder / lines[-1].removeprefix("wrote "))
-        assert made.inputs[0].path == "run.json"
-        assert made.tool.command.startswith("demur evaluate --seed 1")
+        assert made.study.inputs[0].path == "run.json"
+        assert made.study.tool.command.startswith("demur evaluate --seed 1")
 
     def test_json_is_the_artifact_and_nothing_else(self, folder):
         found = evaluate(folder, "--input", "run.json", "--mode", "few_shot", "--json", "--output", "m.json")
@@ -61,7 +61,7 @@ class TestFlags:
     def test_quiet_says_nothing(self, folder):
         found = evaluate(folder, "--input", "run.json", "--mode", "few_shot", "--quiet", "--output", "q.json")
         assert (found.returncode, found.stdout, found.stderr) == (0, "", "")
-        assert load(folder / "q.json").population.participants_included == 12
+        assert load(folder / "q.json").selective.clusters_included == 12
 
     def test_two_modes_of_one_file_which_is_read_once(self, folder, monkeypatch):
         read = []
@@ -71,7 +71,7 @@ class TestFlags:
         assert found.returncode == 0
         assert read.count("run.json") == 1
         assert "right − left" in found.stdout
-        assert [one.mode for one in load(folder / "two.json").inputs] == ["zero_shot", "few_shot"]
+        assert [source.mode for source in load(folder / "two.json").study.inputs] == ["zero_shot", "few_shot"]
 
     def test_the_same_command_twice_gives_the_same_bytes(self, folder):
         twice = []
@@ -83,7 +83,7 @@ class TestFlags:
     def test_by_experiment(self, folder):
         found = evaluate(folder, "--input", "run.json", "--experiment", "1", "--output", "e.json")
         assert found.returncode == 0
-        assert load(folder / "e.json").inputs[0].mode == "few_shot"
+        assert load(folder / "e.json").study.inputs[0].mode == "few_shot"
 
     def test_a_calibration_serves_its_variants_and_says_where_it_comes_from(self, folder):
         fit = ("--method", "temperature", "--features", "verbalized_confidence", "--output", "c.json")
@@ -92,7 +92,7 @@ class TestFlags:
         found = evaluate(folder, "--input", "run.json", "--mode", "few_shot", *asked)
         assert found.returncode == 0
         assert "warning (fitted_on_this_run)" in found.stdout
-        assert load(folder / "v.json").confidence_variants["verbalized_calibrated"].reliability is not None
+        assert load(folder / "v.json").curves["few_shot", "verbalized_calibrated"].reliability is not None
         unused = evaluate(folder, "--input", "run.json", "--mode", "few_shot", "--calibration", "c.json")
         message = "demur: the calibration is used by none of llm, total_evidence: ask for calibrated, or for all\n"
         assert (unused.returncode, unused.stderr) == (2, message)
@@ -107,7 +107,7 @@ class TestFlags:
         (folder / "rows.csv").write_text("\n".join(rows) + "\n")
         found = evaluate(folder, "--input", "rows.csv", "--instrument", "none", "--loss", "abs", "--output", "r.json")
         assert (found.returncode, found.stderr) == (0, "")
-        assert load(folder / "r.json").population.items_predicted == 10
+        assert [system.answered for system in load(folder / "r.json").selective.systems] == [10]
 
     def test_the_script_is_the_same_command(self, folder):
         arguments = (*FLAGS, "--input", "run.json", "--mode", "few_shot")
@@ -115,7 +115,7 @@ class TestFlags:
         assert (by_script.returncode, by_script.stderr) == (0, "")
         assert demur(folder, "evaluate", *arguments, "--output", "d.json").returncode == 0
         left, right = (load(folder / name) for name in ("s.json", "d.json"))
-        assert left.confidence_variants == right.confidence_variants
+        assert [*left] == [*right]
 
     def test_a_table_of_ones_own_needs_no_other_names(self, tmp_path):
         rows = ["who,q,gold,said,entropy", "a,x,1,1,0.1", "a,y,0,2,0.9", "b,x,2,2,0.2", "b,y,1,,", "c,x,0,3,0.8"]

@@ -1,0 +1,51 @@
+"""Files with something wrong somewhere: bytes or structure, at random."""
+
+import copy
+import json
+
+
+def damaged(rng, content):
+    """A run file with some bytes or some of its structure changed."""
+    if rng.random() < 0.5:
+        data = bytearray(json.dumps(content).encode())
+        for _ in range(rng.choice([1, 1, 2, 8])):
+            place = rng.randrange(len(data))
+            kind = rng.randrange(4)
+            if kind == 0:
+                data[place] = rng.randrange(256)
+            elif kind == 1:
+                del data[place : place + rng.randint(1, 40)]
+            elif kind == 2:
+                data[place:place] = bytes(rng.randrange(256) for _ in range(rng.randint(1, 5)))
+            else:
+                data[place:place] = data[max(0, place - 60) : place]
+        return bytes(data)
+    changed_one = copy.deepcopy(content)
+    for _ in range(rng.choice([1, 1, 3])):
+        damage(rng, changed_one)
+    return json.dumps(changed_one)
+
+
+JUNK = [None, True, -1, 7, 1.5, 1e308, "", "x", [], {}, [[]], {"a": None}, 10**30, "300", 2**63, "\ud800", -0.0]
+
+
+def damage(rng, place):
+    """Change, remove or add one member somewhere in nested lists and objects."""
+    while True:
+        keys = [*place] if isinstance(place, dict) else [*range(len(place))]
+        if not keys:
+            return
+        key = rng.choice(keys)
+        if isinstance(place[key], (dict, list)) and place[key] and rng.random() < 0.85:
+            place = place[key]
+            continue
+        kind = rng.randrange(3)
+        if kind == 0:
+            place[key] = copy.deepcopy(rng.choice(JUNK))
+        elif kind == 1:
+            del place[key]
+        elif isinstance(place, dict):
+            place[rng.choice(["success", "mode", "results", "Sleep", "x"])] = copy.deepcopy(rng.choice(JUNK))
+        else:
+            place.append(copy.deepcopy(place[key]))
+        return
