@@ -10,7 +10,6 @@ from demur.report.names import NamedSystem, systems_of
 from demur.report.sections import Content, section
 from demur.report.shading import FEW, ShadedCell, shade
 from demur.report.text import UNDEFINED
-from demur.results.json_v1 import ITEM_NUMBERS
 from demur.results.parts import Case
 from demur.results.record import MOST_CASES
 from demur.results.table import Results
