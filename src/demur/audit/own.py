@@ -36,7 +36,6 @@ _PLAIN = ("std_error", "drop_rate", "upper_bound", "short_domain_rate", "p_value
 _INTERVALS = ("percentile", "recommended", "requested")
 _NAMES = {"percentile": "ci95", "recommended": "recommended interval", "requested": "requested interval"}
 _UNCHECKED = ("created_at", "tool", "inputs", "convention", "reference_ranges", "skipped")
-_UNWRITTEN = ("threshold",)  # the nested file does not hold the threshold of a risk
 
 
 def is_own(content: Any) -> bool:
@@ -72,7 +71,7 @@ def audited_runs(
         (one.sha256, own.source.sha256 if own.source else None)
         for one, own in zip(study.inputs, items.values(), strict=True)
     ]
-    return [*_about_inputs(hashes), *joined(claimed, recomputed, whole=_is_whole(content))]
+    return [*_about_inputs(hashes), *joined(claimed, recomputed)]
 
 
 def audited_queries(claimed: Results, rankings: Mapping[str, Rankings], progress: Progress | None) -> list[Finding]:
@@ -94,11 +93,7 @@ def audited_queries(claimed: Results, rankings: Mapping[str, Rankings], progress
     recomputed = evaluate_retrieval(systems, settings=settings, plan=_plan(claimed, progress))
     sources = {source.sha256 for one in systems.values() for source in one.sources}
     hashes = [(one.sha256, one.sha256 if one.sha256 in sources else min(sources, default=None)) for one in study.inputs]
-    return [*_about_inputs(hashes), *joined(claimed, recomputed, whole=_is_whole(content))]
-
-
-def _is_whole(content: Any) -> bool:
-    return bool(content["schema_version"] == "2")
+    return [*_about_inputs(hashes), *joined(claimed, recomputed)]
 
 
 def _plan(claimed: Results, progress: Progress | None) -> Plan:
@@ -135,27 +130,38 @@ class _Cell:
         return abs(self.claimed - self.recomputed) <= self.tolerance * max(1.0, abs(self.recomputed))
 
 
-def joined(claimed: Results, recomputed: Results, *, whole: bool) -> Iterator[Finding]:
-    """Every number of a file beside the same number recomputed, then everything that is not an estimate.
-
-    A `whole` file holds every column of an estimate; the nested ones leave some out.
-    """
+def joined(claimed: Results, recomputed: Results) -> Iterator[Finding]:
+    """Every number of a file beside the same number recomputed, then everything that is not an estimate."""
     version = claimed.study.tool.version
     earlier = "" if version.split(".")[:2] == __version__.split(".")[:2] else version
+    lacks = _lacking(claimed)
     for row in claimed:
         other = recomputed.get(row.key)
         if other is None:
             yield Finding(label(row.key), "differs", _text(row.value), cause="the data give no such number")
         else:
-            yield from _compared(row, other, recomputed, earlier, whole=whole)
+            yield from _compared(row, other, recomputed, earlier, lacks=lacks)
     for row in recomputed:
         if claimed.get(row.key) is None:
             yield Finding(label(row.key), "differs", "nothing", row.value, cause="missing from the file")
     yield from _beside(claimed, recomputed, earlier)
 
 
-def _compared(row: Estimate, other: Estimate, recomputed: Estimates, earlier: str, *, whole: bool) -> Iterator[Finding]:
-    for cell in _cells(row, other, whole=whole):
+def _lacking(claimed: Results) -> set[tuple[str, bool]]:
+    """The columns a file does not hold: of numbers, and of differences; the nested file leaves some cells out."""
+    lacking = set()
+    for name in (*_POINTS, *_PLAIN):
+        for single in (True, False):
+            cells = [_number(getattr(row, name)) for row in claimed if (row.key.minus is None) == single]
+            if name != "value" and (claimed.nested or all(cell is None for cell in cells)) and None in cells:
+                lacking.add((name, single))
+    return lacking
+
+
+def _compared(
+    row: Estimate, other: Estimate, recomputed: Estimates, earlier: str, *, lacks: set[tuple[str, bool]]
+) -> Iterator[Finding]:
+    for cell in _cells(row, other, lacks):
         if cell.claimed is None and cell.recomputed is None and cell.name != "value":
             continue
         name = label(row.key) if cell.name == "value" else f"{label(row.key)}: {cell.name}"
@@ -173,13 +179,14 @@ def _compared(row: Estimate, other: Estimate, recomputed: Estimates, earlier: st
             )
 
 
-def _cells(row: Estimate, other: Estimate, *, whole: bool) -> Iterator[_Cell]:
+def _cells(row: Estimate, other: Estimate, lacks: set[tuple[str, bool]]) -> Iterator[_Cell]:
     for name in _POINTS:
-        if whole or name not in _UNWRITTEN:
-            yield _Cell(name, _number(getattr(row, name)), _number(getattr(other, name)), 0.0)
+        claimed = _number(getattr(row, name))
+        if claimed is not None or (name, row.key.minus is None) not in lacks:
+            yield _Cell(name, claimed, _number(getattr(other, name)), 0.0)
     for name in _PLAIN:
         claimed = _number(getattr(row, name))
-        if claimed is not None or whole:
+        if claimed is not None or (name, row.key.minus is None) not in lacks:
             yield _Cell(name.replace("_", " "), claimed, _number(getattr(other, name)), TOLERANCE)
     for name in _INTERVALS:
         ends, others = getattr(row, name), getattr(other, name)
