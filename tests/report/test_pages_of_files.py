@@ -84,7 +84,7 @@ class TestCommands:
         source = {"retrieval": "q.csv", "calibrate": "t.json"}[command]
         for place, told in (
             ("none/r.html", "does not exist"),
-            ("n.json", "is the place of the result file"),
+            ("n.json", "is the result file itself"),
             (source, "is an input"),
         ):
             refused = demur(folder, *OPTIONS[command], "--output", "n.json", "--report", place)
