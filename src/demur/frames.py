@@ -3,7 +3,7 @@
 import sys
 from contextlib import suppress
 from importlib import import_module
-from typing import Any, Literal
+from typing import Any
 
 from demur.errors import UserError
 

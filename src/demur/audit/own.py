@@ -72,7 +72,7 @@ def audited_runs(
         (one.sha256, own.source.sha256 if own.source else None)
         for one, own in zip(study.inputs, items.values(), strict=True)
     ]
-    return [*_about_inputs(hashes), *joined(claimed, recomputed)]
+    return [*_about_inputs(hashes), *joined(claimed, recomputed, whole=_is_whole(content))]
 
 
 def audited_queries(claimed: Results, rankings: Mapping[str, Rankings], progress: Progress | None) -> list[Finding]:
@@ -94,7 +94,11 @@ def audited_queries(claimed: Results, rankings: Mapping[str, Rankings], progress
     recomputed = evaluate_retrieval(systems, settings=settings, plan=_plan(claimed, progress))
     sources = {source.sha256 for one in systems.values() for source in one.sources}
     hashes = [(one.sha256, one.sha256 if one.sha256 in sources else min(sources, default=None)) for one in study.inputs]
-    return [*_about_inputs(hashes), *joined(claimed, recomputed)]
+    return [*_about_inputs(hashes), *joined(claimed, recomputed, whole=_is_whole(content))]
+
+
+def _is_whole(content: Any) -> bool:
+    return bool(content["schema_version"] == "2")
 
 
 def _plan(claimed: Results, progress: Progress | None) -> Plan:
@@ -131,8 +135,11 @@ class _Cell:
         return abs(self.claimed - self.recomputed) <= self.tolerance * max(1.0, abs(self.recomputed))
 
 
-def joined(claimed: Results, recomputed: Results) -> Iterator[Finding]:
-    """Every number of a file beside the same number recomputed, then everything that is not an estimate."""
+def joined(claimed: Results, recomputed: Results, *, whole: bool) -> Iterator[Finding]:
+    """Every number of a file beside the same number recomputed, then everything that is not an estimate.
+
+    A `whole` file holds every column of an estimate; the nested ones leave some out.
+    """
     version = claimed.study.tool.version
     earlier = "" if version.split(".")[:2] == __version__.split(".")[:2] else version
     for row in claimed:
@@ -140,17 +147,15 @@ def joined(claimed: Results, recomputed: Results) -> Iterator[Finding]:
         if other is None:
             yield Finding(label(row.key), "differs", _text(row.value), cause="the data give no such number")
         else:
-            yield from _compared(row, other, recomputed, earlier, nested=claimed.nested)
+            yield from _compared(row, other, recomputed, earlier, whole=whole)
     for row in recomputed:
         if claimed.get(row.key) is None:
             yield Finding(label(row.key), "differs", "nothing", row.value, cause="missing from the file")
     yield from _beside(claimed, recomputed, earlier)
 
 
-def _compared(
-    row: Estimate, other: Estimate, recomputed: Estimates, earlier: str, *, nested: bool
-) -> Iterator[Finding]:
-    for cell in _cells(row, other, nested=nested):
+def _compared(row: Estimate, other: Estimate, recomputed: Estimates, earlier: str, *, whole: bool) -> Iterator[Finding]:
+    for cell in _cells(row, other, whole=whole):
         if cell.claimed is None and cell.recomputed is None and cell.name != "value":
             continue
         name = label(row.key) if cell.name == "value" else f"{label(row.key)}: {cell.name}"
@@ -168,13 +173,13 @@ def _compared(
             )
 
 
-def _cells(row: Estimate, other: Estimate, *, nested: bool) -> Iterator[_Cell]:
+def _cells(row: Estimate, other: Estimate, *, whole: bool) -> Iterator[_Cell]:
     for name in _POINTS:
-        if not (nested and name in _UNWRITTEN):
+        if whole or name not in _UNWRITTEN:
             yield _Cell(name, _number(getattr(row, name)), _number(getattr(other, name)), 0.0)
     for name in _PLAIN:
         claimed = _number(getattr(row, name))
-        if claimed is not None or not nested:
+        if claimed is not None or whole:
             yield _Cell(name.replace("_", " "), claimed, _number(getattr(other, name)), TOLERANCE)
     for name in _INTERVALS:
         ends, others = getattr(row, name), getattr(other, name)

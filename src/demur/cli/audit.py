@@ -49,7 +49,7 @@ def audit(
         typer.Option("--independent", help="Recompute a file of demur's own by plain loops, draw by draw: slow."),
     ] = False,
     resamples: Annotated[
-        int | None, typer.Option(help="Draws to hold intervals against that somebody else reported; 2000 if not given.")
+        int | None, typer.Option(help="Draws to compare the intervals of others with; 2000 if not given.")
     ] = None,
     only: Annotated[
         list[str] | None,

@@ -24,7 +24,7 @@ def retrieval(
     qrels: Annotated[Path | None, typer.Option(help="TREC judgments, in place of --data; gzipped or not.")] = None,
     run: Annotated[list[str] | None, typer.Option(help="A TREC run, FILE or NAME=FILE; once for each system.")] = None,
     split_topics: Annotated[
-        str | None, typer.Option(help="What stands between post and criterion in the name of a TREC topic.")
+        str | None, typer.Option(help="The separator of post and criterion in the name of a TREC topic.")
     ] = None,
     system: Annotated[
         list[str] | None, typer.Option(help="A system of the per-query file, NAME=COLUMN; once for each.")

@@ -29,7 +29,7 @@ def intervals(
     confidence: Annotated[str, typer.Option(help="The signal that ranks the answers.")] = "llm_evidence_count",
     instrument: InstrumentFile = "PHQ-8",
 ) -> None:
-    """Measure how often intervals hold the truth, on made-up runs of your size.
+    """Measure how often intervals cover, on made-up runs of your size.
 
     Example: demur study intervals --participants 20 --datasets 1000 --seed 1
     """
