@@ -21,7 +21,7 @@ def lower_hull(count: Integers, loss_sum: NDArray[Any]) -> Indices:
     kept = _thinned(count.astype(np.float64), loss_sum / count)
     stack: list[tuple[int, int, int]] = []
     for point in zip(kept.tolist(), count[kept].tolist(), _whole(loss_sum[kept]), strict=True):
-        while len(stack) > 1 and not _turns_up(*stack[-2:], point):
+        while len(stack) > 1 and not _turns_up(stack[-2], stack[-1], point):
             stack.pop()
         stack.append(point)
     return np.array([index for index, _, _ in stack], dtype=np.intp)
