@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 TOLERANCE = 1e-12
 _POINTS = ("value", "at", "threshold", "spread")
-_PLAIN = ("std_error", "drop_rate", "upper_bound", "short_domain_rate", "p_value", "above", "below")
+_PLAIN = ("std_error", "drop_rate", "upper_bound", "short_domain_rate", "p_value", "share_above")
 _INTERVALS = ("percentile", "recommended", "requested")
 _NAMES = {"percentile": "ci95", "recommended": "recommended interval", "requested": "requested interval"}
 _UNCHECKED = ("created_at", "tool", "inputs", "convention", "reference_ranges", "skipped")
@@ -152,7 +152,7 @@ def _lacking(claimed: Results) -> set[tuple[str, bool]]:
     lacking = set()
     for name in (*_POINTS, *_PLAIN):
         for single in (True, False):
-            cells = [_number(getattr(row, name)) for row in claimed if (row.key.minus is None) == single]
+            cells = [_field(row, name) for row in claimed if (row.key.minus is None) == single]
             if name != "value" and (claimed.nested or all(cell is None for cell in cells)) and None in cells:
                 lacking.add((name, single))
     return lacking
@@ -181,13 +181,13 @@ def _compared(
 
 def _cells(row: Estimate, other: Estimate, lacks: set[tuple[str, bool]]) -> Iterator[_Cell]:
     for name in _POINTS:
-        claimed = _number(getattr(row, name))
+        claimed = _field(row, name)
         if claimed is not None or (name, row.key.minus is None) not in lacks:
-            yield _Cell(name, claimed, _number(getattr(other, name)), 0.0)
+            yield _Cell(name, claimed, _field(other, name), 0.0)
     for name in _PLAIN:
-        claimed = _number(getattr(row, name))
+        claimed = _field(row, name)
         if claimed is not None or (name, row.key.minus is None) not in lacks:
-            yield _Cell(name.replace("_", " "), claimed, _number(getattr(other, name)), TOLERANCE)
+            yield _Cell(name.replace("_", " "), claimed, _field(other, name), TOLERANCE)
     for name in _INTERVALS:
         ends, others = getattr(row, name), getattr(other, name)
         for end in ("low", "high"):
@@ -196,6 +196,11 @@ def _cells(row: Estimate, other: Estimate, lacks: set[tuple[str, bool]]) -> Iter
 
 def _end(ends: Any, name: str) -> float | None:
     return None if ends is None else getattr(ends, name)
+
+
+def _field(row: Estimate, name: str) -> float | None:
+    """One number of an estimate; of the replicates above 0, the share that counts ties half, which every file tells."""
+    return _number((1 + row.above - row.below) / 2 if name == "share_above" else getattr(row, name))
 
 
 def _number(value: float | None) -> float | None:
