@@ -32,9 +32,9 @@ def selective(name: str, *modes: str, resamples: int = 200, labels: tuple[str, .
 
 def rankings(seed: int) -> Rankings:
     """Twelve queries of six posts, some without gold, with a gate, a selection and two folds."""
-    rng = random.Random(1)  # noqa: S311
+    rng = random.Random(1)
     gold = [rng.sample([f"s{n}" for n in range(6)], rng.choice([0, 1, 2])) for _ in range(12)]
-    rng = random.Random(seed)  # noqa: S311
+    rng = random.Random(seed)
     ranked = [rng.sample([f"s{n}" for n in range(6)], rng.choice([0, 4, 6])) for _ in gold]
     return rankings_of(
         gold,

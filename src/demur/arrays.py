@@ -17,7 +17,7 @@ from demur.grading import grade
 from demur.instruments import Instrument
 from demur.instruments import instrument as instrument_of
 from demur.items import Items, checked_ids
-from demur.losses import LOSSES, Loss
+from demur.losses import LOSSES, LossFunction
 from demur.losses import loss as loss_named
 from demur.quantities import Measure, Scores
 
@@ -135,7 +135,7 @@ def _unreadable(column: Column) -> NDArray[np.bool_]:
 
 
 def _losses(
-    truth: list[Any] | NDArray[Any], prediction: list[Any] | NDArray[Any], loss: Loss, bounds: Instrument | None
+    truth: list[Any] | NDArray[Any], prediction: list[Any] | NDArray[Any], loss: LossFunction, bounds: Instrument | None
 ) -> Column:
     """Numerators of the loss where there is a prediction; null or NaN where there is none."""
     check_lengths({"truth": truth, "prediction": prediction})

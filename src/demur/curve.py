@@ -32,7 +32,7 @@ class OperatingPoint:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Points:
+class CurvePoints:
     """Units accepted and their summed loss numerators, point by point: all an area needs.
 
     Points merge by addition, and integers stay integers until the last division.
@@ -48,9 +48,9 @@ class Points:
         """Mean loss numerator of what point `index` accepts."""
         return Fraction(self.loss_sum[index].item()) / int(self.count[index])
 
-    def upto(self, length: int) -> Points:
+    def upto(self, length: int) -> CurvePoints:
         """The first `length` points."""
-        return Points(self.count[:length], self.loss_sum[:length])
+        return CurvePoints(self.count[:length], self.loss_sum[:length])
 
     def selective_area(self) -> Fraction:
         """Area under the mean loss, in units × loss numerators: trapezoids, flat from 0 to the first point.
@@ -88,7 +88,7 @@ class Curve:
     """
 
     units: int
-    points: Points
+    points: CurvePoints
     threshold: Floats
     divisor: int
     loss_levels: NDArray[Any]
@@ -111,7 +111,7 @@ class Curve:
         levels, sizes = _levels(graded.loss)
         return cls(
             units=graded.units,
-            points=Points(ends + 1, cumulative_sum(graded.loss[order])[ends]),
+            points=CurvePoints(ends + 1, cumulative_sum(graded.loss[order])[ends]),
             threshold=confidence[ends] + 0.0,  # -0.0 and 0.0 tie: show the plain one
             divisor=graded.divisor,
             loss_levels=levels,
@@ -230,7 +230,7 @@ class Curve:
     def achievable_selective_area(self) -> Fraction:
         """The area under the selective risk with only the vertices of its lower convex hull kept."""
         vertices = lower_hull(self.points.count, self.points.loss_sum)
-        hull = Points(self.points.count[vertices], self.points.loss_sum[vertices])
+        hull = CurvePoints(self.points.count[vertices], self.points.loss_sum[vertices])
         return hull.selective_area() / self._area_unit
 
     @cached_property
@@ -292,14 +292,14 @@ class Curve:
         return area + (end - start) * (2 * left + share * (right - left)) / 2
 
     @property
-    def oracle_order(self) -> Points:
+    def oracle_order(self) -> CurvePoints:
         """The points of the oracle order where the loss of the next unit is larger, and the last."""
-        return Points(cumulative_sum(self.level_sizes), cumulative_sum(self.loss_levels * self.level_sizes))
+        return CurvePoints(cumulative_sum(self.level_sizes), cumulative_sum(self.loss_levels * self.level_sizes))
 
-    def _oracle(self) -> Points:
+    def _oracle(self) -> CurvePoints:
         """Losses ascending, each unit a point of its own; the areas of it are what no ranking can beat."""
         losses = np.repeat(self.loss_levels, self.level_sizes)
-        return Points(np.arange(1, len(losses) + 1), cumulative_sum(losses))
+        return CurvePoints(np.arange(1, len(losses) + 1), cumulative_sum(losses))
 
 
 def _levels(loss: NDArray[Any]) -> tuple[NDArray[Any], Integers]:

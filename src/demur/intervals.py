@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _ROUNDING = 1e-9
 _HALFWAY = 0.5
 _ASK = "ask for it when the number is computed (interval=…)"
-_HOW = f"this number has none, or {_ASK}"
+_HOW = "this number has none, or it was not asked for when it was computed (interval=…)"
 MOST_DROPPED = 0.5  # with more replicates than this left out, what is left says nothing about the whole
 MANY_CLUSTERS = 200  # from here on all methods agree, and the plain percentile is cheap
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Loss:
+class LossFunction:
     """A named loss: `numerators(truth, answer)` over the divisor, which is 1 or the instrument's range.
 
     One `of_labels` is 0 or 1, and asks only whether two labels are equal.
@@ -67,14 +67,14 @@ def _unequal(truth: NDArray[Any], answer: NDArray[Any]) -> NDArray[Any]:
 LOSSES = {
     entry.name: entry
     for entry in (
-        Loss("abs", "abs(pred - gt)", _absolute_error),
-        Loss("abs_norm", "abs(pred - gt)", _absolute_error, normalised=True),
-        Loss("zero_one", "1 if pred != gt else 0", _unequal, of_labels=True),
+        LossFunction("abs", "abs(pred - gt)", _absolute_error),
+        LossFunction("abs_norm", "abs(pred - gt)", _absolute_error, normalised=True),
+        LossFunction("zero_one", "1 if pred != gt else 0", _unequal, of_labels=True),
     )
 }
 
 
-def loss(name: str) -> Loss:
+def loss(name: str) -> LossFunction:
     """The loss of that name.
 
     >>> loss("zero_one").numerators(np.array([1, 2]), np.array([1, 3]))

@@ -11,7 +11,7 @@ from demur.audit.loops import number
 from demur.audit.loops.confidence import confidence
 from demur.audit.loops.draws import ci95, drawn, joint_replicates, replicates, standard_error
 from demur.audit.loops.rows import by_cluster, by_post, forecast_rows, ranking_row, selective_rows
-from demur.audit.loops.selective import Curve
+from demur.audit.loops.selective import PlainCurve
 from demur.rankings import Query
 from demur.read import read_run
 
@@ -56,7 +56,7 @@ def test_differences_of_two_runs_cut_at_the_coverage_both_reach_in_each_replicat
     sides = [runs[source["mode"]].only(shared) for source in content["inputs"]]
 
     def difference(left, right):
-        curves = Curve(left), Curve(right)
+        curves = PlainCurve(left), PlainCurve(right)
         common = min(number("cmax", curve) for curve in curves)
         areas = [number("augrc@C", curve, at=common) for curve in curves]
         return areas[1] - areas[0]

@@ -6,6 +6,7 @@ import random
 import pytest
 
 from commands import demur
+from damage import damaged
 from demur import Curve, Instrument, Scores, UserError, confidence, grade
 from demur.audit.figures import NO_CAUSE, Printed
 from demur.audit.reported.reading import runs_to_audit
@@ -14,7 +15,6 @@ from demur.read import read_table
 from demur.simulate import simulated_run
 from demur.strict_json import loads
 from runs import experiment, failure, participant, run, written
-from damage import damaged
 
 FOUR = "cluster,item,truth,prediction,llm_evidence_count\na,q1,2,2,2\na,q2,1,3,2\nb,q1,1,1,1\nb,q2,0,,0\n"
 MODES = ("zero_shot", "few_shot")

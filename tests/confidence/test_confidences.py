@@ -206,9 +206,7 @@ def test_a_variant_wins_over_a_signal_of_its_name():
 
 
 def test_a_signal_where_lower_is_more_confident_is_no_confidence_as_it_is():
-    with pytest.raises(
-        UserError, match=f"lower means more confident in {STD}: use a variant made of it; this run can"
-    ):
+    with pytest.raises(UserError, match=f"lower means more confident in {STD}: use a variant made of it; this run can"):
         values(STD, {STD: 1})
 
 

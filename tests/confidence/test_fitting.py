@@ -201,9 +201,7 @@ class TestWarnings:
         units = [{"own": float(place), "prediction": int(place > 3 or place == 1)} for place in range(10)]
         assert codes(calibrate(items_of(*units), method="platt", features=["own"])) == ["reversed_ranking"]
         lower = [{"token_pe": unit["own"], "prediction": unit["prediction"]} for unit in units]
-        assert codes(calibrate(items_of(*lower), method="platt", features=["token_pe"])) == [], (
-            "lower is better there"
-        )
+        assert codes(calibrate(items_of(*lower), method="platt", features=["token_pe"])) == [], "lower is better there"
 
     def test_isotonic_falls_where_lower_is_more_confident(self, items):
         found = calibrate(items, method="isotonic", features=["token_pe"])

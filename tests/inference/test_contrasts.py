@@ -211,7 +211,7 @@ def test_a_difference_without_influences_says_so():
     row = delta(compared(*several(), ["aurc"]), "aurc")
     with pytest.raises(UserError, match="ask for it when the number is computed"):
         row.interval("bca")
-    with pytest.raises(UserError, match="this number has none, or ask for it"):
+    with pytest.raises(UserError, match="this number has none, or it was not asked for"):
         row.interval("analytic")
 
 

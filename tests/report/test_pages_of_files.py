@@ -7,7 +7,6 @@ import json
 import re
 
 import pytest
-from test_report import HOSTILE
 
 from commands import demur
 from demur import load
@@ -16,7 +15,7 @@ from demur.report.html import report_html
 from demur.simulate import ZERO_SHOT, make_people, run_system
 from demur.simulate_queries import simulated_queries
 from kinds import calibration, renamed_kind, retrieval
-from pages import Page
+from pages import HOSTILE, Page
 from runs import written
 
 OPTIONS = {
@@ -85,7 +84,7 @@ class TestCommands:
         source = {"retrieval": "q.csv", "calibrate": "t.json"}[command]
         for place, told in (
             ("none/r.html", "does not exist"),
-            ("n.json", "is the place of the result file"),
+            ("n.json", "is the result file itself"),
             (source, "is an input"),
         ):
             refused = demur(folder, *OPTIONS[command], "--output", "n.json", "--report", place)

@@ -26,62 +26,10 @@ from demur.report.tables import table_text
 from demur.resample import Plan
 from demur.results.selective import Settings, evaluate
 from demur.results.table import Results
-from pages import Page
+from pages import HOSTILE, Page
 from runs import failure, participant
 
 KEYS = {f"key-{look.style}" for look in LOOKS}
-HOSTILE = [
-    "</script><script>alert(1)</script>",
-    "<img src=x onerror=alert(1)>",
-    '"><svg onload=alert(1)>',
-    "' onmouseover='alert(1)",
-    "<!--",
-    "-->",
-    "]]>",
-    "</style>",
-    "</title><h1>",
-    "</textarea>",
-    "</bdi></td></table>",
-    "javascript:alert(1)",
-    "&lt;b&gt;",
-    "&#x3c;b&#x3e;",
-    "{{ 7 * 7 }}",
-    "{% raw %}",
-    "{# x #}",
-    "${alert(1)}",
-    "`${1}`",
-    "\\u003c/script\\u003e",
-    "\\",
-    "\\'; alert(1); '",
-    '\\"',
-    "\u2028alert(1)\u2029",
-    "\u202eabc",
-    "\u2066\u2067x",
-    "\u200f\u200e",
-    "שלום",
-    "مرحبا 123",
-    "\x00",
-    "\x1b[31m",
-    "\r\nSet-Cookie: x",
-    "\t\n ",
-    "\ufeff",
-    "\ufffe",
-    "a" * 5000,
-    "http://example.com/x.js",
-    "//example.com",
-    "url(http://example.com)",
-    "@import 'x'",
-    "</div>" * 20,
-    "<base href=//example.com>",
-    "<meta http-equiv=refresh content=0>",
-    "<form action=//example.com>",
-    "<a href=javascript:alert(1)>x</a>",
-    "<iframe src=//example.com>",
-    "<math><mi//xlink:href='data:x,<script>'>",
-    "constructor",
-    "__proto__",
-    "",
-]
 
 
 def hashed(path):

@@ -1,7 +1,7 @@
 """Our own files by another road: points by the plain loops, ci95 by repeating the rows of the drawn clusters.
 
-Nothing that computes is shared with the evaluation but the seed. One tolerance for all: what is the same on paper differs
-by rounding alone.
+Nothing that computes is shared with the evaluation but the seed. One tolerance for all: what is the same on paper
+differs by rounding alone.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from demur.audit.loops import number
 from demur.audit.loops.confidence import confidence as plain_confidence
 from demur.audit.loops.draws import ci95, drawn
 from demur.audit.loops.forecasts import detection
-from demur.audit.loops.registry import LOOPS, mean, parsed
+from demur.audit.loops.registry import LOOPS, family, mean, parsed
 from demur.audit.loops.rows import by_cluster, losses, ranking_row, selection_row, selective_rows
-from demur.audit.loops.selection import Bounds, Shown, shown_by
-from demur.audit.loops.selective import Curve, Unit
+from demur.audit.loops.selection import PlainBounds, Shown, shown_by
+from demur.audit.loops.selective import PlainCurve, Unit
 from demur.errors import UserError
 from demur.inference.estimates import label
 from demur.inference.key import Key
@@ -154,7 +154,7 @@ def run_recipes(claimed: Results, runs: Mapping[str, Items], calibration: Any) -
 
 def _table(items: Items, confidence: str, loss: str, calibration: Any) -> Rows:
     values = plain_confidence(items, confidence, calibration).values
-    return Rows(by_cluster(items, selective_rows(items, values, loss)), Curve)
+    return Rows(by_cluster(items, selective_rows(items, values, loss)), PlainCurve)
 
 
 def _item_recipes(claimed: Results, system: str, items: Items) -> dict[Key, Recipe]:
@@ -166,7 +166,7 @@ def _item_recipes(claimed: Results, system: str, items: Items) -> dict[Key, Reci
     recipes: dict[Key, Recipe] = {}
     for row in claimed.where(system=system, confidence="", minus=None):
         if row.key.group is not None and row.key.group.name == "item":
-            of_units = row.key.quantity in ("units", "answered", "bias")
+            of_units = family(row.key.quantity) == "units"
             recipes[row.key] = Recipe((scored if of_units else graded,), _item_loop(row.key))
     return recipes
 
@@ -177,7 +177,7 @@ def _item_loop(key: Key) -> Callable[[Sequence[Any]], Number]:
     def loop(rows: Sequence[Any]) -> Number:
         inside = [row[1:] for row in rows if row[0] == level]
         if key.quantity in ("cmax", "risk"):
-            return number(key.quantity, Curve([(loss, 0) for (loss,) in inside]))
+            return number(key.quantity, PlainCurve([(loss, 0) for (loss,) in inside]))
         return number(key.quantity, inside)
 
     return loop
@@ -195,7 +195,7 @@ def _curve_recipe(key: Key, tables: Mapping[str, Rows]) -> Recipe | None:
     return Recipe((tables[key.system],), lambda curve: LOOPS[registered](curve, *at))
 
 
-def _cut_at_common(name: str, curves: Sequence[Curve]) -> Number:
+def _cut_at_common(name: str, curves: Sequence[PlainCurve]) -> Number:
     """An area up to where the first of several systems ends."""
     shared = min(Fraction(number("cmax", curve) or 0) for curve in curves)
     return LOOPS[name](curves[0], shared) if shared else Fraction(0)
@@ -229,7 +229,7 @@ def query_recipes(claimed: Results, queries: Mapping[str, Sequence[Query]]) -> d
 
 def _asked(query: Query, claimed: Results) -> Asked:
     settings = claimed.retrieval.settings
-    bounds = Bounds(settings.k_min, settings.hard_cap, settings.k_max_ratio)
+    bounds = PlainBounds(settings.k_min, settings.hard_cap, settings.k_max_ratio)
     ranked = ranking_row(query)
     shown = {} if query.selected is None else {"": selection_row(query)}
     for policy in settings.policies:
@@ -276,9 +276,9 @@ def _pooled_loop(key: Key, claimed: Results) -> Callable[[Sequence[Asked]], Numb
             key.quantity, [row.ranked for row in rows if row.ranked.gold or not gold], effective=effective
         )
     if key.confidence:
-        if stem in ("auroc", "auprc", "tpr"):
+        if family(parsed(key.quantity)[0]) == "forecasts":
             return lambda rows: detection(key.quantity, [(row.prob or 0.0, int(row.ranked.gold > 0)) for row in rows])
-        return lambda rows: number(key.quantity, Curve([_gated(row) for row in rows])) if rows else None
+        return lambda rows: number(key.quantity, PlainCurve([_gated(row) for row in rows])) if rows else None
     if stem.startswith("evidence_") or stem == "average_k":
         return lambda rows: number(stem, [row.shown[parameter] for row in rows])
     return (lambda rows: number(stem, [row.decided for row in rows])) if stem in LOOPS else None

@@ -60,7 +60,7 @@ def hint(findings: Sequence[Finding]) -> str | None:
 
 
 def findings_json(findings: Sequence[Finding], only: Collection[str] = STATUSES) -> dict[str, Any]:
-    """The same as members of a JSON object; a band without an end on finding side has null there."""
+    """The same as members of a JSON object; an end that a band lacks is null."""
     return {
         "counts": {status.replace(" ", "_"): count for status, count in counted(findings).items()},
         "causes": by_cause(findings),

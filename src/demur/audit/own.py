@@ -32,11 +32,10 @@ if TYPE_CHECKING:
 
 TOLERANCE = 1e-12
 _POINTS = ("value", "at", "threshold", "spread")
-_PLAIN = ("std_error", "drop_rate", "upper_bound", "short_domain_rate", "p_value", "above", "below")
+_PLAIN = ("std_error", "drop_rate", "upper_bound", "short_domain_rate", "p_value", "share_above")
 _INTERVALS = ("percentile", "recommended", "requested")
 _NAMES = {"percentile": "ci95", "recommended": "recommended interval", "requested": "requested interval"}
 _UNCHECKED = ("created_at", "tool", "inputs", "convention", "reference_ranges", "skipped")
-_UNWRITTEN = ("threshold",)  # the nested file does not hold the threshold of a risk
 
 
 def is_own(content: Any) -> bool:
@@ -135,22 +134,34 @@ def joined(claimed: Results, recomputed: Results) -> Iterator[Finding]:
     """Every number of a file beside the same number recomputed, then everything that is not an estimate."""
     version = claimed.study.tool.version
     earlier = "" if version.split(".")[:2] == __version__.split(".")[:2] else version
+    lacks = _lacking(claimed)
     for row in claimed:
         other = recomputed.get(row.key)
         if other is None:
             yield Finding(label(row.key), "differs", _text(row.value), cause="the data give no such number")
         else:
-            yield from _compared(row, other, recomputed, earlier, nested=claimed.nested)
+            yield from _compared(row, other, recomputed, earlier, lacks=lacks)
     for row in recomputed:
         if claimed.get(row.key) is None:
             yield Finding(label(row.key), "differs", "nothing", row.value, cause="missing from the file")
     yield from _beside(claimed, recomputed, earlier)
 
 
+def _lacking(claimed: Results) -> set[tuple[str, bool]]:
+    """The columns a file does not hold: of numbers, and of differences; the nested file leaves some cells out."""
+    lacking = set()
+    for name in (*_POINTS, *_PLAIN):
+        for single in (True, False):
+            cells = [_field(row, name) for row in claimed if (row.key.minus is None) == single]
+            if name != "value" and (claimed.nested or all(cell is None for cell in cells)) and None in cells:
+                lacking.add((name, single))
+    return lacking
+
+
 def _compared(
-    row: Estimate, other: Estimate, recomputed: Estimates, earlier: str, *, nested: bool
+    row: Estimate, other: Estimate, recomputed: Estimates, earlier: str, *, lacks: set[tuple[str, bool]]
 ) -> Iterator[Finding]:
-    for cell in _cells(row, other, nested=nested):
+    for cell in _cells(row, other, lacks):
         if cell.claimed is None and cell.recomputed is None and cell.name != "value":
             continue
         name = label(row.key) if cell.name == "value" else f"{label(row.key)}: {cell.name}"
@@ -168,14 +179,15 @@ def _compared(
             )
 
 
-def _cells(row: Estimate, other: Estimate, *, nested: bool) -> Iterator[_Cell]:
+def _cells(row: Estimate, other: Estimate, lacks: set[tuple[str, bool]]) -> Iterator[_Cell]:
     for name in _POINTS:
-        if not (nested and name in _UNWRITTEN):
-            yield _Cell(name, _number(getattr(row, name)), _number(getattr(other, name)), 0.0)
+        claimed = _field(row, name)
+        if claimed is not None or (name, row.key.minus is None) not in lacks:
+            yield _Cell(name, claimed, _field(other, name), 0.0)
     for name in _PLAIN:
-        claimed = _number(getattr(row, name))
-        if claimed is not None or not nested:
-            yield _Cell(name.replace("_", " "), claimed, _number(getattr(other, name)), TOLERANCE)
+        claimed = _field(row, name)
+        if claimed is not None or (name, row.key.minus is None) not in lacks:
+            yield _Cell(name.replace("_", " "), claimed, _field(other, name), TOLERANCE)
     for name in _INTERVALS:
         ends, others = getattr(row, name), getattr(other, name)
         for end in ("low", "high"):
@@ -184,6 +196,11 @@ def _cells(row: Estimate, other: Estimate, *, nested: bool) -> Iterator[_Cell]:
 
 def _end(ends: Any, name: str) -> float | None:
     return None if ends is None else getattr(ends, name)
+
+
+def _field(row: Estimate, name: str) -> float | None:
+    """One number of an estimate; of the replicates above 0, the share that counts ties half, which every file tells."""
+    return _number((1 + row.above - row.below) / 2 if name == "share_above" else getattr(row, name))
 
 
 def _number(value: float | None) -> float | None:

@@ -15,7 +15,7 @@ import numpy as np
 
 from demur.coverage import Coverage
 from demur.curve import Curve
-from demur.quantities.evidence import Decision
+from demur.quantities.evidence import EvidenceDecision
 from demur.quantities.forecasts import Forecasts, over
 from demur.replicates import Replicates
 from demur.table import Table
@@ -243,13 +243,13 @@ class DecisionView:
         """How wide the arrays of one replicate are."""
         return len(self.ids)
 
-    def exact(self) -> Decision:
+    def exact(self) -> EvidenceDecision:
         """The counts of the data, as a sample of one."""
         return self.drawn(np.ones((1, len(self.ids))))
 
-    def drawn(self, weights: Floats) -> Decision:
+    def drawn(self, weights: Floats) -> EvidenceDecision:
         """The counts of every draw."""
-        return Decision(*(weights @ self.counts).T)
+        return EvidenceDecision(*(weights @ self.counts).T)
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from demur.calibration import Training
     from demur.inference.estimates import Estimate
     from demur.inference.views import CurveView
     from demur.items import Source
     from demur.table import Table
-    from demur.calibration import Training
     from demur.variants import Confidence
 
 FEW_CLUSTERS = 40

@@ -28,7 +28,7 @@ class Selection:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Decision:
+class EvidenceDecision:
     """Of each sample: queries answered with nothing, those without gold, those that are both, and all of them."""
 
     right: Floats
@@ -111,7 +111,7 @@ def average_k(selection: Selection) -> Floats:
 
 
 @_decision("empty_precision", title="precision", undefined="no query is answered with nothing")
-def empty_precision(decision: Decision) -> Floats:
+def empty_precision(decision: EvidenceDecision) -> Floats:
     """How often "no evidence here" is right.
 
     Of the queries that are answered with nothing, the share that has nothing to find. Higher is better.
@@ -120,14 +120,14 @@ def empty_precision(decision: Decision) -> Floats:
     Reference: Manning, Raghavan, Schütze (2008), Introduction to Information Retrieval, chapter 8.
 
     >>> import numpy as np
-    >>> empty_precision(Decision(*map(np.array, ([1.0], [2.0], [3.0], [5.0])))).tolist()
+    >>> empty_precision(EvidenceDecision(*map(np.array, ([1.0], [2.0], [3.0], [5.0])))).tolist()
     [0.5]
     """
     return over(decision.right, decision.empty)
 
 
 @_decision("empty_recall", title="recall", undefined="every query has gold")
-def empty_recall(decision: Decision) -> Floats:
+def empty_recall(decision: EvidenceDecision) -> Floats:
     """How much of what has no evidence is answered with nothing.
 
     Of the queries with nothing to find, the share that is answered with nothing. Higher is better.
@@ -136,14 +136,14 @@ def empty_recall(decision: Decision) -> Floats:
     Reference: Manning, Raghavan, Schütze (2008), Introduction to Information Retrieval, chapter 8.
 
     >>> import numpy as np
-    >>> empty_recall(Decision(*map(np.array, ([1.0], [2.0], [4.0], [5.0])))).tolist()
+    >>> empty_recall(EvidenceDecision(*map(np.array, ([1.0], [2.0], [4.0], [5.0])))).tolist()
     [0.25]
     """
     return over(decision.right, decision.without_gold)
 
 
 @_decision("false_evidence_rate", title="false evidence rate", undefined="every query has gold", better="lower")
-def false_evidence_rate(decision: Decision) -> Floats:
+def false_evidence_rate(decision: EvidenceDecision) -> Floats:
     """How often something is shown where there is nothing.
 
     Of the queries with nothing to find, the share for which something is returned. Lower is better.
@@ -152,14 +152,14 @@ def false_evidence_rate(decision: Decision) -> Floats:
     Reference: none; it is 1 − the recall of the empty decision.
 
     >>> import numpy as np
-    >>> false_evidence_rate(Decision(*map(np.array, ([1.0], [2.0], [4.0], [5.0])))).tolist()
+    >>> false_evidence_rate(EvidenceDecision(*map(np.array, ([1.0], [2.0], [4.0], [5.0])))).tolist()
     [0.75]
     """
     return over(decision.without_gold - decision.right, decision.without_gold)
 
 
 @_decision("empty_f1", title="F1", undefined="every query has gold, and none is answered with nothing")
-def empty_f1(decision: Decision) -> Floats:
+def empty_f1(decision: EvidenceDecision) -> Floats:
     """Harmonic mean of the precision and the recall of "no evidence here".
 
     One number for abstaining where there is nothing, and only there. Higher is better.
@@ -168,7 +168,7 @@ def empty_f1(decision: Decision) -> Floats:
     Reference: van Rijsbergen (1979), Information Retrieval, chapter 7.
 
     >>> import numpy as np
-    >>> empty_f1(Decision(*map(np.array, ([1.0], [2.0], [2.0], [4.0])))).tolist()
+    >>> empty_f1(EvidenceDecision(*map(np.array, ([1.0], [2.0], [2.0], [4.0])))).tolist()
     [0.5]
     """
     right, empty, without = (

@@ -22,7 +22,7 @@ from demur.items import ClusterId
 from demur.ranking_columns import RankingsBuilder
 from demur.rankings import Query, Rankings, query_name
 from demur.read.stream import Progress
-from demur.read.tables import NO_ROWS, Row, Table, missing_column, opened_table, role_names
+from demur.read.tables import NO_ROWS, FileTable, Row, missing_column, opened_table, role_names
 
 NEEDED = ("post_id", "criterion_id", "gold_ids")
 OPTIONAL = ("scores", "prob", "selected_ids", "fold")
@@ -236,7 +236,7 @@ def query_lists(
     return dict(lists)
 
 
-def _queries(table: Table, columns: Mapping[str, str], systems: Mapping[str, str]) -> Iterator[tuple[str, Query]]:
+def _queries(table: FileTable, columns: Mapping[str, str], systems: Mapping[str, str]) -> Iterator[tuple[str, Query]]:
     """Every query of every row, with its system."""
     layout, cells = Layout.of(table.header, columns, systems), Cells(table.joined_ids, table.text_only)
     for position, row in table.rows(layout.columns):

@@ -88,7 +88,9 @@ def evaluation_text(results: Results, width: int = _WIDE) -> str:
             lines += ["", *_paired(results, confidence, pair, width)]
     text = verdict(results)
     lines += ["", text.headline, *text.sentences, *text.failures]
-    lines += [f"left out: {shown(one.name)}: {why_skipped(results, one)}" for one in results.selective.skipped]
+    lines += [
+        f"left out: {shown(skipped.name)}: {why_skipped(results, skipped)}" for skipped in results.selective.skipped
+    ]
     return "\n".join([*lines, *warnings_text(worded_warnings(results))])
 
 

@@ -13,7 +13,7 @@ from demur.intervals import Interval
 from demur.quantities import Measure
 from demur.quantities.registry import COVERAGE, CUT
 from demur.report.names import Pair
-from demur.report.text import UNDEFINED, four, interval_text, shown_interval, title_of
+from demur.report.text import UNDEFINED, shown_interval, title_of
 from demur.report.verdict import REACHED_AT, UNDECIDED, Decision, decide
 from demur.results.table import Results
 
@@ -75,16 +75,6 @@ class Difference:
     def has_margin(self) -> bool:
         """Whether a margin can be tried: on a risk of both systems at the same coverage."""
         return self.panel == "risk" and (self.decision.winner is not None or self.decision.reason == UNDECIDED)
-
-    @property
-    def interval_text(self) -> str:
-        """The interval to three digits."""
-        return interval_text(self.interval)
-
-    @property
-    def shown(self) -> str:
-        """The difference to four digits."""
-        return four(self.estimate.value)
 
     @property
     def shares(self) -> tuple[str, str]:

@@ -72,9 +72,9 @@ def systems_of(results: Results) -> tuple[NamedSystem, ...]:
 def pairs_of(results: Results) -> tuple[Pair, ...]:
     """Every other system with the baseline; none where there is one system."""
     systems = systems_of(results)
-    base = next((one for one in systems if one.system == results.study.baseline), systems[0])
-    others = [one for one in systems if one is not base]
-    return tuple(Pair(one, base, *sorted((one, base), key=systems.index)) for one in others)
+    base = next((system for system in systems if system.system == results.study.baseline), systems[0])
+    others = [system for system in systems if system is not base]
+    return tuple(Pair(other, base, *sorted((other, base), key=systems.index)) for other in others)
 
 
 def isolated(name: str) -> str:
@@ -89,15 +89,17 @@ def isolated(name: str) -> str:
 
 def worded_warnings(results: Results) -> list[WordedWarning]:
     """The warnings in words, each with what it is about."""
-    return [WordedWarning(code=one.code, message=one.message(), where=_place(results, one)) for one in results.warnings]
+    return [
+        WordedWarning(code=each.code, message=each.message(), where=_where(results, each)) for each in results.warnings
+    ]
 
 
-def _place(results: Results, warning: ResultWarning) -> str:
+def _where(results: Results, warning: ResultWarning) -> str:
     """What a warning is about, in words."""
     about = warning.about
     if about.confidence is None:
         return warning.subject or (about.system or "")
-    words = {one.system: one.word for one in systems_of(results)} if len(results.systems) > 1 else {}
+    words = {system.system: system.word for system in systems_of(results)} if len(results.systems) > 1 else {}
     side = "difference" if about.minus else words.get(about.system or "", "")
     return f"{about.confidence}: {f'{side} {about.quantity or warning.subject}'.strip()}"
 

@@ -34,7 +34,7 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class PageKind:
     """One kind of page: the systems it sets side by side, the names one can switch between, scripts and their data."""
 
     task: Task
@@ -44,11 +44,11 @@ class Kind:
     data: Filling = lambda _: None
 
 
-_KINDS: dict[str, Kind] = {}
+_KINDS: dict[str, PageKind] = {}
 _SECTIONS: dict[str, dict[str, Section]] = {}
 
 
-def page_kind(kind: Kind) -> Kind:
+def page_kind(kind: PageKind) -> PageKind:
     """Register a kind of page."""
     _KINDS[kind.task] = kind
     return kind
@@ -67,7 +67,7 @@ def section(anchor: str, title: str, *, task: Task, order: int) -> Callable[[Fil
     return register
 
 
-def page_of(task: Task) -> tuple[Kind, list[Section]]:
+def page_of(task: Task) -> tuple[PageKind, list[Section]]:
     """The kind of page of a task, and its sections in order."""
     package = import_module(f"demur.report.{task}")
     for module in iter_modules(package.__path__):

@@ -41,7 +41,7 @@ def selective_study(
     """Everything a file records besides numbers, curves and warnings."""
     settings, plan, alignment = evaluation.settings, evaluation.plan, evaluation.alignment
     first = next(iter(alignment.systems.values()))
-    loss, several, request = loss_named(settings.loss), len(alignment.systems) > 1, settings.request
+    several, request = len(alignment.systems) > 1, settings.request
     cut = settings.cut(len(alignment.systems))
     return SelectiveStudy.model_validate(
         {
@@ -57,11 +57,7 @@ def selective_study(
             "clusters_included": alignment.included,
             "units": len(first),
             "intersection_only": alignment.intersection_only,
-            "loss": {
-                "name": loss.name,
-                "definition": loss.definition(first.instrument),
-                "raw_multiplier": loss.divisor(first.instrument),
-            },
+            "loss": _loss(settings.loss, first),
             "confidences": [*views],
             "skipped": [
                 {"name": name, "reason": reason, "system": system if several else None}
@@ -77,6 +73,11 @@ def selective_study(
             ],
         }
     )
+
+
+def _loss(name: str, items: Items) -> Json:
+    loss, instrument = loss_named(name), items.instrument
+    return {"name": name, "definition": loss.definition(instrument), "raw_multiplier": loss.divisor(instrument)}
 
 
 def input_of(items: Items) -> Input:

@@ -36,7 +36,7 @@ class Formula:
 
 
 @dataclass(frozen=True, slots=True)
-class Confidence:
+class PlainConfidence:
     """The confidence of each answered unit, in the order of the units, and how many nulls something stood in for."""
 
     values: list[float]
@@ -44,7 +44,7 @@ class Confidence:
     composite: bool = False
     share: bool = False
 
-    def rounded(self) -> Confidence:
+    def rounded(self) -> PlainConfidence:
         """Values that are equal on paper made equal."""
         values = [round(value, _DECIMALS) for value in self.values] if self.composite else self.values
         return replace(self, values=values, composite=False)
@@ -91,7 +91,7 @@ FORMULAS = {
 }
 
 
-def confidence(items: Items, name: str, calibration: Any = None) -> Confidence:
+def confidence(items: Items, name: str, calibration: Any = None) -> PlainConfidence:
     """The confidence of that name, by the parsed content of a calibration file where it needs one."""
     return _unrounded(items, name, calibration).rounded()
 
@@ -102,7 +102,7 @@ def is_confidence(items: Items, name: str) -> bool:
     return known or name.startswith(("calibrated:", "secondary:"))
 
 
-def _unrounded(items: Items, name: str, calibration: Any) -> Confidence:
+def _unrounded(items: Items, name: str, calibration: Any) -> PlainConfidence:
     """What is combined of several is rounded once, at the end."""
     if name in FORMULAS:
         return _by_formula(items, FORMULAS[name])
@@ -111,15 +111,15 @@ def _unrounded(items: Items, name: str, calibration: Any) -> Confidence:
     if name in ("calibrated", "verbalized_calibrated") or name.startswith("calibrated:"):
         return _by_calibration(items, name, calibration)
     if name in items.signals:
-        return Confidence(_signal(items, name, null=None)[0])
+        return PlainConfidence(_signal(items, name, null=None)[0])
     raise UserError(f"nobody knows how to recompute the confidence {shown(name)}")
 
 
-def _by_formula(items: Items, formula: Formula) -> Confidence:
+def _by_formula(items: Items, formula: Formula) -> PlainConfidence:
     columns = [_signal(items, name, _NULL_IN_A_VARIANT.get(name)) for name in formula.signals]
     values = [formula.value(*row) for row in zip(*(column for column, _ in columns), strict=True)]
     filled = {name: nulls for name, (_, nulls) in zip(formula.signals, columns, strict=True) if nulls}
-    return Confidence(values, filled, formula.composite, formula.share)
+    return PlainConfidence(values, filled, formula.composite, formula.share)
 
 
 def _signal(items: Items, name: str, null: float | None) -> tuple[list[float], int]:
@@ -140,7 +140,7 @@ def _signal(items: Items, name: str, null: float | None) -> tuple[list[float], i
     return values, nulls
 
 
-def _combined(items: Items, name: str, calibration: Any) -> Confidence:
+def _combined(items: Items, name: str, calibration: Any) -> PlainConfidence:
     inner, _, how = name.removeprefix("secondary:").rpartition(":")
     parts = inner.split("+")
     if len(parts) != _PAIR or how not in _COMBINE or any(part.startswith("secondary:") for part in parts):
@@ -148,10 +148,10 @@ def _combined(items: Items, name: str, calibration: Any) -> Confidence:
     left, right = (_unrounded(items, part, calibration) for part in parts)
     values = [_COMBINE[how](*pair) for pair in zip(left.values, right.values, strict=True)]
     share = any("calibrated" in part for part in parts)
-    return Confidence(values, {**left.filled, **right.filled}, composite=True, share=share)
+    return PlainConfidence(values, {**left.filled, **right.filled}, composite=True, share=share)
 
 
-def _by_calibration(items: Items, name: str, calibration: Any) -> Confidence:
+def _by_calibration(items: Items, name: str, calibration: Any) -> PlainConfidence:
     if calibration is None:
         raise UserError("needs --calibration")
     features, variant = fitted_on(calibration)
@@ -164,11 +164,11 @@ def _by_calibration(items: Items, name: str, calibration: Any) -> Confidence:
         raise UserError("needs another --calibration: the one given was fitted on something else")
     if variant is not None:
         given = confidence(items, variant)
-        return Confidence([calibrated(calibration, [value]) for value in given.values], given.filled, share=True)
+        return PlainConfidence([calibrated(calibration, [value]) for value in given.values], given.filled, share=True)
     columns: list[list[float]] = []
     filled: dict[str, int] = {}
     for feature in features:
         values, nulls = _signal(items, feature, SIGNALS[feature].cautious if feature in SIGNALS else None)
         columns.append([*map(_spoken, values)] if is_temperature and feature == _SPOKEN else values)
         filled |= {feature: nulls} if nulls else {}
-    return Confidence([calibrated(calibration, row) for row in zip(*columns, strict=True)], filled, share=True)
+    return PlainConfidence([calibrated(calibration, row) for row in zip(*columns, strict=True)], filled, share=True)

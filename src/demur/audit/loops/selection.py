@@ -27,7 +27,7 @@ class Shown(NamedTuple):
     hits: int
 
 
-class Bounds(NamedTuple):
+class PlainBounds(NamedTuple):
     """How few and how many ids may be shown."""
 
     k_min: int = 2
@@ -72,7 +72,7 @@ def empty_f1(rows: Rows) -> Number | None:
     return Fraction(2 * right, either) if either else None
 
 
-def shown_by(policy: str, scores: Sequence[float], bounds: Bounds) -> int:
+def shown_by(policy: str, scores: Sequence[float], bounds: PlainBounds) -> int:
     """How many ids a policy shows of a list with these scores: fixed:k, threshold:s, gap or elbow."""
     kind, _, parameter = policy.partition(":")
     low, high = bounds.of(len(scores))

@@ -33,7 +33,7 @@ class Point(NamedTuple):
     threshold: Any
 
 
-class Curve:
+class PlainCurve:
     """The operating points of rows; one that is not `anchored` is integrated from its first point, as some do."""
 
     def __init__(self, rows: Iterable[tuple[Number | None, Any]], *, anchored: bool = True) -> None:
@@ -43,9 +43,9 @@ class Curve:
         self.anchored = anchored
 
     @classmethod
-    def of(cls, rows: Curve | Iterable[tuple[Number | None, Any]]) -> Curve:
+    def of(cls, rows: PlainCurve | Iterable[tuple[Number | None, Any]]) -> PlainCurve:
         """A curve as it is, or the curve of rows."""
-        return rows if isinstance(rows, Curve) else cls(rows)
+        return rows if isinstance(rows, PlainCurve) else cls(rows)
 
     @cached_property
     def points(self) -> list[Point]:
@@ -60,10 +60,10 @@ class Curve:
         return points
 
     @cached_property
-    def oracle(self) -> Curve:
+    def oracle(self) -> PlainCurve:
         """The same losses in the best order: the smallest the most confident, no two alike."""
         ranked = [(loss, -rank) for rank, loss in enumerate(sorted(self.losses))]
-        return Curve([*ranked, *[(None, None)] * (len(self.rows) - len(ranked))], anchored=self.anchored)
+        return PlainCurve([*ranked, *[(None, None)] * (len(self.rows) - len(ranked))], anchored=self.anchored)
 
     @cached_property
     def areas(self) -> tuple[Fraction, Fraction]:
@@ -107,63 +107,63 @@ def hull(points: Sequence[Point]) -> list[Point]:
 
 def first_reaching(rows: Any, coverage: Fraction) -> Point | None:
     """The first operating point that reaches a coverage, None if none does."""
-    return next((point for point in Curve.of(rows).points if point.coverage >= coverage), None)
+    return next((point for point in PlainCurve.of(rows).points if point.coverage >= coverage), None)
 
 
-of_curve = partial(loop, of=Curve.of)
+of_curve = partial(loop, of=PlainCurve.of)
 
 
 @of_curve("cmax")
-def cmax(curve: Curve) -> Fraction:
+def cmax(curve: PlainCurve) -> Fraction:
     """The share of the units that is answered."""
     return Fraction(len(curve.losses), len(curve.rows)) if curve.rows else Fraction(0)
 
 
 @of_curve("risk")
-def risk(curve: Curve) -> Fraction | None:
+def risk(curve: PlainCurve) -> Fraction | None:
     """The mean loss of everything answered."""
     return ratio(Fraction(total(curve.losses)), Fraction(len(curve.losses)))
 
 
 @of_curve("risk@C")
-def risk_at(curve: Curve, coverage: Fraction) -> Fraction | None:
+def risk_at(curve: PlainCurve, coverage: Fraction) -> Fraction | None:
     """The selective risk of the first point that reaches a coverage."""
     point = first_reaching(curve, coverage)
     return None if point is None else point.risk
 
 
 @of_curve("aurc")
-def aurc(curve: Curve) -> Fraction:
+def aurc(curve: PlainCurve) -> Fraction:
     """Area under the selective risk."""
     return curve.areas[0]
 
 
 @of_curve("augrc")
-def augrc(curve: Curve) -> Fraction:
+def augrc(curve: PlainCurve) -> Fraction:
     """Area under the generalized risk."""
     return curve.areas[1]
 
 
 @of_curve("aurc@C")
-def aurc_at(curve: Curve, coverage: Fraction) -> Fraction:
+def aurc_at(curve: PlainCurve, coverage: Fraction) -> Fraction:
     """Area under the selective risk up to a coverage."""
     return curve.selective_area(curve.points, coverage)
 
 
 @of_curve("augrc@C")
-def augrc_at(curve: Curve, coverage: Fraction) -> Fraction:
+def augrc_at(curve: PlainCurve, coverage: Fraction) -> Fraction:
     """Area under the generalized risk up to a coverage."""
     return curve.generalized_area(curve.points, coverage)
 
 
 @of_curve("aurc_achievable")
-def aurc_achievable(curve: Curve) -> Fraction:
+def aurc_achievable(curve: PlainCurve) -> Fraction:
     """AURC over the vertices of the lower convex hull of the points."""
     return curve.selective_area(hull(curve.points))
 
 
 @of_curve("aurc_harmonic")
-def aurc_harmonic(curve: Curve) -> Fraction:
+def aurc_harmonic(curve: PlainCurve) -> Fraction:
     """AURC with the weights 1/i + … + 1/K for rank i, averaged over the orders of each plateau."""
     weights = [Fraction(0)]
     for rank in range(len(curve.losses), 0, -1):
@@ -177,14 +177,14 @@ def aurc_harmonic(curve: Curve) -> Fraction:
 
 
 @of_curve("aurc_sele")
-def aurc_sele(curve: Curve) -> Fraction:
+def aurc_sele(curve: PlainCurve) -> Fraction:
     """Each loss, times the share of the answers that are no more confident."""
     n = len(curve.answered)
     parts = [(u.loss or 0) * sum(other.confidence <= u.confidence for other in curve.answered) for u in curve.answered]
     return Fraction(total(parts)) / (len(curve.rows) * n) if n else Fraction(0)
 
 
-FORMULAS: dict[str, Callable[[Curve], Fraction | None]] = {
+FORMULAS: dict[str, Callable[[PlainCurve], Fraction | None]] = {
     "naurc": lambda curve: ratio(aurc(curve), cmax(curve)),
     "naugrc": lambda curve: ratio(augrc(curve), cmax(curve)),
     "aurc_optimal": lambda curve: aurc(curve.oracle),

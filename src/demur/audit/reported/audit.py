@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from demur.audit.reported.contexts import Known
-    from demur.audit.reported.names import Quantity
+    from demur.audit.reported.names import ReportedQuantity
 
 View = TypeVar("View")
 
@@ -56,22 +56,22 @@ class Audit(ABC, Generic[View]):
             raise UserError("there are no figures in it")
 
     @abstractmethod
-    def why_not(self, figure: Figure, quantity: Quantity) -> str | None:
+    def why_not(self, figure: Figure, quantity: ReportedQuantity) -> str | None:
         """Why a figure that has a known name cannot be recomputed."""
 
     @abstractmethod
-    def view(self, figure: Figure, quantity: Quantity) -> View:
+    def view(self, figure: Figure, quantity: ReportedQuantity) -> View:
         """What a figure is over."""
 
     @abstractmethod
-    def value(self, quantity: Quantity, view: View) -> float | None:
+    def value(self, quantity: ReportedQuantity, view: View) -> float | None:
         """What a figure is in a view."""
 
     @abstractmethod
-    def other_ways(self, quantity: Quantity, view: View) -> Iterator[tuple[str, float | None]]:
+    def other_ways(self, quantity: ReportedQuantity, view: View) -> Iterator[tuple[str, float | None]]:
         """What known other ways of computing would give, the likelier first."""
 
-    def last_resort(self, quantity: Quantity, view: View, reported: Any) -> str | None:  # noqa: ARG002
+    def last_resort(self, quantity: ReportedQuantity, view: View, reported: Any) -> str | None:  # noqa: ARG002
         """What may be wrong where no other way of computing explains a figure."""
         return None
 
@@ -96,7 +96,7 @@ class Audit(ABC, Generic[View]):
         """How to say which of the data a section is about."""
         return ""
 
-    def expected(self, quantity: Quantity, view: View) -> Expected:
+    def expected(self, quantity: ReportedQuantity, view: View) -> Expected:
         """What the data give for a figure."""
         exact, share = quantity.name in self.counts, quantity.name not in self.unbounded
         return Expected(self.value(quantity, view), exact=exact and quantity.spread is None, share=share)
@@ -126,7 +126,7 @@ class Audit(ABC, Generic[View]):
         name = next((name for name in reversed(figure.path) if not name.isdecimal()), figure.path[-1])
         return f"no known figure is called {shown(name)}"
 
-    def _why_not(self, figure: Figure, quantity: Quantity) -> str | None:
+    def _why_not(self, figure: Figure, quantity: ReportedQuantity) -> str | None:
         if quantity.name != "skip_no_positives" and isinstance(figure.value, (str, bool)):
             return "not a number"
         return self.why_not(figure, quantity)

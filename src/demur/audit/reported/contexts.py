@@ -12,7 +12,7 @@ from demur.audit.reported.names import (
     AVERAGINGS,
     SPREADS,
     Averaging,
-    Quantity,
+    ReportedQuantity,
     Spread,
     plain_name,
     quantity_at,
@@ -101,7 +101,7 @@ class Context:
     fold, `stem` (such as recall@K) for a depth or a coverage; `stranger` is the first name nobody knows.
     """
 
-    quantity: Quantity | None = None
+    quantity: ReportedQuantity | None = None
     system: str | None = None
     confidence: str | None = None
     population: Population | None = None
@@ -152,7 +152,7 @@ class Context:
     def usual(self, known: Known) -> Context:
         """The same, with an area that still waits for its coverage cut at the usual one."""
         if self.quantity is None and self.stem in _AREAS and known.usual_coverage is not None:
-            return replace(self, quantity=Quantity(self.stem, known.usual_coverage))
+            return replace(self, quantity=ReportedQuantity(self.stem, known.usual_coverage))
         return self
 
     @property

@@ -17,7 +17,7 @@ from demur.audit.reported.names import AT_DEPTH
 if TYPE_CHECKING:
     from demur.audit.loops.ranking import Ranked
     from demur.audit.loops.selection import Shown
-    from demur.audit.reported.names import Quantity
+    from demur.audit.reported.names import ReportedQuantity
     from demur.rankings import Query
 
 Column = Literal["ranking", "prob", "selected", "fold"]
@@ -58,7 +58,7 @@ Loop = Callable[[Sequence[Any]], Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Measure:
+class ReportedMeasure:
     """A loop over one column of the queries (all of it if None), and the loops it is mistaken for.
 
     One that is `of_population` is over the queries its section is about, any other over all.
@@ -75,7 +75,7 @@ class Measure:
         return queries if column in (None, "fold") else [getattr(query, str(column)) for query in queries]
 
 
-def measure_of(quantity: Quantity) -> Measure:
+def measure_of(quantity: ReportedQuantity) -> ReportedMeasure:
     """How a figure of queries is recomputed."""
     if quantity.name in AT_DEPTH:
         return _at_depth(quantity.name, quantity.depth)
@@ -83,13 +83,15 @@ def measure_of(quantity: Quantity) -> Measure:
         return _count(quantity.name)
     if quantity.name in SELECTION:
         loop, otherwise = LOOPS[quantity.name], _OTHER_SELECTIONS.get(quantity.name, {})
-        return Measure(loop, otherwise, "selected", of_population=True)
+        return ReportedMeasure(loop, otherwise, "selected", of_population=True)
     if quantity.name == "has_evidence_rate":
-        return Measure(_rate, {"the rate of queries without evidence": lambda queries: _less(1, _rate(queries))})
+        return ReportedMeasure(
+            _rate, {"the rate of queries without evidence": lambda queries: _less(1, _rate(queries))}
+        )
     return _of_probability(quantity)
 
 
-def is_of_queries(quantity: Quantity) -> bool:
+def is_of_queries(quantity: ReportedQuantity) -> bool:
     """Whether a figure is one of rankings."""
     known = quantity.name in (*AT_DEPTH, *COUNTS, *SELECTION, "has_evidence_rate", "skip_no_positives")
     return known or quantity.name in ("auroc", "auprc", "ece", "tpr@fpr=F", "threshold@fpr=F")
@@ -122,7 +124,7 @@ _EFFECTIVE = {
 }
 
 
-def _at_depth(figure: str, k: int) -> Measure:
+def _at_depth(figure: str, k: int) -> ReportedMeasure:
     loop = LOOPS[figure]
     otherwise: dict[str, Loop] = {
         way: partial(_mean_worth, worth, k) for way, worth in _OTHER_WORTHS.get(figure, {}).items()
@@ -136,7 +138,7 @@ def _at_depth(figure: str, k: int) -> Measure:
     otherwise["queries without gold counted as 1, not 0"] = lambda rows: mean(
         (loop([row], k) or 0) if row.gold else 1 for row in rows
     )
-    return Measure(lambda rows: loop(rows, k), otherwise, "ranking", of_population=True)
+    return ReportedMeasure(lambda rows: loop(rows, k), otherwise, "ranking", of_population=True)
 
 
 def _mean_worth(worth: Callable[[Ranked, int], Any], k: int, rows: Sequence[Ranked]) -> Any:
@@ -180,7 +182,7 @@ _OTHER_SELECTIONS: dict[str, dict[str, Loop]] = {
 }
 
 
-def _of_probability(quantity: Quantity) -> Measure:
+def _of_probability(quantity: ReportedQuantity) -> ReportedMeasure:
     """A figure of (probability, has evidence)."""
     target, bins, auroc = quantity.number, quantity.depth, partial(detection, "auroc")
     tpr, cut = partial(_at_target, target, 1), partial(_at_target, target, 0)
@@ -215,7 +217,7 @@ def _of_probability(quantity: Quantity) -> Measure:
             | {f"{other} bins": partial(_ece, other, forecasts.equal_width) for other in _OTHER_BINS},
         ),
     }
-    return Measure(*loops[quantity.name], column="prob")
+    return ReportedMeasure(*loops[quantity.name], column="prob")
 
 
 def _at_target(target: Fraction, which: int, rows: Sequence[Any], *, all_points: bool = True) -> Any:
@@ -245,7 +247,7 @@ COUNTS: dict[str, Loop] = {
 _OF_SECTION = ("queries_evaluated", "queries")
 
 
-def _count(figure: str) -> Measure:
+def _count(figure: str) -> ReportedMeasure:
     others = {f"it is the count {name}": loop for name, loop in COUNTS.items() if name not in (figure, *_OF_SECTION)}
     column: Column | None = "fold" if figure == "folds" else None
-    return Measure(COUNTS[figure], others, column, of_population=figure in _OF_SECTION)
+    return ReportedMeasure(COUNTS[figure], others, column, of_population=figure in _OF_SECTION)

@@ -15,8 +15,8 @@ from demur.audit.figures import Expected, Finding, Printed, key_of, not_recognis
 from demur.audit.loops.registry import mean
 from demur.audit.reported.audit import Audit, Figure
 from demur.audit.reported.contexts import Known
-from demur.audit.reported.measures import COUNTS, Judged, Measure, is_of_queries, measure_of
-from demur.audit.reported.names import AT_DEPTH, Quantity, quantity_named
+from demur.audit.reported.measures import COUNTS, Judged, ReportedMeasure, is_of_queries, measure_of
+from demur.audit.reported.names import AT_DEPTH, ReportedQuantity, quantity_named
 from demur.errors import UserError, shown
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def audited_retrieval(queries: Mapping[str, Sequence[Query]], content: Any) -> l
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class QueryView:
     """One system's queries: all or those with gold, of all criteria and folds or of one, pooled or averaged."""
 
     system: str
@@ -56,7 +56,7 @@ class View:
     fold: str | None = None
 
 
-class OfQueries(Audit[View]):
+class OfQueries(Audit[QueryView]):
     """A reported file, and the queries of every system, judged once."""
 
     of_the_data = "system"
@@ -65,7 +65,7 @@ class OfQueries(Audit[View]):
 
     def __init__(self, queries: Mapping[str, Sequence[Query]], content: Any) -> None:
         self._judged = {system: [*map(Judged.of, rows)] for system, rows in queries.items()}
-        self._values: dict[tuple[Quantity, View], float | None] = {}
+        self._values: dict[tuple[ReportedQuantity, QueryView], float | None] = {}
         self.systems = tuple(self._judged)
         everything = [query for judged in self._judged.values() for query in judged]
         criteria = frozenset(query.criterion for query in everything)
@@ -76,7 +76,7 @@ class OfQueries(Audit[View]):
         """The option that names a system."""
         return f"; say which column it is with --system {name}=COLUMN"
 
-    def value(self, quantity: Quantity, view: View) -> float | None:
+    def value(self, quantity: ReportedQuantity, view: QueryView) -> float | None:
         """What a figure is in a view, by its definition."""
         if (quantity, view) not in self._values:
             measure = measure_of(quantity)
@@ -85,7 +85,7 @@ class OfQueries(Audit[View]):
             self._values[quantity, view] = int(value or 0) if is_count else value
         return self._values[quantity, view]
 
-    def _over(self, measure: Measure, loop: Loop, view: View) -> float | None:
+    def _over(self, measure: ReportedMeasure, loop: Loop, view: QueryView) -> float | None:
         """What a loop gives in a view; a criterion or a fold without queries of the population has no part in it."""
         seen = [
             query
@@ -100,7 +100,7 @@ class OfQueries(Audit[View]):
         values = [_averaged(measure, loop, group, view) for group in groups]
         return _mean(values) if view.spread == "mean" else _deviation(values, view.ddof)
 
-    def why_not(self, figure: Figure, quantity: Quantity) -> str | None:
+    def why_not(self, figure: Figure, quantity: ReportedQuantity) -> str | None:
         """Why a figure cannot be recomputed, or None."""
         context = figure.context
         if not is_of_queries(quantity):
@@ -114,7 +114,7 @@ class OfQueries(Audit[View]):
             return self._unplaced(context)
         return None if quantity.name == _FLAG else self._missing(context, measure_of(quantity))
 
-    def _missing(self, context: Context, measure: Measure) -> str | None:
+    def _missing(self, context: Context, measure: ReportedMeasure) -> str | None:
         """What a figure needs and the data or the file do not say."""
         candidates = self.systems if context.system is None else (context.system,)
         for column in (measure.column, "fold" if context.spread == "std" else None):
@@ -135,7 +135,7 @@ class OfQueries(Audit[View]):
             return f"it needs a column {column}, and the data have none"
         return f"{missing} of {len(judged)} queries have no {column}" if missing else None
 
-    def _system(self, context: Context, measure: Measure) -> str | None:
+    def _system(self, context: Context, measure: ReportedMeasure) -> str | None:
         """The system of a figure; where none is named, the only one with such a column, or the first of equals."""
         column = measure.column
         if context.system is not None or column is None:
@@ -154,10 +154,10 @@ class OfQueries(Audit[View]):
         systems, name = ", ".join(map(shown, self.systems)), shown(context.stranger)
         return f"no system of the data is called {name} (there are: {systems}){self.way_out(name)}"
 
-    def view(self, figure: Figure, quantity: Quantity) -> View:
+    def view(self, figure: Figure, quantity: ReportedQuantity) -> QueryView:
         """The queries a figure is over; a mean of what is one lot of queries is the figure itself."""
         context, measure = figure.context, measure_of(quantity)
-        view = View(
+        view = QueryView(
             self._system(context, measure) or self.systems[0],
             averaging="micro" if quantity.name in COUNTS else context.averaging or "micro",
             spread=context.spread if self.known.folds and context.fold is None else None,
@@ -166,22 +166,22 @@ class OfQueries(Audit[View]):
         )
         return replace(view, population=self._population(figure, view)) if measure.of_population else view
 
-    def _population(self, figure: Figure, view: View) -> Population:
+    def _population(self, figure: Figure, view: QueryView) -> Population:
         """All queries or those with gold: by the name of a section, a flag, or how many were evaluated."""
-        if figure.context.population is not None or figure.context.quantity == Quantity("queries"):
+        if figure.context.population is not None or figure.context.quantity == ReportedQuantity("queries"):
             return figure.context.population or "all"  # a bare number of queries is not said to be of those evaluated
         skips = self.holders.nearest(figure.path, _FLAG, _flag)
         if skips is None:
             evaluated = self.holders.nearest(figure.path, "evaluated", _evaluated)
             one_lot = replace(view, spread=None, averaging="micro")
-            with_gold = self.value(Quantity("queries_with_positives"), one_lot)
-            skips = evaluated == with_gold != self.value(Quantity("queries_total"), one_lot)
+            with_gold = self.value(ReportedQuantity("queries_with_positives"), one_lot)
+            skips = evaluated == with_gold != self.value(ReportedQuantity("queries_total"), one_lot)
         return "positives" if skips else "all"
 
     def flag(self, figure: Figure) -> Finding | None:
         """Whether queries without gold were left out: the section's name says so, or else the figures beside it."""
         key, flag, text = key_of(figure.path), figure.value, "true" if figure.value else "false"
-        if figure.context.quantity != Quantity(_FLAG):
+        if figure.context.quantity != ReportedQuantity(_FLAG):
             return None
         if figure.context.population is not None:
             truth, cause = figure.context.population == "positives", "the section's name says otherwise"
@@ -208,11 +208,11 @@ class OfQueries(Audit[View]):
                     votes[population] += expected.agrees(figure.value)
         return votes
 
-    def _tells_populations_apart(self, figure: Figure, quantity: Quantity) -> bool:
+    def _tells_populations_apart(self, figure: Figure, quantity: ReportedQuantity) -> bool:
         known = isinstance(figure.value, Printed) and self.why_not(figure, quantity) is None
         return known and quantity.name not in (_FLAG, "queries") and measure_of(quantity).of_population
 
-    def other_ways(self, quantity: Quantity, view: View) -> Iterator[tuple[str, float | None]]:
+    def other_ways(self, quantity: ReportedQuantity, view: QueryView) -> Iterator[tuple[str, float | None]]:
         """What known other ways would give, by what they are, the likelier first."""
         measure = measure_of(quantity)
         for population, named in _POPULATIONS.items():
@@ -228,7 +228,9 @@ class OfQueries(Audit[View]):
         if quantity.name in AT_DEPTH:
             yield from self._neighbours(quantity, view)
 
-    def _other_averages(self, quantity: Quantity, measure: Measure, view: View) -> Iterator[tuple[str, View]]:
+    def _other_averages(
+        self, quantity: ReportedQuantity, measure: ReportedMeasure, view: QueryView
+    ) -> Iterator[tuple[str, QueryView]]:
         if view.spread == "std":
             yield "ddof 1: divided by one fold less", replace(view, ddof=1)
             if measure.of_population:
@@ -242,7 +244,7 @@ class OfQueries(Audit[View]):
         elif view.criterion is None and quantity.name not in COUNTS:
             yield "macro: the mean over criteria, not pairs pooled", replace(view, averaging="macro")
 
-    def _neighbours(self, quantity: Quantity, view: View) -> Iterator[tuple[str, float | None]]:
+    def _neighbours(self, quantity: ReportedQuantity, view: QueryView) -> Iterator[tuple[str, float | None]]:
         """The same figure at another depth, from the nearest, and the others at the same one."""
         depths = {*_USUAL_DEPTHS, *(quantity.depth + step for step in range(-3, 4))}
         nearest = sorted(depths, key=lambda depth: (abs(depth - quantity.depth), depth))
@@ -251,7 +253,7 @@ class OfQueries(Audit[View]):
             if other != quantity:
                 yield f"it is {other}", self.value(other, view)
 
-    def last_resort(self, quantity: Quantity, view: View, reported: Any) -> str | None:  # noqa: ARG002
+    def last_resort(self, quantity: ReportedQuantity, view: QueryView, reported: Any) -> str | None:  # noqa: ARG002
         """Where no list of the data reaches as deep as a figure looks."""
         longest = max((len(query.ranking.hits) for query in self._judged[view.system]), default=0)
         too_short = quantity.name in AT_DEPTH and longest < quantity.depth
@@ -259,14 +261,18 @@ class OfQueries(Audit[View]):
 
 
 def _flag(name: str, value: Any) -> bool | None:
-    return value if isinstance(value, bool) and quantity_named(name) == Quantity(_FLAG) else None
+    return value if isinstance(value, bool) and quantity_named(name) == ReportedQuantity(_FLAG) else None
 
 
 def _evaluated(name: str, value: Any) -> float | None:
-    return value.value if isinstance(value, Printed) and quantity_named(name) == Quantity("queries_evaluated") else None
+    return (
+        value.value
+        if isinstance(value, Printed) and quantity_named(name) == ReportedQuantity("queries_evaluated")
+        else None
+    )
 
 
-def _averaged(measure: Measure, loop: Loop, queries: Sequence[Judged], view: View) -> float | None:
+def _averaged(measure: ReportedMeasure, loop: Loop, queries: Sequence[Judged], view: QueryView) -> float | None:
     macro = view.averaging == "macro"
     groups = _groups(queries, lambda query: query.criterion) if macro else [queries]
     values = [None if None in (rows := measure.rows(group)) else loop(rows) for group in groups]

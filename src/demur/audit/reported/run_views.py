@@ -11,13 +11,13 @@ from demur.audit.loops import LOOPS, family
 from demur.audit.loops.confidence import FORMULAS, confidence, is_confidence
 from demur.audit.loops.draws import joint_replicates
 from demur.audit.loops.rows import LOSSES, by_cluster, forecast_rows, selective_rows
-from demur.audit.loops.selective import Curve, first_reaching
+from demur.audit.loops.selective import PlainCurve, first_reaching
 from demur.errors import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
-    from demur.audit.reported.names import Quantity
+    from demur.audit.reported.names import ReportedQuantity
     from demur.items import Items
 
 UNRANKED = frozenset(("cmax", "risk", "aurc_optimal", "augrc_optimal", "aurc_random", "augrc_random"))
@@ -36,7 +36,7 @@ _SEED = 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class RunView:
     """One system's units under one confidence and loss, counted as the definitions do or as others are known to.
 
     `shared` counts only participants that succeeded in every run; `minus` is the system a difference subtracts; `draws`
@@ -66,7 +66,7 @@ class Runs:
         self._calibration, self.resamples = calibration, resamples
         self._made, self.curve, self.drawn = cache(self._confidence), cache(self._curve), cache(self._drawn)
 
-    def items(self, view: View) -> Items:
+    def items(self, view: RunView) -> Items:
         """The facts a view counts."""
         return (self._shared if view.shared else self.own)[view.system]
 
@@ -81,10 +81,10 @@ class Runs:
 
     def usual_confidence(self, system: str) -> str:
         """What ranks the answers where nothing is said."""
-        served = (name for name in FORMULAS if isinstance(self.confidence(View(system, name)), list))
+        served = (name for name in FORMULAS if isinstance(self.confidence(RunView(system, name)), list))
         return next(served, _USUAL_CONFIDENCE)
 
-    def confidence(self, view: View) -> list[float] | str:
+    def confidence(self, view: RunView) -> list[float] | str:
         """The confidence of each answered unit, or why it cannot be recomputed; no name, no ranking."""
         return self._made(view.system, view.confidence, view.shared)
 
@@ -95,11 +95,11 @@ class Runs:
         except UserError as error:
             return str(error)
 
-    def _rows(self, view: View) -> list[Any]:
+    def _rows(self, view: RunView) -> list[Any]:
         given = self.confidence(view)
         return selective_rows(self.items(view), given if isinstance(given, list) else [], view.loss)
 
-    def _curve(self, view: View) -> Curve:
+    def _curve(self, view: RunView) -> PlainCurve:
         rows, failed = self._rows(view), self.own[view.system].failed
         answers, abstained = [row for row in rows if row.loss is not None], [row for row in rows if row.loss is None]
         if view.ties_broken:
@@ -107,9 +107,9 @@ class Runs:
             answers = [row._replace(confidence=-rank) for rank, row in enumerate(ranked)]
         if view.failed_too:
             abstained += [(None, None)] * (len(failed) * len(self.items(view).item_names))
-        return Curve(answers if view.answered_only else answers + abstained, anchored=view.anchored)
+        return PlainCurve(answers if view.answered_only else answers + abstained, anchored=view.anchored)
 
-    def value(self, quantity: Quantity, view: View) -> float | None:
+    def value(self, quantity: ReportedQuantity, view: RunView) -> float | None:
         """What a figure is in a view; None of what a run cannot serve."""
         if view.minus is not None:
             sides = [self.value(quantity, replace(view, system=name, minus=None)) for name in (view.system, view.minus)]
@@ -128,12 +128,12 @@ class Runs:
             value = _selective(quantity, self.curve(view))
         return None if value is None else float(value)
 
-    def _drawn(self, view: View, wanted: Collection[Quantity]) -> dict[Quantity, list[float | None]]:
+    def _drawn(self, view: RunView, wanted: Collection[ReportedQuantity]) -> dict[ReportedQuantity, list[float | None]]:
         """Figures of a view in each replicate of our own."""
         sides = [self._clusters(replace(view, system=name)) for name in (view.system, view.minus) if name is not None]
 
-        def numbers(*rows: Any) -> dict[Quantity, float | None]:
-            curves = [*map(Curve, rows)]
+        def numbers(*rows: Any) -> dict[ReportedQuantity, float | None]:
+            curves = [*map(PlainCurve, rows)]
             each = {quantity: [_selective(quantity, curve) for curve in curves] for quantity in wanted}
             return {
                 quantity: None if None in side else float(side[0] - sum(side[1:])) for quantity, side in each.items()
@@ -142,12 +142,12 @@ class Runs:
         replicates = joint_replicates(sides, numbers, _SEED, self.resamples)
         return {quantity: [values[quantity] for values in replicates] for quantity in wanted}
 
-    def _clusters(self, view: View) -> list[list[Any]]:
+    def _clusters(self, view: RunView) -> list[list[Any]]:
         rows = self._rows(view)
         return [[row] for row in rows] if view.single_units else by_cluster(self.items(view), rows)
 
 
-def _selective(quantity: Quantity, curve: Curve) -> Any:
+def _selective(quantity: ReportedQuantity, curve: PlainCurve) -> Any:
     if not quantity.achieved:
         return LOOPS[quantity.name](curve, *([quantity.number] if "@" in quantity.name else []))
     if quantity.name == "risk@C":

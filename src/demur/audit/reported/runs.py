@@ -20,8 +20,8 @@ from demur.audit.reported.audit import Audit, Figure
 from demur.audit.reported.contexts import Known
 from demur.audit.reported.intervals import expected_end, expected_error
 from demur.audit.reported.measures import measure_of
-from demur.audit.reported.names import Quantity, plain_name, quantity_named
-from demur.audit.reported.run_views import CALIBRATION, COUNTS, SELECTIVE, UNRANKED, Runs, View
+from demur.audit.reported.names import ReportedQuantity, plain_name, quantity_named
+from demur.audit.reported.run_views import CALIBRATION, COUNTS, SELECTIVE, UNRANKED, Runs, RunView
 from demur.errors import UserError, shown
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def audited_runs(
     return OfRuns(Runs(runs, calibration, resamples), content).findings()
 
 
-class OfRuns(Audit[View]):
+class OfRuns(Audit[RunView]):
     """A reported file, and the runs it is about."""
 
     of_the_data = "run"
@@ -70,11 +70,11 @@ class OfRuns(Audit[View]):
     def _is_confidence(self, name: str) -> bool:
         return quantity_named(name) is None and self._runs.is_confidence(name)
 
-    def value(self, quantity: Quantity, view: View) -> float | None:
+    def value(self, quantity: ReportedQuantity, view: RunView) -> float | None:
         """What a figure is in a view."""
         return self._runs.value(quantity, view)
 
-    def expected(self, quantity: Quantity, view: View) -> Expected:
+    def expected(self, quantity: ReportedQuantity, view: RunView) -> Expected:
         """What the data give for a figure; what is made of draws may be off by their Monte-Carlo error."""
         if view.draws is None:
             return super().expected(quantity, view)
@@ -88,13 +88,13 @@ class OfRuns(Audit[View]):
             return Expected(None)
         return expected_end(values, _SHARES[view.draws], self._recorded)
 
-    def last_resort(self, quantity: Quantity, view: View, reported: Any) -> str | None:
+    def last_resort(self, quantity: ReportedQuantity, view: RunView, reported: Any) -> str | None:
         """Whether an interval was made of single units."""
         if view.draws is None or not self.expected(quantity, replace(view, single_units=True)).agrees(reported):
             return None
         return "items resampled, not participants"
 
-    def why_not(self, figure: Figure, quantity: Quantity) -> str | None:
+    def why_not(self, figure: Figure, quantity: ReportedQuantity) -> str | None:
         """Why a figure cannot be recomputed, or None."""
         context, runs = figure.context, ", ".join(map(shown, self._runs.own))
         if quantity.name not in SELECTIVE | CALIBRATION | self.counts:
@@ -109,7 +109,7 @@ class OfRuns(Audit[View]):
             return f"it does not say which run it is of: {runs}; name one or give --mode"
         return self._unserved(quantity, self.view(figure, quantity))
 
-    def _undrawn(self, quantity: Quantity, draws: str) -> str | None:
+    def _undrawn(self, quantity: ReportedQuantity, draws: str) -> str | None:
         """Why something made of draws cannot be recomputed."""
         if quantity.name not in SELECTIVE or quantity.achieved:
             return f"no draws are made of {quantity}"
@@ -118,7 +118,7 @@ class OfRuns(Audit[View]):
         common = self._paired and "@" in quantity.name and quantity.number == self.known.usual_coverage
         return "the common coverage is another in every draw, which is not repeated here" if common else None
 
-    def _unserved(self, quantity: Quantity, view: View) -> str | None:
+    def _unserved(self, quantity: ReportedQuantity, view: RunView) -> str | None:
         """Why a figure of a run that is named cannot be recomputed."""
         given = self._runs.confidence(view)
         if quantity.name in self.counts:
@@ -132,7 +132,7 @@ class OfRuns(Audit[View]):
         outside = quantity.name in CALIBRATION - {"auroc", "auprc"} and not all(0 <= value <= 1 for value in given)
         return f"{shown(view.confidence)} is not a probability" if outside else None
 
-    def _system(self, figure: Figure, quantity: Quantity) -> str | None:
+    def _system(self, figure: Figure, quantity: ReportedQuantity) -> str | None:
         """The run a figure is of: named by its path or beside it, or the first of runs that agree on it."""
         if figure.context.difference:
             return self._sides[1] if len(self._sides) == len(_SIDES) else None
@@ -146,18 +146,18 @@ class OfRuns(Audit[View]):
         named = plain_name(name) in ("mode", "system", "run", "run_id") and isinstance(value, str)
         return self.known.system(value) if named else None
 
-    def view(self, figure: Figure, quantity: Quantity) -> View:
+    def view(self, figure: Figure, quantity: ReportedQuantity) -> RunView:
         """The run, the confidence and the loss a figure is of."""
         return self._view_of(self._system(figure, quantity) or self._sides[0], figure, quantity)
 
-    def _view_of(self, system: str, figure: Figure, quantity: Quantity) -> View:
+    def _view_of(self, system: str, figure: Figure, quantity: ReportedQuantity) -> RunView:
         named = figure.context.confidence or self.holders.nearest(figure.path, "confidence", _named_confidence)
         usual = "" if quantity.name in UNRANKED else self._runs.usual_confidence(system)
         minus = self._sides[0] if figure.context.difference else None
         loss = self.holders.nearest(figure.path, "loss", _named_loss) or "abs_norm"
-        return View(system, named or usual, loss, shared=self._paired, minus=minus, draws=figure.context.draws)
+        return RunView(system, named or usual, loss, shared=self._paired, minus=minus, draws=figure.context.draws)
 
-    def other_ways(self, quantity: Quantity, view: View) -> Iterator[tuple[str, float | None]]:
+    def other_ways(self, quantity: ReportedQuantity, view: RunView) -> Iterator[tuple[str, float | None]]:
         """What known other ways would give, by what they are, the likelier first."""
         if view.draws is not None:
             return
@@ -174,10 +174,12 @@ class OfRuns(Audit[View]):
             rows = [] if isinstance(given, str) else forecast_rows(self._runs.items(view), given)
             yield from ((way, loop(rows)) for way, loop in measure_of(quantity).otherwise.items())
 
-    def _other_figures(self, quantity: Quantity, view: View) -> Iterator[tuple[str, tuple[Quantity, View]]]:
+    def _other_figures(
+        self, quantity: ReportedQuantity, view: RunView
+    ) -> Iterator[tuple[str, tuple[ReportedQuantity, RunView]]]:
         if quantity.name in COUNTS:
             others = (figure for figure in COUNTS if figure != quantity.name)
-            yield from ((f"it is the count {figure}", (Quantity(figure), view)) for figure in others)
+            yield from ((f"it is the count {figure}", (ReportedQuantity(figure), view)) for figure in others)
             return
         for name in FORMULAS:
             if quantity.name not in UNRANKED and name != view.confidence:
@@ -185,7 +187,7 @@ class OfRuns(Audit[View]):
         if quantity.name in SELECTIVE and not quantity.achieved:
             yield from ((f"it is {other}", (other, view)) for other in _neighbours(quantity))
 
-    def _other_counts(self, view: View) -> Iterator[tuple[str, View]]:
+    def _other_counts(self, view: RunView) -> Iterator[tuple[str, RunView]]:
         yield "abstentions left out of the denominator", replace(view, answered_only=True)
         yield _SHORT, replace(view, anchored=False)
         yield "ties broken: each unit an operating point", replace(view, ties_broken=True)
@@ -197,7 +199,7 @@ class OfRuns(Audit[View]):
             shared = "only the participants in every run"
             yield everyone if view.shared else shared, replace(view, shared=not view.shared)
 
-    def _other_losses(self, view: View) -> Iterator[tuple[str, View]]:
+    def _other_losses(self, view: RunView) -> Iterator[tuple[str, RunView]]:
         items = self._runs.own[view.system]
         for loss in LOSSES:
             if (loss, view.loss) == ("abs", "abs_norm") and items.instrument is not None:
@@ -208,12 +210,12 @@ class OfRuns(Audit[View]):
                 yield way, replace(view, loss=loss)
 
 
-def _neighbours(quantity: Quantity) -> Iterator[Quantity]:
+def _neighbours(quantity: ReportedQuantity) -> Iterator[ReportedQuantity]:
     """The figures one is mistaken for: at another coverage, the nearest first, or of another quantity."""
     if quantity.name.endswith("@C"):
         tenths = sorted((Fraction(n, 10) for n in range(1, 11)), key=lambda at: abs(at - quantity.number))
         yield from (quantity.at(at) for at in tenths if at != quantity.number)
-    yield from (Quantity(figure) for figure in _NEIGHBOURS if figure != quantity.name)
+    yield from (ReportedQuantity(figure) for figure in _NEIGHBOURS if figure != quantity.name)
 
 
 def _sides(runs: Mapping[str, Items], content: Any) -> list[str]:

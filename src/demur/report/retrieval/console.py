@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from demur.errors import shown
+from demur.inference.estimates import Estimate
 from demur.inference.key import Group
 from demur.report.console import warnings_text
 from demur.report.retrieval.detection import detection_rows, thresholds
@@ -27,14 +28,9 @@ from demur.report.retrieval.rankings import ranking_keys
 from demur.report.retrieval.sentences import side_of_zero, verdict
 from demur.report.retrieval.shown import selections_of
 from demur.report.text import with_interval
+from demur.results.study import RetrievalSystem
+from demur.results.table import Results
 from demur.text_table import table
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from demur.inference.estimates import Estimate
-    from demur.results.study import RetrievalSystem
-    from demur.results.table import Results
 
 _RULES = {"threshold": "by the gate's threshold", "selected_ids": "by the selection", "ranked_ids": "by the list"}
 _MOST_BREACHES = 5

@@ -3,36 +3,22 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
 from demur.inference.key import Group, Key
 from demur.report.retrieval.places import primary_depth, title
-from demur.report.sections import section
+from demur.report.sections import Content, section
 from demur.report.shading import FEW, ShadedCell, shade
 from demur.report.text import UNDEFINED
-
-if TYPE_CHECKING:
-    from demur.results.study import CriterionCounts
-    from demur.results.table import Results
-
-    Row = tuple[CriterionCounts, list[ShadedCell]]
+from demur.results.study import CriterionCounts
+from demur.results.table import Results
 
 _MOST_CRITERIA = 200
 _HEATED = ("recall", "mrr", "map", "ndcg")
 
 
-@dataclass(frozen=True, slots=True)
-class Criteria:
-    """Columns and rows of each system's heat map, how many criteria are left out, and how many queries are few."""
-
-    tables: list[tuple[list[str], list[Row]]]
-    more: int
-    few: int = FEW
-
-
 @section("criteria", "By criterion", task="retrieval", order=40)
-def criteria(results: Results) -> Criteria:
+def criteria(results: Results) -> Content:
     """Pooled numbers at the depth of the verdict, and the AUROC where there is a probability."""
     listed, tables = results.retrieval.criteria[:_MOST_CRITERIA], []
     for system in results.systems:
@@ -40,7 +26,7 @@ def criteria(results: Results) -> Criteria:
         present = [key for key in (*keys, Key(system, "auroc", "prob")) if results.get(key) is not None]
         rows = [(criterion, [_cell(results, key, criterion) for key in present]) for criterion in listed]
         tables.append(([title(key) for key in present], rows))
-    return Criteria(tables, len(results.retrieval.criteria) - len(listed))
+    return {"tables": tables, "more": len(results.retrieval.criteria) - len(listed), "few": FEW}
 
 
 def _cell(results: Results, key: Key, criterion: CriterionCounts) -> ShadedCell:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from dataclasses import replace
 
 from demur.drawing.risk_coverage import RiskCurve, risk_coverage
+from demur.inference.estimates import Estimate
 from demur.inference.key import Group, Key
 from demur.quantities import Measure
 from demur.report.names import isolated
@@ -21,46 +22,15 @@ from demur.report.retrieval.places import (
     systems_of,
     title,
 )
-from demur.report.sections import section
+from demur.report.sections import Content, section
 from demur.report.text import three
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from demur.inference.estimates import Estimate
-    from demur.report.names import NamedSystem
-    from demur.results.table import Results
+from demur.results.table import Results
 
 _RULES = {"threshold": "the gate’s threshold", "selected_ids": "the selection", "ranked_ids": "the list"}
 
 
-@dataclass(frozen=True, slots=True)
-class Probabilities:
-    """What the probabilities of some systems tell; systems that share them are listed together.
-
-    A row has a title, the number, its mean over criteria, and where it falls among the reference ranges.
-    """
-
-    names: str
-    everyone: bool
-    single_class: bool
-    rows: list[tuple[str, str, str, str]]
-    thresholds: list[tuple[str, str | None, str, str]]
-    curve: str | None
-    gate: list[tuple[str, str]]
-
-
-@dataclass(frozen=True, slots=True)
-class Detection:
-    """Probabilities, and the decision of each system to show nothing: what it is by, and how often it is right."""
-
-    probabilities: list[Probabilities]
-    columns: list[str]
-    decisions: list[tuple[NamedSystem, str, list[str]]]
-
-
 @section("detection", "No evidence here", task="retrieval", order=50)
-def detection(results: Results) -> Detection:
+def detection(results: Results) -> Content:
     """How well the systems know where there is nothing."""
     first = pooled_places(results, results.systems[0]).get(DECISION, [])
     decisions = [
@@ -77,21 +47,22 @@ def detection(results: Results) -> Detection:
         if numbers:
             shared.setdefault(numbers, []).append(system)
     told = [_probabilities(results, names) for names in shared.values()]
-    return Detection(told, [title(row.key) for row in first], decisions)
+    return {"probabilities": told, "columns": [title(row.key) for row in first], "decisions": decisions}
 
 
-def _probabilities(results: Results, names: list[str]) -> Probabilities:
+def _probabilities(results: Results, names: list[str]) -> Content:
+    """What the probabilities of some systems tell; systems that share them are listed together."""
     places = pooled_places(results, names[0])
     rows = places.get(DETECTION, [])
-    return Probabilities(
-        names=", ".join(map(isolated, names)),
-        everyone=len(names) == len(results.systems),
-        single_class=any(row.by_convention for row in rows),
-        rows=[*detection_rows(results, rows)],
-        thresholds=[*thresholds(rows)],
-        curve=_curve(results, names[0]),
-        gate=[(title(row.key), cell(results, row)) for row in places.get(GATE, [])],
-    )
+    return {
+        "names": ", ".join(map(isolated, names)),
+        "everyone": len(names) == len(results.systems),
+        "single_class": any(row.by_convention for row in rows),
+        "rows": [*detection_rows(results, rows)],
+        "thresholds": [*thresholds(rows)],
+        "curve": _curve(results, names[0]),
+        "gate": [(title(row.key), cell(results, row)) for row in places.get(GATE, [])],
+    }
 
 
 def detection_rows(results: Results, rows: list[Estimate]) -> Iterator[tuple[str, str, str, str]]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from demur.drawing.forest import ForestPanel, forest
+from demur.inference.estimates import Estimate
 from demur.quantities import Measure
 from demur.report.differences import Difference
 from demur.report.names import Pair
 from demur.report.retrieval.places import (
+    Place,
     against_baseline,
     at_depth,
     by_place,
@@ -21,14 +22,10 @@ from demur.report.retrieval.places import (
     title,
 )
 from demur.report.retrieval.sentences import open_question
-from demur.report.sections import section
+from demur.report.sections import Content, section
 from demur.report.text import UNDEFINED, shown_interval
 from demur.report.verdict import decide
-
-if TYPE_CHECKING:
-    from demur.inference.estimates import Estimate
-    from demur.report.retrieval.places import Place
-    from demur.results.table import Results
+from demur.results.table import Results
 
 _MOST_IN_FULL = 2
 _IN_WORDS = (
@@ -56,24 +53,8 @@ class RetrievalDifference(Difference):
         return f"{baseline:.1%}", f"{other:.1%}"
 
 
-@dataclass(frozen=True, slots=True)
-class Against:
-    """One system against the baseline: drawn at the depth of the verdict, and listed at all of them.
-
-    Each row has what it is over. Of many systems the other depths are only counted: the file holds them, and the page
-    stays small.
-    """
-
-    name: str
-    baseline: str
-    svg: str
-    drawn: list[tuple[str, Difference]]
-    others: list[tuple[str, Difference]]
-    more: int
-
-
 @section("differences", "Paired differences", task="retrieval", order=70)
-def system_differences(results: Results) -> list[Against] | None:
+def system_differences(results: Results) -> list[Content] | None:
     """Every system against the baseline, or nothing where there is one system."""
     systems = {system.system: system for system in systems_of(results)}
     base = systems.get(results.study.baseline or "")
@@ -87,7 +68,11 @@ def differences_by_place(results: Results, system: str) -> dict[Place, list[Esti
     return by_place(results.where(system=system, group=None, minus=against_baseline(results)))
 
 
-def _against(results: Results, pair: Pair) -> Against:
+def _against(results: Results, pair: Pair) -> Content:
+    """One system against the baseline: drawn at the depth of the verdict, and listed at all of them.
+
+    Of many systems the other depths are only counted: the file holds them, and the page stays small.
+    """
     places = differences_by_place(results, pair.other.system)
     rows = [(place, _difference(results, pair, place, row)) for place, members in places.items() for row in members]
     depth, panels = primary_depth(results), dict[str, ForestPanel]()
@@ -98,9 +83,10 @@ def _against(results: Results, pair: Pair) -> Against:
         if listed is drawn:
             shown = [*panels.setdefault(row.panel, _panel(pair, place, row)).rows, row.drawn]
             panels[row.panel] = replace(panels[row.panel], rows=shown)
-    svg = forest([*panels.values()], _IN_WORDS).svg
     kept = others if len(others_of(results)) <= _MOST_IN_FULL else []
-    return Against(pair.other.name, pair.baseline.name, svg, drawn, kept, len(others) - len(kept))
+    names = {"name": pair.other.name, "baseline": pair.baseline.name}
+    svg = forest([*panels.values()], _IN_WORDS).svg
+    return {**names, "svg": svg, "drawn": drawn, "others": kept, "more": len(others) - len(kept)}
 
 
 def _panel(pair: Pair, place: Place, row: RetrievalDifference) -> ForestPanel:

@@ -3,39 +3,21 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from dataclasses import replace
 
+from demur.inference.estimates import Estimate
 from demur.inference.key import Group
-from demur.report.retrieval.places import at_depth, by_place, cell, primary_depth, title
-from demur.report.sections import section
+from demur.report.retrieval.places import Place, at_depth, by_place, cell, primary_depth, title
+from demur.report.sections import Content, section
 from demur.report.text import UNDEFINED
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from demur.inference.estimates import Estimate
-    from demur.report.retrieval.places import Place
-    from demur.results.table import Results
+from demur.results.table import Results
 
 _MOST_FOLDS = 12
 
 
-@dataclass(frozen=True, slots=True)
-class Folds:
-    """The folds, by name where they are few, and the rows of every system.
-
-    A row says what a number is over, its title, its value with the interval by post, mean and spread over the folds,
-    and its value in each fold that is listed.
-    """
-
-    count: int
-    names: tuple[str, ...]
-    rows: list[list[tuple[str, str, str, str, list[str]]]]
-
-
 @section("folds", "Folds", task="retrieval", order=80)
-def folds(results: Results) -> Folds | None:
+def folds(results: Results) -> Content | None:
     """The numbers over folds at the depth of the verdict, or nothing where there are none."""
     names, depth = results.retrieval.folds, primary_depth(results)
     if not names:
@@ -55,7 +37,7 @@ def folds(results: Results) -> Folds | None:
         ]
         for system in results.systems
     ]
-    return Folds(len(names), listed, rows) if any(rows) else None
+    return {"count": len(names), "names": listed, "rows": rows} if any(rows) else None
 
 
 def means_over_folds(results: Results, system: str) -> Iterator[tuple[Place, Estimate]]:

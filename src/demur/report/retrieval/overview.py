@@ -3,44 +3,28 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from demur.inference.key import Key
 from demur.report.cards import Card, CardNumber
-from demur.report.names import isolated
+from demur.report.names import NamedSystem, isolated
 from demur.report.retrieval.places import others_of, primary, systems_of, title
 from demur.report.retrieval.sentences import open_question, primary_difference, verdict
-from demur.report.sections import section
+from demur.report.sections import Content, section
 from demur.report.text import UNDEFINED, four, interval_text, level_of, shown_interval
 from demur.report.verdict import decide
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from demur.report.names import NamedSystem
-    from demur.report.verdict import Verdict
-    from demur.results.study import RetrievalSystem
-    from demur.results.table import Results
+from demur.results.study import RetrievalSystem
+from demur.results.table import Results
 
 _MOST_SYSTEMS = 4
 
 
-@dataclass(frozen=True, slots=True)
-class RetrievalOverview:
-    """What the results say, and the numbers that rests on."""
-
-    verdict: Verdict
-    primary: str
-    cards: tuple[Card, ...]
-    not_on_cards: int
-
-
 @section("verdict", "Verdict", task="retrieval", order=10)
-def retrieval_overview(results: Results) -> RetrievalOverview:
+def retrieval_overview(results: Results) -> Content:
     """The verdict on the rankings where there is evidence."""
     more = max(len(results.systems) - _MOST_SYSTEMS, 0)
-    return RetrievalOverview(verdict(results, isolated), title(primary(results, "")), (*_cards(results),), more)
+    words, number = verdict(results, isolated), title(primary(results, ""))
+    return {"verdict": words, "primary": number, "cards": [*_cards(results)], "not_on_cards": more}
 
 
 def _cards(results: Results) -> Iterator[Card]:

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from demur.errors import shown
+from demur.inference.estimates import Estimate
 from demur.inference.key import Key, Minus
+from demur.inference.warnings import ResultWarning
 from demur.quantities import Measure
 from demur.report.names import NamedSystem, isolated
 from demur.report.text import UNDEFINED, with_interval
+from demur.results.table import Results
 from demur.strict_model import WordedWarning
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from demur.inference.estimates import Estimate
-    from demur.inference.warnings import ResultWarning
-    from demur.results.table import Results
 
 _USUAL_DEPTH = 10
 _LONGEST_LABEL = 24

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
 from demur.drawing.forest import DotGroup, IntervalRow, dot_plot
 from demur.inference.key import Group, Key
 from demur.quantities import Measure
+from demur.report.names import NamedSystem
 from demur.report.retrieval.places import (
     Place,
     at_depth,
@@ -20,34 +20,15 @@ from demur.report.retrieval.places import (
     systems_of,
     title,
 )
-from demur.report.sections import section
-
-if TYPE_CHECKING:
-    from demur.report.names import NamedSystem
-    from demur.results.study import PlacedFigure
-    from demur.results.table import Results
+from demur.report.sections import Content, section
+from demur.results.study import PlacedFigure
+from demur.results.table import Results
 
 _NAMES = {"with_gold": "with gold", "all": "all"}
 
 
-@dataclass(frozen=True, slots=True)
-class Population:
-    """The numbers over some of the queries, drawn and listed.
-
-    A row has a title and, of each system, the number pooled, averaged over criteria, and where it falls among the
-    reference ranges.
-    """
-
-    key: str
-    name: str
-    queries: int
-    svg: str
-    ranges: list[str]
-    rows: list[tuple[str, list[tuple[str, str, str]]]]
-
-
 @section("rankings", "Rankings", task="retrieval", order=30)
-def rankings_compared(results: Results) -> list[Population]:
+def rankings_compared(results: Results) -> list[Content]:
     """Both populations; the reference ranges are about the queries with gold."""
     study = results.retrieval
     return [_population(results, "with_gold", study.with_gold), _population(results, "all", study.queries)]
@@ -58,7 +39,8 @@ def ranking_keys(results: Results, among: str) -> list[Key]:
     return [row.key for row in pooled_places(results, results.systems[0]).get(Place("ranking", among), [])]
 
 
-def _population(results: Results, among: str, queries: int) -> Population:
+def _population(results: Results, among: str, queries: int) -> Content:
+    """The numbers over some of the queries, drawn and listed."""
     keys, systems = ranking_keys(results, among), systems_of(results)
     figures = results.retrieval.reference_ranges if among == "with_gold" else ()
     ranges = {figure.metric: figure for figure in figures if figure.metric in {key.quantity for key in keys}}
@@ -68,14 +50,14 @@ def _population(results: Results, among: str, queries: int) -> Population:
         if at_depth(key, primary_depth(results))
     ]
     words = f"Ranking numbers of every system over the queries ({_NAMES[among]}), with intervals"
-    return Population(
-        key=among,
-        name=_NAMES[among],
-        queries=queries,
-        svg=dot_plot(groups, f"{words}; the table holds them all.").svg,
-        ranges=[_range_in_words(figure) for figure in ranges.values()],
-        rows=[(title(key), [_cells(results, replace(key, system=one.system)) for one in systems]) for key in keys],
-    )
+    return {
+        "key": among,
+        "name": _NAMES[among],
+        "queries": queries,
+        "svg": dot_plot(groups, f"{words}; the table holds them all.").svg,
+        "ranges": [_range_in_words(figure) for figure in ranges.values()],
+        "rows": [(title(key), [_cells(results, replace(key, system=one.system)) for one in systems]) for key in keys],
+    }
 
 
 def _cells(results: Results, key: Key) -> tuple[str, str, str]:

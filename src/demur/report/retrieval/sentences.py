@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from demur.errors import shown
+from demur.inference.estimates import Estimate
+from demur.inference.key import Key
 from demur.inference.warnings import FEW_INFORMATIVE
 from demur.report.retrieval.places import against_baseline, chance_numbers, others_of, primary, title
 from demur.report.text import with_interval
 from demur.report.verdict import UNDECIDED, Verdict, decide, why_nothing_decides
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from demur.inference.estimates import Estimate
-    from demur.inference.key import Key
-    from demur.results.table import Results
+from demur.results.table import Results
 
 _MOST_SENTENCES = 3
 _BEAR_ON_THE_VERDICT = (

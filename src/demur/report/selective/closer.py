@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from demur.inference.key import Group, Key
 from demur.report.names import NamedSystem, systems_of
 from demur.report.sections import Content, section
 from demur.report.shading import FEW, ShadedCell, shade
@@ -17,32 +16,28 @@ from demur.results.table import Results
 
 Numbers = dict[str, float]
 _MOST_NAMES = 200
-_NUMBERS = ("units", "answered", "cmax", "risk", "bias")
 _NOTHING = ShadedCell(UNDEFINED, "few")
 
 
 @section("items", "By item", task="selective", order=70)
 def by_item(results: Results) -> Content:
     """Every item, whatever the confidence: how often it is answered, how wrong, which way, and out of how many."""
-    groups = [row.key.group for row in results.where(quantity="units", minus=None)]
-    items = [*dict.fromkeys(group.level for group in groups if group and group.name == "item" and group.level)]
-    table = {(item, system): _numbers(results, system, item) for item in items for system in results.systems}
-    most = {name: _largest(numbers[name] for numbers in table.values() if numbers) for name in ("risk", "bias")}
-    cells = {item: [_cells(table[item, system], most) for system in results.systems] for item in items}
+    table: dict[tuple[str, str], Numbers] = {}
+    for row in results:
+        if row.key.group is not None and row.key.group.name == "item" and row.key.group.level is not None:
+            table.setdefault((row.key.group.level, row.key.system), {})[row.key.quantity] = row.value
+    items = dict.fromkeys(item for item, _ in table)
+    most = {name: _largest(numbers[name] for numbers in table.values()) for name in ("risk", "bias")}
+    cells = {item: [_cells(table.get((item, system)), most) for system in results.systems] for item in items}
     return {"cells": cells, "few": FEW}
-
-
-def _numbers(results: Results, system: str, item: str) -> Numbers:
-    rows = {name: results.get(Key(system, name, group=Group("item", item))) for name in _NUMBERS}
-    return {name: row.value for name, row in rows.items() if row is not None}
 
 
 def _largest(values: Iterable[float]) -> float:
     return max((abs(value) for value in values if not math.isnan(value)), default=0.0) or 1.0
 
 
-def _cells(numbers: Numbers, most: Numbers) -> tuple[ShadedCell, ShadedCell, ShadedCell, str]:
-    if not numbers:
+def _cells(numbers: Numbers | None, most: Numbers) -> tuple[ShadedCell, ShadedCell, ShadedCell, str]:
+    if numbers is None:
         return (ShadedCell(UNDEFINED, ""),) * 3 + (UNDEFINED,)
     few = numbers["answered"] < FEW
     share, risk, bias = numbers["cmax"], numbers["risk"], numbers["bias"]
@@ -99,6 +94,6 @@ def _failed_of(results: Results) -> str:
 
 
 def _errors(results: Results, confidence: str) -> list[ListedCases]:
-    found = {(one.system, one.confidence): one.cases for one in results.selective.confident_errors}
-    listed = [(system, found.get((system.system, confidence), ())) for system in systems_of(results)]
+    errors = {(each.system, each.confidence): each.cases for each in results.selective.confident_errors}
+    listed = [(system, errors.get((system.system, confidence), ())) for system in systems_of(results)]
     return [ListedCases(system, cases, cut=len(cases) == MOST_CASES) for system, cases in listed]

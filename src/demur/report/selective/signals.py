@@ -27,7 +27,7 @@ def signals(results: Results) -> Content:
     return {
         "area": "" if nothing_common(results, study.confidences[0]) else title_of(first),
         "pairs": pairs_of(results),
-        "skipped": [(one.name, why_skipped(results, one)) for one in study.skipped],
+        "skipped": [(each.name, why_skipped(results, each)) for each in study.skipped],
         "rows": [_row(results, name, by_system) for name, by_system in records.items()],
         "pictures": [*map(_pictures, records.values())],
     }
