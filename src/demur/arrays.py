@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from demur.columns import Column, State, check_lengths, plain_values
 from demur.curve import Curve
@@ -20,12 +22,7 @@ from demur.items import Items, checked_ids
 from demur.losses import LOSSES, LossFunction
 from demur.losses import loss as loss_named
 from demur.quantities import Measure, Scores
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from pathlib import Path
-
-    from numpy.typing import NDArray
+from demur.types import Flags
 
 
 def grade_units(  # noqa: PLR0913  (each is a column or says how to read one)
@@ -129,7 +126,7 @@ def _given_losses(values: list[Any] | NDArray[Any]) -> Column:
     return losses
 
 
-def _unreadable(column: Column) -> NDArray[np.bool_]:
+def _unreadable(column: Column) -> Flags:
     """Neither a finite number nor an abstention."""
     return ~(column.usable() | column.abstains())
 
@@ -150,7 +147,7 @@ def _losses(
     return Column(numerators, answer.state)
 
 
-def _within(column: Column, bounds: Instrument | None) -> NDArray[np.bool_]:
+def _within(column: Column, bounds: Instrument | None) -> Flags:
     if bounds is None:
         return column.usable()
     return column.within(bounds.minimum, bounds.maximum, whole=True)
@@ -192,7 +189,7 @@ def _graded(
     )
 
 
-def _by_themselves(abstained: NDArray[np.bool_]) -> Clusters:
+def _by_themselves(abstained: Flags) -> Clusters:
     """Every unit a cluster of its own, known by its position."""
     units = len(abstained)
     return Clusters(range(units), np.ones(units, dtype=np.int64), np.flatnonzero(~abstained))

@@ -9,8 +9,9 @@ calibrate`, with everything that is to be known about it declared there.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from pydantic import Field
@@ -30,13 +31,7 @@ from demur.features import CalibratorFeatureExtractor
 from demur.quantities.calibration import LEAST_LIKELY, compute_binary_nll, compute_ece
 from demur.quantities.forecasts import checked_outcomes, checked_shares
 from demur.strict_model import STRICT
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
+from demur.types import Floats
 
 __all__ = [
     "CALIBRATORS",

@@ -6,6 +6,7 @@ variants, or `calibrated:a` of a variant and a calibration fitted for it.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -13,18 +14,13 @@ import numpy as np
 
 from demur.errors import UserError, literal, shown, unknown
 from demur.features import CalibratorFeatureExtractor, Features, Need, first_problem
+from demur.items import Items
 from demur.signals import SIGNALS
+from demur.types import Floats
 from demur.variants import DECIMALS, NEED_CALIBRATION, VARIANTS, Confidence, Variant, spread
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from numpy.typing import NDArray
-
     from demur.calibration import Calibration
-    from demur.items import Items
-
-    Floats = NDArray[np.float64]
 
 DEFAULT = ("llm", "total_evidence")
 _COMBINE: dict[str, Callable[[Floats, Floats], Floats]] = {

@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from demur.columns import MISSING, Column, State, plain
 from demur.errors import UserError, and_more, literal, shown
+from demur.items import Items
 from demur.signals import SIGNALS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from numpy.typing import NDArray
-
-    from demur.items import Items
-
-    Floats = NDArray[np.float64]
+from demur.types import Flags, Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +53,7 @@ class Need:
         return 0 if column is None else int((column.is_(State.NULL) & items.answered).sum())
 
 
-def _at(items: Items, bad: NDArray[np.bool_], complaint: str) -> str:
+def _at(items: Items, bad: Flags, complaint: str) -> str:
     return and_more(f"{items.place(int(np.argmax(bad)))}: {complaint}", int(bad.sum()))
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from pydantic import ValidationError
@@ -13,22 +14,15 @@ from demur.calibration import Calibration, FittingTool, Quality, Training, Valid
 from demur.calibrators import CALIBRATORS, CalibrationMethod, Calibrator, calibration_method
 from demur.confidences import calibration_inputs
 from demur.errors import UserError, literal, shown, unknown
+from demur.items import Items
 from demur.quantities import Measure, quantities
 from demur.quantities.calibration import rank_sums
 from demur.quantities.forecasts import Forecasts
 from demur.signals import SIGNALS
 from demur.strict_model import WordedWarning, now, one_line
 from demur.targets import target as target_named
+from demur.types import Floats, Indices
 from demur.variants import MERGED, VARIANTS, check_probabilities, distinct
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from demur.items import Items
-
-    Floats = NDArray[np.float64]
 
 FOLDS = 5
 _FEWEST_FOLDS = 2
@@ -44,7 +38,7 @@ class _Task:
     columns: Mapping[str, Floats]
     nulls_filled: Mapping[str, int]
     outcome: Floats
-    cluster: NDArray[np.intp]
+    cluster: Indices
 
     @property
     def features(self) -> tuple[str, ...] | None:
@@ -125,7 +119,7 @@ def calibrate(  # noqa: PLR0913  (each is a choice of the user)
         raise UserError(one_line(error)) from None
 
 
-def quality(probability: Floats, outcome: Floats, fold: NDArray[np.intp] | None = None) -> Quality:
+def quality(probability: Floats, outcome: Floats, fold: Indices | None = None) -> Quality:
     """How good probabilities are, in four numbers; what is undefined has a reason.
 
     Ranks are compared within a `fold` only. Each fold has a calibrator of its own, and one fitted without those who
@@ -202,7 +196,7 @@ def _validation(items: Items, task: _Task, values: Floats, folds: int) -> Valida
     )
 
 
-def _out_of_fold(task: _Task, folds: int) -> tuple[Floats | None, NDArray[np.intp], str | None]:
+def _out_of_fold(task: _Task, folds: int) -> tuple[Floats | None, Indices, str | None]:
     """Each unit's value by a calibrator fitted without its cluster, and its fold; or why that cannot be."""
     if type(folds) is not int or folds < _FEWEST_FOLDS:
         raise UserError(f"folds {literal(folds)}, expected an integer, {_FEWEST_FOLDS} or more")

@@ -10,16 +10,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from demur.errors import UserError, literal, unknown
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
+from demur.types import Floats
 
 _ROUNDING = 1e-9
 _HALFWAY = 0.5

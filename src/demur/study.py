@@ -9,22 +9,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from demur.curve import Curve
 from demur.draws import checked_seed
+from demur.graded import Graded
+from demur.inference.estimates import Estimate
 from demur.inference.key import Minus
 from demur.instruments import PHQ8, Instrument
 from demur.losses import loss as loss_named
 from demur.quantities import Measure
-from demur.resample import Plan
+from demur.resample import Plan, Progress
 from demur.results.selective import compare, estimate
 from demur.simulate import FEW_SHOT, ZERO_SHOT, People, System, check_count, check_people, make_people, run_system
-
-if TYPE_CHECKING:
-    from demur.graded import Graded
-    from demur.inference.estimates import Estimate
-    from demur.resample import Progress
 
 SINGLE = ("aurc", "augrc", "cmax", "risk@0.3")
 PAIRED = ("aurc", "augrc", "augrc@C_common")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -11,16 +12,11 @@ import numpy as np
 from demur.columns import Column
 from demur.errors import UserError, and_more, shown
 from demur.features import Need, first_problem, nulls_filled
+from demur.items import Items
+from demur.types import Floats
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-    from numpy.typing import NDArray
-
     from demur.calibration import Calibration
-    from demur.items import Items
-
-    Floats = NDArray[np.float64]
 
 NEED_CALIBRATION = ("verbalized_calibrated", "calibrated")
 DECIMALS = 12

@@ -7,6 +7,7 @@ differs by rounding alone.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,27 +17,23 @@ from demur.audit.loops import number
 from demur.audit.loops.confidence import confidence as plain_confidence
 from demur.audit.loops.draws import ci95, drawn
 from demur.audit.loops.forecasts import detection
+from demur.audit.loops.ranking import Ranked
 from demur.audit.loops.registry import LOOPS, family, mean, parsed
 from demur.audit.loops.rows import by_cluster, losses, ranking_row, selection_row, selective_rows
 from demur.audit.loops.selection import PlainBounds, Shown, shown_by
 from demur.audit.loops.selective import PlainCurve, Unit
 from demur.errors import UserError
-from demur.inference.estimates import label
+from demur.inference.estimates import Estimate, label
 from demur.inference.key import Key
-from demur.items import sorted_ids
+from demur.items import Items, sorted_ids
 from demur.quantities.registry import COMMON
+from demur.rankings import Query
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from demur.audit.loops.ranking import Ranked
-    from demur.inference.estimates import Estimate
-    from demur.items import Items
-    from demur.rankings import Query
     from demur.results.table import Results
 
-    Progress = Callable[[int, int], None]
-    Number = Fraction | float | None
+Progress = Callable[[int, int], None]
+Number = Fraction | float | None
 
 TOLERANCE = 1e-9
 

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from typing import TYPE_CHECKING, Any, get_args
+from collections.abc import Collection, Sequence
+from typing import Any, get_args
 
 from demur.audit.figures import NO_CAUSE, Finding, Status
 from demur.errors import harmless, unknown
 from demur.text_table import table
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
 
 STATUSES: tuple[Status, ...] = get_args(Status)
 _HEADER = ("status", "figure", "reported", "recomputed", "cause")

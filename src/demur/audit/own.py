@@ -7,28 +7,24 @@ recommended are listed, and not compared: the rules may be others.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from demur import __version__
 from demur.audit.figures import Finding, Status
+from demur.calibration import Calibration
 from demur.errors import UserError, shown
-from demur.inference.estimates import label
+from demur.inference.estimates import Estimate, Estimates, label
+from demur.items import Items
+from demur.rankings import Rankings
 from demur.resample import Plan
 from demur.results.retrieval import RetrievalSettings, evaluate_retrieval
 from demur.results.selective import Settings, evaluate
+from demur.results.table import Results
 from demur.selection import Bounds
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from demur.calibration import Calibration
-    from demur.inference.estimates import Estimate, Estimates
-    from demur.items import Items
-    from demur.rankings import Rankings
-    from demur.results.table import Results
-
-    Progress = Callable[[int, int], None]
+Progress = Callable[[int, int], None]
 
 TOLERANCE = 1e-12
 _POINTS = ("value", "at", "threshold", "spread")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import shlex
 import sys
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,8 +17,6 @@ from demur import __version__
 from demur.errors import UserError, literal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     from demur.calibration import Calibration
     from demur.items import Items
     from demur.results.table import Results

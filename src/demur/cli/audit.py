@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os.path import realpath
 from pathlib import Path
@@ -9,14 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from demur.audit.figures import Finding
 from demur.cli import options
 from demur.cli.app import TRUST, app, fitted, named, progress_bar
 from demur.errors import UserError, located
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from demur.audit.figures import Finding
     from demur.items import Items
     from demur.rankings import Query
     from demur.results.table import Results

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,8 +14,6 @@ from demur.cli.app import MEASURE, Delivery, app, check_flags, command_line, lis
 from demur.errors import UserError, literal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from demur.rankings import Rankings
 
 

@@ -3,31 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, overload
+from typing import Any, overload
 
 import numpy as np
 
 from demur.errors import UserError, literal, unknown
 from demur.inference.key import KEY_COLUMNS, Group, Key
 from demur.inference.rows import Contrast, Row, Rule, difference
-from demur.inference.views import SharedView
+from demur.inference.views import CurveView, SharedView
+from demur.inference.warnings import ResultWarning
 from demur.intervals import MANY_CLUSTERS, METHODS, MOST_DROPPED, Evidence, Interval, interval
 from demur.quantities import Measure
-from demur.resample import Ask, left_out, resampled
+from demur.resample import Ask, Plan, left_out, resampled
+from demur.types import Floats
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
-    from demur.inference.views import CurveView
-    from demur.inference.warnings import ResultWarning
-    from demur.resample import Plan
-
-    Floats = NDArray[np.float64]
-    Columns = dict[str, Floats]
+Columns = dict[str, Floats]
 
 ROUNDING = 1e-12  # a replicate's difference that is no larger is 0: the two sides are tied in it
 _ERROR_FREE_BOUND = 0.05

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from demur.inference.key import Key, Minus
-from demur.inference.views import CurveView, SharedView
+from demur.inference.views import CurveView, SharedView, View
 from demur.influence import influences, standard_errors
 from demur.intervals import MANY_CLUSTERS, METHODS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    from numpy.typing import NDArray
-
-    from demur.inference.views import View
-    from demur.quantities import Measure
-
-    Floats = NDArray[np.float64]
+from demur.quantities import Measure
+from demur.types import Floats
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,29 +7,21 @@ a block of bootstrap replicates.
 from __future__ import annotations
 
 import math
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from demur.coverage import Coverage
 from demur.curve import Curve
+from demur.graded import Graded
 from demur.quantities.evidence import EvidenceDecision
 from demur.quantities.forecasts import Forecasts, over
 from demur.replicates import Replicates
 from demur.table import Table
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from demur.graded import Graded
-
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.int64]
-    Flags = NDArray[np.bool_]
+from demur.types import Flags, Floats, Indices, Integers
 
 _EXACT_BITS = 52
 
@@ -177,7 +169,7 @@ class MeansView:
     means: Mapping[Hashable, Mean]
     total: Floats
     count: Floats
-    count_of: NDArray[np.intp]
+    count_of: Indices
 
     @classmethod
     def of(cls, ids: Sequence[int | str], cluster: Integers, means: Mapping[Hashable, Mean]) -> MeansView:
@@ -260,7 +252,7 @@ class ForecastsView:
     cluster: Integers
     outcome: Floats
     levels: Floats
-    starts: NDArray[np.intp]
+    starts: Indices
     forecasts: Forecasts
 
     @classmethod

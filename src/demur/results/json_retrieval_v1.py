@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
 
 from demur.errors import UserError
 from demur.inference.warnings import KINDS
 from demur.quantities import Measure
 from demur.results import json_table
 from demur.results.json_v1_read import present_method
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from demur.results.table import Results
-
-    Json = dict[str, Any]
+from demur.results.table import Results
+from demur.types import Json
 
 _RENAMED = {"mae": "risk", "precision": "empty_precision", "recall": "empty_recall", "f1": "empty_f1"}
 _USUAL = {"confidence": "", "among": "all", "by_convention": False, "undefined": "", "no_interval": ""}

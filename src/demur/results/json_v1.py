@@ -3,31 +3,25 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic import ValidationError
 
 from demur.coverage import Coverage
 from demur.errors import UserError
+from demur.inference.estimates import Estimate
 from demur.inference.key import Key, Minus
-from demur.quantities import quantities
+from demur.inference.warnings import ResultWarning
+from demur.intervals import Interval
+from demur.quantities import Quantity, quantities
 from demur.quantities.registry import COMMON, CUT
 from demur.results.json_v1_model import metrics_model
-from demur.results.parts import CurveRecord
+from demur.results.parts import CurveRecord, Skipped
+from demur.results.table import Results
 from demur.strict_model import one_line, schema_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from demur.inference.estimates import Estimate
-    from demur.inference.warnings import ResultWarning
-    from demur.intervals import Interval
-    from demur.quantities import Quantity
-    from demur.results.parts import Skipped
-    from demur.results.table import Results
-
-    Json = dict[str, Any]
+from demur.types import Json
 
 SIDES = ("left", "right")
 ITEM_NUMBERS = {"n": "units", "answered": "answered", "coverage": "cmax", "risk": "risk", "bias": "bias"}

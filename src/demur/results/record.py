@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from demur.items import sorted_ids
+from demur.graded import Graded
+from demur.inference.views import CurveView
+from demur.items import Items, sorted_ids
 from demur.losses import loss as loss_named
 from demur.quantities.registry import COMMON
 from demur.results.parts import Input
 from demur.results.study import SelectiveStudy
 from demur.results.table import named_inputs
 from demur.strict_model import Tool, now
+from demur.types import Indices, Json
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from demur.graded import Graded
-    from demur.inference.views import CurveView
-    from demur.items import Items
     from demur.results.selective import Evaluation
-
-    Json = dict[str, Any]
 
 CONVENTION = {
     "ties": "equal confidences are one operating point (plateau)",
@@ -122,7 +117,7 @@ def _declined(items: Items, others: Sequence[Items]) -> Json:
     return {"count": len(units), "first": _cases(items, units[:MOST_CASES])}
 
 
-def _cases(items: Items, units: NDArray[np.intp]) -> list[Json]:
+def _cases(items: Items, units: Indices) -> list[Json]:
     return [
         {"participant": items.cluster_ids[items.cluster[unit]], "item": items.item_names[items.item[unit]]}
         for unit in units.tolist()

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from demur.errors import UserError, literal
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _LEAST = 1e-6
 

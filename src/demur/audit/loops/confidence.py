@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from demur.audit.loops.calibration import calibrated, fitted_on
 from demur.columns import MISSING
 from demur.errors import UserError, shown
+from demur.items import Items
 from demur.signals import SIGNALS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from demur.items import Items
 
 _DECIMALS = 12
 _NULL_IN_A_VARIANT = {"retrieval_similarity_mean": 0.0, "retrieval_similarity_max": 0.0, "verbalized_confidence": 3.0}

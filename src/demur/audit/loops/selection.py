@@ -6,17 +6,13 @@ A row is (gold, shown, hits): how many ids there are to find, how many are shown
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from demur.audit.loops.registry import loop, mean
+from demur.audit.loops.registry import Number, loop, mean
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from demur.audit.loops.registry import Number
-
-    Rows = Sequence["Shown"]
+Rows = Sequence["Shown"]
 
 
 class Shown(NamedTuple):

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
-from demur.audit.loops.registry import loop, mean
+from demur.audit.loops.registry import Number, loop, mean
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from demur.audit.loops.registry import Number
-
-    Rows = Sequence[tuple[int, int | None]]
+Rows = Sequence[tuple[int, int | None]]
 
 
 @loop("units")

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from demur.audit.figures import NO_CAUSE, Expected, Finding, Printed, finding, key_of, not_recognised
-from demur.audit.reported.contexts import Context, Holders, Path, context_of, leaves
+from demur.audit.reported.contexts import Context, Holders, Known, Path, context_of, leaves
+from demur.audit.reported.names import ReportedQuantity
 from demur.errors import UserError, and_more, shown
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from demur.audit.reported.contexts import Known
-    from demur.audit.reported.names import ReportedQuantity
 
 View = TypeVar("View")
 

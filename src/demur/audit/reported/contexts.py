@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
+from fractions import Fraction
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from demur.audit.figures import Printed, flattened
 from demur.audit.reported.names import (
@@ -19,10 +20,6 @@ from demur.audit.reported.names import (
     quantity_named,
     stem_of,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from fractions import Fraction
 
 T = TypeVar("T")
 Path = tuple[str, ...]

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from demur.audit.figures import Expected
 from demur.audit.loops.draws import percentile, standard_error
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _SIGMAS = 4.0
 _NORMAL_KURTOSIS = 3.0

@@ -6,19 +6,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from demur.audit.loops import LOOPS, family, forecasts, number, ranking
 from demur.audit.loops.forecasts import detection, ece, threshold_at_fpr
+from demur.audit.loops.ranking import Ranked
 from demur.audit.loops.registry import mean, ratio
 from demur.audit.loops.rows import ranking_row, selection_row
-from demur.audit.reported.names import AT_DEPTH
-
-if TYPE_CHECKING:
-    from demur.audit.loops.ranking import Ranked
-    from demur.audit.loops.selection import Shown
-    from demur.audit.reported.names import ReportedQuantity
-    from demur.rankings import Query
+from demur.audit.loops.selection import Shown
+from demur.audit.reported.names import AT_DEPTH, ReportedQuantity
+from demur.rankings import Query
 
 Column = Literal["ranking", "prob", "selected", "fold"]
 SELECTION = frozenset(name for name in LOOPS if family(name) == "selection")

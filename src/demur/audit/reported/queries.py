@@ -8,24 +8,18 @@ figure is over all queries, because nothing says that any were left out.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from demur.audit.figures import Expected, Finding, Printed, key_of, not_recognised
 from demur.audit.loops.registry import mean
 from demur.audit.reported.audit import Audit, Figure
-from demur.audit.reported.contexts import Known
-from demur.audit.reported.measures import COUNTS, Judged, ReportedMeasure, is_of_queries, measure_of
-from demur.audit.reported.names import AT_DEPTH, ReportedQuantity, quantity_named
+from demur.audit.reported.contexts import Context, Known, Path, Population
+from demur.audit.reported.measures import COUNTS, Judged, Loop, ReportedMeasure, is_of_queries, measure_of
+from demur.audit.reported.names import AT_DEPTH, Averaging, ReportedQuantity, Spread, quantity_named
 from demur.errors import UserError, shown
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-
-    from demur.audit.reported.contexts import Context, Path, Population
-    from demur.audit.reported.measures import Loop
-    from demur.audit.reported.names import Averaging, Spread
-    from demur.rankings import Query
+from demur.rankings import Query
 
 _POPULATIONS: dict[Population, str] = {"positives": "queries with gold only", "all": "all queries"}
 _USUAL_DEPTHS = (1, 3, 5, 10, 20, 50, 100)

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from demur.audit.loops import LOOPS, family
 from demur.audit.loops.confidence import FORMULAS, confidence, is_confidence
 from demur.audit.loops.draws import joint_replicates
 from demur.audit.loops.rows import LOSSES, by_cluster, forecast_rows, selective_rows
 from demur.audit.loops.selective import PlainCurve, first_reaching
+from demur.audit.reported.names import ReportedQuantity
 from demur.errors import UserError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
-
-    from demur.audit.reported.names import ReportedQuantity
-    from demur.items import Items
+from demur.items import Items
 
 UNRANKED = frozenset(("cmax", "risk", "aurc_optimal", "augrc_optimal", "aurc_random", "augrc_random"))
 SELECTIVE = frozenset(name for name in LOOPS if family(name) == "selective")

@@ -7,13 +7,13 @@ loss is abs_norm unless a `loss` beside it says otherwise.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path as File
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from demur.audit.figures import Expected, Printed, flattened
+from demur.audit.figures import Expected, Finding, Printed, flattened
 from demur.audit.loops.confidence import FORMULAS
 from demur.audit.loops.rows import LOSSES, forecast_rows, loss_range
 from demur.audit.reported.audit import Audit, Figure
@@ -23,12 +23,7 @@ from demur.audit.reported.measures import measure_of
 from demur.audit.reported.names import ReportedQuantity, plain_name, quantity_named
 from demur.audit.reported.run_views import CALIBRATION, COUNTS, SELECTIVE, UNRANKED, Runs, RunView
 from demur.errors import UserError, shown
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from demur.audit.figures import Finding
-    from demur.items import Items
+from demur.items import Items
 
 RESAMPLES = 2000
 _SIDES = (("left", "input_0"), ("right", "input_1"))

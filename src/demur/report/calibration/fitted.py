@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from demur.calibration import Calibration, Quality
 from demur.calibrators import CALIBRATORS
@@ -24,9 +23,9 @@ from demur.report.text import UNDEFINED
 from demur.signals import SIGNALS
 from demur.strict_model import WordedWarning
 from demur.targets import TARGETS
+from demur.types import Floats
 from demur.variants import VARIANTS
 
-Floats = NDArray[np.float64]
 _POINTS = 121
 
 

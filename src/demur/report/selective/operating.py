@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from demur.coverage import Coverage
 from demur.drawing.thinning import spread
@@ -23,6 +22,7 @@ from demur.report.sections import Content, section
 from demur.report.text import interval_text, level_of, shown_interval, threshold_at, usable_threshold
 from demur.results.parts import CurveRecord
 from demur.results.table import Results
+from demur.types import Flags
 
 _MOST_STOPS = 60
 _PERCENTS = 100
@@ -177,11 +177,11 @@ def _by_threshold(records: Sequence[CurveRecord]) -> Iterator[Stop]:
         yield Stop(usable_threshold(threshold, float(lower[index])), threshold, points, _bands_at(records, points))
 
 
-def _first(fits: NDArray[np.bool_]) -> int | None:
+def _first(fits: Flags) -> int | None:
     return int(fits.argmax()) if fits.any() else None
 
 
-def _last(fits: NDArray[np.bool_]) -> int | None:
+def _last(fits: Flags) -> int | None:
     return len(fits) - 1 - int(fits[::-1].argmax()) if fits.any() else None
 
 
