@@ -1,7 +1,5 @@
 """One call from arrays, lists, series or a frame's columns to a curve or to its metrics."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path

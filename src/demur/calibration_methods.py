@@ -1,7 +1,5 @@
 """Calibration methods: what every calibrator is and can be asked, and the registry of those there are."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields

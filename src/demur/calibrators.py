@@ -6,8 +6,6 @@ features are found by their names, never by their position. A class registered w
 calibrate`, with everything that is to be known about it declared there.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from itertools import pairwise

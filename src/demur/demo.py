@@ -1,7 +1,5 @@
 """Demo: two made-up systems on the same people, evaluated, compared and explained."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

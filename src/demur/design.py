@@ -1,7 +1,5 @@
 """Design: the features a calibrator is fitted on and applied to, as columns. Named ones are found by name."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Features: signals as numbers to compute with. What is absent, null or odd is told apart, never guessed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Fitting: a calibrator from a run, and how well it does on people it has not seen."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

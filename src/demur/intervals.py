@@ -3,8 +3,6 @@
 Which method is recommended for which number was measured, not assumed: docs/coverage.md has the figures.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Losses: how wrong an answer is. Each is an integer numerator over one common divisor, so that sums are exact."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

@@ -4,8 +4,6 @@ Tokens are what chat endpoints return as `logprobs.content`: one entry per gener
 `top_logprobs` of the most likely tokens at its position. Log-probabilities are natural logarithms.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -8,8 +8,6 @@
 0.6309297535714575
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any

@@ -1,7 +1,5 @@
 """Bootstrap of the row API: any function of a list of rows, resampled by participant."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ often, worse, and with less of every signal; all of that is what makes selective
 is an ordinary run file, read and evaluated like any other.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -3,8 +3,6 @@
 Everything is an ordinary per-query file, read and evaluated like any other.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

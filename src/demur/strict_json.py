@@ -1,7 +1,5 @@
 """JSON as the standard means it: UTF-8 without a mark, no member twice, no NaN, no half of a character."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator

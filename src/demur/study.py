@@ -5,8 +5,6 @@
 For planning: enter the number of participants you can afford, and see how well intervals cover and how wide they are.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field, replace
 

@@ -1,7 +1,5 @@
 """Targets: what a calibrated confidence is to predict of an answer."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

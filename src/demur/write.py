@@ -1,7 +1,5 @@
 """Writing: a whole file or none. What was there before stays until the new file is complete."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -1,7 +1,5 @@
 """Listing: what became of every reported figure, as lines that line up or as JSON."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Collection, Sequence

@@ -4,8 +4,6 @@ Points must be equal to the last bit, errors and intervals to one part in 10¹²
 recommended are listed, and not compared: the rules may be others.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

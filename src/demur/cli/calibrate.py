@@ -1,7 +1,5 @@
 """`demur calibrate` and `demur fields`: what makes a confidence a probability, and what a file can be ranked by."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

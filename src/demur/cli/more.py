@@ -1,7 +1,5 @@
 """`demur schema` and `demur demo`."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

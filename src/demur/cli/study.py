@@ -1,7 +1,5 @@
 """`demur study` and `demur simulate`: made-up data, to plan with and to try things on."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """Cards: the few numbers a verdict rests on."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from demur.report.names import NamedSystem

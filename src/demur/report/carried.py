@@ -1,7 +1,5 @@
 """Carried: what a page holds of its file beside the numbers, so that a reviewer can check and cite it."""
 
-from __future__ import annotations
-
 import base64
 import gzip
 from collections.abc import Iterable, Iterator

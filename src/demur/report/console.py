@@ -1,7 +1,5 @@
 """Console: results as lines of text that line up. What comes from a file is shown, never obeyed by the terminal."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 
 from demur.calibration import Calibration, Quality

@@ -1,7 +1,5 @@
 """Definitions: what a quantity says of itself."""
 
-from __future__ import annotations
-
 import inspect
 from dataclasses import dataclass
 

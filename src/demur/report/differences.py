@@ -1,7 +1,5 @@
 """Differences: every other system minus the baseline, what each difference says, and how it is drawn."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass

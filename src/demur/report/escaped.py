@@ -1,7 +1,5 @@
 """Escaped: text of a file as Markdown, LaTeX and spreadsheets show it, so that no program obeys it."""
 
-from __future__ import annotations
-
 import re
 
 from demur.errors import harmless

@@ -4,8 +4,6 @@ Templates know the `artifact` (results or a calibration), its `study` (when, of 
 `systems`, the names that can be `switched`, the `content` of their section and the `sha256` of the file.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """Names: what the systems of a result are called, how they look, and which of them are compared."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from unicodedata import bidirectional
 

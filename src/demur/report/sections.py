@@ -5,8 +5,6 @@ before a page is made; they stand in the order of their numbers. What a function
 template, `templates/<task>/<anchor>.html.j2`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module

@@ -1,7 +1,5 @@
 """Tables of results for a paper, a page or a spreadsheet. What comes from a file is text in all of them."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Callable, Iterable, Iterator

@@ -1,7 +1,5 @@
 """Numbers as text: values, intervals, titles and thresholds, the same wherever they are shown."""
 
-from __future__ import annotations
-
 import math
 from decimal import ROUND_FLOOR, Context
 

@@ -1,7 +1,5 @@
 """Verdict: what the numbers say, in words. Nothing is called better that was not compared fairly."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from demur.inference.key import Key

@@ -1,7 +1,5 @@
 """Curves as results hold them: operating points, oracle order, bands, histogram and reliability."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Item by item: how often each is answered, how wrong the answers are, and which way."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Reading the retrieval files of version 0.1: nested members become columns of the present file, which checks them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from demur.errors import UserError

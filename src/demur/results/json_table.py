@@ -1,7 +1,5 @@
 """The columnar file, for what the nested one cannot hold: estimates as columns, and what they are of beside them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The nested file of one run or two: a codec on top of the table, driven by what each quantity declares."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace

@@ -3,8 +3,6 @@
 The members that hold numbers are those the registry declares.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Annotated, Any, Literal, Self

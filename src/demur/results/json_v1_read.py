@@ -1,7 +1,5 @@
 """Reading the nested file: the table of estimates, and what stands beside it, from members by their keys."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping
 from typing import Any

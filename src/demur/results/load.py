@@ -1,7 +1,5 @@
 """Loading: a result file of any kind, of this version or an earlier one."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

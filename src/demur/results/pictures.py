@@ -1,7 +1,5 @@
 """Picture data of results: what page, notebook and paper figure draw, and the results as a notebook shows them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 

@@ -4,8 +4,6 @@ Units are graded under each confidence, clusters are drawn once for all confiden
 twice.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

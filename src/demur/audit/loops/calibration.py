@@ -1,7 +1,5 @@
 """Calibrations by plain formulas: what the parameters of a calibration file make of one unit."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from itertools import pairwise

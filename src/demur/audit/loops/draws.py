@@ -1,7 +1,5 @@
 """The cluster bootstrap by brute force: the rows of the drawn clusters, passed through the same loop again."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Calibration and detection by plain loops. A row is (probability, outcome), the outcome from 0 to 1."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction

@@ -3,8 +3,6 @@
 A row is (gold, hits): how many ids there are to find, and for each rank whether it holds one of them.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction

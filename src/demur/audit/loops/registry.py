@@ -1,7 +1,5 @@
 """The registry of plain loops: one slow, obvious function per quantity, under the quantity's name."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable
 from fractions import Fraction

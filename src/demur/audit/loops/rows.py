@@ -1,7 +1,5 @@
 """Rows: the plain tuples the loops read, made of facts."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any

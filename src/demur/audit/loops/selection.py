@@ -3,8 +3,6 @@
 A row is (gold, shown, hits): how many ids there are to find, how many are shown, and how many of those are gold.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Counts and bias by plain loops. A row is (truth, answer), the answer None for an abstention."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """The audit of reported figures: every leaf of a file held against the data, with the likely cause of a difference."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """How far intervals and standard errors of other draws may lie from ours: 4 standard errors of Monte-Carlo error."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -5,8 +5,6 @@ A figure under `positives_only` is over the queries with gold, one under `all_qu
 figure is over all queries, because nothing says that any were left out.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

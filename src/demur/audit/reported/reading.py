@@ -1,7 +1,5 @@
 """Reading: the queries and runs an audit counts by itself, checked as those of an evaluation are."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path

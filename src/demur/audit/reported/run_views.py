@@ -1,7 +1,5 @@
 """Runs as an audit counts them: the units of a system under a confidence and a loss, and what their figures are."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction

@@ -5,8 +5,6 @@ A figure is of the system (the mode or the run id) and of the confidence its pat
 loss is abs_norm unless a `loss` beside it says otherwise.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction

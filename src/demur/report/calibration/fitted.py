@@ -1,7 +1,5 @@
 """A calibration as a page: what was fitted on what, which of its numbers to trust, and the map itself."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Retrieval on the console: who was counted, what each system finds and where that falls, and how systems differ."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Numbers criterion by criterion: a heat map of every system."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

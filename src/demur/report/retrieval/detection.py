@@ -1,7 +1,5 @@
 """No-evidence detection on the page: probabilities, thresholds, the gate's curve, and the decision to show nothing."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Paired differences of systems: each against the baseline, on the same queries and in the same draws."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """Numbers over folds: each fold by itself, their mean and their spread."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Retrieval at a glance: the verdict with its cards, and which queries were counted."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 

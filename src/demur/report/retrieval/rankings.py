@@ -1,7 +1,5 @@
 """Rankings compared: every ranking number of every system, over the queries with gold and over all of them."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The verdict on rankings, in words. Nothing is called better that no interval shows."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace

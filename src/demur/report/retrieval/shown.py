@@ -1,7 +1,5 @@
 """What is shown: selections and policies side by side, and which selections break the bounds, by their names alone."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from demur.inference.estimates import Estimate

@@ -1,7 +1,5 @@
 """Closer: the numbers item by item, and the cases to look at, by their names alone."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Curves: the risk–coverage charts of every confidence, and tables of those with few operating points."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 
 from demur.drawing.risk_coverage import MOST_MARKERS, Kind, risk_coverage

@@ -1,7 +1,5 @@
 """Paired differences: each other system minus the baseline with intervals, listed and drawn."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from demur.drawing.forest import forest

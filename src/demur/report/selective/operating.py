@@ -4,8 +4,6 @@ The page only shows: at each stop of its slider, which operating point each syst
 points of the results.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

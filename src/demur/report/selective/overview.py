@@ -1,7 +1,5 @@
 """Overview: the verdict with its cards, and who was counted."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from demur.errors import shown

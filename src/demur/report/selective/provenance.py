@@ -1,7 +1,5 @@
 """Provenance: what the numbers mean, how they were made and of what, and how to take them along."""
 
-from __future__ import annotations
-
 from demur.quantities import quantities
 from demur.report.carried import carried
 from demur.report.definitions import definition

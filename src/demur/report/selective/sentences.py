@@ -1,7 +1,5 @@
 """What an evaluation of answers says, in sentences; about two systems, or about each one against the baseline."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping
 

@@ -1,7 +1,5 @@
 """Signals: every confidence side by side at a common coverage, and whether its numbers mean what they say."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from demur.drawing.confidence import ConfidenceBars, histogram, reliability_diagram
