@@ -375,9 +375,9 @@ class TestOtherKinds:
 @pytest.mark.parametrize("scripted", [True, False])
 def test_queries_and_systems_of_a_retrieval_page_can_be_switched_even_without_the_script(opened, scripted):
     shown = opened(retrieval(), java_script_enabled=scripted)
-    assert [shown.seen(f"#rankings .of-{key}") for key in ("positives_only", "all_queries")] == [1, 0]
+    assert [shown.seen(f"#rankings .of-{key}") for key in ("with_gold", "all")] == [1, 0]
     shown.page.locator("#rankings label").nth(1).click()
-    assert [shown.seen(f"#rankings .of-{key}") for key in ("positives_only", "all_queries")] == [0, 1]
+    assert [shown.seen(f"#rankings .of-{key}") for key in ("with_gold", "all")] == [0, 1]
     for section in ("criteria", "folds"):
         assert [shown.seen(f"#{section} div.of-variant-{n}") for n in (0, 1)] == [1, 0]
     shown.page.locator("#choose >> text=reranked").click()
