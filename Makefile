@@ -66,7 +66,7 @@ docs: $(READY)  ## write the pages that are generated from the code
 	$(BIN)/python docs/make_figures.py
 	$(BIN)/python docs/make_notebook.py
 
-golden: $(READY)  ## write the golden artifacts of the tests anew, when a number is meant to change
+golden: $(READY)  ## write the golden files of the tests anew, when a number is meant to change
 	$(BIN)/python docs/make_golden.py
 
 screenshots: $(READY)  ## photograph the demo's report for the docs (needs chromium)

@@ -15,7 +15,7 @@ from demur.simulate import ZERO_SHOT, Run, make_people, run_system
 
 RESAMPLES = 10_000
 GRID = [f"0.{tenth}" for tenth in range(1, 10)]
-BUNDLE = ["cmax", "aurc", "augrc", "aurc@0.5", "augrc@0.5", *(f"mae@{c}" for c in GRID)]  # fourteen numbers
+BUNDLE = ["cmax", "aurc", "augrc", "aurc@0.5", "augrc@0.5", *(f"risk@{c}" for c in GRID)]  # fourteen numbers
 
 
 def seconds(work: Callable[[], object], rounds: int = 3) -> float:
@@ -28,7 +28,7 @@ def seconds(work: Callable[[], object], rounds: int = 3) -> float:
 
 
 def plain_curve(items: list[ItemPrediction]) -> list[tuple[float, float, float]]:
-    """Working points as one writes them the first time: filter, sort, walk the plateaus."""
+    """Operating points as one writes them the first time: filter, sort, walk the plateaus."""
     predicted = [item for item in items if item.pred is not None]
     predicted.sort(key=lambda item: item.confidence, reverse=True)
     points: list[tuple[float, float, float]] = []
@@ -74,11 +74,13 @@ def plain_bundle(people: list[list[ItemPrediction]], drawn: list[int]) -> list[f
 
 def rows_of(run: Run, confidence: str) -> list[list[ItemPrediction]]:
     people, items = run.answered.shape
-    sure = run.signals[confidence].tolist()
-    said = np.where(run.answered, run.answer, -1).tolist()
+    ranked_by = run.signals[confidence].tolist()
+    answers = np.where(run.answered, run.answer, -1).tolist()
     return [
         [
-            ItemPrediction(p, i, None if said[p][i] < 0 else said[p][i], int(run.people.truth[p, i]), sure[p][i])
+            ItemPrediction(
+                p, i, None if answers[p][i] < 0 else answers[p][i], int(run.people.truth[p, i]), ranked_by[p][i]
+            )
             for i in range(items)
         ]
         for p in range(people)
@@ -95,9 +97,9 @@ def against_a_plain_loop(confidence: str, promised: int) -> None:
         return bootstrap(lambda sample: {str(m): m(sample) for m in measures}, table, plan=plan)
 
     drawn = drawn_clusters(7, np.arange(few), 41).tolist()
-    found = bundle()
-    for row, expected in enumerate(plain_bundle(people, one) for one in drawn):
-        if not np.allclose([found[name][row] for name in BUNDLE], expected, rtol=1e-9, equal_nan=True):
+    replicates = bundle()
+    for row, expected in enumerate(plain_bundle(people, clusters) for clusters in drawn):
+        if not np.allclose([replicates[name][row] for name in BUNDLE], expected, rtol=1e-9, equal_nan=True):
             raise SystemExit("the two ways do not agree: nothing to compare")
     plain = seconds(lambda: [plain_bundle(people, row) for row in drawn], 3) / few * RESAMPLES
     numbers, everything = seconds(bundle, 7), seconds(lambda: estimate(graded, BUNDLE, plan=plan), 7)

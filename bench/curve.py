@@ -1,4 +1,4 @@
-"""A curve and every point metric of a million units, as multiples of one argsort of their confidences."""
+"""A curve and every quantity of it for a million units, as multiples of one argsort of their confidences."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Callable
 import numpy as np
 
 from demur import Measure, Scores, risk_coverage
-from demur.metrics import default_measures
+from demur.quantities import default_measures
 
 UNITS = 1_000_000
 ROUNDS = 7
@@ -28,7 +28,7 @@ def fastest(work: Callable[[], object]) -> float:
 def main() -> None:
     rng = np.random.default_rng(0)
     confidence, loss = rng.random(UNITS), rng.integers(0, 4, UNITS)
-    hull = [measure for measure in default_measures() if "achievable" in measure.metric.name]
+    hull = [measure for measure in default_measures() if "achievable" in measure.quantity.name]
     others = [measure for measure in default_measures() if measure not in hull]
 
     def all_but_the_hull() -> Scores:

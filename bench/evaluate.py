@@ -10,14 +10,17 @@ from pathlib import Path
 from start import cpu_seconds
 
 DEMUR = str(Path(sys.executable).with_name("demur"))
-ONE = ("--input", "run.json", "--mode", "few_shot")
-TWO = ("--input", "run.json", "--mode", "zero_shot", *ONE, "--confidence", "all")
+ONE = ("run.json", "--mode", "few_shot")
+TWO = ("run.json", "run.json", "--mode", "zero_shot", "--mode", "few_shot", "--confidence", "all")
 
 
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run(
-            [DEMUR, "simulate", "--output", "run.json", "--seed", "1"], cwd=folder, check=True, capture_output=True
+            [DEMUR, "simulate", "runs", "--output", "run.json", "--seed", "1"],
+            cwd=folder,
+            check=True,
+            capture_output=True,
         )
         start = cpu_seconds(sys.executable, "-c", "import numpy")
         print(f"python with numpy imported = 1 ({start:.2f} s of CPU here)")

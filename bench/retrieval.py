@@ -1,6 +1,6 @@
 """How much faster than plain loops over queries, and how much memory a million rows of CSV take.
 
-Prints ratios against loops measured in the same run: 100 000 queries of 20 candidates, 16 values a query.
+Prints ratios against loops measured in the same run: 100 000 queries of 20 candidates, 16 values per query.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from demur.metrics.retrieval import RankingMeasure, per_query
+from demur.quantities import Measure
+from demur.quantities.ranking import per_query
 from demur.ranking_columns import rankings_of
 
 if TYPE_CHECKING:
@@ -31,15 +32,15 @@ def plain(name: str, gold_ids: list[str], ranked: list[str], k: int) -> float:
     gold = set(gold_ids)
     if not gold:
         return 0.0
-    found = [rank for rank, one in enumerate(ranked[:k], 1) if one in gold]
+    hits = [rank for rank, candidate in enumerate(ranked[:k], 1) if candidate in gold]
     if name == "recall":
-        return len(found) / len(gold)
+        return len(hits) / len(gold)
     if name == "mrr":
-        return 1 / found[0] if found else 0.0
+        return 1 / hits[0] if hits else 0.0
     if name == "map":
-        return sum(number / rank for number, rank in enumerate(found, 1)) / min(len(gold), k)
+        return sum(number / rank for number, rank in enumerate(hits, 1)) / min(len(gold), k)
     ideal = sum(1 / math.log2(rank + 1) for rank in range(1, min(len(gold), k) + 1))
-    return sum(1 / math.log2(rank + 1) for rank in found) / ideal
+    return sum(1 / math.log2(rank + 1) for rank in hits) / ideal
 
 
 def made() -> tuple[list[list[str]], list[list[str]]]:
@@ -54,27 +55,26 @@ def made() -> tuple[list[list[str]], list[list[str]]]:
 
 
 def best(work: Callable[[], object], times: int = 3) -> float:
-    found = []
+    seconds = []
     for _ in range(times):
         start = time.process_time()
         work()
-        found.append(time.process_time() - start)
-    return min(found)
+        seconds.append(time.process_time() - start)
+    return min(seconds)
 
 
 def speed() -> None:
     gold, ranked = made()
     posts, criteria = [query // 10 for query in range(QUERIES)], [str(query % 10) for query in range(QUERIES)]
-    measures = [RankingMeasure.of(f"{name}@{k}") for name in NAMES for k in DEPTHS]
+    measures = [Measure.of(f"{name}@{k}") for name in NAMES for k in DEPTHS]
     loops = [[plain(n, g, r, k) for n in NAMES for k in DEPTHS] for g, r in zip(gold, ranked, strict=True)]
     slow = best(lambda: [[plain(n, g, r, k) for n in NAMES for k in DEPTHS] for g, r in zip(gold, ranked, strict=True)])
     facts = rankings_of(gold, ranked, posts=posts, criteria=criteria)
     assert np.abs(np.stack([*per_query(facts, measures).values()], axis=1) - loops).max() < 1e-15  # noqa: S101, PLR2004
     fast = best(lambda: per_query(facts, measures))
     lists = best(lambda: per_query(rankings_of(gold, ranked, posts=posts, criteria=criteria), measures))
-    print(
-        f"{QUERIES} queries × {CANDIDATES} candidates, {len(measures)} values a query: plain loops {slow:.2f} s of CPU"
-    )
+    sizes = f"{QUERIES} queries × {CANDIDATES} candidates, {len(measures)} values per query"
+    print(f"{sizes}: plain loops {slow:.2f} s of CPU")
     print(f"  from rankings {fast:.3f} s: {slow / fast:.0f} × faster (promised 20)")
     print(f"  from Python lists {lists:.3f} s: {slow / lists:.1f} × faster (promised 5)")
 
@@ -106,7 +106,7 @@ def memory() -> None:
         (_, start), (size, whole) = peak(Path(folder), ROWS // 1000), peak(Path(folder), ROWS)
     grown = whole - start
     print(f"{ROWS} CSV rows, {size / 2**20:.0f} MB: {grown / 2**20:.0f} MB more than for {ROWS // 1000} rows")
-    print(f"  {grown / ROWS:.0f} bytes a row, {grown / size:.2f} × the file")
+    print(f"  {grown / ROWS:.0f} bytes per row, {grown / size:.2f} × the file")
 
 
 if __name__ == "__main__":

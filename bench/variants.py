@@ -16,8 +16,8 @@ EXTRA = ("secondary:token_msp+verbalized:average",)
 
 
 def vectorised(items: Items, calibration: Calibration) -> dict[str, np.ndarray]:
-    found, _ = chosen(items, "all", calibration)
-    values = {name: one.values for name, one in found.items()}
+    confidences, _ = chosen(items, "all", calibration)
+    values = {name: made.values for name, made in confidences.items()}
     return values | {name: confidence(items, name, calibration).values for name in EXTRA}
 
 
@@ -29,9 +29,9 @@ def plain_loop(items: Items) -> list[list[float]]:
         if answered:
             evidence = min(columns["llm_evidence_count"][unit], 3) / 3
             similar = min(max(columns["retrieval_similarity_mean"][unit], 0.0), 1.0)
-            spoken = min(max((columns["verbalized_confidence"][unit] - 1) / 4, 0.0), 1.0)
-            total = round(0.4 * spoken + 0.3 * evidence + 0.3 * similar, 12)
-            rows.append([columns["llm_evidence_count"][unit], spoken, total])
+            verbalized = min(max((columns["verbalized_confidence"][unit] - 1) / 4, 0.0), 1.0)
+            total = round(0.4 * verbalized + 0.3 * evidence + 0.3 * similar, 12)
+            rows.append([columns["llm_evidence_count"][unit], verbalized, total])
     return rows
 
 

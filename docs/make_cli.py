@@ -20,7 +20,7 @@ PAGE = Path(__file__).with_name("cli.md")
 INTRODUCTION = """\
 # The command line
 
-This page is written by `make docs` from the commands themselves; `demur COMMAND --help` says the same.
+This page is written by `make docs` from the commands themselves; `demur COMMAND --help` prints the same.
 
 Exit codes: 0 success; 1 a bug in demur, with a traceback; 2 a mistake in the input or the call, and nothing was written; 3 an audit found
 a figure that differs; 130 interrupted. A mistake in a file or a value is one line on standard error; an option that does not exist gets a
@@ -38,7 +38,8 @@ def command_section(name: str, command: Any) -> str:
     lines = [f"### `demur {name}`", "", " ".join([about, *more]), ""]
     if calls:
         lines += ["```console", *(f"$ {call}" for call in calls), "```", ""]
-    lines += ["| option | | default |", "|---|---|---|", *map(_option, command.params), ""]
+    options = [option for option in command.get_params(typer.Context(command)) if option.name != "help"]
+    lines += ["| option | | default |", "|---|---|---|", *map(_option, options), ""]
     return "\n".join(lines)
 
 

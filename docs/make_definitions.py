@@ -72,19 +72,15 @@ def _section(entry: Quantity) -> str:
     parts = fields(entry.function)
     lines = [f"## `{entry.name}` — {parts['Title']}", "", parts["Meaning"], ""]
     lines += [f"- **{name}**: {parts[name]}" for name in SECTIONS]
-    lines += [f"- **Interval**: {_interval(entry)}"]
+    lines += [f"- **Direction**: {BETTER[entry.better]}"]
+    if entry.of == "curve" and not entry.point_only:
+        value, difference = (f"`{method}`" for method in entry.intervals)
+        lines += [f"- **Interval**: {value}" + (f"; {difference} for a difference" if value != difference else "")]
     if entry.of == "curve" and entry.reported:
         lines += [f"- **Key in a `metrics` file**: `{f'{entry.under}.' if entry.under else ''}{entry.key}`"]
-    lines += [f"- {BETTER[entry.better].capitalize()}.", ""]
+    lines += [""]
     lines += ["```python", _import(entry, parts["Example"]), parts["Example"], "", "```", ""]
     return "\n".join(lines)
-
-
-def _interval(entry: Quantity) -> str:
-    if entry.point_only:
-        return "none is reported"
-    value, difference = (f"`{method}`" for method in entry.intervals)
-    return value if value == difference else f"{value}; {difference} for a difference"
 
 
 def _import(entry: Quantity, example: str) -> str:

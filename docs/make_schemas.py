@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from run_schema import run_schema
+
 import demur
 from demur.calibration import calibration_schema
-from demur.read.run_schema import run_schema
 from demur.results import json_table, json_v1
 from demur.write import json_text
 

@@ -19,7 +19,7 @@ Path = tuple[str, ...]
 Key = tuple[Any, ...]
 
 RENAMED = {"bootstrap_t": "t_interval", "said": "mean_predicted", "came_true": "fraction_correct"}
-WORDING = {"convention", "message", "where", "reason", "no_interval", "definition", "command", "version"}
+WORDING = {"convention", "message", "where", "reason", "no_interval", "undefined", "definition", "command", "version"}
 KEY = ("system", "quantity", "confidence", "among", "group", "minus")
 USUAL = dict.fromkeys(
     ("group", "minus", "value", "std_error", "ci95_low", "ci95_high", "method", "low", "high", "drop_rate")

@@ -1,4 +1,4 @@
-"""Evaluate one run or compare two: `demur evaluate` under the name older documents use."""
+"""Evaluate one system or compare several: `demur evaluate` under the name older documents use."""
 
 import sys
 

@@ -9,13 +9,13 @@ from demur.calibration import Calibration, calibration_of
 from demur.fitting import calibrate
 from demur.resample import Plan
 from demur.results.load import results_of
-from demur.results.table import Results
 from demur.simulate import ZERO_SHOT, make_people, run_system
 from pipeline import SYSTEMS, made_queries
 from retrievals import compared
 
 if TYPE_CHECKING:
     from demur.items import Items
+    from demur.results.table import Results
 
 MAPS_BY_NAME = ("convention", "nulls_filled")
 FIXED = ("schema_version", "created_at", "task", "noun", "kind", "engine", "empty_decision_by", "metric", "method")
@@ -73,4 +73,3 @@ def renamed_kind(content: dict[str, Any], name_of: Any) -> Results | Calibration
 
     made = replaced(content, "")
     return results_of(made) if "systems" in made else calibration_of(made)
-

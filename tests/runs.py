@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from demur import PHQ8
+from demur import PHQ8, Items, read_table
 
 
 def participant(person: int | str, predicted: dict[str, Any] | None = None, **signals: Any) -> dict[str, Any]:
@@ -41,3 +41,16 @@ def written(folder: Any, content: Any, name: str = "run.json") -> Any:
     else:
         path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
     return path
+
+
+def items_of(*units: dict[str, Any], truth: int = 0) -> Items:
+    """One cluster per unit; a unit is its signals, and `None` as its prediction says it abstained."""
+    names = dict.fromkeys(name for unit in units for name in unit)
+    names.pop("prediction", None)
+    rows = {
+        "cluster": [*range(1, len(units) + 1)],
+        "item": ["q"] * len(units),
+        "truth": [truth] * len(units),
+        "prediction": [unit.get("prediction", 0) for unit in units],
+    }
+    return read_table(rows | {name: [unit.get(name) for unit in units] for name in names}, instrument=None)

@@ -1,7 +1,7 @@
 """demur: measure systems that may decline to answer.
 
-The public names are listed once, in the stub beside this file. A module is imported when one of its names is first asked
-for, so that `import demur` and `demur --help` pay for nothing they do not use.
+The public names are listed once, in the stub beside this file. A module is imported when one of its names is first
+asked for, so that `import demur` and `demur --help` pay for nothing they do not use.
 """
 
 import ast

@@ -1,12 +1,12 @@
 """One call from arrays, lists, series or a frame's columns to a curve or to its metrics."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from demur.columns import Column, State, check_lengths, plain_values
 from demur.curve import Curve
@@ -17,15 +17,10 @@ from demur.grading import grade
 from demur.instruments import Instrument
 from demur.instruments import instrument as instrument_of
 from demur.items import Items, checked_ids
-from demur.losses import LOSSES, Loss
+from demur.losses import LOSSES, LossFunction
 from demur.losses import loss as loss_named
 from demur.quantities import Measure, Scores
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from pathlib import Path
-
-    from numpy.typing import NDArray
+from demur.types import Flags
 
 
 def grade_units(  # noqa: PLR0913  (each is a column or says how to read one)
@@ -129,13 +124,13 @@ def _given_losses(values: list[Any] | NDArray[Any]) -> Column:
     return losses
 
 
-def _unreadable(column: Column) -> NDArray[np.bool_]:
+def _unreadable(column: Column) -> Flags:
     """Neither a finite number nor an abstention."""
     return ~(column.usable() | column.abstains())
 
 
 def _losses(
-    truth: list[Any] | NDArray[Any], prediction: list[Any] | NDArray[Any], loss: Loss, bounds: Instrument | None
+    truth: list[Any] | NDArray[Any], prediction: list[Any] | NDArray[Any], loss: LossFunction, bounds: Instrument | None
 ) -> Column:
     """Numerators of the loss where there is a prediction; null or NaN where there is none."""
     check_lengths({"truth": truth, "prediction": prediction})
@@ -150,7 +145,7 @@ def _losses(
     return Column(numerators, answer.state)
 
 
-def _within(column: Column, bounds: Instrument | None) -> NDArray[np.bool_]:
+def _within(column: Column, bounds: Instrument | None) -> Flags:
     if bounds is None:
         return column.usable()
     return column.within(bounds.minimum, bounds.maximum, whole=True)
@@ -192,7 +187,7 @@ def _graded(
     )
 
 
-def _by_themselves(abstained: NDArray[np.bool_]) -> Clusters:
+def _by_themselves(abstained: Flags) -> Clusters:
     """Every unit a cluster of its own, known by its position."""
     units = len(abstained)
     return Clusters(range(units), np.ones(units, dtype=np.int64), np.flatnonzero(~abstained))

@@ -1,7 +1,5 @@
 """Bands: how far the whole risk–coverage curve may be off, point by point and everywhere at once."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
@@ -40,12 +38,12 @@ class BandEnds:
 
     def to_json(self) -> dict[str, Any]:
         """The bands as an artifact holds them."""
-        risks = {"selective_risk": self.selective_risk, "generalized_risk": self.generalized_risk}
-        ends = {
-            risk: {field.name: getattr(band, field.name).tolist() for field in fields(band)}
-            for risk, band in risks.items()
-        }
-        return {"level": self.level, "coverage": self.coverage.tolist(), **ends}
+
+        def ends(band: BandColumns) -> dict[str, list[float]]:
+            return {field.name: getattr(band, field.name).tolist() for field in fields(band)}
+
+        risks = {"selective_risk": ends(self.selective_risk), "generalized_risk": ends(self.generalized_risk)}
+        return {"level": self.level, "coverage": self.coverage.tolist(), **risks}
 
 
 def points_kept(points: int) -> Indices:
@@ -54,9 +52,8 @@ def points_kept(points: int) -> Indices:
     >>> points_kept(3).tolist(), points_kept(79)[[0, 1, 2, -1]].tolist()
     ([0, 1, 2], [0, 2, 4, 78])
     """
-    if points <= MOST_POINTS:
-        return np.arange(points)
-    return np.arange(MOST_POINTS) * (points - 1) // (MOST_POINTS - 1)
+    kept = min(points, MOST_POINTS)
+    return np.arange(kept) * (points - 1) // max(kept - 1, 1)
 
 
 def drawn_risks(curve: Curve, sample: Replicates) -> dict[str, Floats]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping  # noqa: TC003  (pydantic reads the annotations)
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, Union
 
@@ -15,6 +15,7 @@ from demur.calibrators import CALIBRATORS, Calibrator
 from demur.errors import UserError, unknown
 from demur.strict_model import Count, Part, Share, Time, Tool, WordedWarning, one_line, schema_of
 from demur.targets import TARGETS
+from demur.types import Floats
 from demur.variants import spoken_share
 from demur.write import json_text, write_whole
 
@@ -22,13 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    import numpy as np
-    from numpy.typing import NDArray
-
     from demur.calibrators import CalibrationMethod
     from demur.targets import Target
 
-    Floats = NDArray[np.float64]
     Fitted = Calibrator
 else:
     Fitted = Union[tuple(dict.fromkeys(method.calibrator for method in CALIBRATORS.values()))]  # noqa: UP007

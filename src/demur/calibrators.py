@@ -6,43 +6,45 @@ features are found by their names, never by their position. A class registered w
 calibrate`, with everything that is to be known about it declared there.
 """
 
-from __future__ import annotations
-
-import json
 import math
-from dataclasses import dataclass as plain_dataclass
-from dataclasses import fields
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, TypeVar, cast
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import Field
 from pydantic.dataclasses import dataclass
 
+from demur.calibration_methods import (
+    CALIBRATORS,
+    CalibrationMethod,
+    Calibrator,
+    calibration_method,
+    calibrator,
+    method_names,
+)
 from demur.design import columns_by_name, columns_named, in_one_order
-from demur.errors import UserError, and_more, literal, shown, unknown
+from demur.errors import UserError, literal, shown
 from demur.features import CalibratorFeatureExtractor
 from demur.quantities.calibration import LEAST_LIKELY, compute_binary_nll, compute_ece
 from demur.quantities.forecasts import checked_outcomes, checked_shares
-from demur.strict_model import STRICT, one_line
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
+from demur.strict_model import STRICT
+from demur.types import Floats
 
 __all__ = [
     "CALIBRATORS",
+    "CalibrationMethod",
     "Calibrator",
     "CalibratorFeatureExtractor",
     "IsotonicCalibrator",
     "LinearCalibrator",
     "LogisticCalibrator",
     "TemperatureScalingCalibrator",
+    "calibration_method",
+    "calibrator",
     "compute_binary_nll",
     "compute_ece",
+    "method_names",
 ]
 
 COLDEST, HOTTEST = 0.05, 10.0
@@ -51,116 +53,6 @@ _SPREADS = 3
 Numbers = Annotated[tuple[float, ...], Field(strict=False, min_length=1)]
 Positive = Annotated[float, Field(gt=0)]
 Names = Annotated[tuple[str, ...], Field(strict=False, min_length=1)] | None
-
-
-class Calibrator:
-    """What all calibrators have in common: they are frozen, and can be written, read and described."""
-
-    __slots__ = ()
-    __dataclass_fields__: ClassVar[dict[str, Any]]
-    features: tuple[str, ...] | None
-    takes_probabilities: ClassVar[bool] = False
-
-    @classmethod
-    def fit(cls, features: Any, target: Any) -> Self:
-        """A calibrator fitted to features and what came of them."""
-        raise NotImplementedError
-
-    @classmethod
-    def fit_ranked(cls, features: Any, target: Any, *, falling: bool) -> Self:  # noqa: ARG003  (few need it)
-        """The same where it is known whether the target falls as the feature rises."""
-        return cls.fit(features, target)
-
-    def __call__(self, features: Any) -> Floats:
-        """Numbers from 0 to 1, one for each row of the features."""
-        raise NotImplementedError
-
-    def to_json(self) -> dict[str, Any]:
-        """The parameters as plain numbers."""
-        self._check_fitted()
-        return dict(TypeAdapter(type(self)).dump_python(self, mode="json"))
-
-    @classmethod
-    def from_json(cls, parameters: Mapping[str, Any]) -> Self:
-        """A calibrator from its parameters; each of them must be there and make sense."""
-        missing = [field.name for field in fields(cls) if field.name not in parameters]
-        if missing:
-            raise UserError(and_more(f"{missing[0]} is missing", len(missing)))
-        try:
-            return TypeAdapter(cls).validate_json(json.dumps(dict(parameters)))
-        except ValidationError as error:
-            raise UserError(one_line(error)) from None
-
-    @property
-    def fitted(self) -> bool:
-        """Whether it has parameters to be applied with."""
-        return True
-
-    @property
-    def inputs(self) -> int:
-        """How many features it takes."""
-        return len(self.features or (None,))
-
-    def describe(self, names: Sequence[str]) -> Iterator[tuple[str, str]]:
-        """Its parameters in words, each with its name; inputs are called by these names."""
-        raise NotImplementedError
-
-    def warnings(self, auroc: float | None) -> Iterator[tuple[str, str]]:  # noqa: ARG002  (few need it)
-        """What to be careful about in the fit, given how well it tells right from wrong: a code and a sentence each."""
-        return iter(())
-
-    @property
-    def knots(self) -> tuple[float, ...]:
-        """The inputs between which it is linear, if it is made of straight lines."""
-        return ()
-
-    def domain(self, low: float, high: float) -> tuple[float, float]:
-        """Where it is worth looking at, of an input between these bounds."""
-        return low, high
-
-    def _check_fitted(self) -> None:
-        if not self.fitted:
-            raise UserError(f"this {type(self).__name__} is not fitted: use the one that fit gives")
-
-
-@plain_dataclass(frozen=True, slots=True)
-class CalibrationMethod:
-    """A calibrator as `demur calibrate` offers it: what it is called, and which inputs and targets it takes."""
-
-    name: str
-    title: str
-    calibrator: type[Calibrator]
-    aliases: tuple[str, ...] = ()
-    several_inputs: bool = False
-    binary: bool = True
-    target: str = "correctness"
-
-
-CALIBRATORS: dict[str, CalibrationMethod] = {}
-_C = TypeVar("_C")
-
-
-def calibrator(name: str, title: str, **declared: Any) -> Callable[[_C], _C]:
-    """Register a class as a calibration method; `declared` are the other members of `CalibrationMethod`."""
-
-    def register(cls: _C) -> _C:
-        CALIBRATORS[name] = CalibrationMethod(name, title, cast("type[Calibrator]", cls), **declared)
-        return cls
-
-    return register
-
-
-def calibration_method(name: Any) -> CalibrationMethod:
-    """The method of that name or alias.
-
-    >>> calibration_method("temperature").title
-    'temperature scaling'
-    """
-    aliases = {alias: method.name for method in CALIBRATORS.values() for alias in method.aliases}
-    known = aliases.get(name, name) if isinstance(name, str) else ""
-    if known not in CALIBRATORS:
-        raise unknown("calibration method", name, [*aliases, *CALIBRATORS])
-    return CALIBRATORS[known]
 
 
 @calibrator("temperature_scaling", "temperature scaling", aliases=("temperature",))

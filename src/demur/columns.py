@@ -59,7 +59,9 @@ class Column:
     @classmethod
     def of(cls, raw: Sequence[object]) -> Column:
         """Sort plain Python values into a column. A bool is not a number here."""
-        state = _states(raw)
+        state = np.full(len(raw), State.NUMBER, dtype=np.uint8)
+        if not {*map(type, raw)} <= {int, float}:
+            state[:] = [_STATE_OF_TYPE.get(type(value), State.OTHER) for value in raw]
         values = np.full(len(raw), np.nan)
         numbers = np.flatnonzero(state == State.NUMBER).tolist()
         try:
@@ -91,12 +93,9 @@ class Column:
 
     def cell(self, index: int) -> object:
         """The value as it came: a number, None, MISSING, or whatever else it is."""
-        state = State(int(self.state[index]))
-        if state is State.OTHER:
-            return self.other[index]
         number = float(self.values[index])
         as_number = int(number) if number.is_integer() else number
-        return {State.MISSING: MISSING, State.NULL: None, State.NUMBER: as_number}[state]
+        return (MISSING, None, as_number, self.other.get(index))[self.state[index]]
 
     def usable(self) -> Flags:
         """Where there is a finite number."""
@@ -121,9 +120,8 @@ class Column:
 
     def take(self, order: Indices) -> Column:
         """The same cells in another order."""
-        if not self.other:
-            return Column(self.values[order], self.state[order])
-        other = {new: self.other[old] for new, old in enumerate(order.tolist()) if old in self.other}
+        moved = enumerate(order.tolist()) if self.other else ()
+        other = {new: self.other[old] for new, old in moved if old in self.other}
         return Column(self.values[order], self.state[order], other)
 
 
@@ -132,12 +130,6 @@ def check_lengths(columns: Mapping[str, Sized]) -> None:
     if len({*map(len, columns.values())}) > 1:
         listed = ", ".join(f"{shown(name)} {len(values)}" for name, values in columns.items())
         raise UserError(f"the columns are of different lengths: {listed}")
-
-
-def _states(raw: Sequence[object]) -> NDArray[np.uint8]:
-    if set(map(type, raw)) <= {int, float}:
-        return np.full(len(raw), State.NUMBER, dtype=np.uint8)
-    return np.fromiter((_STATE_OF_TYPE.get(type(value), State.OTHER) for value in raw), np.uint8, len(raw))
 
 
 def _as_double(value: Any) -> float:

@@ -6,25 +6,21 @@ variants, or `calibrated:a` of a variant and a calibration fitted for it.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from demur.errors import UserError, literal, shown, unknown
-from demur.features import CalibratorFeatureExtractor, Need
+from demur.features import CalibratorFeatureExtractor, Features, Need, first_problem
+from demur.items import Items
 from demur.signals import SIGNALS
+from demur.types import Floats
 from demur.variants import DECIMALS, NEED_CALIBRATION, VARIANTS, Confidence, Variant, spread
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
     from demur.calibration import Calibration
-    from demur.items import Items
-
-    Floats = NDArray[np.float64]
 
 DEFAULT = ("llm", "total_evidence")
 _COMBINE: dict[str, Callable[[Floats, Floats], Floats]] = {
@@ -45,29 +41,17 @@ class _Calibrated:
     def problem(self, items: Items) -> str | None:
         if self.calibration.variant is not None:
             return _source(self.calibration.variant, None).problem(items)
-        return next(filter(None, (need.problem(items) for need in self._extractor.needs)), None)
-
-    @property
-    def _extractor(self) -> CalibratorFeatureExtractor:
-        return CalibratorFeatureExtractor(self.calibration.features or ())
+        return first_problem(CalibratorFeatureExtractor(self.calibration.features or ()).needs, items)
 
     def of(self, items: Items) -> Confidence:
         if not items.answered.any():
             return Confidence(self.name, np.full(len(items), np.nan), {}, self.calibration)
-        inputs, filled = self._inputs(items)
+        inputs = calibration_inputs(items, self.calibration.features, self.calibration.variant)
         try:
-            values = spread(self.name, items, self.calibration(inputs))
+            values = spread(self.name, items, self.calibration(inputs.columns))
         except UserError as error:
             raise UserError(f"{shown(self.name)}: {error} (of the answered units)") from None
-        return Confidence(self.name, values, filled, self.calibration, inputs)
-
-    def _inputs(self, items: Items) -> tuple[Mapping[str, Floats], Mapping[str, int]]:
-        fitted_on = self.calibration.variant
-        if fitted_on is None:
-            features = self._extractor(items)
-            return features.columns, features.nulls_filled
-        made = _rounded(_source(fitted_on, None), items)
-        return {fitted_on: made.values[items.answered]}, made.nulls_filled
+        return Confidence(self.name, values, inputs.nulls_filled, self.calibration, inputs.columns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +110,14 @@ def confidence(items: Items, name: str, calibration: Calibration | None = None) 
         able = [each for each, reason in served(items, calibration).items() if reason is None]
         raise UserError(f"{shown(name)}: {problem}; {can_serve(items, able)}")
     return _rounded(source, items)
+
+
+def calibration_inputs(items: Items, features: Sequence[str] | None, variant: str | None) -> Features:
+    """What a calibrator of features, or else of a variant, gets: columns of the answered units."""
+    if variant is None:
+        return CalibratorFeatureExtractor(features or ())(items)
+    made = confidence(items, variant)
+    return Features({variant: made.values[items.answered]}, made.nulls_filled)
 
 
 def can_serve(items: Items, variants: Sequence[str]) -> str:

@@ -32,7 +32,7 @@ class OperatingPoint:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Points:
+class CurvePoints:
     """Units accepted and their summed loss numerators, point by point: all an area needs.
 
     Points merge by addition, and integers stay integers until the last division.
@@ -48,9 +48,9 @@ class Points:
         """Mean loss numerator of what point `index` accepts."""
         return Fraction(self.loss_sum[index].item()) / int(self.count[index])
 
-    def upto(self, length: int) -> Points:
+    def upto(self, length: int) -> CurvePoints:
         """The first `length` points."""
-        return Points(self.count[:length], self.loss_sum[:length])
+        return CurvePoints(self.count[:length], self.loss_sum[:length])
 
     def selective_area(self) -> Fraction:
         """Area under the mean loss, in units × loss numerators: trapezoids, flat from 0 to the first point.
@@ -60,9 +60,7 @@ class Points:
         if not len(self):
             return Fraction(0)
         count = self.count.astype(np.float64)
-        width = np.empty_like(count)
-        width[:-1] = count[1:]
-        width[-1] = count[-1]
+        width = np.append(count[1:], count[-1])
         width[1:] -= count[:-1]
         width[0] += count[0]
         return sum_of_quotients(width * self.loss_sum, count) / 2
@@ -90,7 +88,7 @@ class Curve:
     """
 
     units: int
-    points: Points
+    points: CurvePoints
     threshold: Floats
     divisor: int
     loss_levels: NDArray[Any]
@@ -102,17 +100,18 @@ class Curve:
     @classmethod
     def of(cls, graded: Graded) -> Curve:
         """Sort once; equal confidences make one point, so that order inside a tie cannot matter."""
-        order = _most_confident_first(graded)
+        # Sums of doubles depend on their order: ties are put in the order of their losses, not of the rows.
+        whole = graded.loss.dtype.kind == "i"
+        order = (np.argsort(graded.confidence) if whole else np.lexsort((graded.loss, graded.confidence)))[::-1]
         confidence = graded.confidence[order]
         last = np.append(confidence[1:] != confidence[:-1], True)[: len(order)]
         ends = np.flatnonzero(last)
         plateau = np.empty(len(order), np.intp)
         plateau[order] = np.cumsum(last) - last
-        loss_sum = cumulative_sum(graded.loss[order])[ends]
         levels, sizes = _levels(graded.loss)
         return cls(
             units=graded.units,
-            points=Points(ends + 1, loss_sum),
+            points=CurvePoints(ends + 1, cumulative_sum(graded.loss[order])[ends]),
             threshold=confidence[ends] + 0.0,  # -0.0 and 0.0 tie: show the plain one
             divisor=graded.divisor,
             loss_levels=levels,
@@ -125,15 +124,8 @@ class Curve:
     @classmethod
     def empty(cls, like: Curve) -> Curve:
         """A curve of the same units, none of them answered."""
-        none = slice(0)
-        return replace(
-            like,
-            points=like.points.upto(0),
-            threshold=like.threshold[none],
-            loss_levels=like.loss_levels[none],
-            level_sizes=like.level_sizes[none],
-            plateau=like.plateau[none],
-        )
+        arrays = ("threshold", "loss_levels", "level_sizes", "plateau")
+        return replace(like, points=like.points.upto(0), **{name: getattr(like, name)[:0] for name in arrays})
 
     def __len__(self) -> int:
         return len(self.points)
@@ -211,12 +203,8 @@ class Curve:
         if index == len(self):
             return OperatingPoint(float(target), np.nan, np.nan, np.nan)
         count, loss_sum = self.points.count[index].item(), self.points.loss_sum[index].item()
-        return OperatingPoint(
-            requested=float(target),
-            achieved=count / self.units,
-            value=loss_sum / (count * self.divisor),
-            threshold=float(self.threshold[index]),
-        )
+        risk = loss_sum / (count * self.divisor)
+        return OperatingPoint(float(target), count / self.units, risk, float(self.threshold[index]))
 
     @cached_property
     def selective_area(self) -> Fraction:
@@ -242,7 +230,7 @@ class Curve:
     def achievable_selective_area(self) -> Fraction:
         """The area under the selective risk with only the vertices of its lower convex hull kept."""
         vertices = lower_hull(self.points.count, self.points.loss_sum)
-        hull = Points(self.points.count[vertices], self.points.loss_sum[vertices])
+        hull = CurvePoints(self.points.count[vertices], self.points.loss_sum[vertices])
         return hull.selective_area() / self._area_unit
 
     @cached_property
@@ -295,35 +283,23 @@ class Curve:
         area = reached.selective_area() if selective else reached.generalized_area()
         if whole == len(self):
             return area
-        return area + self._cut_trapezoid(whole, end, selective=selective)
-
-    def _cut_trapezoid(self, index: int, end: Fraction, *, selective: bool) -> Fraction:
-        """The part before `end` of the trapezoid that leads to point `index`."""
-        height = self.points.risk if selective else lambda i: Fraction(self.points.loss_sum[i].item())
-        right = height(index)
-        if index:
-            start, left = Fraction(int(self.points.count[index - 1])), height(index - 1)
-        else:
-            start, left = Fraction(0), right if selective else Fraction(0)
-        share = (end - start) / (int(self.points.count[index]) - start)
-        return (end - start) * (2 * left + share * (right - left)) / 2
+        height = self.points.risk if selective else lambda index: Fraction(self.points.loss_sum[index].item())
+        right = height(whole)
+        start, left = Fraction(0), right if selective else Fraction(0)
+        if whole:
+            start, left = Fraction(int(self.points.count[whole - 1])), height(whole - 1)
+        share = (end - start) / (int(self.points.count[whole]) - start)
+        return area + (end - start) * (2 * left + share * (right - left)) / 2
 
     @property
-    def oracle_order(self) -> Points:
+    def oracle_order(self) -> CurvePoints:
         """The points of the oracle order where the loss of the next unit is larger, and the last."""
-        return Points(cumulative_sum(self.level_sizes), cumulative_sum(self.loss_levels * self.level_sizes))
+        return CurvePoints(cumulative_sum(self.level_sizes), cumulative_sum(self.loss_levels * self.level_sizes))
 
-    def _oracle(self) -> Points:
+    def _oracle(self) -> CurvePoints:
         """Losses ascending, each unit a point of its own; the areas of it are what no ranking can beat."""
         losses = np.repeat(self.loss_levels, self.level_sizes)
-        return Points(np.arange(1, len(losses) + 1), cumulative_sum(losses))
-
-
-def _most_confident_first(graded: Graded) -> Indices:
-    if graded.loss.dtype.kind == "i":
-        return np.argsort(graded.confidence)[::-1]
-    # Sums of doubles depend on their order: ties are put in the order of their losses, not of the rows.
-    return np.lexsort((graded.loss, graded.confidence))[::-1]
+        return CurvePoints(np.arange(1, len(losses) + 1), cumulative_sum(losses))
 
 
 def _levels(loss: NDArray[Any]) -> tuple[NDArray[Any], Integers]:

@@ -1,24 +1,17 @@
 """Demo: two made-up systems on the same people, evaluated, compared and explained."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from demur.errors import UserError
 from demur.read import read_inputs
 from demur.report.html import report_html
 from demur.report.selective.sentences import comparison_sentences
-from demur.resample import Plan
+from demur.resample import Plan, Progress
 from demur.results.selective import Settings, evaluate
+from demur.results.table import Results
 from demur.simulate import simulated_run
 from demur.write import json_text, write_whole
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from demur.resample import Progress
-    from demur.results.table import Results
 
 # Of the first 300 seeds, the one whose two runs come closest to a published pair in coverage and error. With another
 # the comparison may well end undecided: 41 people are not many.

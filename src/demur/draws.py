@@ -14,8 +14,6 @@ A draw is the position of a cluster among the P clusters in sorted order. No str
 needs none of the 9 999 before it, so blocks, threads and machines cannot change it.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -41,20 +41,18 @@ class located:  # noqa: N801  (reads as a verb, and costs less per row than a ge
 
 def unknown(kind: str, name: object, known: Iterable[object]) -> UserError:
     """The error for a name nobody registered; it offers the nearest one."""
-    return UserError(f"no {kind} is called {shown(name)}{_hint(str(name), sorted(map(str, known)))}")
+    import difflib  # noqa: PLC0415  (only a mistake pays for it)
+
+    names = sorted(map(str, known))
+    spelled = {other.lower(): other for other in names}
+    near = difflib.get_close_matches(str(name).lower(), spelled, n=1, cutoff=0.5)
+    hint = f"did you mean {spelled[near[0]]}?" if near else f"there are: {', '.join(names)}"
+    return UserError(f"no {kind} is called {shown(name)}; {hint}")
 
 
 def harmless(text: str) -> str:
     """The same text on one line, with what a terminal would obey, or could not print, spelled out."""
     return "".join(character if character.isprintable() else ascii(character)[1:-1] for character in text)
-
-
-def _hint(name: str, known: list[str]) -> str:
-    import difflib  # noqa: PLC0415  (only a mistake pays for it)
-
-    spelled = {other.lower(): other for other in known}
-    near = difflib.get_close_matches(name.lower(), spelled, n=1, cutoff=0.5)
-    return f"; did you mean {spelled[near[0]]}?" if near else f"; there are: {', '.join(known)}"
 
 
 def shown(name: object) -> str:

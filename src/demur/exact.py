@@ -4,8 +4,6 @@ A quotient of integers rarely fits a double. Here each is kept as an unevaluated
 pairs are added without losing what a rounding drops, and the total leaves as a fraction for the caller to round.
 """
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 from typing import Any

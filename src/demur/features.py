@@ -1,24 +1,15 @@
 """Features: signals as numbers to compute with. What is absent, null or odd is told apart, never guessed."""
 
-from __future__ import annotations
-
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from demur.columns import MISSING, Column, State, plain
 from demur.errors import UserError, and_more, literal, shown
+from demur.items import Items
 from demur.signals import SIGNALS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from numpy.typing import NDArray
-
-    from demur.items import Items
-
-    Floats = NDArray[np.float64]
+from demur.types import Flags, Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +51,19 @@ class Need:
         return 0 if column is None else int((column.is_(State.NULL) & items.answered).sum())
 
 
-def _at(items: Items, bad: NDArray[np.bool_], complaint: str) -> str:
+def _at(items: Items, bad: Flags, complaint: str) -> str:
     return and_more(f"{items.place(int(np.argmax(bad)))}: {complaint}", int(bad.sum()))
+
+
+def first_problem(needs: Iterable[Need], items: Items) -> str | None:
+    """Why a run does not serve all of these needs."""
+    return next(filter(None, (need.problem(items) for need in needs)), None)
+
+
+def nulls_filled(needs: Iterable[Need], items: Items) -> dict[str, int]:
+    """How many nulls of each signal something else stands for, where there are any."""
+    counts = {need.signal: need.filled(items) for need in needs if need.null is not None}
+    return {signal: count for signal, count in counts.items() if count}
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,11 +110,7 @@ class CalibratorFeatureExtractor:
             problem = need.problem(items)
             if problem:
                 raise UserError(f"feature {shown(need.signal)}: {problem}{self._way_out(need, problem)}")
-        filled = {need.signal: need.filled(items) for need in self.needs}
-        return Features(
-            columns={need.signal: need.numbers(items) for need in self.needs},
-            nulls_filled={name: count for name, count in filled.items() if count},
-        )
+        return Features({need.signal: need.numbers(items) for need in self.needs}, nulls_filled(self.needs, items))
 
     def extract(self, item_signals: Mapping[str, object]) -> dict[str, float]:
         """The features of one unit, from its signals."""

@@ -1,35 +1,26 @@
 """Fitting: a calibrator from a run, and how well it does on people it has not seen."""
 
-from __future__ import annotations
-
 import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from pydantic import ValidationError
 
 from demur.calibration import Calibration, FittingTool, Quality, Training, Validation, check_target, model_inputs
 from demur.calibrators import CALIBRATORS, CalibrationMethod, Calibrator, calibration_method
-from demur.confidences import confidence
+from demur.confidences import calibration_inputs
 from demur.errors import UserError, literal, shown, unknown
-from demur.features import CalibratorFeatureExtractor
+from demur.items import Items
 from demur.quantities import Measure, quantities
 from demur.quantities.calibration import rank_sums
 from demur.quantities.forecasts import Forecasts
 from demur.signals import SIGNALS
 from demur.strict_model import WordedWarning, now, one_line
 from demur.targets import target as target_named
+from demur.types import Floats, Indices
 from demur.variants import MERGED, VARIANTS, check_probabilities, distinct
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from demur.items import Items
-
-    Floats = NDArray[np.float64]
 
 FOLDS = 5
 _FEWEST_FOLDS = 2
@@ -45,7 +36,7 @@ class _Task:
     columns: Mapping[str, Floats]
     nulls_filled: Mapping[str, int]
     outcome: Floats
-    cluster: NDArray[np.intp]
+    cluster: Indices
 
     @property
     def features(self) -> tuple[str, ...] | None:
@@ -126,7 +117,7 @@ def calibrate(  # noqa: PLR0913  (each is a choice of the user)
         raise UserError(one_line(error)) from None
 
 
-def quality(probability: Floats, outcome: Floats, fold: NDArray[np.intp] | None = None) -> Quality:
+def quality(probability: Floats, outcome: Floats, fold: Indices | None = None) -> Quality:
     """How good probabilities are, in four numbers; what is undefined has a reason.
 
     Ranks are compared within a `fold` only. Each fold has a calibrator of its own, and one fitted without those who
@@ -152,11 +143,12 @@ def _task(
     check_target(wanted, predicted)
     if not items.answered.any():
         raise UserError("no unit is answered: there is nothing to calibrate on")
-    columns, filled = _inputs(items, features, variant)
-    if len(columns) > 1 and not wanted.several_inputs:
+    _check_inputs(items, features, variant)
+    given = calibration_inputs(items, features, variant)
+    if len(given.columns) > 1 and not wanted.several_inputs:
         able = " and ".join(name for name, each in CALIBRATORS.items() if each.several_inputs)
-        raise UserError(f"{len(columns)} features, expected one for {wanted.name}; {able} take several")
-    inputs = model_inputs(wanted.calibrator, columns)
+        raise UserError(f"{len(given.columns)} features, expected one for {wanted.name}; {able} take several")
+    inputs = model_inputs(wanted.calibrator, given.columns)
     if wanted.calibrator.takes_probabilities:
         others = " or ".join(
             name
@@ -166,23 +158,16 @@ def _task(
         way_out = f"; {wanted.title} takes probabilities, for other numbers take {others}"
         check_probabilities(items, *next(iter(inputs.items())), way_out)
     cluster = items.cluster[items.answered]
-    return _Task(wanted, variant, inputs, filled, predicted.values(items), cluster), predicted.name
+    return _Task(wanted, variant, inputs, given.nulls_filled, predicted.values(items), cluster), predicted.name
 
 
-def _inputs(
-    items: Items, features: Sequence[str] | None, variant: str | None
-) -> tuple[Mapping[str, Floats], Mapping[str, int]]:
+def _check_inputs(items: Items, features: Sequence[str] | None, variant: str | None) -> None:
     if (features is None) == (variant is None):
         raise UserError("give either features or a variant to calibrate, not both or neither")
-    if variant is None:
-        extracted = CalibratorFeatureExtractor(features or ())(items)
-        return extracted.columns, extracted.nulls_filled
-    if variant not in VARIANTS and not str(variant).startswith("secondary:"):
+    if variant is not None and variant not in VARIANTS and not str(variant).startswith("secondary:"):
         if variant in items.signals:
             raise UserError(f"{shown(variant)} is a signal: give it as a feature")
         raise unknown("confidence variant to calibrate", variant, VARIANTS)
-    made = confidence(items, variant)
-    return {variant: made.values[items.answered]}, made.nulls_filled
 
 
 def _training(items: Items, task: _Task, values: Floats) -> Training:
@@ -209,7 +194,7 @@ def _validation(items: Items, task: _Task, values: Floats, folds: int) -> Valida
     )
 
 
-def _out_of_fold(task: _Task, folds: int) -> tuple[Floats | None, NDArray[np.intp], str | None]:
+def _out_of_fold(task: _Task, folds: int) -> tuple[Floats | None, Indices, str | None]:
     """Each unit's value by a calibrator fitted without its cluster, and its fold; or why that cannot be."""
     if type(folds) is not int or folds < _FEWEST_FOLDS:
         raise UserError(f"folds {literal(folds)}, expected an integer, {_FEWEST_FOLDS} or more")

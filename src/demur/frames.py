@@ -1,7 +1,8 @@
 """Data frames of any library, as named columns, with every way they can disappoint turned into one line."""
 
-from __future__ import annotations
-
+import sys
+from contextlib import suppress
+from importlib import import_module
 from typing import Any
 
 from demur.errors import UserError
@@ -28,14 +29,9 @@ def columns_of(frame: Any) -> dict[str, Any]:
 
 def frame_of(columns: dict[str, list[Any]]) -> Any:
     """A data frame of the library at hand: one that is loaded already, or else one that is installed."""
-    import sys  # noqa: PLC0415
-    from importlib.util import find_spec  # noqa: PLC0415
-
-    libraries = ("polars", "pandas", "pyarrow")
-    loaded = [name for name in libraries if name in sys.modules]
-    installed = [*loaded, *(name for name in libraries if find_spec(name))]
-    if not installed:
-        raise UserError("a data frame needs polars, pandas or pyarrow: install one of them, or use to_columns()")
     import narwhals as nw  # noqa: PLC0415
 
-    return nw.from_dict(columns, backend=installed[0]).to_native()
+    for name in sorted(("polars", "pandas", "pyarrow"), key=lambda name: name not in sys.modules):
+        with suppress(ImportError):
+            return nw.from_dict(columns, backend=import_module(name)).to_native()
+    raise UserError("a data frame needs polars, pandas or pyarrow: install one of them, or use to_columns()")

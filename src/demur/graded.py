@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from demur.errors import UserError
-from demur.items import sorted_ids
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from demur.items import Items
+from demur.items import Items, sorted_ids
+from demur.types import Flags, Floats, Indices, Integers
 
 _SAFE_PRODUCT = 2.0**53
 
@@ -25,8 +21,8 @@ class Clusters:
     """What was sampled: ids in sorted order, how many units each has, and whose each answered unit is."""
 
     ids: Sequence[int | str]
-    units: NDArray[np.int64]
-    of_answer: NDArray[np.intp]
+    units: Integers
+    of_answer: Indices
 
     def __post_init__(self) -> None:
         if not isinstance(self.ids, range) and tuple(self.ids) != sorted_ids(self.ids):
@@ -39,7 +35,7 @@ class Clusters:
             raise UserError("an answer belongs to a cluster that does not exist")
 
     @classmethod
-    def of(cls, owners: Sequence[int | str], answered: NDArray[np.bool_]) -> Clusters:
+    def of(cls, owners: Sequence[int | str], answered: Flags) -> Clusters:
         """From the cluster of every unit, and which units are answered."""
         ids = sorted_ids(owners)
         position = {owner: index for index, owner in enumerate(ids)}
@@ -58,7 +54,7 @@ class Graded:
 
     units: int
     loss: NDArray[Any]
-    confidence: NDArray[np.float64]
+    confidence: Floats
     divisor: int = 1
     abstained_nan: int = 0
     loss_name: str = "as given"

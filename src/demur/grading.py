@@ -10,14 +10,13 @@ from demur.columns import Column
 from demur.confidences import confidence as confidence_named
 from demur.errors import UserError
 from demur.graded import Clusters, Graded
+from demur.items import Items
 from demur.losses import loss as loss_named
+from demur.types import Floats
 from demur.variants import Confidence
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from demur.calibration import Calibration
-    from demur.items import Items
 
 
 def grade(items: Items, *, loss: str, confidence: Any, calibration: Calibration | None = None) -> Graded:
@@ -55,7 +54,7 @@ def _made_of(items: Items, given: Any, calibration: Calibration | None) -> Confi
     return given if isinstance(given, Confidence) else None
 
 
-def _given(items: Items, given: Any) -> NDArray[np.float64]:
+def _given(items: Items, given: Any) -> Floats:
     column = Column.from_sequence(given)
     if len(column) != len(items):
         raise UserError(f"{len(column)} confidences, expected one for each of {len(items)} units")

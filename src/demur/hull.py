@@ -1,7 +1,5 @@
 """The lower convex hull of a risk–coverage curve, decided exactly."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from typing import Any
 

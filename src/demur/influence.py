@@ -3,8 +3,6 @@
 A cluster's influence is its own share of the sums times the slopes; the influences of a sample add up to 0.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -3,8 +3,6 @@
 PHQ-8 is the default, not a constant: any other instrument goes through the same code.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -59,12 +57,8 @@ _PHQ8_ITEMS = ("NoInterest", "Depressed", "Sleep", "Tired", "Appetite", "Failure
 
 PHQ8 = Instrument("PHQ-8", _PHQ8_ITEMS, 0, 3)
 PHQ9 = Instrument("PHQ-9", (*_PHQ8_ITEMS, "SelfHarm"), 0, 3)
-GAD7 = Instrument(
-    "GAD-7",
-    ("Nervous", "ControlWorry", "WorryTooMuch", "TroubleRelaxing", "Restless", "Irritable", "Afraid"),
-    0,
-    3,
-)
+_GAD7_ITEMS = ("Nervous", "ControlWorry", "WorryTooMuch", "TroubleRelaxing", "Restless", "Irritable", "Afraid")
+GAD7 = Instrument("GAD-7", _GAD7_ITEMS, 0, 3)
 INSTRUMENTS = {instrument.name: instrument for instrument in (PHQ8, PHQ9, GAD7)}
 
 
@@ -91,7 +85,11 @@ def _from_file(path: Path) -> Instrument:
     data = read_bytes(path)
     with located(path):
         text = decode(data)
-        return _from_fields(_toml(text) if path.suffix.lower() == ".toml" else loads(text))
+        fields: Any = _toml(text) if path.suffix.lower() == ".toml" else loads(text)
+        expected = {"name", "items", "min", "max"}
+        if not isinstance(fields, dict) or set(fields) != expected or not isinstance(fields["items"], list):
+            raise UserError("an instrument has exactly these members: name, items (a list), min, max")
+        return Instrument(fields["name"], tuple(fields["items"]), fields["min"], fields["max"])
 
 
 def _toml(text: str) -> dict[str, Any]:
@@ -101,10 +99,3 @@ def _toml(text: str) -> dict[str, Any]:
         return tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # TOMLDecodeError is a ValueError, and so is too long an integer
         raise UserError(f"not valid TOML: {error}") from None
-
-
-def _from_fields(fields: Any) -> Instrument:
-    expected = {"name", "items", "min", "max"}
-    if not isinstance(fields, dict) or set(fields) != expected or not isinstance(fields["items"], list):
-        raise UserError("an instrument has exactly these members: name, items (a list), min, max")
-    return Instrument(fields["name"], tuple(fields["items"]), fields["min"], fields["max"])

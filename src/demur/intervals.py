@@ -3,26 +3,20 @@
 Which method is recommended for which number was measured, not assumed: docs/coverage.md has the figures.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from demur.errors import UserError, literal, unknown
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
+from demur.types import Floats
 
 _ROUNDING = 1e-9
 _HALFWAY = 0.5
+_ASK = "ask for it when the number is computed (interval=…)"
 _HOW = "this number has none, or it was not asked for when it was computed (interval=…)"
 MOST_DROPPED = 0.5  # with more replicates than this left out, what is left says nothing about the whole
 MANY_CLUSTERS = 200  # from here on all methods agree, and the plain percentile is cheap
@@ -210,9 +204,7 @@ def bca(evidence: Evidence, level: float) -> tuple[float, float] | None:
 
 def _left_out(evidence: Evidence) -> Floats:
     if evidence.left_out is None:
-        raise UserError(
-            "this interval needs the values with one cluster left out: ask for it when the number is computed (interval=…)"
-        )
+        raise UserError(f"this interval needs the values with one cluster left out: {_ASK}")
     return evidence.left_out
 
 

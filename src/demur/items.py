@@ -20,6 +20,7 @@ from demur.types import Flags, Indices, Integers
 
 ClusterId = int | str
 _LARGEST_ID = 2**63
+_SCORES = (-(2.0**31), 2.0**31)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,7 @@ class RawUnits:
 
     def unit_name(self, unit: int) -> str:
         """How a message calls a unit."""
-        return _unit_name(self.noun, self.clusters[unit], self.items[unit])
+        return f"{self.noun} {shown(self.clusters[unit])}, {shown(self.items[unit])}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -138,12 +139,11 @@ class Items:
         return len(self.truth)
 
     def __repr__(self) -> str:
-        answered = int(self.answered.sum())
-        abstained = len(self) - answered
+        answered, nan = int(self.answered.sum()), self.abstained_nan
+        abstained = f"{len(self) - answered} abstained ({len(self) - answered - nan} null, {nan} NaN)"
         return (
             f"Items({len(self.cluster_ids)} {self.noun}s, {len(self.failed)} failed, {len(self)} units, "
-            f"{answered} answered, {abstained} abstained ({abstained - self.abstained_nan} null, "
-            f"{self.abstained_nan} NaN), {len(self.signals)} signals)"
+            f"{answered} answered, {abstained}, {len(self.signals)} signals)"
         )
 
     @property
@@ -153,7 +153,8 @@ class Items:
 
     def place(self, unit: int) -> str:
         """How a message calls a unit."""
-        return _unit_name(self.noun, self.cluster_ids[self.cluster[unit]], self.item_names[self.item[unit]])
+        cluster, item = self.cluster_ids[self.cluster[unit]], self.item_names[self.item[unit]]
+        return f"{self.noun} {shown(cluster)}, {shown(item)}"
 
     def only(self, clusters: Iterable[ClusterId]) -> Items:
         """The same facts of these clusters alone; nobody has failed among them."""
@@ -182,10 +183,6 @@ class Items:
 _PER_UNIT = ("cluster", "item", "truth", "answer", "answered", "nan_answer")
 
 
-def _unit_name(noun: str, cluster: ClusterId, item: str) -> str:
-    return f"{noun} {shown(cluster)}, {shown(item)}"
-
-
 def _check_complete(units: RawUnits, cluster: Indices, item: Indices) -> None:
     """No unit twice, and of an instrument every item for every cluster."""
     twice = np.flatnonzero((np.diff(cluster) == 0) & (np.diff(item) == 0))
@@ -198,16 +195,17 @@ def _check_complete(units: RawUnits, cluster: Indices, item: Indices) -> None:
     if short.size:
         first = np.flatnonzero(cluster == short[0])
         missing = next(name for index, name in enumerate(names) if index not in item[first])
-        unit = _unit_name(units.noun, units.clusters[first[0]], missing)
+        unit = f"{units.noun} {shown(units.clusters[first[0]])}, {shown(missing)}"
         text = f"{unit}: missing, expected all {len(names)} items of {units.instrument.name}"
         raise UserError(and_more(text, short.size))
 
 
 def _check_values(units: RawUnits) -> None:
     """Scores and declared signals; what else a run adds is kept as it is and checked by whoever uses it."""
-    score = units.instrument.score if units.instrument else "an integer"
-    wrong_truth = ~_is_score(units.truth, units.instrument)
-    wrong_answer = units.answered & ~_is_score(units.prediction, units.instrument)
+    scale = units.instrument
+    low, high, score = (scale.minimum, scale.maximum, scale.score) if scale else (*_SCORES, "an integer")
+    wrong_truth = ~units.truth.within(low, high, whole=True)
+    wrong_answer = units.answered & ~units.prediction.within(low, high, whole=True)
     checks = [
         ("ground truth", units.truth, wrong_truth, score),
         ("predicted", units.prediction, wrong_answer, f"{score} or {units.no_answer}"),
@@ -220,14 +218,6 @@ def _check_values(units: RawUnits) -> None:
         unit, (name, column, _, expected) = min(wrong, key=lambda mistake: mistake[0])
         text = f"{units.unit_name(unit)}: {name} {literal(column.cell(unit))}, expected {expected}"
         raise UserError(and_more(text, sum(int(check[2].sum()) for check in checks)))
-
-
-_LARGEST_SCORE = 2.0**31
-
-
-def _is_score(column: Column, instrument: Instrument | None) -> Flags:
-    low, high = (instrument.minimum, instrument.maximum) if instrument else (-_LARGEST_SCORE, _LARGEST_SCORE)
-    return column.within(low, high, whole=True)
 
 
 def _is_no_signal(signal: Signal, column: Column) -> Flags:
@@ -244,18 +234,15 @@ def checked_ids(ids: Iterable[object], noun: str) -> list[ClusterId]:
     seen: dict[str, ClusterId] = {}
     checked: list[ClusterId] = []
     for value in map(plain, ids):
-        if not (type(value) is int and abs(value) < _LARGEST_ID) and not (type(value) is str and _is_id(value)):
+        # A half of a character could not be written to a file again.
+        legible = type(value) is str and value.strip() and not has_half(value)
+        if not legible and not (type(value) is int and abs(value) < _LARGEST_ID):
             raise UserError(f"{noun} id {literal(value)}, expected an integer or non-empty text")
         other = seen.setdefault(str(value), value)
         if type(other) is not type(value):
             raise UserError(f"{noun} {value} is given both as a number and as text: the same {noun}?")
         checked.append(value)
     return checked
-
-
-def _is_id(text: str) -> bool:
-    """Something to see, and no half of a character that could not be written to a file again."""
-    return bool(text.strip()) and not has_half(text)
 
 
 def sorted_ids(ids: Iterable[ClusterId]) -> tuple[ClusterId, ...]:

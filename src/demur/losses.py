@@ -1,26 +1,20 @@
 """Losses: how wrong an answer is. Each is an integer numerator over one common divisor, so that sums are exact."""
 
-from __future__ import annotations
-
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from demur.errors import UserError, unknown
+from demur.instruments import Instrument
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
-    from demur.instruments import Instrument
-
-    Numerators = Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]]
+Numerators = Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class Loss:
+class LossFunction:
     """A named loss: `numerators(truth, answer)` over the divisor, which is 1 or the instrument's range.
 
     One `of_labels` is 0 or 1, and asks only whether two labels are equal.
@@ -67,14 +61,14 @@ def _unequal(truth: NDArray[Any], answer: NDArray[Any]) -> NDArray[Any]:
 LOSSES = {
     entry.name: entry
     for entry in (
-        Loss("abs", "abs(pred - gt)", _absolute_error),
-        Loss("abs_norm", "abs(pred - gt)", _absolute_error, normalised=True),
-        Loss("zero_one", "1 if pred != gt else 0", _unequal, of_labels=True),
+        LossFunction("abs", "abs(pred - gt)", _absolute_error),
+        LossFunction("abs_norm", "abs(pred - gt)", _absolute_error, normalised=True),
+        LossFunction("zero_one", "1 if pred != gt else 0", _unequal, of_labels=True),
     )
 }
 
 
-def loss(name: str) -> Loss:
+def loss(name: str) -> LossFunction:
     """The loss of that name.
 
     >>> loss("zero_one").numerators(np.array([1, 2]), np.array([1, 3]))

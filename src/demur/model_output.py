@@ -4,18 +4,13 @@ Tokens are what chat endpoints return as `logprobs.content`: one entry per gener
 `top_logprobs` of the most likely tokens at its position. Log-probabilities are natural logarithms.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from demur.columns import plain
 from demur.errors import UserError, literal
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _HUGE = 2**31
 _ROUNDING = 1e-6  # servers compute in single precision: a log-probability may come out a little above 0

@@ -1,7 +1,5 @@
 """Alignment: which clusters several systems can be compared on, and who was left out of each."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -9,7 +7,7 @@ from types import MappingProxyType
 import numpy as np
 
 from demur.errors import UserError, and_more, shown
-from demur.items import ClusterId, Items, sorted_ids
+from demur.items import Items, sorted_ids
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,12 +38,19 @@ def aligned(systems: Mapping[str, Items], *, intersection_only: bool = False) ->
     if not systems:
         raise UserError("there are no systems: nothing can be evaluated")
     clusters = {name: {*items.cluster_ids, *items.failed} for name, items in systems.items()}
-    shared = set.intersection(*clusters.values())
+    shared, noun = set.intersection(*clusters.values()), next(iter(systems.values())).noun
     if not intersection_only and any(own != shared for own in clusters.values()):
-        raise _different(systems, clusters, shared)
+        counts = ", ".join(
+            f"{len(own - shared)} of {shown(name)}"
+            f"{f' ({shown(sorted_ids(own - shared)[0])}, …)' if own - shared else ''}"
+            for name, own in clusters.items()
+        )
+        raise UserError(
+            f"the {len(systems)} inputs hold different {noun}s; not in all of them: {counts}; "
+            f"--intersection-only compares the {len(shared)} they share"
+        )
     included = shared.difference(*(items.failed for items in systems.values()))
     if not included:
-        noun = next(iter(systems.values())).noun
         raise UserError(f"nothing to compare: no {noun} succeeded in all systems ({len(shared)} are in all of them)")
     cut = {name: items.only(included) for name, items in systems.items()} if len(systems) > 1 else dict(systems)
     check_same_truth(cut)
@@ -55,20 +60,6 @@ def aligned(systems: Mapping[str, Items], *, intersection_only: bool = False) ->
         overlap=len(shared),
         only=MappingProxyType({name: len(own - shared) for name, own in clusters.items()}),
         failed=MappingProxyType({name: len(shared.intersection(items.failed)) for name, items in systems.items()}),
-    )
-
-
-def _different(
-    systems: Mapping[str, Items], clusters: Mapping[str, set[ClusterId]], shared: set[ClusterId]
-) -> UserError:
-    counts = ", ".join(
-        f"{len(own - shared)} of {shown(name)}{f' ({shown(sorted_ids(own - shared)[0])}, …)' if own - shared else ''}"
-        for name, own in clusters.items()
-    )
-    noun = next(iter(systems.values())).noun
-    return UserError(
-        f"the {len(systems)} inputs hold different {noun}s; not in all of them: {counts}; "
-        f"--intersection-only compares the {len(shared)} they share"
     )
 
 
@@ -89,36 +80,3 @@ def check_same_truth(systems: Mapping[str, Items]) -> None:
             unit = int(different[0])
             truths = f"{left.truth[unit]} in {shown(first)}, {right.truth[unit]} in {shown(name)}"
             raise UserError(and_more(f"{left.place(unit)}: ground truth {truths}", different.size))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Pairing:
-    """Two runs cut down to the clusters that succeeded on both sides, and how many there were before."""
-
-    left: Items
-    right: Items
-    intersection_only: bool
-    left_only: int
-    right_only: int
-    overlap: int
-    failed_left: int
-    failed_right: int
-
-    @property
-    def included(self) -> int:
-        """How many clusters are compared."""
-        return len(self.left.cluster_ids)
-
-
-def paired(left: Items, right: Items, *, intersection_only: bool = False) -> Pairing:
-    """Both runs on the clusters they share."""
-    both = aligned({"left": left, "right": right}, intersection_only=intersection_only)
-    return Pairing(
-        **both.systems,
-        intersection_only=intersection_only,
-        left_only=both.only["left"],
-        right_only=both.only["right"],
-        overlap=both.overlap,
-        failed_left=both.failed["left"],
-        failed_right=both.failed["right"],
-    )

@@ -1,7 +1,5 @@
 """Making rankings: queries come in one by one or by column, are looked up and checked, and leave a few numbers each."""
 
-from __future__ import annotations
-
 import math
 import re
 from array import array
@@ -49,8 +47,7 @@ def rankings_of(
     >>> rankings_of([{"a", "b"}, {"c"}, set()], [["a", "x", "b"], ["x"], []], posts=[1, 1, 2], criteria=list("qrq"))
     Rankings(3 queries of 2 posts and 2 criteria, 2 with gold, 1 abstained)
     """
-    unknown = set(optional) - {*OPTIONAL}
-    if unknown:
+    if unknown := set(optional) - {*OPTIONAL}:
         raise UserError(f"rankings have no {min(unknown)}: give scores, prob, selected or fold")
     columns = {"gold": gold, "ranked": ranked, "posts": posts, "criteria": criteria, **optional}
     check_lengths({name: values for name, values in columns.items() if values is not None})
@@ -70,8 +67,6 @@ def _as_lists(rows: Any) -> Any:
     """Rows of arrays, as a retriever gives them, as lists."""
     if isinstance(rows, np.ndarray):
         return rows.tolist()
-    if np.ndarray not in {*map(type, rows)}:
-        return rows
     return [row.tolist() if isinstance(row, np.ndarray) else row for row in rows]
 
 
@@ -149,7 +144,8 @@ class RankingsBuilder:
             has = name in given and lacking is None
             if lacking is not None or has != (name in self._optional):
                 text = f"has {name}, which others lack" if has else f"has no {name}, which others have"
-                raise UserError(f"{_query_name(given, lacking or 0)}: {text}: give it for every query or for none")
+                query = query_name(given["post"][lacking or 0], given["criterion"][lacking or 0])
+                raise UserError(f"{query}: {text}: give it for every query or for none")
 
     def done(self, *, text_ids: bool = False) -> Rankings:
         """The facts, in order of post and criterion, whatever order the queries came in.
@@ -173,7 +169,11 @@ class RankingsBuilder:
         order = np.lexsort((columns["criterion"], columns["post"]))
         lengths = columns["candidates"]
         kept = {name: columns.pop(name)[order] for name in (*self.codes, *_PER_QUERY) if name in columns}
-        _check_distinct(kept["post"], kept["criterion"], posts, criteria)
+        same = (np.diff(kept["post"]) == 0) & (np.diff(kept["criterion"]) == 0)
+        if same.any():
+            query = int(np.argmax(same))
+            name = query_name(posts[kept["post"][query]], criteria[kept["criterion"][query]])
+            raise UserError(f"{name}: the query appears twice")
         return Rankings(
             post_ids=posts,
             criteria=tuple(map(str, criteria)),
@@ -190,10 +190,6 @@ def as_numbers(posts: Mapping[ClusterId, int]) -> dict[ClusterId, int]:
     """Posts as integers if every one is written as one, as they are otherwise."""
     integers = as_integers(posts, _MOST_DIGITS)
     return dict(posts if integers is None else zip(integers, posts.values(), strict=True))
-
-
-def _query_name(given: Columns, query: int) -> str:
-    return query_name(given["post"][query], given["criterion"][query])
 
 
 def _sets(given: Columns, name: str) -> list[frozenset[Any]]:
@@ -214,28 +210,18 @@ def _each(given: Columns, check: Callable[..., Any], *names: str) -> list[Any]:
         for values in zip(*(given[name] for name in names), strict=True):
             checked.append(check(*values))  # noqa: PERF401  (how many there are says which query is wrong)
     except UserError as error:
-        raise UserError(f"{_query_name(given, len(checked))}: {error}") from None
+        query = len(checked)
+        raise UserError(f"{query_name(given['post'][query], given['criterion'][query])}: {error}") from None
     return checked
 
 
 def _hit_indices(hits: Sequence[Collection[Any]], ranked: Sequence[Sequence[Any]]) -> list[Sequence[int]]:
-    """The indices of the hits in their lists, in order."""
-    return [
-        sorted(map(ids.index, some)) if 0 < len(some) < _FEW else _many_indices(some, ids) if some else ()
-        for some, ids in zip(hits, ranked, strict=True)
-    ]
-
-
-def _many_indices(hits: Collection[Any], ids: Sequence[Any]) -> list[int]:
-    """As many searches through one long list would take their time: a table of all indices is for many."""
-    return sorted(map(dict(zip(ids, count(), strict=False)).__getitem__, hits))
-
-
-def _check_distinct(post: Integers, criterion: Integers, posts: Sequence[Any], criteria: Sequence[Any]) -> None:
-    same = (np.diff(post) == 0) & (np.diff(criterion) == 0)
-    if same.any():
-        query = int(np.argmax(same))
-        raise UserError(f"{query_name(posts[post[query]], criteria[criterion[query]])}: the query appears twice")
+    """The indices of the hits in their lists, in order; of many hits through a table, as each search takes its time."""
+    indices: list[Sequence[int]] = []
+    for some, ids in zip(hits, ranked, strict=True):
+        index = ids.index if len(some) < _FEW else dict(zip(ids, count(), strict=False)).__getitem__
+        indices.append(sorted(map(index, some)) if some else ())
+    return indices
 
 
 def _runs(lengths: Integers, order: Integers) -> Integers:
@@ -284,9 +270,8 @@ def _scores(scores: Sequence[float], ranked: Sequence[Any]) -> Sequence[float]:
         raise UserError(f"scores {literal(scores)}, expected a list of numbers")
     if len(scores) != len(ranked):
         raise UserError(f"{len(scores)} scores for {len(ranked)} ranked ids, expected one each")
-    if {*map(type, scores)} <= {int, float} and all(map(_LARGEST.__ge__, map(abs, scores))):
-        return scores
-    for score in scores:
+    plain = {*map(type, scores)} <= {int, float} and all(map(_LARGEST.__ge__, map(abs, scores)))
+    for score in () if plain else scores:
         if not _is_between(score, -_LARGEST, _LARGEST):
             raise UserError(f"score {literal(score)}, expected a finite number")
     return scores

@@ -1,7 +1,5 @@
 """Reference ranges: what a baseline and a good pipeline reach, so that a result can be placed at a glance."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -14,33 +15,26 @@ from demur.confidences import confidence as confidence_named
 from demur.drawing.confidence import ReliabilityBins, reliability_diagram
 from demur.drawing.html import html_table
 from demur.drawing.looks import look_at
+from demur.drawing.picture import Picture
 from demur.errors import UserError
 from demur.graded import Graded
 from demur.grading import grade
 from demur.inference.estimates import WarnedEstimates, estimated
 from demur.inference.key import Key, Pattern
 from demur.inference.rows import Row, Rule
-from demur.inference.warnings import about_calibration, about_sample
+from demur.inference.warnings import ResultWarning, about_calibration, about_sample
 from demur.items import Items
 from demur.quantities import Measure, quantities
 from demur.quantities.forecasts import BINS, Forecasts, checked_shares
 from demur.replicates import Replicates
+from demur.resample import Plan
 from demur.table import Table
 from demur.targets import target as target_named
+from demur.types import Floats
 from demur.variants import check_probabilities
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
     from demur.calibration import Calibration
-    from demur.drawing.picture import Picture
-    from demur.inference.warnings import ResultWarning
-    from demur.resample import Plan
-
-    Floats = NDArray[np.float64]
-
 
 _HEADER = ("predicted", "count", "mean predicted", "fraction correct", "gap")
 

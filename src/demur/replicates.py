@@ -20,9 +20,9 @@ from demur.types import Floats, Indices
 class Replicates:
     """Weighted counts and loss numerators at every plateau (a row each) of every replicate (a column each).
 
-    Both are cumulated from the surest plateau. One that a replicate happens not to hold repeats the point before it:
-    its trapezoid has no width. The curve begins, with the flat anchor to coverage 0, at the `first` plateau held.
-    Running sums go down the rows, so that each step is one addition of whole rows.
+    Both are cumulated from the most confident plateau. One that a replicate happens not to hold repeats the point
+    before it: its trapezoid has no width. The curve begins, with the flat anchor to coverage 0, at the `first` plateau
+    held. Running sums go down the rows, so that each step is one addition of whole rows.
     """
 
     table: Table
@@ -174,17 +174,15 @@ class Replicates:
         """
         plateaus, replicates = self.count.shape
         start = np.arange(replicates).reshape(-1, *[1] * (units.ndim - 1))
-        found = np.searchsorted(self._end_to_end, np.minimum(units, self._apart - 1) + start * self._apart)
-        return np.asarray(found - start * plateaus)
+        counts, apart = self._end_to_end
+        below = np.searchsorted(counts, np.minimum(units, apart - 1) + start * apart)
+        return np.asarray(below - start * plateaus)
 
     @cached_property
-    def _apart(self) -> float:
-        return float(self.answered.max()) + 2
-
-    @cached_property
-    def _end_to_end(self) -> Floats:
-        """The counts of all replicates as one ascending array: each begins above the end of the one before."""
-        return (self.count + np.arange(self.count.shape[1]) * self._apart).T.ravel()
+    def _end_to_end(self) -> tuple[Floats, float]:
+        """The counts of all replicates as one ascending array, and how far apart those of two replicates begin."""
+        apart = float(self.answered.max()) + 2
+        return (self.count + np.arange(self.count.shape[1]) * apart).T.ravel(), apart
 
     @cached_property
     def level_sums(self) -> tuple[Floats, Floats]:
@@ -215,7 +213,7 @@ class Replicates:
 
     @property
     def harmonic_area(self) -> Floats:
-        """Σ_k (mean loss of the k surest), with the loss of a plateau spread evenly over it, per unit."""
+        """Σ_k (mean loss of the k most confident), with the loss of a plateau spread evenly over it, per unit."""
         if not len(self.count):
             return np.zeros(len(self.units))
         added = self.loss_sum - _before(self.loss_sum)
@@ -224,7 +222,7 @@ class Replicates:
 
     @property
     def pairwise_area(self) -> Floats:
-        """Σ of each loss times the share of answered units that are no surer than it, per unit."""
+        """Σ of each loss times the share of answered units that are no more confident than it, per unit."""
         added = self.loss_sum - _before(self.loss_sum)
         total = running_sum(added * (self.answered - _before(self.count)))
         return _last(total) / (self._area_unit * np.maximum(self.answered, 1))
@@ -232,16 +230,15 @@ class Replicates:
     @cached_property
     def achievable_selective_area(self) -> Floats:
         """The area over the vertices of each replicate's lower convex hull; one replicate at a time, so not cheap."""
-        doubled = [self._hull_area(replicate) for replicate in range(len(self.units))]
-        return np.array(doubled) / (2 * self._area_unit)
-
-    def _hull_area(self, replicate: int) -> float:
-        held = self.width[:, replicate] > 0
-        count, loss_sum = self.count[held, replicate], self.loss_sum[held, replicate]
-        vertices = lower_hull(count.astype(np.int64), loss_sum)
-        count, risk = count[vertices], loss_sum[vertices] / count[vertices]
-        heights = risk + np.append(risk[:1], risk[:-1])
-        return float(np.sum(heights * np.diff(count, prepend=0)))
+        doubled = np.zeros(len(self.units))
+        for replicate, width in enumerate(self.width.T):
+            held = width > 0
+            count, loss_sum = self.count[held, replicate], self.loss_sum[held, replicate]
+            vertices = lower_hull(count.astype(np.int64), loss_sum)
+            count, risk = count[vertices], loss_sum[vertices] / count[vertices]
+            heights = risk + np.append(risk[:1], risk[:-1])
+            doubled[replicate] = np.sum(heights * np.diff(count, prepend=0))
+        return doubled / (2 * self._area_unit)
 
     @staticmethod
     def ratio(part: Floats, whole: Floats) -> Floats:
@@ -278,13 +275,7 @@ def _at(values: Floats, place: Indices) -> Floats:
 
 def _risk_sums(count: Floats, loss_sum: Floats, loss: Floats) -> Floats:
     """Σ_k (mean loss of the first k units), steps of equal loss at a time, through differences of harmonic numbers."""
-    harmonic = _harmonic_numbers(int(count[-1].max()))
+    harmonic = np.append(0, np.cumsum(1 / np.arange(1, int(count[-1].max()) + 1)))
     k, total = _before(count), _before(loss_sum)
     rise = harmonic[count.astype(np.intp)] - harmonic[k.astype(np.intp)]
     return _last(running_sum(loss * (count - k) + (total - loss * k) * rise))
-
-
-def _harmonic_numbers(largest: int) -> Floats:
-    numbers = np.zeros(largest + 1)
-    np.cumsum(1 / np.arange(1, largest + 1), out=numbers[1:])
-    return numbers

@@ -3,11 +3,9 @@
 No quantity is known here by name.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -15,12 +13,9 @@ from demur.draws import checked_seed, weights
 from demur.errors import UserError, literal
 from demur.replicates import Replicates
 from demur.table import Table
+from demur.types import Floats, Indices
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-    Columns = dict[str, Floats]
+Columns = dict[str, Floats]
 
 Progress = Callable[[int, int], None]
 
@@ -102,7 +97,7 @@ def resampled(asks: Sequence[Ask], plan: Plan) -> list[Columns]:
     """What is asked, over bootstrap samples of the clusters: of every view, from the same draws."""
     clusters = len(asks[0].view.ids) if asks else 0
 
-    def drawn(replicates: NDArray[np.intp]) -> Floats:
+    def drawn(replicates: Indices) -> Floats:
         assert plan.seed is not None  # noqa: S101  (the plan has checked it)
         return weights(plan.seed, replicates, clusters)
 
@@ -115,15 +110,13 @@ def left_out(asks: Sequence[Ask], plan: Plan) -> list[Columns]:
     if clusters <= 1:
         return [{} for _ in asks]
 
-    def all_but(chosen: NDArray[np.intp]) -> Floats:
+    def all_but(chosen: Indices) -> Floats:
         return np.asarray(1.0 - (chosen[:, None] == np.arange(clusters)))
 
     return _in_blocks(asks, all_but, clusters, replace(plan, progress=None))
 
 
-def _in_blocks(
-    asks: Sequence[Ask], weights_of: Callable[[NDArray[np.intp]], Floats], total: int, plan: Plan
-) -> list[Columns]:
+def _in_blocks(asks: Sequence[Ask], weights_of: Callable[[Indices], Floats], total: int, plan: Plan) -> list[Columns]:
     """The answers of every block of samples, put together in order."""
     if not asks or not total:
         return [{} for _ in asks]

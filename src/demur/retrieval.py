@@ -8,10 +8,9 @@
 0.6309297535714575
 """
 
-from __future__ import annotations
-
+from collections.abc import Callable, Collection, Sequence
 from collections.abc import Set as AbstractSet
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from demur.errors import UserError
 from demur.quantities import Measure
@@ -19,9 +18,6 @@ from demur.quantities.detection import by_convention, checked_rate, detection_me
 from demur.quantities.forecasts import Forecasts
 from demur.quantities.ranking import Top, checked_depth
 from demur.ranking_columns import rankings_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
 
 __all__ = [
     "compute_threshold_at_fpr",

@@ -1,12 +1,10 @@
 """Bootstrap of the row API: any function of a list of rows, resampled by participant."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,16 +14,11 @@ from demur.draws import drawn_clusters
 from demur.errors import UserError, literal, shown
 from demur.intervals import Evidence, interval
 from demur.items import checked_ids, sorted_ids
+from demur.quantities import Measure
 from demur.resample import Plan, bootstrap
 from demur.row_metrics import ItemPrediction
 from demur.table import Table
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from demur.quantities import Measure
-
-    Floats = NDArray[np.float64]
+from demur.types import Floats
 
 MetricFunction = Callable[[list[ItemPrediction]], float | None]
 People = dict[int | str, list[ItemPrediction]]

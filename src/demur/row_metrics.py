@@ -6,8 +6,6 @@ functions are a signature and a sentence: `_of_rows` names the quantity, and com
 
 # mypy: disable-error-code="empty-body"
 
-from __future__ import annotations
-
 import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence

@@ -60,7 +60,7 @@ class Bounds:
 
 
 @dataclass(frozen=True, slots=True)
-class Breach:
+class BoundBreach:
     """A query for which more or fewer ids are shown than may be."""
 
     query: int
@@ -70,14 +70,14 @@ class Breach:
     high: int
 
 
-def breaches(rankings: Rankings, bounds: Bounds) -> Iterator[Breach]:
+def breaches(rankings: Rankings, bounds: Bounds) -> Iterator[BoundBreach]:
     """The selections that break the bounds; an empty one is an abstention and breaks none."""
     if rankings.selected_count is None:
         return
     low, high = bounds.of_all(rankings.candidates)
     shown = rankings.selected_count
     for query in np.flatnonzero((shown > 0) & ((shown < low) | (shown > high))).tolist():
-        yield Breach(query, int(shown[query]), int(rankings.candidates[query]), int(low[query]), int(high[query]))
+        yield BoundBreach(query, int(shown[query]), int(rankings.candidates[query]), int(low[query]), int(high[query]))
 
 
 Chooser = Callable[["Floats", "Integers", "Integers", float], "Integers"]

@@ -3,8 +3,6 @@
 A signal that is not declared here is kept as it comes: runs add their own.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

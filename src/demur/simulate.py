@@ -5,27 +5,21 @@ often, worse, and with less of every signal; all of that is what makes selective
 is an ordinary run file, read and evaluated like any other.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from demur.columns import Column, State, plain
 from demur.draws import checked_seed
 from demur.errors import UserError, literal
+from demur.graded import Graded
 from demur.grading import grade
 from demur.instruments import PHQ8, Instrument
 from demur.items import Items, RawUnits
 from demur.signals import SIGNALS
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from demur.graded import Graded
-
-    Floats = NDArray[np.float64]
+from demur.types import Flags, Floats, Integers
 
 _LOOK = 0.15  # how far a single signal strays from what the system knows
 
@@ -61,7 +55,7 @@ class People:
     instrument: Instrument
 
     @property
-    def truth(self) -> NDArray[np.int64]:
+    def truth(self) -> Integers:
         """Scores: severities as the instrument's integers."""
         return _scores(self.severity, self.instrument)
 
@@ -71,8 +65,8 @@ class Run:
     """What a system made of the people: scores, -1 where it abstained, and every signal."""
 
     people: People
-    answer: NDArray[np.int64]
-    answered: NDArray[np.bool_]
+    answer: Integers
+    answered: Flags
     signals: dict[str, NDArray[Any]]
 
     def items(self, first_id: int = 300, *, text: bool = True) -> Items:
@@ -192,7 +186,7 @@ def _alike(rng: np.random.Generator, shape: tuple[int, int], correlation: float)
     return np.asarray(np.sqrt(correlation) * shared + np.sqrt(1 - correlation) * own)
 
 
-def _scores(severity: Floats, instrument: Instrument) -> NDArray[np.int64]:
+def _scores(severity: Floats, instrument: Instrument) -> Integers:
     return np.clip(np.rint(severity), instrument.minimum, instrument.maximum).astype(np.int64)
 
 

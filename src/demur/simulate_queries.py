@@ -3,17 +3,12 @@
 Everything is an ordinary per-query file, read and evaluated like any other.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import numpy as np
 
 from demur.draws import checked_seed
 from demur.simulate import check_count
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 CRITERIA = tuple(f"A{number}" for number in range(1, 10))
 SENTENCES = 20

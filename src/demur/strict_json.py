@@ -1,16 +1,12 @@
 """JSON as the standard means it: UTF-8 without a mark, no member twice, no NaN, no half of a character."""
 
-from __future__ import annotations
-
 import json
 import re
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from demur.errors import UserError, literal, located, repeated, shown
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
 
 T = TypeVar("T")
 

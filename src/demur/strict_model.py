@@ -1,7 +1,5 @@
 """Strict models: the parts that files we write are made of, checked on writing and on reading alike."""
 
-from __future__ import annotations
-
 import datetime as dt
 import platform
 from typing import Annotated, Any, Literal, Self

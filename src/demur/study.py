@@ -1,30 +1,24 @@
-"""Coverage study: how often intervals hold the truth, on made-up data whose truth is known.
+"""Coverage study: how often intervals contain the true value, on made-up data whose truth is known.
 
     demur study intervals --participants 41 --datasets 1000 --seed 1
 
-For planning: put in the number of participants you can afford and see what an interval will be worth, and how wide.
+For planning: enter the number of participants you can afford, and see how well intervals cover and how wide they are.
 """
-
-from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from demur.curve import Curve
 from demur.draws import checked_seed
+from demur.graded import Graded
+from demur.inference.estimates import Estimate
 from demur.inference.key import Minus
 from demur.instruments import PHQ8, Instrument
 from demur.losses import loss as loss_named
 from demur.quantities import Measure
-from demur.resample import Plan
+from demur.resample import Plan, Progress
 from demur.results.selective import compare, estimate
 from demur.simulate import FEW_SHOT, ZERO_SHOT, People, System, check_count, check_people, make_people, run_system
-
-if TYPE_CHECKING:
-    from demur.graded import Graded
-    from demur.inference.estimates import Estimate
-    from demur.resample import Progress
 
 SINGLE = ("aurc", "augrc", "cmax", "risk@0.3")
 PAIRED = ("aurc", "augrc", "augrc@C_common")
@@ -55,7 +49,7 @@ class Design:
 
 @dataclass
 class Tally:
-    """How often the intervals of one number held its true value."""
+    """How often the intervals of one number contain its true value."""
 
     truth: float
     held: dict[str, int] = field(default_factory=dict)
@@ -63,7 +57,7 @@ class Tally:
     datasets: int = 0
 
     def add(self, estimate: Estimate, unclustered: Estimate | None) -> None:
-        """Count one more data set; an interval that does not exist has not held anything."""
+        """Count one more data set; an interval that does not exist does not cover."""
         self.datasets += 1
         intervals = {"recommended": estimate.recommended, "percentile": estimate.percentile}
         if unclustered is not None:
@@ -75,14 +69,14 @@ class Tally:
             self.widths.append(estimate.recommended.high - estimate.recommended.low)
 
     def share(self, interval: str) -> float:
-        """Share of the data sets in which the interval held the truth."""
+        """Share of the data sets in which the interval contains the true value."""
         return self.held.get(interval, 0) / self.datasets
 
 
 def coverage(
     design: Design, *, datasets: int, seed: int, n_resamples: int = 1_000, progress: Progress | None = None
 ) -> dict[str, Tally]:
-    """Simulate many data sets of one design and count which intervals hold the population's numbers."""
+    """Simulate many data sets of one design and count which intervals contain the numbers of the population."""
     checked_seed(seed)
     check_count("datasets", datasets)
     check_count("n_resamples", n_resamples)

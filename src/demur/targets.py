@@ -1,21 +1,14 @@
 """Targets: what a calibrated confidence is to predict of an answer."""
 
-from __future__ import annotations
-
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from demur.errors import unknown
+from demur.items import Items
 from demur.losses import LOSSES
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
-    from demur.items import Items
+from demur.types import Floats, Integers
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,19 +18,19 @@ class Target:
     name: str
     meaning: str
     expected: str
-    values: Callable[[Items], NDArray[np.float64]]
+    values: Callable[[Items], Floats]
     binary: bool = True
 
 
-def _error(items: Items) -> NDArray[np.int64]:
+def _error(items: Items) -> Integers:
     return np.asarray(np.abs(items.answer - items.truth)[items.answered])
 
 
-def _within(items: Items, points: int) -> NDArray[np.float64]:
+def _within(items: Items, points: int) -> Floats:
     return (_error(items) <= points).astype(np.float64)
 
 
-def _closeness(items: Items) -> NDArray[np.float64]:
+def _closeness(items: Items) -> Floats:
     return 1 - _error(items) / LOSSES["abs_norm"].divisor(items.instrument)
 
 

@@ -1,7 +1,5 @@
 """Text tables: rows of text whose columns line up."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -10,17 +11,12 @@ import numpy as np
 
 from demur.columns import Column
 from demur.errors import UserError, and_more, shown
-from demur.features import Need
+from demur.features import Need, first_problem, nulls_filled
+from demur.items import Items
+from demur.types import Floats
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-    from numpy.typing import NDArray
-
     from demur.calibration import Calibration
-    from demur.items import Items
-
-    Floats = NDArray[np.float64]
 
 NEED_CALIBRATION = ("verbalized_calibrated", "calibrated")
 DECIMALS = 12
@@ -76,7 +72,7 @@ class Variant:
 
     def problem(self, items: Items) -> str | None:
         """Why a run cannot serve it: the first signal that is missing or null without a meaning."""
-        return next(filter(None, (need.problem(items) for need in self.needs)), None)
+        return first_problem(self.needs, items)
 
     def of(self, items: Items) -> Confidence:
         """The confidence of a run that can serve it, not yet rounded."""
@@ -88,12 +84,8 @@ class Variant:
             raise UserError(
                 f"{self.name}: {items.place(unit)}: {values[unit]:g}, declared from {self.low:g} to {self.high:g}"
             )
-        filled = {need.signal: need.filled(items) for need in self.needs if need.null is not None}
-        return Confidence(
-            name=self.name,
-            values=values if self.higher_is_more_confident else -values,
-            nulls_filled={signal: count for signal, count in filled.items() if count},
-        )
+        ranking = values if self.higher_is_more_confident else -values
+        return Confidence(self.name, ranking, nulls_filled(self.needs, items))
 
 
 VARIANTS: dict[str, Variant] = {}

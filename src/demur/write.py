@@ -1,18 +1,14 @@
 """Writing: a whole file or none. What was there before stays until the new file is complete."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os
 import secrets
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from demur.errors import UserError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 
 def json_text(content: Any) -> str:

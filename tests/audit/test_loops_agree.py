@@ -17,7 +17,7 @@ from demur.audit.loops import LOOPS, number
 from demur.audit.loops.draws import ci95, drawn, joint_replicates, percentile, replicates, standard_error
 from demur.audit.loops.forecasts import detection, threshold_at_fpr
 from demur.audit.loops.rows import ranking_row
-from demur.audit.loops.selection import ShownBounds, shown_by
+from demur.audit.loops.selection import PlainBounds, shown_by
 from demur.audit.loops.selective import FORMULAS, PlainCurve
 from demur.draws import drawn_clusters
 from demur.quantities.detection import by_convention, checked_rate
@@ -177,7 +177,7 @@ def test_policies_and_what_they_show_agree():
         rows, facts = [*map(ranking_row, queries)], rankings_from(queries)
         for name in ("fixed:3", "threshold:0.5", "gap", "elbow"):
             chosen = Policy.of(name).chosen(facts, Bounds(2, 6, ratio))
-            shown = [shown_by(name, query.scores, ShownBounds(2, 6, ratio)) for query in queries]
+            shown = [shown_by(name, query.scores, PlainBounds(2, 6, ratio)) for query in queries]
             assert shown == chosen.tolist(), name
             selections = [(row.gold, k, row.hits_within(k)) for row, k in zip(rows, shown)]
             selection = Selection(facts.gold_count, chosen, shown_hits(facts, chosen))

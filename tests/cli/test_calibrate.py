@@ -1,4 +1,4 @@
-"""`demur variants`, `demur calibrate` and the scripts, as a user calls them: output, exit code, what is written."""
+"""`demur fields`, `demur calibrate` and the scripts, as a user calls them: output, exit code, what is written."""
 
 import json
 import os
@@ -67,7 +67,7 @@ def test_a_calibrated_confidence_combined_with_a_count_is_no_probability(folder)
     )
     found = demur(folder, "evaluate", *arguments, "--output", "m.json", "--quiet")
     assert (found.returncode, found.stderr) == (0, "")
-    combined, alone = load(folder / "m.json").confidence_variants.values()
+    combined, alone = load(folder / "m.json").curves.values()
     assert combined.reliability is None
     assert alone.reliability is not None
 
@@ -234,7 +234,7 @@ def test_the_script_does_not_ignore_a_method(folder):
 
 
 def test_help_has_examples(folder):
-    for command in ("calibrate", "variants"):
+    for command in ("calibrate", "fields"):
         found = demur(folder, command, "--help")
         assert found.returncode == 0
         assert f"Example: demur {command}" in found.stdout

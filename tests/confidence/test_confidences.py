@@ -6,24 +6,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from demur import Curve, UserError, calibrate, grade, measure, read_run, read_table
+from demur import Curve, UserError, calibrate, grade, measure, read_run
 from demur.confidences import chosen, confidence, served
 from demur.features import CalibratorFeatureExtractor, Need
 from demur.variants import VARIANTS, spoken_share, variant
-from runs import experiment, participant, run, written
-
-
-def items_of(*units, truth=0):
-    """One participant a unit; a unit is its signals, and `None` as its prediction says it abstained."""
-    names = dict.fromkeys(name for unit in units for name in unit)
-    names.pop("prediction", None)
-    rows = {
-        "cluster": [*range(1, len(units) + 1)],
-        "item": ["q"] * len(units),
-        "truth": [truth] * len(units),
-        "prediction": [unit.get("prediction", 0) for unit in units],
-    }
-    return read_table(rows | {name: [unit.get(name) for unit in units] for name in names}, instrument=None)
+from runs import experiment, items_of, participant, run, written
 
 
 def values(name, *units, calibration=None):
@@ -219,9 +206,7 @@ def test_a_variant_wins_over_a_signal_of_its_name():
 
 
 def test_a_signal_where_lower_is_more_confident_is_no_confidence_as_it_is():
-    with pytest.raises(
-        UserError, match=f"lower means more confident in {STD}: use a variant made of it; this run can"
-    ):
+    with pytest.raises(UserError, match=f"lower means more confident in {STD}: use a variant made of it; this run can"):
         values(STD, {STD: 1})
 
 

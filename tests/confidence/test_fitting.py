@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GroupKFold
-from test_confidences import items_of
 
 from demur import (
     PHQ8,
@@ -27,7 +26,7 @@ from demur.calibrators import LogisticCalibrator
 from demur.confidences import chosen, served
 from demur.quantities.calibration import compute_binary_nll, compute_ece
 from demur.simulate import ZERO_SHOT, make_people, run_system
-from runs import experiment, participant, run, written
+from runs import experiment, items_of, participant, run, written
 
 V = "verbalized_confidence"
 
@@ -202,9 +201,7 @@ class TestWarnings:
         units = [{"own": float(place), "prediction": int(place > 3 or place == 1)} for place in range(10)]
         assert codes(calibrate(items_of(*units), method="platt", features=["own"])) == ["reversed_ranking"]
         lower = [{"token_pe": unit["own"], "prediction": unit["prediction"]} for unit in units]
-        assert codes(calibrate(items_of(*lower), method="platt", features=["token_pe"])) == [], (
-            "lower is better there"
-        )
+        assert codes(calibrate(items_of(*lower), method="platt", features=["token_pe"])) == [], "lower is better there"
 
     def test_isotonic_falls_where_lower_is_more_confident(self, items):
         found = calibrate(items, method="isotonic", features=["token_pe"])

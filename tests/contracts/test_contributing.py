@@ -120,6 +120,22 @@ def test_a_new_interval_method_makes_the_interval_that_was_requested(changed):
     assert basic["low"] == pytest.approx(2 * value - percentile[1], abs=1e-12)
 
 
+def test_a_new_calibrator_is_offered_fitted_written_read_and_shown(changed):
+    assert "histogram" in run(changed, "calibrate", "--help")
+    fit = ("--mode", "few_shot", "--method", "histogram", "--variant", "token_msp", "--output", "c.json")
+    run(changed, "calibrate", "--input", "run.json", *fit, "--report", "c.html")
+    content = json.loads((changed / "c.json").read_text(encoding="utf-8"))
+    assert len(content["model"]["means"]) == 10
+    page = (changed / "c.html").read_text(encoding="utf-8")
+    assert "Histogram binning maps token_msp to the chance of being right." in page
+    apply = ("--mode", "zero_shot", "--confidence", "calibrated:token_msp", "--calibration", "c.json")
+    made = run(changed, "evaluate", "run.json", *apply, "--bootstrap-resamples", "0", "--output", "e.json", "--json")
+    assert "calibrated:token_msp" in json.loads(made)["confidence_variants"]
+    schema = python(changed, "from demur.calibration import calibration_schema; print(calibration_schema())")
+    assert "histogram" in schema
+    assert "HistogramCalibrator" in schema
+
+
 def test_a_new_section_is_on_the_page(changed):
     page = (changed / "m.html").read_text(encoding="utf-8")
     assert 'id="resampling"' in page

@@ -119,7 +119,7 @@ def test_a_study_from_the_command_line(tmp_path):
     found = in_process(tmp_path, "study", "--participants", "4", "--datasets", "2", "--resamples", "20", "--seed", "1")
     assert found.returncode == 0
     first, second, *_ = found.stdout.splitlines()
-    assert first.startswith("demur study --participants 4 --datasets 2 --resamples 20 --seed 1 --correlation 0.6")
+    assert first.startswith("demur study intervals --participants 4 --datasets 2 --resamples 20 --seed 1 --correlation")
     assert second.startswith("4 participants, 2 data sets")
     assert found.stderr == ""
 
@@ -153,7 +153,7 @@ def test_the_commands_of_the_readme_run_as_they_stand(tmp_path):
 
 
 def test_the_lines_of_the_readme_are_those_of_the_demo(tmp_path):
-    printed = evaluation_text(demonstrate(tmp_path).metrics).splitlines()
+    printed = evaluation_text(demonstrate(tmp_path).results).splitlines()
     shown = [line for block in blocks("text") for line in block.splitlines()]
     assert len(shown) > 5
     assert [line for line in shown if line not in printed] == []

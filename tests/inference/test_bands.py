@@ -175,7 +175,7 @@ def test_a_risk_that_never_varies_has_no_part_in_the_band():
 
 
 def test_rounding_is_no_variation():
-    """The most confident answers all lose 0.3, whose sums round this way and that: only the others make the band wide."""
+    """The most confident answers all lose 0.3, whose sums round either way: only the others make the band wide."""
     rng = np.random.default_rng(1)
     owner, first = np.repeat(np.arange(30), 6), np.tile(np.arange(6) < 3, 30)
     units = Units(owner, np.where(first, 0.3, rng.random(180)), first * 1.0, owner >= 0, 30, divisor=1)

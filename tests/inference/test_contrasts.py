@@ -118,7 +118,9 @@ def test_c_common_of_three_is_the_smallest_cmax():
     graded = dict(zip("abc", several(3)))
     found = compare(graded, ["cmax"], plan=PLAN)
     smallest = min(graded, key=lambda name: found[Key(name, "cmax")].value)
-    assert {found[Key(name, quantity)].at for name in "abc" for quantity in COMMON} == {found[Key(smallest, "cmax")].value}
+    assert {found[Key(name, quantity)].at for name in "abc" for quantity in COMMON} == {
+        found[Key(smallest, "cmax")].value
+    }
     alone = estimate(graded[smallest], ["aurc"], plan=PLAN)["aurc"]
     assert found[Key(smallest, "aurc@C_common")].value == alone.value
     assert not np.array_equal(found[Key(smallest, "aurc@C_common")].evidence.values, alone.evidence.values)

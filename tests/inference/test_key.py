@@ -1,4 +1,4 @@
-"""Keys: the identity of a number, the same in memory and in JSON, whatever systems, confidences and groups are called."""
+"""Keys: the identity of a number, the same in memory and in JSON, whatever systems and groups are called."""
 
 import itertools
 import json

@@ -192,7 +192,7 @@ def test_a_name_prints_as_it_parses(name):
         ("arc", "no quantity is called arc; did you mean aurc?"),
         ("cmax@0.5", "the quantity cmax takes no parameter"),
         ("risk@0", "coverage '0', expected a number above 0"),
-        ("risk@", "coverage '', expected a number above 0"),
+        ("risk@", "the quantity risk takes a parameter: write risk@0.3"),
         ("aurc@2", "coverage '2', expected"),
         ("aurc_full", "no quantity is called aurc_full: that is the artifact key of aurc"),
         (3, "quantity 3, expected a name such as aurc"),

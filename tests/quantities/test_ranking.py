@@ -143,9 +143,7 @@ class TestAllQueriesAtOnce:
         facts = rankings_of([gold for gold, _ in asked], [ranked for _, ranked in asked])
         for stem, function in RANKING.items():
             found = function(Top(facts, k, effective=True)).tolist()
-            expected = [
-                slow(stem, gold, ranked, min(k, len(ranked))) if ranked else 0.0 for gold, ranked in asked
-            ]
+            expected = [slow(stem, gold, ranked, min(k, len(ranked))) if ranked else 0.0 for gold, ranked in asked]
             assert found == expected, stem
 
     @given(queries)

@@ -8,8 +8,8 @@ import pytest
 
 import demur
 from demur import QUANTITIES, Measure, UserError
-from demur.quantities import default_measures, quantities, quantity, registry
 from demur.intervals import METHODS
+from demur.quantities import default_measures, quantities, quantity, registry
 
 SECTIONS = ("Formula", "Ties", "Abstentions", "Undefined", "Reference")
 FAMILIES = ("curve", "units", "forecasts", "ranking", "selection", "decision")
@@ -106,7 +106,8 @@ def test_every_default_prints_as_it_parses(family):
 
 
 @pytest.mark.parametrize(
-    ("alias", "name"), [("mae", "risk"), ("mae@0.3", "risk@0.3"), ("mae@C_common", None), ("aurc@C_common", "aurc@C_common")]
+    ("alias", "name"),
+    [("mae", "risk"), ("mae@0.3", "risk@0.3"), ("mae@C_common", None), ("aurc@C_common", "aurc@C_common")],
 )
 def test_earlier_names_are_aliases(alias, name):
     if name is None:

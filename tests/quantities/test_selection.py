@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from demur.errors import UserError
-from demur.ranking_columns import rankings_of
 from demur.quantities import quantities
 from demur.quantities.evidence import Selection
+from demur.ranking_columns import rankings_of
 from demur.selection import POLICIES, Bounds, Policy, breaches, shown_hits
 
 lists = st.lists(

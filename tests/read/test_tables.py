@@ -8,7 +8,7 @@ import pytest
 
 from demur import UserError, read_items, read_table
 from demur.read import read_queries
-from demur.read.tables import FORMATS, Table, opened_table, table_format
+from demur.read.tables import FORMATS, FileTable, opened_table, table_format
 from runs import written
 
 UNITS = "cluster,item,truth,prediction\n1,q,0,1\n2,q,3,\n"
@@ -23,7 +23,7 @@ def semicolons():
     def semicolons(file, _):
         header, *lines = (line.strip().split(";") for line in file.lines)
         rows = ((f"line {number}", dict(zip(header, line, strict=True))) for number, line in enumerate(lines, 2))
-        return Table(header, lambda _: rows, text_only=True)
+        return FileTable(header, lambda _: rows, text_only=True)
 
     yield
     del FORMATS[".semi"]

@@ -141,7 +141,7 @@ class TestRiskCoverage:
         assert [last, low[-1]] in shades[-1].get_paths()[0].vertices.tolist()
         assert not risk_curve(read_back(content), "zero_shot", "llm", "selective").band.stepped
         [drawn] = curves(read_back(content))
-        band = re.search(r'd="([^"]*)" class="band pointwise left"', drawn.pictures["selective"])[1]
+        band = re.search(r'd="([^"]*)" class="band pointwise left"', drawn["pictures"]["selective"])[1]
         assert len(re.findall("[Ml]", band)) == 6, "three spots an edge"
 
     def test_cmax_and_a_random_order_are_lines(self):

@@ -15,9 +15,8 @@ from demur.report.html import report_html
 from demur.simulate import ZERO_SHOT, make_people, run_system
 from demur.simulate_queries import simulated_queries
 from kinds import calibration, renamed_kind, retrieval
-from pages import Page
+from pages import HOSTILE, Page
 from runs import written
-from test_report import HOSTILE
 
 OPTIONS = {
     "retrieval": ("retrieval", "--data", "q.csv", "--seed", "1", "--bootstrap-resamples", "20", "--k", "3"),
@@ -85,7 +84,7 @@ class TestCommands:
         source = {"retrieval": "q.csv", "calibrate": "t.json"}[command]
         for place, told in (
             ("none/r.html", "does not exist"),
-            ("n.json", "is the place of the result file"),
+            ("n.json", "is the result file itself"),
             (source, "is an input"),
         ):
             refused = demur(folder, *OPTIONS[command], "--output", "n.json", "--report", place)
@@ -103,7 +102,7 @@ class TestCommands:
         [
             ({}, "not a result file: expected what"),
             ([], "not a result file"),
-            ({"kind": "retrieval"}, "schema_version: Field required"),
+            ({"kind": "retrieval"}, "a retrieval file of version 0.1 does not hold together"),
             ({"method": "magic", "model": {}}, "no calibration method is called magic"),
             ({"confidence_variants": {}}, "created_at: Field required"),
         ],

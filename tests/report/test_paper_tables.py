@@ -229,7 +229,7 @@ class TestNotes:
             "3 participants (1 failed), 24 items.",
             "Loss abs_norm: abs(pred",
             "200 bootstrap resamples of participants, seed 7.",
-            "equal confidences are one working point",
+            "equal confidences are one operating point",
             "mode zero_shot",
             "analytic log, expanded percentile",
         ):

@@ -72,7 +72,7 @@ class TestCommand:
         assert "few_shot" in Page((tmp_path / "r.html").read_text("utf-8")).text
         for place, told in (
             ("none/r.html", "does not exist"),
-            ("n.json", "is the place of the result file"),
+            ("n.json", "is the result file itself"),
             ("run.json", "is an input"),
         ):
             refused = demur(tmp_path, *asked, "--output", "n.json", "--report", place)
@@ -124,18 +124,18 @@ class TestEdges:
         stored = bands["selective_risk"]
         assert (found["2"].low, found["2"].high) == (stored["low"][0], stored["high"][0])
         [drawn] = curves(made)
-        assert drawn.has_bands
-        assert [svg.count('class="band pointwise left"') for svg in drawn.pictures.values()] == [1, 1]
+        assert drawn["has_bands"]
+        assert [svg.count('class="band pointwise left"') for svg in drawn["pictures"].values()] == [1, 1]
 
     @pytest.mark.parametrize(
         ("place", "value", "told"),
         [
             (("histogram", "edges"), [], "a histogram has one edge more than bars"),
             (("reference", "oracle", "coverage", 0), 0.0, "not strictly increasing from 0"),
-            (("bootstrap", "ci95_recommended", "cmax"), {}, "only mae_at_coverage holds an interval for each"),
+            (("bootstrap", "ci95_recommended", "cmax"), {}, "only mae_at_coverage holds a number for each"),
             (("bootstrap", "ci"), {}, "ci.level: expected a number between 0 and 1, not null"),
             (("bootstrap", "ci"), REQUESTED | {"cmax": {"low": 1.0}}, "ci.cmax"),
-            (("bootstrap", "ci"), REQUESTED | {"cmax": {}}, "ci.cmax: only mae_at_coverage holds an interval"),
+            (("bootstrap", "ci"), REQUESTED | {"cmax": {}}, "ci.cmax: only mae_at_coverage holds a number"),
             (("bootstrap", "ci"), REQUESTED | {"mae_at_coverage": None}, "ci.mae_at_coverage: only"),
             (
                 ("reference", "oracle"),

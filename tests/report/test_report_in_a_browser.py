@@ -14,6 +14,7 @@ from demur.demo import demonstrate
 from demur.report.html import report_html
 from demur.report.text import threshold_at
 from kinds import calibration, renamed_kind, retrieval
+from pages import HOSTILE
 from runs import participant
 
 pytestmark = pytest.mark.browser
@@ -351,8 +352,6 @@ class TestOtherKinds:
         assert shown.page.pdf(prefer_css_page_size=True).startswith(b"%PDF")
 
     def test_hostile_texts_make_no_element_and_no_sound(self, opened, artifact):
-        from test_report import HOSTILE  # noqa: PLC0415
-
         content, numbers = artifact().to_json(), {}
 
         def number(text):
@@ -376,9 +375,9 @@ class TestOtherKinds:
 @pytest.mark.parametrize("scripted", [True, False])
 def test_queries_and_systems_of_a_retrieval_page_can_be_switched_even_without_the_script(opened, scripted):
     shown = opened(retrieval(), java_script_enabled=scripted)
-    assert [shown.seen(f"#rankings .of-{key}") for key in ("positives_only", "all_queries")] == [1, 0]
+    assert [shown.seen(f"#rankings .of-{key}") for key in ("with_gold", "all")] == [1, 0]
     shown.page.locator("#rankings label").nth(1).click()
-    assert [shown.seen(f"#rankings .of-{key}") for key in ("positives_only", "all_queries")] == [0, 1]
+    assert [shown.seen(f"#rankings .of-{key}") for key in ("with_gold", "all")] == [0, 1]
     for section in ("criteria", "folds"):
         assert [shown.seen(f"#{section} div.of-variant-{n}") for n in (0, 1)] == [1, 0]
     shown.page.locator("#choose >> text=reranked").click()
@@ -387,8 +386,6 @@ def test_queries_and_systems_of_a_retrieval_page_can_be_switched_even_without_th
 
 
 def test_hostile_texts_make_no_element_no_request_and_no_sound(opened):
-    from test_report import HOSTILE  # noqa: PLC0415
-
     content, numbers = two_variants(golden("paired")), {}
 
     def number(text):

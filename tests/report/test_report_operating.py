@@ -50,7 +50,7 @@ class TestOperatingPoint:
 
     def test_the_intervals_are_of_one_level_that_the_column_names(self, one):
         along = operating(one)
-        assert (along.interval, along.note) == ("95 % interval", "")
+        assert (along["interval"], along["note"]) == ("95 % interval", "")
         risk = one.curves[*one.systems, "llm"].bands.selective_risk
         stored = [stop.intervals[0] for stop in stops_of(one, "llm")["coverage"]]
         assert {(each.low, each.high) for each in stored if each} <= {*zip(risk.low, risk.high, strict=True)}

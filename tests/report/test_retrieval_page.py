@@ -71,6 +71,17 @@ class TestNumbers:
         assert "nDCG@10 0.5 [0.25, 0.75] 10.0% 90.0% reranked is better" in text
         assert "false evidence rate 0.5 [0.25, 0.75] 90.0% 10.0% retriever is better" in text
 
+    def test_a_number_that_is_no_better_either_way_is_listed_and_favours_nobody(self):
+        change = {"value": 0.5, "recommended": Interval("t_interval", 0.25, 0.75), "above": 0.9, "below": 0.1}
+        columns = made(posts=30)
+        other = columns | {"prob": [1 - one for one in columns["prob"]], "selected": columns["ranked"]}
+        results = compared({"retriever": columns, "reranked": other}, Plan(120, seed=1))
+        keys = [Key("reranked", "average_k", minus=AGAINST), Key("reranked", "cmax", "prob", minus=AGAINST)]
+        page = Page(report_html(with_rows(results, dict.fromkeys(keys, change))))
+        for title in ("average K", "Cmax"):
+            assert f"{title} 0.5 [0.25, 0.75] – – above" in page.text
+            assert f"{title} 0.5 [0.25, 0.75]" in page.text.partition("At other depths, and the average K")[2]
+
     @pytest.mark.parametrize("number", [1e308, 5e-324])
     def test_a_difference_at_the_ends_of_what_numbers_can_be_is_drawn(self, number):
         key = Key("reranked", "evidence_recall@fixed:3", minus=AGAINST)
@@ -133,15 +144,29 @@ class TestNumbers:
     def test_the_usual_results_make_a_page_under_300_kilobytes(self, tmp_path):
         (tmp_path / "q.csv").write_text(simulated_queries(60, seed=1), "utf-8")
         options = ("--data", "q.csv", "--seed", "7", "--policy", "gap", "--policy", "fixed:3")
-        demur(tmp_path, "retrieval", *options, "--bootstrap-resamples", "100", "--output", "r.json", "--report", "r.html")
+        demur(
+            tmp_path, "retrieval", *options, "--bootstrap-resamples", "100", "--output", "r.json", "--report", "r.html"
+        )
         assert 100_000 < (tmp_path / "r.html").stat().st_size < 300_000
 
 
-AWKWARD = ("bge", "bge/large", "bge/large/means", "a: b", "@10", "n=1", " 'x' ", '"', "with_gold", "ü|", "policies/fixed:3")
+AWKWARD = (
+    "bge",
+    "bge/large",
+    "bge/large/means",
+    "a: b",
+    "@10",
+    "n=1",
+    " 'x' ",
+    '"',
+    "with_gold",
+    "ü|",
+    "policies/fixed:3",
+)
 
 
 class TestAwkwardNames:
-    """Names are data: anything is a system, a criterion or a fold, one may begin with another, and none is ever split."""
+    """Names are data: anything is a system, a criterion or a fold, and one may begin with another."""
 
     @pytest.fixture(scope="class")
     @classmethod
@@ -172,11 +197,8 @@ class TestAwkwardNames:
 
     def test_each_system_has_its_own_numbers_on_the_page(self, results):
         text = page_text(results)
-        row = " ".join(
-            f"{cell(results, results[Key(system, 'recall@1')])} {cell(results, results[Key(system, 'recall@1', group=MEAN)])}"
-            for system in results.systems
-        )
-        assert f"Recall@1 {row}" in text
+        keys = [Key(system, "recall@1", group=group) for system in results.systems for group in (None, MEAN)]
+        assert f"Recall@1 {' '.join(cell(results, results[key]) for key in keys)}" in text
         for system in results.systems:
             if system != "bge/large":
                 difference = results[Key(system, "recall@10", among="with_gold", minus=Minus("system", "bge/large"))]

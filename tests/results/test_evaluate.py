@@ -215,8 +215,7 @@ class TestTwoRuns:
 
     def test_swapping_the_sides_negates(self):
         one, other = (
-            nested(*modes).comparison.deltas["llm"]
-            for modes in (("zero_shot", "few_shot"), ("few_shot", "zero_shot"))
+            nested(*modes).comparison.deltas["llm"] for modes in (("zero_shot", "few_shot"), ("few_shot", "zero_shot"))
         )
         for key in ("cmax", "aurc_full", "augrc_at_c"):
             assert one[key].delta == -other[key].delta

@@ -14,9 +14,8 @@ from demur.errors import UserError
 from demur.inference.key import Group, Key, Minus
 from demur.quantities import Measure
 from demur.resample import Plan
-from demur.results.retrieval import RetrievalSettings, evaluate_retrieval
+from demur.results.retrieval import evaluate_retrieval
 from demur.retrieval import ndcg_at_k
-from demur.ranking_columns import rankings_of
 from retrievals import compared, evaluated, made
 
 SMALL = {

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from demur import Curve, Plan, UserError, study
+from demur import Curve, Plan, UserError
 from demur.results.selective import curve_bands
 from demur.simulate import ZERO_SHOT, make_people, run_system
 from demur.study import Design, coverage, report
@@ -31,7 +31,7 @@ def test_resampling_items_instead_of_people_does_not_cover():
 
 
 def test_a_small_study_runs_and_reports(monkeypatch):
-    monkeypatch.setattr(study, "_AT_LARGE", 2_000)  # the slow tests take the truth from all 200 000
+    monkeypatch.setattr("demur.study._AT_LARGE", 2_000)  # the slow tests take the truth from all 200 000
     told = []
     design = Design(participants=6)
     tallies = coverage(

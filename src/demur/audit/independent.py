@@ -4,38 +4,31 @@ Nothing that computes is shared with the evaluation but the seed. One tolerance 
 on paper differs by rounding alone.
 """
 
-from __future__ import annotations
-
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from demur.audit.figures import Finding
-from demur.audit.loops import LOOPS, number, parsed
+from demur.audit.loops import LOOPS, family, number, parsed
 from demur.audit.loops.confidence import confidence as plain_confidence
 from demur.audit.loops.draws import ci95, drawn
 from demur.audit.loops.forecasts import detection
 from demur.audit.loops.registry import mean
 from demur.audit.loops.rows import QueryRow, by_cluster, by_post, losses, query_row, selective_rows
-from demur.audit.loops.selection import Shown, ShownBounds, shown_by
+from demur.audit.loops.selection import PlainBounds, Shown, shown_by
 from demur.audit.loops.selective import PlainCurve
 from demur.errors import UserError
-from demur.inference.estimates import label
+from demur.inference.estimates import Estimate, label
 from demur.inference.key import Key
+from demur.items import Items
 from demur.quantities.registry import COMMON
+from demur.rankings import Query
+from demur.results.table import Results
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from demur.inference.estimates import Estimate
-    from demur.items import Items
-    from demur.rankings import Query
-    from demur.results.table import Results
-
-    Progress = Callable[[int, int], None]
-    Number = Fraction | float | None
-    Loop = Callable[..., Number]
+Progress = Callable[[int, int], None]
+Number = Fraction | float | None
+Loop = Callable[..., Number]
 
 TOLERANCE = 1e-9
 
@@ -169,7 +162,7 @@ def _item_recipes(claimed: Results, system: str, items: Items) -> dict[Key, Reci
 
 def _item_loop(key: Key) -> Loop:
     level = key.group.level if key.group else None
-    if key.quantity in ("units", "answered", "bias"):
+    if family(key.quantity) == "units":
         return lambda rows: number(key.quantity, [row[1:3] for row in rows if row[0] == level])
     return lambda rows: number(key.quantity, PlainCurve((row[3], 0) for row in rows if row[0] == level))
 
@@ -195,7 +188,7 @@ def query_recipes(claimed: Results, queries: Mapping[str, Sequence[Query]]) -> d
 
 def _asked(query: Query, claimed: Results) -> Asked:
     settings, row = claimed.retrieval.settings, query_row(query)
-    bounds = ShownBounds(settings.k_min, settings.hard_cap, settings.k_max_ratio)
+    bounds = PlainBounds(settings.k_min, settings.hard_cap, settings.k_max_ratio)
     shown = {} if row.selected is None else {"": row.selected}
     for policy in settings.policies:
         scores = query.scores if query.scores is not None else [0.0] * len(query.ranked)
@@ -237,7 +230,7 @@ def _pooled_loop(key: Key, claimed: Results) -> Loop | None:
         return lambda rows: number(
             key.quantity, [asked.row.ranking for asked in rows if asked.row.gold or not gold], effective=effective
         )
-    if key.confidence and stem in ("auroc", "auprc", "tpr"):
+    if key.confidence and family(parsed(key.quantity)[0]) == "forecasts":
         return lambda rows: detection(
             key.quantity, [asked.row.prob or (0.0, int(asked.row.gold > 0)) for asked in rows]
         )

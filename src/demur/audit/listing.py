@@ -1,17 +1,13 @@
 """Listing: what became of every reported figure, as lines that line up or as JSON."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
-from typing import TYPE_CHECKING, Any, get_args
+from collections.abc import Collection, Sequence
+from typing import Any, get_args
 
 from demur.audit.figures import NO_CAUSE, Finding, Status
 from demur.errors import harmless, unknown
 from demur.text_table import table
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
 
 STATUSES: tuple[Status, ...] = get_args(Status)
 _HEADER = ("status", "figure", "reported", "recomputed", "cause")
@@ -60,7 +56,7 @@ def hint(findings: Sequence[Finding]) -> str | None:
 
 
 def findings_json(findings: Sequence[Finding], only: Collection[str] = STATUSES) -> dict[str, Any]:
-    """The same as members of a JSON object; a band without an end on finding side has null there."""
+    """The same as members of a JSON object; an end that a band lacks is null."""
     return {
         "counts": {status.replace(" ", "_"): count for status, count in counted(findings).items()},
         "causes": by_cause(findings),

@@ -4,34 +4,28 @@ Points must be equal to the last bit, errors and intervals to one part in 10¹²
 recommended are listed, and not compared: the rules may be others.
 """
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 from demur import __version__
 from demur.audit.figures import Finding, Status, flattened
+from demur.calibration import Calibration
 from demur.errors import UserError, shown
-from demur.inference.estimates import label
+from demur.inference.estimates import Estimate, Estimates, label
+from demur.items import Items
+from demur.rankings import Rankings
 from demur.resample import Plan
 from demur.results.retrieval import RetrievalSettings, evaluate_retrieval
 from demur.results.selective import Settings, evaluate
+from demur.results.table import Results
 from demur.selection import Bounds
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from demur.calibration import Calibration
-    from demur.inference.estimates import Estimate, Estimates
-    from demur.items import Items
-    from demur.rankings import Rankings
-    from demur.results.table import Results
-
-    Progress = Callable[[int, int], None]
+Progress = Callable[[int, int], None]
 
 TOLERANCE = 1e-12
 _POINTS = ("value", "at", "threshold", "spread")
-_PLAIN = ("std error", "drop rate", "upper bound", "short domain rate", "p value", "above", "below")
+_PLAIN = ("std error", "drop rate", "upper bound", "short domain rate", "p value", "share above")
 _INTERVALS = {"percentile": "ci95", "recommended": "recommended interval", "requested": "requested interval"}
 _UNCHECKED = ("created_at", "tool", "inputs", "convention", "reference_ranges", "skipped")
 
@@ -111,12 +105,13 @@ def joined(claimed: Results, recomputed: Results) -> Iterator[Finding]:
     """Every number of a file beside the same number recomputed, then everything that is not an estimate."""
     version = claimed.study.tool.version
     earlier = "" if version.split(".")[:2] == __version__.split(".")[:2] else version
+    lacks = _lacking(claimed)
     for row in claimed:
         other = recomputed.get(row.key)
         if other is None:
             yield Finding(label(row.key), "differs", _text(row.value), cause="the data give no such number")
         else:
-            yield from _compared(row, other, recomputed, earlier, nested=claimed.nested)
+            yield from _compared(row, other, recomputed, earlier, lacks)
     for row in recomputed:
         if claimed.get(row.key) is None:
             yield Finding(label(row.key), "differs", "nothing", row.value, cause="missing from the file")
@@ -124,12 +119,12 @@ def joined(claimed: Results, recomputed: Results) -> Iterator[Finding]:
 
 
 def _compared(
-    row: Estimate, other: Estimate, recomputed: Estimates, earlier: str, *, nested: bool
+    row: Estimate, other: Estimate, recomputed: Estimates, earlier: str, lacks: set[tuple[str, bool]]
 ) -> Iterator[Finding]:
     others = dict(_cells(other))
     for name, claimed in _cells(row):
-        unwritten = nested and (name == "threshold" or (name in _PLAIN and claimed is None))  # by the nested file
-        if unwritten or (claimed is None and others[name] is None and name != "value"):
+        unwritten = (name, row.key.minus is None) in lacks or others[name] is None
+        if claimed is None and unwritten and name != "value":
             continue
         path = (*map(str, row.key.to_json().values()), name)
         key = label(row.key) if name == "value" else f"{label(row.key)}: {name}"
@@ -143,10 +138,26 @@ def _compared(
         yield _finding(path, claimed, others[name], tolerance=tolerance, key=key, cause=cause)
 
 
+def _lacking(claimed: Results) -> set[tuple[str, bool]]:
+    """The columns a file does not hold: of numbers, and of differences; the nested file leaves some cells out."""
+    lacking = set()
+    for single in (True, False):
+        rows = [dict(_cells(row)) for row in claimed if (row.key.minus is None) == single]
+        for name in (*_POINTS[1:], *_PLAIN):
+            cells = [row[name] for row in rows]
+            if None in cells and (claimed.nested or all(cell is None for cell in cells)):
+                lacking.add((name, single))
+    return lacking
+
+
 def _cells(row: Estimate) -> Iterator[tuple[str, float | None]]:
-    """Every number of an estimate, by what it is called; None where it is undefined."""
+    """Every number of an estimate, by what it is called; None where it is undefined.
+
+    Of the replicates above 0 it is the share that counts ties half, which every file tells.
+    """
     for name in (*_POINTS, *_PLAIN):
-        value = getattr(row, name.replace(" ", "_"))
+        share = name == "share above"
+        value = (1 + row.above - row.below) / 2 if share else getattr(row, name.replace(" ", "_"))
         yield name, None if value is None or math.isnan(value) else value
     for method, name in _INTERVALS.items():
         interval = getattr(row, method)
@@ -166,8 +177,8 @@ def _finding(
     if tolerance and isinstance(claimed, float) and isinstance(recomputed, (int, float)):
         agrees = abs(claimed - recomputed) <= tolerance * max(1.0, abs(recomputed))
     number = recomputed if isinstance(recomputed, (int, float)) else None
-    text, status = _text(claimed), cast("Status", "match" if agrees else "differs")
-    return Finding(key or ", ".join(path), status, text, number, cause=None if agrees else cause, path=path)
+    status: Status = "match" if agrees else "differs"
+    return Finding(key or ", ".join(path), status, _text(claimed), number, cause=None if agrees else cause, path=path)
 
 
 def _text(value: Any) -> str:

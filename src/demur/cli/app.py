@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import shlex
 import sys
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,8 +17,6 @@ from demur import __version__
 from demur.errors import UserError, literal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     from demur.calibration import Calibration
     from demur.items import Items
     from demur.results.table import Results
@@ -33,29 +32,6 @@ MEASURE, DATA, SHOW, TRUST, MORE = "Measure", "Data", "Show", "Trust", "More"
 _SPELLINGS = {"variants": ("fields",), "simulate-queries": ("simulate", "queries")}
 _FIRST = {"simulate": ("runs", "queries"), "study": ("intervals",)}
 
-Mode = Annotated[str | None, typer.Option(help="Which experiment of a run file: its mode.")]
-Experiment = Annotated[int | None, typer.Option(help="Which experiment of a run file: its index, from 0.")]
-InstrumentName = Annotated[str, typer.Option(help="A name, or a .json or .toml file; none: a table's own items.")]
-ColumnNames = Annotated[
-    list[str] | None, typer.Option("--column", help="What a column of a table is called, ROLE=COLUMN; once for each.")
-]
-CalibrationFile = Annotated[Path | None, typer.Option(help="A file written by demur calibrate.")]
-Resamples = Annotated[int, typer.Option(help="Bootstrap resamples of the clusters; 0: none.")]
-Seed = Annotated[
-    int | None,
-    typer.Option(help="Seed of the resampling: any integer, 0 or more. Required unless nothing is resampled."),
-]
-SimulationSeed = Annotated[int, typer.Option(help="Seed of the simulation: any integer, 0 or more.")]
-LossName = Annotated[str, typer.Option(help="abs, abs_norm or zero_one.")]
-Baseline = Annotated[str | None, typer.Option(help="The system the others are compared with; the first if not given.")]
-Output = Annotated[Path | None, typer.Option(help="The file to write; if not given, one under data/outputs/ is named.")]
-ReportPage = Annotated[Path | None, typer.Option("--report", help="A page to write as well: the report of the file.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print the file instead of the report.")]
-Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing.")]
-CreatedAt = Annotated[
-    str | None, typer.Option(help="The time to record, such as 2026-01-31T12:00:00Z; the present if not given.")
-]
-
 
 def _print_version(wanted: bool) -> None:  # noqa: FBT001  (typer's callback protocol)
     if wanted:
@@ -65,7 +41,7 @@ def _print_version(wanted: bool) -> None:  # noqa: FBT001  (typer's callback pro
 
 @app.callback()
 def root(
-    version: Annotated[  # noqa: FBT002  (handled by its callback)
+    version: Annotated[
         bool,
         typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit."),
     ] = False,
@@ -98,7 +74,7 @@ def listed(text: str | None) -> list[str] | None:
 
 def read_one(path: Path, mode: str | None, experiment: int | None, instrument: str, column: list[str] | None) -> Items:
     """The facts of one run or table."""
-    from demur.read import read_items  # noqa: PLC0415  (--help does not pay for it)
+    from demur.read import read_items
 
     columns = named(column, "--column")
     return read_items(path, mode=mode, experiment=experiment, instrument=instrument, columns=columns)
@@ -108,15 +84,15 @@ def fitted(path: Path | None) -> Calibration | None:
     """The calibration of a file, where one is given."""
     if path is None:
         return None
-    from demur.calibration import load_calibration  # noqa: PLC0415  (fitted models are slow to import)
+    from demur.calibration import load_calibration
 
     return load_calibration(path)
 
 
 def check_flags(resamples: int, seed: int | None, created_at: str | None, *, as_json: bool, quiet: bool) -> None:
     """A wrong flag is told before a large file is read."""
-    from demur.resample import Plan  # noqa: PLC0415  (--help does not pay for it)
-    from demur.strict_model import checked_time  # noqa: PLC0415
+    from demur.resample import Plan
+    from demur.strict_model import checked_time
 
     Plan(resamples, seed=seed)
     checked_time(created_at)
@@ -148,15 +124,15 @@ class Delivery:
 
     def _write(self, artifact: Results | Calibration) -> list[Path]:
         """The file, and its page: both or neither."""
-        from demur.write import check_target, write_whole  # noqa: PLC0415
+        from demur.write import check_target, write_whole
 
         path = self.output or _under_outputs(f"{self.kind}-{artifact.fingerprint[:8]}.json")
         protected = [*artifact.input_paths, *self.inputs]
         check_target(path, inputs=protected)
         if self.report is None:
             return [write_whole(path, artifact.text, inputs=protected)]
-        from demur.report.html import report_html  # noqa: PLC0415
-        from demur.strict_json import fingerprint  # noqa: PLC0415
+        from demur.report.html import report_html
+        from demur.strict_json import fingerprint
 
         if self.report.resolve() == path.resolve():
             raise UserError(f"{self.report}: is the result file itself; give the report another name")
@@ -167,7 +143,7 @@ class Delivery:
 
 def _print(text: str) -> None:
     if sys.stdout.isatty():
-        from demur.report.console import print_report  # noqa: PLC0415
+        from demur.report.console import print_report
 
         print_report(text)
     else:
@@ -190,8 +166,8 @@ def progress_bar(what: str) -> Iterator[Callable[[int, int], None] | None]:
     if not sys.stderr.isatty():
         yield None
         return
-    from rich.console import Console  # noqa: PLC0415
-    from rich.progress import Progress  # noqa: PLC0415
+    from rich.console import Console
+    from rich.progress import Progress
 
     with Progress(console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(what, total=None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os.path import realpath
 from pathlib import Path
@@ -9,13 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from demur.cli.app import TRUST, CalibrationFile, InstrumentName, app, fitted, named, progress_bar
+from demur.audit.figures import Finding
+from demur.cli import options
+from demur.cli.app import TRUST, app, fitted, named, progress_bar
 from demur.errors import UserError, located
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from demur.audit.figures import Finding
     from demur.items import Items
     from demur.rankings import Query
     from demur.results.table import Results
@@ -25,7 +25,7 @@ _RUN = ".json"
 
 
 @app.command(rich_help_panel=TRUST)
-def audit(  # noqa: PLR0913, PLR0917  (one parameter per option)
+def audit(
     data: Annotated[
         list[Path],
         typer.Option(help="What was measured: a per-query table (.csv, .jsonl, .parquet), or runs (.json)."),
@@ -41,20 +41,20 @@ def audit(  # noqa: PLR0913, PLR0917  (one parameter per option)
         list[str] | None,
         typer.Option(help="Mode of a run, where the report does not record it: once, or once per system."),
     ] = None,
-    instrument: InstrumentName = "PHQ-8",
-    calibration: CalibrationFile = None,
-    independent: Annotated[  # noqa: FBT002
+    instrument: options.InstrumentName = "PHQ-8",
+    calibration: options.CalibrationFile = None,
+    independent: Annotated[
         bool,
         typer.Option("--independent", help="Recompute a file of demur's own by plain loops, draw by draw: slow."),
     ] = False,
     resamples: Annotated[
-        int | None, typer.Option(help="Draws to hold intervals against that somebody else reported; 2000 if not given.")
+        int | None, typer.Option(help="Draws to compare the intervals of others with; 2000 if not given.")
     ] = None,
     only: Annotated[
         list[str] | None,
         typer.Option(help="Which findings to list, separated by commas: match, differs, not-recognised or all."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,  # noqa: FBT002
+    as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
 ) -> None:
     """Recompute the figures somebody reported; the exit code is 3 if one differs.
 
@@ -66,9 +66,8 @@ def audit(  # noqa: PLR0913, PLR0917  (one parameter per option)
 
     Example: demur audit --data per_query.csv --reported retrieval.json --independent --only differs
     """
-    # --help does not pay for any of these
-    from demur.audit.listing import findings_json, findings_text, statuses  # noqa: PLC0415
-    from demur.write import json_text  # noqa: PLC0415
+    from demur.audit.listing import findings_json, findings_text, statuses
+    from demur.write import json_text
 
     listed = statuses(only or ())
     if realpath(reported) in map(realpath, data):
@@ -109,10 +108,10 @@ class _Audit:
 
     def findings(self) -> list[Finding]:
         """What became of every figure."""
-        from demur.audit.figures import Printed  # noqa: PLC0415
-        from demur.audit.own import is_own  # noqa: PLC0415
-        from demur.results.load import results_of  # noqa: PLC0415
-        from demur.strict_json import decode, loads, read_bytes  # noqa: PLC0415
+        from demur.audit.figures import Printed
+        from demur.audit.own import is_own
+        from demur.results.load import results_of
+        from demur.strict_json import decode, loads, read_bytes
 
         data = read_bytes(self.reported)
         with located(self.reported):
@@ -136,9 +135,9 @@ class _Audit:
                 raise UserError(f"{name} says nothing about {what}: leave it out")
 
     def _of_own_runs(self, claimed: Results) -> list[Finding]:
-        from demur.audit.independent import audited_independently, run_recipes  # noqa: PLC0415
-        from demur.audit.own import audited_runs  # noqa: PLC0415
-        from demur.pairing import aligned  # noqa: PLC0415
+        from demur.audit.independent import audited_independently, run_recipes
+        from demur.audit.own import audited_runs
+        from demur.pairing import aligned
 
         with located(self.reported):
             study = claimed.selective
@@ -153,7 +152,7 @@ class _Audit:
 
     def _runs(self, claimed: Results) -> list[Items]:
         """The runs a file names: by the modes it records, or those given."""
-        from demur.read import read_inputs  # noqa: PLC0415
+        from demur.read import read_inputs
 
         count = len(claimed.systems)
         paths = [*self.data] * (count if len(self.data) == 1 else 1)
@@ -165,14 +164,14 @@ class _Audit:
         return read_inputs(paths, modes=modes, instrument=self.instrument)
 
     def _parsed_calibration(self) -> Any:
-        from demur.strict_json import read_as  # noqa: PLC0415
+        from demur.strict_json import read_as
 
         return read_as(self.calibration, lambda parsed: parsed) if self.calibration else None
 
     def _of_own_queries(self, claimed: Results) -> list[Finding]:
-        from demur.audit.independent import audited_independently, query_recipes  # noqa: PLC0415
-        from demur.audit.own import audited_queries  # noqa: PLC0415
-        from demur.read import read_queries  # noqa: PLC0415
+        from demur.audit.independent import audited_independently, query_recipes
+        from demur.audit.own import audited_queries
+        from demur.read import read_queries
 
         with progress_bar("resamples") as advance:
             if self.independent:
@@ -181,20 +180,20 @@ class _Audit:
             return audited_queries(claimed, rankings, advance)
 
     def _queries(self) -> Mapping[str, Sequence[Query]]:
-        from demur.audit.reported.reading import queries_to_audit  # noqa: PLC0415
+        from demur.audit.reported.reading import queries_to_audit
 
         return queries_to_audit(self.data[0], columns=self.columns, systems=self.systems)
 
     def _of_queries(self, printed: Any) -> list[Finding]:
-        from demur.audit.reported.queries import audited_retrieval  # noqa: PLC0415
+        from demur.audit.reported.queries import audited_retrieval
 
         queries = self._queries()
         with located(self.reported):
             return audited_retrieval(queries, printed)
 
     def _of_runs(self, printed: Any) -> list[Finding]:
-        from demur.audit.reported.reading import runs_to_audit  # noqa: PLC0415
-        from demur.audit.reported.runs import RESAMPLES, audited_runs  # noqa: PLC0415
+        from demur.audit.reported.reading import runs_to_audit
+        from demur.audit.reported.runs import RESAMPLES, audited_runs
 
         runs = runs_to_audit(self.data, modes=self.modes, instrument=self.instrument)
         calibration, draws = self._parsed_calibration(), RESAMPLES if self.resamples is None else self.resamples
@@ -204,7 +203,7 @@ class _Audit:
 
 def _record(data: Sequence[Path], reported: Path) -> dict[str, Any]:
     """The files the findings are about, so that an audit can be traced back to their bytes."""
-    from demur.strict_json import fingerprint, read_bytes, shown_path  # noqa: PLC0415
+    from demur.strict_json import fingerprint, read_bytes, shown_path
 
     def traced(path: Path) -> dict[str, str]:
         return {"path": shown_path(path), "sha256": fingerprint(read_bytes(path))}

@@ -1,50 +1,32 @@
 """`demur calibrate` and `demur fields`: what makes a confidence a probability, and what a file can be ranked by."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from demur.cli.app import (
-    DATA,
-    MEASURE,
-    CalibrationFile,
-    ColumnNames,
-    CreatedAt,
-    Delivery,
-    Experiment,
-    InstrumentName,
-    Mode,
-    Output,
-    ReportPage,
-    app,
-    command_line,
-    fitted,
-    listed,
-    read_one,
-)
+from demur.cli import options
+from demur.cli.app import DATA, MEASURE, Delivery, app, command_line, fitted, listed, read_one
 
 
-@app.command(rich_help_panel=MEASURE)
-def calibrate(  # noqa: PLR0913, PLR0917  (one parameter per option)
+@app.command(rich_help_panel=MEASURE, cls=options.ListingCommand)
+def calibrate(
     run: Annotated[Path, typer.Option("--input", help="The run to fit on: a run file or a long table.")],
-    method: Annotated[str, typer.Option(help="temperature, platt, logistic, isotonic or linear.")],
-    mode: Mode = None,
-    experiment: Experiment = None,
-    instrument: InstrumentName = "PHQ-8",
-    column: ColumnNames = None,
+    method: Annotated[str, typer.Option(help="{methods}.")],
+    mode: options.Mode = None,
+    experiment: options.Experiment = None,
+    instrument: options.InstrumentName = "PHQ-8",
+    column: options.ColumnNames = None,
     features: Annotated[str | None, typer.Option(help="Signals to fit on, by name, separated by commas.")] = None,
     variant: Annotated[str | None, typer.Option(help="A confidence variant to fit on, instead of features.")] = None,
     target: Annotated[
         str | None,
-        typer.Option(help="correctness (the default), near_correct, or loss (for linear only, and its default)."),
+        typer.Option(help="{targets}; what the method usually predicts if not given."),
     ] = None,
     folds: Annotated[int, typer.Option(help="Folds of participants for the validation.")] = 5,
-    output: Output = None,
-    report: ReportPage = None,
-    created_at: CreatedAt = None,
+    output: options.Output = None,
+    report: options.ReportPage = None,
+    created_at: options.CreatedAt = None,
 ) -> None:
     """Fit a calibrator on a run and write it as a JSON file, with how well it does on people it has not seen.
 
@@ -52,8 +34,8 @@ def calibrate(  # noqa: PLR0913, PLR0917  (one parameter per option)
 
     Example: demur calibrate --input train.json --method isotonic --variant token_msp --target near_correct
     """
-    from demur.fitting import calibrate as fit  # noqa: PLC0415  (--help does not pay for it)
-    from demur.report.console import calibration_text  # noqa: PLC0415
+    from demur.fitting import calibrate as fit
+    from demur.report.console import calibration_text
 
     made = fit(
         read_one(run, mode, experiment, instrument, column),
@@ -72,18 +54,18 @@ def calibrate(  # noqa: PLR0913, PLR0917  (one parameter per option)
 @app.command(rich_help_panel=DATA)
 def fields(
     run: Annotated[Path, typer.Argument(help="A run file (.json) or a long table (.csv, .jsonl, .parquet).")],
-    mode: Mode = None,
-    experiment: Experiment = None,
-    instrument: InstrumentName = "PHQ-8",
-    column: ColumnNames = None,
-    calibration: CalibrationFile = None,
+    mode: options.Mode = None,
+    experiment: options.Experiment = None,
+    instrument: options.InstrumentName = "PHQ-8",
+    column: options.ColumnNames = None,
+    calibration: options.CalibrationFile = None,
 ) -> None:
     """Show what is in a file: which confidences it can serve, why not the others, and signals of its own.
 
     Example: demur fields run.json --mode few_shot
     """
-    from demur.confidences import served  # noqa: PLC0415  (--help does not pay for any of these)
-    from demur.report.console import variants_text  # noqa: PLC0415
+    from demur.confidences import served
+    from demur.report.console import variants_text
 
     items = read_one(run, mode, experiment, instrument, column)
     typer.echo(variants_text(items, served(items, fitted(calibration))))

@@ -8,29 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from demur.cli.app import (
-    MEASURE,
-    AsJson,
-    Baseline,
-    CalibrationFile,
-    ColumnNames,
-    CreatedAt,
-    Delivery,
-    InstrumentName,
-    LossName,
-    Output,
-    Quiet,
-    ReportPage,
-    Resamples,
-    Seed,
-    app,
-    check_flags,
-    command_line,
-    fitted,
-    listed,
-    named,
-    progress_bar,
-)
+from demur.cli import options
+from demur.cli.app import MEASURE, Delivery, app, check_flags, command_line, fitted, listed, named, progress_bar
 from demur.errors import UserError, literal
 
 if TYPE_CHECKING:
@@ -38,8 +17,8 @@ if TYPE_CHECKING:
     from demur.results.table import Results
 
 
-@app.command(rich_help_panel=MEASURE)
-def evaluate(  # noqa: PLR0913, PLR0917  (one parameter per option)
+@app.command(rich_help_panel=MEASURE, cls=options.ListingCommand)
+def evaluate(
     files: Annotated[
         list[str] | None,
         typer.Argument(help="Run files or long tables, FILE or NAME=FILE: one to evaluate, several to compare."),
@@ -51,9 +30,9 @@ def evaluate(  # noqa: PLR0913, PLR0917  (one parameter per option)
     experiment: Annotated[
         list[int] | None, typer.Option(help="Index of the experiment, from 0: once for all inputs, or once per input.")
     ] = None,
-    instrument: InstrumentName = "PHQ-8",
-    column: ColumnNames = None,
-    loss: LossName = "abs_norm",
+    instrument: options.InstrumentName = "PHQ-8",
+    column: options.ColumnNames = None,
+    loss: options.LossName = "abs_norm",
     confidence: Annotated[
         str, typer.Option(help="default (llm,total_evidence), all, or names of variants separated by commas.")
     ] = "default",
@@ -63,22 +42,22 @@ def evaluate(  # noqa: PLR0913, PLR0917  (one parameter per option)
     area_coverage: Annotated[
         str | None, typer.Option(help="Where to cut the areas; 0.5, and the coverage all systems reach, if not given.")
     ] = None,
-    baseline: Baseline = None,
-    bootstrap_resamples: Resamples = 10_000,
-    seed: Seed = None,
-    calibration: CalibrationFile = None,
-    output: Output = None,
-    report: ReportPage = None,
-    intersection_only: Annotated[  # noqa: FBT002
+    baseline: options.Baseline = None,
+    bootstrap_resamples: options.Resamples = 10_000,
+    seed: options.Seed = None,
+    calibration: options.CalibrationFile = None,
+    output: options.Output = None,
+    report: options.ReportPage = None,
+    intersection_only: Annotated[
         bool, typer.Option("--intersection-only", help="Compare systems on the participants they share.")
     ] = False,
     level: Annotated[float | None, typer.Option(help="Level of one more interval, such as 0.9.")] = None,
     interval: Annotated[
         str | None, typer.Option(help="Method of one more interval: recommended, percentile, bca, jackknife, …")
     ] = None,
-    as_json: AsJson = False,  # noqa: FBT002
-    quiet: Quiet = False,  # noqa: FBT002
-    created_at: CreatedAt = None,
+    as_json: options.AsJson = False,
+    quiet: options.Quiet = False,
+    created_at: options.CreatedAt = None,
 ) -> None:
     """Evaluate a system that may abstain, or compare several on the same participants, and write every number down.
 
@@ -88,10 +67,10 @@ def evaluate(  # noqa: PLR0913, PLR0917  (one parameter per option)
 
     Example: demur evaluate A=a.csv B=b.csv C=c.csv --baseline A --seed 7
     """
-    from demur.read import read_inputs  # noqa: PLC0415  (--help does not pay for any of these)
-    from demur.resample import Plan  # noqa: PLC0415
-    from demur.results.selective import Settings  # noqa: PLC0415
-    from demur.results.selective import evaluate as evaluated  # noqa: PLC0415
+    from demur.read import read_inputs
+    from demur.resample import Plan
+    from demur.results.selective import Settings
+    from demur.results.selective import evaluate as evaluated
 
     given = [*(files or ()), *(inputs or ())]
     if not given:
@@ -128,13 +107,13 @@ def evaluate(  # noqa: PLR0913, PLR0917  (one parameter per option)
 
 
 def _text(results: Results) -> str:
-    from demur.report.console import evaluation_text  # noqa: PLC0415
+    from demur.report.console import evaluation_text
 
     return evaluation_text(results, **({"width": shutil.get_terminal_size().columns} if sys.stdout.isatty() else {}))
 
 
 def _grid(text: str) -> tuple[Coverage, ...]:
-    from demur.coverage import Coverage  # noqa: PLC0415
+    from demur.coverage import Coverage
 
     parts = listed(text) or []
     for part in parts:

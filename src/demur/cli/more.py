@@ -1,7 +1,5 @@
 """`demur schema` and `demur demo`."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 
@@ -20,7 +18,7 @@ def schema(name: Annotated[str, typer.Argument(help="metrics, results, run or ca
 
     Example: demur schema metrics > metrics.schema.json
     """
-    from importlib.resources import files  # noqa: PLC0415
+    from importlib.resources import files
 
     name = _EARLIER.get(name, name)
     if name not in SCHEMAS:
@@ -38,8 +36,8 @@ def demo(
 
     Example: demur demo
     """
-    from demur.demo import demonstrate  # noqa: PLC0415  (--help does not pay for any of these)
-    from demur.report.console import evaluation_text  # noqa: PLC0415
+    from demur.demo import demonstrate
+    from demur.report.console import evaluation_text
 
     with progress_bar("resamples") as advance:
         shown = demonstrate(folder, progress=advance)

@@ -3,53 +3,34 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from demur.cli.app import (
-    MEASURE,
-    AsJson,
-    Baseline,
-    ColumnNames,
-    CreatedAt,
-    Delivery,
-    Output,
-    Quiet,
-    ReportPage,
-    Resamples,
-    Seed,
-    app,
-    check_flags,
-    command_line,
-    listed,
-    named,
-    progress_bar,
-)
+from demur.cli import options
+from demur.cli.app import MEASURE, Delivery, app, check_flags, command_line, listed, named, progress_bar
 from demur.errors import UserError, literal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from demur.rankings import Rankings
-    from demur.results.table import Results
 
 
 @app.command(rich_help_panel=MEASURE)
-def retrieval(  # noqa: PLR0913, PLR0917  (one parameter per option)
+def retrieval(
     data: Annotated[Path | None, typer.Option(help="A per-query file: .csv, .jsonl, .ndjson or .parquet.")] = None,
     qrels: Annotated[Path | None, typer.Option(help="TREC judgments, in place of --data; gzipped or not.")] = None,
     run: Annotated[list[str] | None, typer.Option(help="A TREC run, FILE or NAME=FILE; once for each system.")] = None,
     split_topics: Annotated[
-        str | None, typer.Option(help="What stands between post and criterion in the name of a TREC topic.")
+        str | None, typer.Option(help="The separator of post and criterion in the name of a TREC topic.")
     ] = None,
     system: Annotated[
         list[str] | None, typer.Option(help="A system of the per-query file, NAME=COLUMN; once for each.")
     ] = None,
-    column: ColumnNames = None,
+    column: options.ColumnNames = None,
     k: Annotated[str, typer.Option("--k", help="Depths to report, separated by commas.")] = "1,3,5,10",
-    effective_k: Annotated[  # noqa: FBT002
+    effective_k: Annotated[
         bool, typer.Option("--effective-k", help="Judge a list that is shorter than k by its own length.")
     ] = False,
     threshold: Annotated[
@@ -61,14 +42,14 @@ def retrieval(  # noqa: PLR0913, PLR0917  (one parameter per option)
     k_min: Annotated[int, typer.Option(help="Fewest ids to show, unless none are shown.")] = 2,
     hard_cap: Annotated[int, typer.Option(help="Most ids to show.")] = 10,
     k_max_ratio: Annotated[float, typer.Option(help="Largest share of the candidates to show.")] = 0.5,
-    baseline: Baseline = None,
-    bootstrap_resamples: Resamples = 10_000,
-    seed: Seed = None,
-    output: Output = None,
-    report: ReportPage = None,
-    as_json: AsJson = False,  # noqa: FBT002
-    quiet: Quiet = False,  # noqa: FBT002
-    created_at: CreatedAt = None,
+    baseline: options.Baseline = None,
+    bootstrap_resamples: options.Resamples = 10_000,
+    seed: options.Seed = None,
+    output: options.Output = None,
+    report: options.ReportPage = None,
+    as_json: options.AsJson = False,
+    quiet: options.Quiet = False,
+    created_at: options.CreatedAt = None,
 ) -> None:
     """Evaluate evidence retrieval: rankings, "no evidence here", how many to show, and differences between systems.
 
@@ -78,9 +59,11 @@ def retrieval(  # noqa: PLR0913, PLR0917  (one parameter per option)
 
     Example: demur retrieval --qrels qrels.txt --run bm25=bm25.run.gz --run dense.run --split-topics / --seed 7
     """
-    from demur.resample import Plan  # noqa: PLC0415  (--help does not pay for any of these)
-    from demur.results.retrieval import RetrievalSettings, evaluate_retrieval  # noqa: PLC0415
-    from demur.selection import Bounds  # noqa: PLC0415
+    from demur.read import read_queries
+    from demur.report.retrieval.console import retrieval_text
+    from demur.resample import Plan
+    from demur.results.retrieval import RetrievalSettings, evaluate_retrieval
+    from demur.selection import Bounds
 
     if data is None and qrels is None:
         raise UserError("nothing to evaluate: give --data with a per-query file, or --qrels and --run with TREC files")
@@ -96,7 +79,8 @@ def retrieval(  # noqa: PLR0913, PLR0917  (one parameter per option)
     with progress_bar("bytes read") as advance:
         if data is not None:
             _check_mixture({"--qrels": qrels, "--run": run, "--split-topics": split_topics}, "--data")
-            systems = _per_query(data, named(system, "--system"), named(column, "--column"), advance)
+            named_as = {"systems": named(system, "--system"), "columns": named(column, "--column")}
+            systems = read_queries(data, **named_as, progress=advance)
         else:
             _check_mixture({"--system": system, "--column": column}, "--qrels")
             systems = _trec(qrels, run or [], split_topics, advance)
@@ -108,21 +92,13 @@ def retrieval(  # noqa: PLR0913, PLR0917  (one parameter per option)
             created_at=created_at,
             command=command_line(),
         )
-    Delivery("retrieval", output, report, (), as_json, quiet).of(results, lambda: _text(results))
-
-
-def _per_query(
-    data: Path, systems: dict[str, str], columns: dict[str, str], progress: Callable[[int, int], None] | None
-) -> dict[str, Rankings]:
-    from demur.read import read_queries  # noqa: PLC0415
-
-    return read_queries(data, columns=columns, systems=systems, progress=progress)
+    Delivery("retrieval", output, report, (), as_json, quiet).of(results, lambda: retrieval_text(results))
 
 
 def _trec(
     qrels: Path | None, runs: list[str], split_topics: str | None, progress: Callable[[int, int], None] | None
 ) -> dict[str, Rankings]:
-    from demur.read import read_trec  # noqa: PLC0415
+    from demur.read import read_trec
 
     if qrels is None or not runs:
         raise UserError("--qrels needs at least one --run, FILE or NAME=FILE")
@@ -133,12 +109,6 @@ def _named_run(run: str) -> tuple[str | None, str]:
     """A file, or a name and a file; a file that is there may have a = in its name."""
     name, equals, path = run.partition("=")
     return (name, path) if equals and name and not Path(run).exists() else (None, run)
-
-
-def _text(results: Results) -> str:
-    from demur.report.retrieval.console import retrieval_text  # noqa: PLC0415
-
-    return retrieval_text(results)
 
 
 def _check_mixture(given: dict[str, object], instead: str) -> None:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from demur.cli.app import SHOW, app
+from demur.errors import located
+
+if TYPE_CHECKING:
+    from demur.results.table import Results
 
 ResultFile = Annotated[Path, typer.Argument(help="A file written by demur evaluate.")]
 Confidences = Annotated[
@@ -26,9 +30,9 @@ def report(
 
     Example: demur report metrics.json --output report.html
     """
-    from demur.report.html import report_html  # noqa: PLC0415  (--help does not pay for any of these)
-    from demur.results.load import load_any  # noqa: PLC0415
-    from demur.write import write_whole  # noqa: PLC0415
+    from demur.report.html import report_html
+    from demur.results.load import load_any
+    from demur.write import write_whole
 
     content, sha256 = load_any(artifact)
     page = report_html(content, sha256=sha256)
@@ -47,11 +51,10 @@ def table(
 
     Example: demur table metrics.json --format latex --output table.tex
     """
-    from demur.report.tables import table_text  # noqa: PLC0415  (--help does not pay for any of these)
-    from demur.results.load import load  # noqa: PLC0415
-    from demur.write import write_whole  # noqa: PLC0415
+    from demur.report.tables import table_text
+    from demur.write import write_whole
 
-    loaded = load(results)
+    loaded = _of_answers(results)
     text = table_text(loaded.narrowed(confidence), form)
     if output is None:
         typer.echo(text, nl=False)
@@ -73,10 +76,19 @@ def figure(
 
     Example: demur figure metrics.json -o differences.svg --kind forest --confidence llm
     """
-    from demur.report.figure import figure_bytes, width_mm  # noqa: PLC0415  (--help does not pay for any of these)
-    from demur.results.load import load  # noqa: PLC0415
-    from demur.write import write_whole  # noqa: PLC0415
+    from demur.report.figure import figure_bytes, width_mm
+    from demur.write import write_whole
 
-    loaded = load(results)
+    loaded = _of_answers(results)
     drawn = figure_bytes(loaded.narrowed(confidence), output.suffix.lower(), kind=kind, width=width_mm(width))
     typer.echo(f"wrote {write_whole(output, drawn, inputs=[*loaded.input_paths, results])}")
+
+
+def _of_answers(path: Path) -> Results:
+    """Results with curves, which those of retrieval lack."""
+    from demur.results.load import load
+
+    results = load(path)
+    with located(path):
+        _ = results.selective
+    return results

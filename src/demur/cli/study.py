@@ -1,13 +1,12 @@
 """`demur study` and `demur simulate`: made-up data, to plan with and to try things on."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from demur.cli.app import DATA, TRUST, LossName, SimulationSeed, app, progress_bar
+from demur.cli import options
+from demur.cli.app import DATA, TRUST, app, progress_bar
 
 studies = typer.Typer(help="Measure methods on made-up data of your size.", no_args_is_help=True)
 simulations = typer.Typer(help="Write made-up files to try things on.", no_args_is_help=True)
@@ -17,23 +16,23 @@ InstrumentFile = Annotated[str, typer.Option(help="A name, or a .json or .toml f
 Correlation = Annotated[float, typer.Option(help="How much a person's items are alike, 0 to 1.")]
 
 
-@studies.command()
-def intervals(  # noqa: PLR0913, PLR0917  (one parameter per option)
-    seed: SimulationSeed,
+@studies.command(cls=options.ListingCommand)
+def intervals(
+    seed: options.SimulationSeed,
     participants: Annotated[int, typer.Option(help="How many participants a data set has.")] = 41,
     datasets: Annotated[int, typer.Option(help="How many data sets to make.")] = 1000,
     resamples: Annotated[int, typer.Option(help="Bootstrap resamples of each data set.")] = 1000,
     correlation: Correlation = 0.6,
-    loss: LossName = "abs_norm",
+    loss: options.LossName = "abs_norm",
     confidence: Annotated[str, typer.Option(help="The signal that ranks the answers.")] = "llm_evidence_count",
     instrument: InstrumentFile = "PHQ-8",
 ) -> None:
-    """Measure how often intervals hold the truth, on made-up runs of your size.
+    """Measure how often intervals cover, on made-up runs of your size.
 
     Example: demur study intervals --participants 20 --datasets 1000 --seed 1
     """
-    from demur.instruments import instrument as instrument_of  # noqa: PLC0415  (--help does not pay for it)
-    from demur.study import Design, coverage, report  # noqa: PLC0415
+    from demur.instruments import instrument as instrument_of
+    from demur.study import Design, coverage, report
 
     design = Design(
         participants=participants,
@@ -51,9 +50,9 @@ def intervals(  # noqa: PLR0913, PLR0917  (one parameter per option)
 
 
 @simulations.command()
-def runs(  # noqa: PLR0913, PLR0917  (one parameter per option)
+def runs(
     output: Annotated[Path, typer.Option(help="The run file to write.")],
-    seed: SimulationSeed,
+    seed: options.SimulationSeed,
     participants: Annotated[int, typer.Option(help="How many participants there are.")] = 41,
     failures: Annotated[int, typer.Option(help="How many more participants fail.")] = 0,
     correlation: Correlation = 0.6,
@@ -64,9 +63,9 @@ def runs(  # noqa: PLR0913, PLR0917  (one parameter per option)
 
     Example: demur simulate runs --output run.json --participants 41 --seed 1
     """
-    from demur.instruments import instrument as instrument_of  # noqa: PLC0415  (--help does not pay for it)
-    from demur.simulate import simulated_run  # noqa: PLC0415
-    from demur.write import json_text, write_whole  # noqa: PLC0415
+    from demur.instruments import instrument as instrument_of
+    from demur.simulate import simulated_run
+    from demur.write import json_text, write_whole
 
     content = simulated_run(
         participants,
@@ -82,14 +81,14 @@ def runs(  # noqa: PLR0913, PLR0917  (one parameter per option)
 @simulations.command()
 def queries(
     output: Annotated[Path, typer.Option(help="The per-query CSV file to write.")],
-    seed: SimulationSeed,
+    seed: options.SimulationSeed,
     posts: Annotated[int, typer.Option(help="How many posts there are, each asked for nine criteria.")] = 60,
 ) -> None:
     """Write a made-up per-query file: a retriever and a reranker on the same posts.
 
     Example: demur simulate queries --output per_query.csv --seed 1
     """
-    from demur.simulate_queries import simulated_queries  # noqa: PLC0415  (--help does not pay for it)
-    from demur.write import write_whole  # noqa: PLC0415
+    from demur.simulate_queries import simulated_queries
+    from demur.write import write_whole
 
     typer.echo(f"wrote {write_whole(output, simulated_queries(posts, seed=seed))}: {posts} posts, two systems")

@@ -1,7 +1,5 @@
 """Charts of confidences: how reliable they are, how they are spread, and what a calibrator makes of them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Charts of numbers with intervals: differences around zero, and values of several systems beside each other."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 

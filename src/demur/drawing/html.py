@@ -1,7 +1,5 @@
 """HTML of results in a notebook: tables and rows of pictures, with every text escaped."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 

@@ -1,7 +1,5 @@
 """Looks: how systems are told apart in every picture, by colour (Okabe–Ito), marker and dash together."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

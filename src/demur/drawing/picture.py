@@ -1,7 +1,5 @@
 """Pictures: what every chart becomes, for a page that has styles or to be looked at on its own."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache

@@ -1,7 +1,5 @@
 """Risk–coverage charts: curves as steps, with their bands, their ends and the orders they are held against."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal

@@ -1,7 +1,5 @@
 """SVG: elements as text with every attribute escaped, and a frame that turns numbers into coordinates."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass

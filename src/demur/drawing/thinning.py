@@ -1,7 +1,5 @@
 """Thinning: of very many points, those that can be told apart in a picture."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -3,31 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, overload
+from typing import Any, overload
 
 import numpy as np
 
 from demur.errors import UserError, literal, unknown
 from demur.inference.key import KEY_COLUMNS, Group, Key
 from demur.inference.rows import Contrast, Row, Rule, difference
-from demur.inference.views import SharedView
+from demur.inference.views import CurveView, SharedView
+from demur.inference.warnings import ResultWarning
 from demur.intervals import MANY_CLUSTERS, METHODS, MOST_DROPPED, Evidence, Interval, interval
 from demur.quantities import Measure
-from demur.resample import Ask, left_out, resampled
+from demur.resample import Ask, Plan, left_out, resampled
+from demur.types import Floats
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
-    from demur.inference.views import CurveView
-    from demur.inference.warnings import ResultWarning
-    from demur.resample import Plan
-
-    Floats = NDArray[np.float64]
-    Columns = dict[str, Floats]
+Columns = dict[str, Floats]
 
 ROUNDING = 1e-12  # a replicate's difference that is no larger is 0: the two sides are tied in it
 _ERROR_FREE_BOUND = 0.05
@@ -72,13 +64,13 @@ class Request:
 class Estimate:
     """A number with its identity, its standard error and its intervals.
 
-    `percentile` is the plain bootstrap interval at 95 %, `recommended` the one that was measured to cover, `requested` one
-    more that was asked for. All are None where the number is undefined, where more than half the replicates lack it, and
-    where no answer has a loss; there an `upper_bound` (95 %, one-sided) stands in for the areas. `at` is the coverage, or the
-    false positive rate, that is achieved, `threshold` the confidence it takes. `other_threshold_rate` is the share of
-    replicates that set another threshold, `short_domain_rate` of those that end before the coverage of a cut area. Of a
-    difference, `p_value` is two-sided, and `above` and `below` are the shares of replicates on either side of 0. `spread` is the
-    standard deviation over the levels a mean is over.
+    `percentile` is the plain bootstrap interval at 95 %, `recommended` the one that was measured to cover, `requested`
+    one more that was asked for. All are None where the number is undefined, where more than half the replicates lack
+    it, and where no answer has a loss; there an `upper_bound` (95 %, one-sided) stands in for the areas. `at` is the
+    coverage, or the false positive rate, that is achieved, `threshold` the confidence it takes. `other_threshold_rate`
+    is the share of replicates that set another threshold, `short_domain_rate` of those that end before the coverage of
+    a cut area. Of a difference, `p_value` is two-sided, and `above` and `below` are the shares of replicates on either
+    side of 0. `spread` is the standard deviation over the levels a mean is over.
     """
 
     key: Key
@@ -131,7 +123,7 @@ class Estimates(Sequence[Estimate]):
     @overload
     def __getitem__(self, index: slice) -> Sequence[Estimate]: ...
     def __getitem__(self, index: int | slice | str | Key) -> Estimate | Sequence[Estimate]:
-        """A row by its position, by its key, or, where that is enough, by the name of the quantity or an alias of it."""
+        """A row by its position, by its key, or, where that is enough, by the name of the quantity."""
         if isinstance(index, Key):
             return self._by_key[index]
         if not isinstance(index, str):
@@ -158,7 +150,7 @@ class Estimates(Sequence[Estimate]):
         return Estimates(row for row in self if all(getattr(row.key, name) == value for name, value in wanted))
 
     def one(self, **columns: Any) -> Estimate:
-        """The one row whose key has these columns; where there are several, the one that is no difference and of no group."""
+        """The one row whose key has these columns; of several, the one that is no difference and of no group."""
         rows = self.where(**columns)
         if len(rows) > 1:
             usual = {"group": None, "minus": None, "convention": "", "among": "all"}

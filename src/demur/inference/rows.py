@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from demur.influence import influences, standard_errors
 from demur.inference.key import Key, Minus
-from demur.inference.views import CurveView, SharedView
+from demur.inference.views import CurveView, SharedView, View
+from demur.influence import influences, standard_errors
 from demur.intervals import MANY_CLUSTERS, METHODS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    from numpy.typing import NDArray
-
-    from demur.inference.views import View
-    from demur.quantities import Measure
-
-    Floats = NDArray[np.float64]
+from demur.quantities import Measure
+from demur.types import Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +28,8 @@ class Rule:
 class Row:
     """A number with its identity: a view, a function of what the view draws, and how intervals of it are made.
 
-    `rule` is for the number, `contrast_rule` for a difference of it from another row. A row that is not `resampled` is a
-    point alone. Where every draw must be 0 because nothing is ever wrong, no interval is `two_sided`.
+    `rule` is for the number, `contrast_rule` for a difference of it from another row. A row that is not `resampled` is
+    a point alone. Where every draw must be 0 because nothing is ever wrong, no interval is `two_sided`.
     """
 
     key: Key

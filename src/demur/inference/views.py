@@ -1,35 +1,27 @@
 """Views: facts as small tables per cluster, which can be drawn again. A draw gives every cluster a weight.
 
-A view answers `exact()`, what its quantities are numbers of in the data as they are, and `drawn(weights)`, the same for a
-block of bootstrap replicates.
+A view answers `exact()`, what its quantities are numbers of in the data as they are, and `drawn(weights)`, the same for
+a block of bootstrap replicates.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from demur.coverage import Coverage
 from demur.curve import Curve
-from demur.quantities.evidence import Decision
+from demur.graded import Graded
+from demur.quantities.evidence import EvidenceDecision
 from demur.quantities.forecasts import Forecasts, over
 from demur.replicates import Replicates
 from demur.table import Table
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from demur.graded import Graded
-
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.int64]
-    Flags = NDArray[np.bool_]
+from demur.types import Flags, Floats, Indices, Integers
 
 _EXACT_BITS = 52
 
@@ -177,7 +169,7 @@ class MeansView:
     means: Mapping[Hashable, Mean]
     total: Floats
     count: Floats
-    count_of: NDArray[np.intp]
+    count_of: Indices
 
     @classmethod
     def of(cls, ids: Sequence[int | str], cluster: Integers, means: Mapping[Hashable, Mean]) -> MeansView:
@@ -243,13 +235,13 @@ class DecisionView:
         """How wide the arrays of one replicate are."""
         return len(self.ids)
 
-    def exact(self) -> Decision:
+    def exact(self) -> EvidenceDecision:
         """The counts of the data, as a sample of one."""
         return self.drawn(np.ones((1, len(self.ids))))
 
-    def drawn(self, weights: Floats) -> Decision:
+    def drawn(self, weights: Floats) -> EvidenceDecision:
         """The counts of every draw."""
-        return Decision(*(weights @ self.counts).T)
+        return EvidenceDecision(*(weights @ self.counts).T)
 
 
 @dataclass(frozen=True, eq=False)
@@ -260,7 +252,7 @@ class ForecastsView:
     cluster: Integers
     outcome: Floats
     levels: Floats
-    starts: NDArray[np.intp]
+    starts: Indices
     forecasts: Forecasts
 
     @classmethod

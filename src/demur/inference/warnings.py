@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from demur.errors import shown
 from demur.inference.key import Pattern
-from demur.variants import MERGED, distinct
+from demur.inference.views import CurveView
+from demur.items import Source
+from demur.table import Table
+from demur.variants import MERGED, Confidence, distinct
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from numpy.typing import NDArray
-
-    from demur.inference.estimates import Estimate
-    from demur.inference.views import CurveView
-    from demur.items import Source
-    from demur.table import Table
     from demur.calibration import Training
-    from demur.variants import Confidence
+    from demur.inference.estimates import Estimate
 
 FEW_CLUSTERS = 40
 FEW_INFORMATIVE = 20

@@ -4,12 +4,12 @@ The order of these imports is the order quantities are listed in.
 """
 
 # isort: off
-from demur.quantities import areas, excess, operating, units, calibration, detection, ranking, evidence
-from demur.quantities.registry import QUANTITIES, Measure, Quantity, default_measures, quantities, quantity
+from demur.quantities import areas, excess, operating, units, calibration, detection, ranking, evidence  # noqa: F401
 
 # isort: on
 from demur.quantities.excess import augrc_optimal_zero_one, aurc_optimal_zero_one
 from demur.quantities.forecasts import Forecasts
+from demur.quantities.registry import QUANTITIES, Measure, Quantity, default_measures, quantities, quantity
 from demur.quantities.scores import Scores
 
 __all__ = [
@@ -18,17 +18,9 @@ __all__ = [
     "Measure",
     "Quantity",
     "Scores",
-    "areas",
     "augrc_optimal_zero_one",
     "aurc_optimal_zero_one",
-    "calibration",
     "default_measures",
-    "detection",
-    "evidence",
-    "excess",
-    "operating",
     "quantities",
     "quantity",
-    "ranking",
-    "units",
 ]

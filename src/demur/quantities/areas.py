@@ -1,7 +1,5 @@
 """Areas: how much is answered, and the risk accumulated over every coverage."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -3,8 +3,6 @@
 Each is a function of forecasts, written once for the data as they are and for a block of bootstrap replicates.
 """
 
-from __future__ import annotations
-
 from typing import Any, Literal
 
 import numpy as np
@@ -131,7 +129,7 @@ def brier_within_bins(forecasts: Forecasts) -> Floats:
 def ece(forecasts: Forecasts) -> Floats:
     """Expected calibration error over bins of equal width.
 
-    How far, on average, the share that came true is from what was said. Lower is better. It depends on the bins and is
+    How far, on average, the fraction correct is from the mean predicted. Lower is better. It depends on the bins and is
     biased upwards in small samples: compare it at equal n and equal bins, and read the reliability table beside it.
 
     Formula: Σ_b (n_b/N)·|mean y − mean p| = (1/N)·Σ_b |Σ y − Σ p| over bins [k/n, (k+1)/n); the last includes 1.
@@ -196,12 +194,12 @@ def ece_adaptive(forecasts: Forecasts) -> Floats:
     shown=("calibration", "validation", "detection"),
 )
 def auroc(forecasts: Forecasts) -> Floats:
-    """Chance that something that came true was given the higher probability.
+    """Probability that a positive outcome was given a higher probability than a negative one.
 
     How well the forecasts rank, whatever their scale: calibration cannot change it without merging or reversing. Higher
-    is better; 0.5 is no knowledge.
+    is better; 0.5 is chance.
 
-    Formula: share of the pairs (came true, did not) in which p is higher, plus half of those in which it is equal.
+    Formula: share of the pairs (positive, negative) in which the positive has the higher p, ties as halves.
     Ties: count a half.
     Reference: Hanley, McNeil (1982), The meaning and use of the area under a ROC curve.
 

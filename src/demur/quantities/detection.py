@@ -4,8 +4,6 @@ Each is a function of forecasts, written once for the data as they are and for a
 positive class is "has evidence".
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 
@@ -67,7 +65,7 @@ def auprc(forecasts: Forecasts) -> Floats:
     """Area under the precision–recall curve, as average precision.
 
     How pure the queries called likely are, over all ways to draw the line. Higher is better; the share of queries with
-    evidence is no knowledge.
+    evidence is chance.
 
     Formula: Σ over thresholds of (recall − recall before)·precision, from the highest probability down.
     Ties: queries of one probability are accepted together.

@@ -1,10 +1,7 @@
 """Evidence shown: how much of it, how pure, and whether showing nothing was right."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
 
 import numpy as np
 
@@ -31,7 +28,7 @@ class Selection:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Decision:
+class EvidenceDecision:
     """Of each sample: queries answered with nothing, those without gold, those that are both, and all of them."""
 
     right: Floats
@@ -40,12 +37,11 @@ class Decision:
     total: Floats
 
 
-def _outcome(name: str, title: str, **facts: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    usual: dict[str, Any] = {"title": title, "better": "higher", "shown": ("definitions",)}
-    return quantity(f"{name}@policy", of="selection", parameter=POLICY, key=name, **usual | facts)
+_outcome = partial(quantity, of="selection", parameter=POLICY, better="higher", shown=("definitions",))
+_decision = partial(quantity, of="decision", better="higher", shown=("definitions",))
 
 
-@_outcome("evidence_recall", "evidence recall")
+@_outcome("evidence_recall@policy", key="evidence_recall", title="evidence recall")
 def evidence_recall(selection: Selection) -> Floats:
     """Share of the gold ids that are shown.
 
@@ -62,7 +58,7 @@ def evidence_recall(selection: Selection) -> Floats:
     return np.where(selection.gold > 0, selection.hits / np.maximum(selection.gold, 1), selection.rightly_empty)
 
 
-@_outcome("evidence_precision", "evidence precision")
+@_outcome("evidence_precision@policy", key="evidence_precision", title="evidence precision")
 def evidence_precision(selection: Selection) -> Floats:
     """Share of the ids shown that are gold.
 
@@ -79,7 +75,7 @@ def evidence_precision(selection: Selection) -> Floats:
     return np.where(selection.shown > 0, selection.hits / np.maximum(selection.shown, 1), selection.rightly_empty)
 
 
-@_outcome("evidence_f1", "evidence F1")
+@_outcome("evidence_f1@policy", key="evidence_f1", title="evidence F1")
 def evidence_f1(selection: Selection) -> Floats:
     """Harmonic mean of evidence recall and precision, query by query.
 
@@ -97,7 +93,7 @@ def evidence_f1(selection: Selection) -> Floats:
     return np.where(both > 0, 2 * selection.hits / np.maximum(both, 1), 1.0)
 
 
-@_outcome("average_k", "average K", better="neither")
+@_outcome("average_k@policy", key="average_k", title="average K", better="neither")
 def average_k(selection: Selection) -> Floats:
     """How many ids are shown.
 
@@ -114,15 +110,8 @@ def average_k(selection: Selection) -> Floats:
     return selection.shown.astype(np.float64)
 
 
-def _decision(
-    name: str, title: str, undefined: str, **facts: Any
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    usual: dict[str, Any] = {"title": title, "better": "higher", "shown": ("definitions",), "undefined": undefined}
-    return quantity(name, of="decision", **usual | facts)
-
-
-@_decision("empty_precision", "precision", "no query is answered with nothing")
-def empty_precision(decision: Decision) -> Floats:
+@_decision("empty_precision", title="precision", undefined="no query is answered with nothing")
+def empty_precision(decision: EvidenceDecision) -> Floats:
     """How often "no evidence here" is right.
 
     Of the queries that are answered with nothing, the share that has nothing to find. Higher is better.
@@ -131,14 +120,14 @@ def empty_precision(decision: Decision) -> Floats:
     Reference: Manning, Raghavan, Schütze (2008), Introduction to Information Retrieval, chapter 8.
 
     >>> import numpy as np
-    >>> empty_precision(Decision(*map(np.array, ([1.0], [2.0], [3.0], [5.0])))).tolist()
+    >>> empty_precision(EvidenceDecision(*map(np.array, ([1.0], [2.0], [3.0], [5.0])))).tolist()
     [0.5]
     """
     return over(decision.right, decision.empty)
 
 
-@_decision("empty_recall", "recall", "every query has gold")
-def empty_recall(decision: Decision) -> Floats:
+@_decision("empty_recall", title="recall", undefined="every query has gold")
+def empty_recall(decision: EvidenceDecision) -> Floats:
     """How much of what has no evidence is answered with nothing.
 
     Of the queries with nothing to find, the share that is answered with nothing. Higher is better.
@@ -147,14 +136,14 @@ def empty_recall(decision: Decision) -> Floats:
     Reference: Manning, Raghavan, Schütze (2008), Introduction to Information Retrieval, chapter 8.
 
     >>> import numpy as np
-    >>> empty_recall(Decision(*map(np.array, ([1.0], [2.0], [4.0], [5.0])))).tolist()
+    >>> empty_recall(EvidenceDecision(*map(np.array, ([1.0], [2.0], [4.0], [5.0])))).tolist()
     [0.25]
     """
     return over(decision.right, decision.without_gold)
 
 
-@_decision("false_evidence_rate", "false evidence rate", "every query has gold", better="lower")
-def false_evidence_rate(decision: Decision) -> Floats:
+@_decision("false_evidence_rate", title="false evidence rate", undefined="every query has gold", better="lower")
+def false_evidence_rate(decision: EvidenceDecision) -> Floats:
     """How often something is shown where there is nothing.
 
     Of the queries with nothing to find, the share for which something is returned. Lower is better.
@@ -163,14 +152,14 @@ def false_evidence_rate(decision: Decision) -> Floats:
     Reference: none; it is 1 − the recall of the empty decision.
 
     >>> import numpy as np
-    >>> false_evidence_rate(Decision(*map(np.array, ([1.0], [2.0], [4.0], [5.0])))).tolist()
+    >>> false_evidence_rate(EvidenceDecision(*map(np.array, ([1.0], [2.0], [4.0], [5.0])))).tolist()
     [0.75]
     """
     return over(decision.without_gold - decision.right, decision.without_gold)
 
 
-@_decision("empty_f1", "F1", "every query has gold, and none is answered with nothing")
-def empty_f1(decision: Decision) -> Floats:
+@_decision("empty_f1", title="F1", undefined="every query has gold, and none is answered with nothing")
+def empty_f1(decision: EvidenceDecision) -> Floats:
     """Harmonic mean of the precision and the recall of "no evidence here".
 
     One number for abstaining where there is nothing, and only there. Higher is better.
@@ -179,7 +168,7 @@ def empty_f1(decision: Decision) -> Floats:
     Reference: van Rijsbergen (1979), Information Retrieval, chapter 7.
 
     >>> import numpy as np
-    >>> empty_f1(Decision(*map(np.array, ([1.0], [2.0], [2.0], [4.0])))).tolist()
+    >>> empty_f1(EvidenceDecision(*map(np.array, ([1.0], [2.0], [2.0], [4.0])))).tolist()
     [0.5]
     """
     right, empty, without = (

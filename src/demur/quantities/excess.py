@@ -1,9 +1,7 @@
 """How good the ranking is: areas against the oracle order, the best thresholds, chance and the population."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Callable
+from functools import partial
 from numbers import Real
 from typing import Any
 
@@ -11,10 +9,7 @@ from demur.errors import UserError, literal
 from demur.quantities.registry import quantity
 from demur.quantities.risk_coverage import RiskCoverage
 
-
-def _percentage(name: str, undefined: str, **declared: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    declared |= {"under": "interpretation", "point_only": True, "undefined": undefined}
-    return quantity(name, of="curve", title=name.replace("_", " "), shown=(), **declared)
+_percentage = partial(quantity, of="curve", under="interpretation", point_only=True, shown=())
 
 
 @quantity("aurc_optimal", of="curve", title="optimal AURC", point_only=True, shown=())
@@ -112,7 +107,7 @@ def aurc_achievable(curve: RiskCoverage) -> Any:
     return curve.achievable_selective_area
 
 
-@_percentage("aurc_gap_pct", "the optimal AURC is 0")
+@_percentage("aurc_gap_pct", title="aurc gap pct", undefined="the optimal AURC is 0")
 def aurc_gap_pct(curve: RiskCoverage) -> Any:
     """Room for a better ranking, by AURC.
 
@@ -131,7 +126,7 @@ def aurc_gap_pct(curve: RiskCoverage) -> Any:
     return curve.ratio(100 * excess, curve.optimal_selective_area)
 
 
-@_percentage("augrc_gap_pct", "the optimal AUGRC is 0")
+@_percentage("augrc_gap_pct", title="augrc gap pct", undefined="the optimal AUGRC is 0")
 def augrc_gap_pct(curve: RiskCoverage) -> Any:
     """Room for a better ranking, by AUGRC.
 
@@ -150,7 +145,7 @@ def augrc_gap_pct(curve: RiskCoverage) -> Any:
     return curve.ratio(100 * excess, curve.optimal_generalized_area)
 
 
-@_percentage("achievable_gain_pct", "the AURC is 0", better="neither")
+@_percentage("achievable_gain_pct", title="achievable gain pct", undefined="the AURC is 0", better="neither")
 def achievable_gain_pct(curve: RiskCoverage) -> Any:
     """What choosing thresholds well would save.
 

@@ -1,27 +1,21 @@
 """Risk at an operating point, and areas up to a coverage: what two systems can be compared by."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from demur.coverage import Coverage
 from demur.quantities.registry import COVERAGE, CUT, quantity
 from demur.quantities.risk_coverage import RiskCoverage
 
-
-def _cut_area(stem: str, title: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    return quantity(
-        f"{stem}@C",
-        of="curve",
-        key=f"{stem}_at_c",
-        title=title,
-        parameter=CUT,
-        defaults=("0.5",),
-        comparable="range",
-        watched={"ends_before": lambda sample, coverage: sample.place_at(coverage) >= len(sample.count)},
-        shown=("console", "table", "csv", "definitions"),
-    )
+_cut_area = partial(
+    quantity,
+    of="curve",
+    parameter=CUT,
+    defaults=("0.5",),
+    comparable="range",
+    watched={"ends_before": lambda sample, coverage: sample.place_at(coverage) >= len(sample.count)},
+    shown=("console", "table", "csv", "definitions"),
+)
 
 
 @quantity(
@@ -52,7 +46,7 @@ def risk(curve: RiskCoverage) -> Any:
     return curve.overall_risk
 
 
-@_cut_area("aurc", "AURC")
+@_cut_area("aurc@C", key="aurc_at_c", title="AURC")
 def aurc_at(curve: RiskCoverage, coverage: Coverage) -> Any:
     """Area under the risk–coverage curve up to a coverage.
 
@@ -70,7 +64,7 @@ def aurc_at(curve: RiskCoverage, coverage: Coverage) -> Any:
     return curve.selective_area_upto(coverage)
 
 
-@_cut_area("augrc", "AUGRC")
+@_cut_area("augrc@C", key="augrc_at_c", title="AUGRC")
 def augrc_at(curve: RiskCoverage, coverage: Coverage) -> Any:
     """Area under the generalized risk–coverage curve up to a coverage.
 

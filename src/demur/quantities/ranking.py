@@ -4,13 +4,9 @@ Where a query has nothing to find every one of them is 0: that is why means are 
 over all queries, never over one of them without saying which.
 """
 
-from __future__ import annotations
-
 import math
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -19,7 +15,7 @@ from demur.errors import UserError, literal
 from demur.quantities.forecasts import over
 from demur.quantities.registry import Measure, Parameter, quantity
 from demur.rankings import Rankings
-from demur.types import Flags, Floats, Integers
+from demur.types import Floats
 
 _DEEPEST = 10**8
 
@@ -31,50 +27,21 @@ def checked_depth(k: Any) -> int:
     return int(k)
 
 
-@dataclass(frozen=True, eq=False)
 class Top:
-    """The first `k` ids of every list. With `effective`, a list shorter than k is judged by its own length."""
+    """The first `k` ids of every list. With `effective`, a list shorter than k is judged by its own length.
 
-    rankings: Rankings
-    k: int
-    effective: bool = False
+    Of each hit: its `query`, its `rank` from 1, and its `number` among the hits of its query. Of each query: how many
+    `hits` it has, how many `gold` ids there are to find, and the `limit` of how many could have been returned.
+    """
 
-    def __post_init__(self) -> None:
-        checked_depth(self.k)
-
-    @cached_property
-    def _within(self) -> Flags:
-        return self.rankings.hit_rank <= self.k
-
-    @cached_property
-    def query(self) -> Integers:
-        """Of each hit: its query."""
-        return self.rankings.hit_query[self._within]
-
-    @cached_property
-    def rank(self) -> Integers:
-        """Of each hit: its rank, from 1."""
-        return self.rankings.hit_rank[self._within]
-
-    @cached_property
-    def number(self) -> Integers:
-        """Of each hit: how many hits there are up to it."""
-        return self.rankings.hit_number[self._within]
-
-    @cached_property
-    def hits(self) -> Integers:
-        """Of each query: how many of its gold ids are there."""
-        return np.bincount(self.query, minlength=len(self.rankings))
-
-    @property
-    def gold(self) -> Integers:
-        """Of each query: how many ids there are to find."""
-        return self.rankings.gold_count
-
-    @cached_property
-    def limit(self) -> Integers:
-        """Of each query: how many ids could have been returned."""
-        return np.minimum(self.k, self.rankings.candidates) if self.effective else np.full(len(self.rankings), self.k)
+    def __init__(self, rankings: Rankings, k: int, *, effective: bool = False) -> None:
+        self.rankings, self.k = rankings, checked_depth(k)
+        within = rankings.hit_rank <= k
+        self.query, self.rank = rankings.hit_query[within], rankings.hit_rank[within]
+        self.number = rankings.hit_number[within]
+        self.hits = np.bincount(self.query, minlength=len(rankings))
+        self.gold = rankings.gold_count
+        self.limit = np.minimum(k, rankings.candidates) if effective else np.full(len(rankings), k)
 
     def total(self, per_hit: Floats) -> Floats:
         """Of each query: the sum over its hits, added in the order of the ranks."""
@@ -90,22 +57,18 @@ class Top:
 DEPTH = Parameter("K", lambda text: checked_depth(int(text) if re.fullmatch("[0-9]{1,9}", text) else text), "10")
 
 
-def _ranking(name: str) -> Callable[[Callable[[Top], Floats]], Callable[[Top], Floats]]:
-    """Register a function of the top of every list; higher is better for all of them, and none is ever undefined."""
-    title = {"ndcg": "nDCG", "mrr": "MRR", "map": "MAP"}.get(name, name.capitalize())
-    facts: dict[str, Any] = {"title": f"{title}@K", "better": "higher", "shown": ("definitions",)}
-    if name == "map_trec":
-        facts["title"] = "MAP@K (÷ gold)"
-    return quantity(f"{name}@K", of="ranking", parameter=DEPTH, defaults=("1", "3", "5", "10"), **facts)
+_ranking = partial(
+    quantity, of="ranking", parameter=DEPTH, defaults=("1", "3", "5", "10"), better="higher", shown=("definitions",)
+)
 
 
 def per_query(rankings: Rankings, measures: list[Measure], *, effective: bool = False) -> dict[Measure, Floats]:
     """Every measure of every query. Hits are looked up once for each depth."""
-    tops = {measure.value: Top(rankings, measure.value, effective) for measure in measures}
+    tops = {measure.value: Top(rankings, measure.value, effective=effective) for measure in measures}
     return {measure: measure.quantity.function(tops[measure.value]) for measure in measures}
 
 
-@_ranking("recall")
+@_ranking("recall@K", title="Recall@K")
 def recall(top: Top) -> Floats:
     """Share of the gold ids that are among the first K.
 
@@ -121,7 +84,7 @@ def recall(top: Top) -> Floats:
     return over(top.hits, top.gold, 0.0)
 
 
-@_ranking("precision")
+@_ranking("precision@K", title="Precision@K")
 def precision(top: Top) -> Floats:
     """Share of the first K places that hold a gold id.
 
@@ -139,7 +102,7 @@ def precision(top: Top) -> Floats:
     return over(top.hits, top.limit, 0.0)
 
 
-@_ranking("hit")
+@_ranking("hit@K", title="Hit@K")
 def hit(top: Top) -> Floats:
     """Whether any gold id is among the first K; its mean is the hit rate.
 
@@ -155,7 +118,7 @@ def hit(top: Top) -> Floats:
     return (top.hits > 0).astype(np.float64)
 
 
-@_ranking("mrr")
+@_ranking("mrr@K", title="MRR@K")
 def mrr(top: Top) -> Floats:
     """Reciprocal of the rank of the first gold id, if that is K at most.
 
@@ -174,7 +137,7 @@ def mrr(top: Top) -> Floats:
     return found
 
 
-@_ranking("map")
+@_ranking("map@K", title="MAP@K")
 def average_precision(top: Top) -> Floats:
     """Average precision: the mean of the precisions at the hits, of as many as there could be; its mean is MAP.
 
@@ -191,7 +154,7 @@ def average_precision(top: Top) -> Floats:
     return over(top.total(top.number / top.rank), np.minimum(top.gold, top.limit), 0.0)
 
 
-@_ranking("map_trec")
+@_ranking("map_trec@K", title="MAP@K (÷ gold)")
 def average_precision_trec(top: Top) -> Floats:
     """Average precision as trec_eval has it, divided by all there was to find.
 
@@ -207,9 +170,9 @@ def average_precision_trec(top: Top) -> Floats:
     return over(top.total(top.number / top.rank), top.gold, 0.0)
 
 
-@_ranking("ndcg")
+@_ranking("ndcg@K", title="nDCG@K")
 def ndcg(top: Top) -> Floats:
-    """Normalised discounted cumulative gain: hits count less the later they come, against the best order there is.
+    """Normalised discounted cumulative gain: later hits count less, relative to the ideal order.
 
     1 if the first places all hold evidence, as long as there is any. Higher is better.
 

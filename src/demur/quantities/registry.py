@@ -190,7 +190,7 @@ class Measure:
 
     @classmethod
     def _with(cls, entry: Quantity, text: str, name: str) -> Measure:
-        if "@" not in name or entry.parameter is None:
+        if not text or entry.parameter is None:
             return cls(entry)
         prefix = entry.parameter.prefix
         if not text.startswith(prefix):
@@ -230,8 +230,9 @@ class Measure:
 
 
 def _no_such(name: str, stem: str, known: list[Quantity], family: Family | None) -> UserError:
-    if known and known[0].parameter:
-        example = f"{stem}@{known[0].parameter.prefix}{known[0].parameter.example}"
+    parameter = next((entry.parameter for entry in known if entry.parameter), None)
+    if parameter:
+        example = f"{stem}@{parameter.prefix}{parameter.example}"
         return UserError(f"the quantity {stem} takes a parameter: write {example}, for example")
     if known:
         return UserError(f"the quantity {stem} takes no parameter, so {shown(name)} is not a quantity")

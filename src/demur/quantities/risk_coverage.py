@@ -1,7 +1,5 @@
 """What a quantity may ask of a risk–coverage curve."""
 
-from __future__ import annotations
-
 from typing import Any, Protocol
 
 from demur.coverage import Coverage
@@ -10,26 +8,17 @@ from demur.coverage import Coverage
 class RiskCoverage(Protocol):
     """What a metric may ask: of one curve, in fractions, or of a block of bootstrap replicates, in arrays."""
 
-    @property
-    def coverage_reached(self) -> Any: ...
-    @property
-    def overall_risk(self) -> Any: ...
-    @property
-    def generalized_risk_reached(self) -> Any: ...
-    @property
-    def selective_area(self) -> Any: ...
-    @property
-    def generalized_area(self) -> Any: ...
-    @property
-    def optimal_selective_area(self) -> Any: ...
-    @property
-    def optimal_generalized_area(self) -> Any: ...
-    @property
-    def achievable_selective_area(self) -> Any: ...
-    @property
-    def harmonic_area(self) -> Any: ...
-    @property
-    def pairwise_area(self) -> Any: ...
+    coverage_reached: Any
+    overall_risk: Any
+    generalized_risk_reached: Any
+    selective_area: Any
+    generalized_area: Any
+    optimal_selective_area: Any
+    optimal_generalized_area: Any
+    achievable_selective_area: Any
+    harmonic_area: Any
+    pairwise_area: Any
+
     def selective_area_upto(self, coverage: Coverage) -> Any: ...
     def generalized_area_upto(self, coverage: Coverage) -> Any: ...
     def risk_at(self, coverage: Coverage) -> Any: ...

@@ -1,7 +1,5 @@
 """Scores: the numbers of a curve by name, undefined ones with their reason."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -52,14 +50,10 @@ class Scores(Mapping[str, float]):
         """Plain numbers for JSON: None where undefined."""
         return {name: None if math.isnan(value) else value for name, value in self.items()}
 
-    def _rows(self) -> list[tuple[str, str]]:
-        return [(name, self._shown(name)) for name in self]
-
-    def _shown(self, name: str) -> str:
-        if name in self.reasons:
-            return f"undefined: {self.reasons[name]}"
-        beyond = f" (up to Cmax {self.cmax:.4g}, which is less)" if name in self._beyond_cmax else ""
-        return f"{self[name]:.6g}{beyond}"
+    def _rows(self) -> Iterator[tuple[str, str]]:
+        for name, value in self.items():
+            beyond = f" (up to Cmax {self.cmax:.4g}, which is less)" if name in self._beyond_cmax else ""
+            yield name, f"undefined: {self.reasons[name]}" if name in self.reasons else f"{value:.6g}{beyond}"
 
     def __repr__(self) -> str:
         width = max(map(len, self), default=0)

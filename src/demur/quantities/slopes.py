@@ -5,8 +5,6 @@ point j. Differentiating the trapezoids gives a coefficient for each sum. The an
 risk for the AURC and stays at 0 for the AUGRC, whose coefficients are those of its form as a mean over pairs.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

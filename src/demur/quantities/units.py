@@ -1,7 +1,5 @@
 """Counts and bias of some of the units: what is reported item by item."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

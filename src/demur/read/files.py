@@ -1,7 +1,5 @@
 """Files of any format that hold units: long tables by their suffix, run files otherwise."""
 
-from __future__ import annotations
-
 import os.path
 from collections.abc import Mapping, Sequence
 from pathlib import Path

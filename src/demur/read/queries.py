@@ -5,24 +5,93 @@ Rows are read one at a time, and of each only a few numbers are kept.
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from demur.errors import UserError, located, shown, unknown
+import numpy as np
+
+from demur.columns import plain, written_number
+from demur.errors import UserError, literal, located, shown, unknown
+from demur.items import ClusterId
 from demur.ranking_columns import RankingsBuilder
 from demur.rankings import Query, Rankings, query_name
-from demur.read.query_cells import Cells
 from demur.read.stream import Progress
-from demur.read.tables import NO_ROWS, Row, Table, missing_column, opened_table, role_names
+from demur.read.tables import NO_ROWS, FileTable, Row, missing_column, opened_table, role_names
 
 NEEDED = ("post_id", "criterion_id", "gold_ids")
 OPTIONAL = ("scores", "prob", "selected_ids", "fold")
 ROLES = (*NEEDED, "ranked_ids", *OPTIONAL)
 RANKED_SUFFIXES = ("_topk", "_ranked_ids")
 OWN_SYSTEM = "ranked"
+_SEPARATOR = "|"
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """How a format writes cells: whether ids may come joined in one text, and whether every cell is a text."""
+
+    joined_ids: bool
+    text_only: bool
+
+    def single_id(self, cell: Any, role: str) -> ClusterId:
+        """An id: a text, or an integer."""
+        value = plain(cell)
+        if type(value) is int or (isinstance(value, str) and value.strip() == value != ""):
+            return value
+        raise UserError(f"{shown(role)} {literal(value)}, expected an integer or a text without spaces around it")
+
+    def ids(self, cell: Any, role: str, *, ordered: bool = True) -> list[str]:
+        """A list of ids; nothing is an empty one. Where the order matters a set has none."""
+        if _is_null(cell):
+            return []
+        if isinstance(cell, str) and self.joined_ids:
+            cell = cell.split(_SEPARATOR) if cell else []
+        accepted = (Sequence, np.ndarray) if ordered else (Sequence, np.ndarray, AbstractSet)
+        if not isinstance(cell, accepted) or isinstance(cell, (str, bytes, bytearray)):
+            raise UserError(f"{shown(role)} {literal(cell)}, expected a list of ids")
+        return [str(self.single_id(value, role)) for value in cell]
+
+    def numbers(self, cell: Any, role: str) -> list[float]:
+        """A list of numbers; nothing is an empty one."""
+        if _is_null(cell):
+            return []
+        if isinstance(cell, str) and self.text_only:
+            cell = cell.split(_SEPARATOR) if cell else []
+        if not isinstance(cell, (Sequence, np.ndarray)) or isinstance(cell, (str, bytes, Mapping)):
+            raise UserError(f"{shown(role)} {literal(cell)}, expected a list of numbers")
+        numbers = [number for value in cell if (number := self.number(value, role)) is not None]
+        if len(numbers) < len(cell):
+            raise UserError(f"{shown(role)} {literal(cell)}: one of them is missing")
+        return numbers
+
+    def number(self, cell: Any, role: str) -> float | None:
+        """A number as it is given; nothing is filled in for one that is not there."""
+        value = plain(cell)
+        if value is None or (value == "" and self.text_only):
+            return None
+        number = None
+        if isinstance(value, str) and self.text_only:
+            number = written_number(value)
+        elif isinstance(value, (int, float)) and not isinstance(value, bool):
+            with suppress(OverflowError):
+                number = float(value)
+        if number is None:
+            raise UserError(f"{shown(role)} {literal(value)}, expected a number")
+        return number
+
+    def fold(self, cell: Any, role: str) -> str | None:
+        """The name of a fold."""
+        return None if _is_null(cell) or cell == "" else str(self.single_id(cell, role))
+
+
+def _is_null(cell: Any) -> bool:
+    return plain(cell) is None or (isinstance(cell, float) and math.isnan(cell))
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +236,7 @@ def query_lists(
     return dict(lists)
 
 
-def _queries(table: Table, columns: Mapping[str, str], systems: Mapping[str, str]) -> Iterator[tuple[str, Query]]:
+def _queries(table: FileTable, columns: Mapping[str, str], systems: Mapping[str, str]) -> Iterator[tuple[str, Query]]:
     """Every query of every row, with its system."""
     layout, cells = Layout.of(table.header, columns, systems), Cells(table.joined_ids, table.text_only)
     for position, row in table.rows(layout.columns):

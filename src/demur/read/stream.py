@@ -1,7 +1,5 @@
 """Files read as a stream: a line at a time, unpacked on the way, with the fingerprint of every byte that went by."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import os
@@ -72,11 +70,6 @@ class Stream:
         self.lines.close()
         self._raw.close()
 
-    def undecodable(self, error: UnicodeDecodeError) -> str:
-        """Which byte of the unpacked text is wrong: the decoder counts from the start of a chunk."""
-        position = self.lines.buffer.tell() - len(error.object) + error.start
-        return f"not UTF-8 text: byte {position} is 0x{error.object[error.start]:02x}"
-
     def source(self) -> Source:
         """Where it is and what it holds."""
         return Source(shown_path(self._path), self._raw.fingerprint())
@@ -90,7 +83,9 @@ def stream(path: str | Path, progress: Progress | None = None) -> Iterator[Strea
             try:
                 yield opened
             except UnicodeDecodeError as error:
-                raise UserError(opened.undecodable(error)) from None
+                # Which byte of the unpacked text is wrong: the decoder counts from the start of a chunk.
+                position = opened.lines.buffer.tell() - len(error.object) + error.start
+                raise UserError(f"not UTF-8 text: byte {position} is 0x{error.object[error.start]:02x}") from None
     except UserError as error:
         raise error.in_file(path) from None
     except (EOFError, zlib.error, gzip.BadGzipFile):

@@ -3,8 +3,6 @@
 A format is one function under `table_format`; long tables and per-query tables are read by the same ones.
 """
 
-from __future__ import annotations
-
 import csv
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -33,7 +31,7 @@ _MOST_MEMBERS = 1000  # members that never repeat would take rows × rows of mem
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class FileTable:
     """The column names, the rows, and how cells are written.
 
     `rows` takes the names of the columns that are needed and gives each row with its position, such as "line 7".
@@ -53,10 +51,8 @@ class Table:
 
     def columns(self) -> Columns:
         """All rows, by column; a member that a row lacks is MISSING."""
-        if self.column:
-            columns = {name: self.column(name) for name in self.header}
-        else:
-            columns = by_column((row for _, row in self.rows(self.header)), self.header)
+        rows = (row for _, row in self.rows(self.header))
+        columns = {name: self.column(name) for name in self.header} if self.column else by_column(rows, self.header)
         if not any(columns.values()):
             raise UserError(NO_ROWS)
         return columns
@@ -89,13 +85,13 @@ def missing_column(name: str, role: str, header: Iterable[str]) -> UserError:
     return UserError(f"no column {shown(name)} for {role}; columns: {listed}; map it, {role}=COLUMN (--column)")
 
 
-FORMATS: dict[str, Callable[[Stream, str | Path], Table]] = {}
+FORMATS: dict[str, Callable[[Stream, str | Path], FileTable]] = {}
 
 
-def table_format(*suffixes: str) -> Callable[[Callable[[Stream, str | Path], Table]], None]:
+def table_format(*suffixes: str) -> Callable[[Callable[[Stream, str | Path], FileTable]], None]:
     """Register the reader of the files that end so."""
 
-    def register(reader: Callable[[Stream, str | Path], Table]) -> None:
+    def register(reader: Callable[[Stream, str | Path], FileTable]) -> None:
         FORMATS.update(dict.fromkeys(suffixes, reader))
 
     return register
@@ -111,7 +107,7 @@ def format_of(path: str | Path) -> str | None:
 @contextmanager
 def opened_table(
     data: Any, progress: Progress | None = None, *, nan_kept: Collection[str] | None = None
-) -> Iterator[tuple[Table, Callable[[], Source | None]]]:
+) -> Iterator[tuple[FileTable, Callable[[], Source | None]]]:
     """A table of a path, a frame or a dict of lists, and what gives its source once it has been read.
 
     A frame may call NaN null. In the columns `nan_kept`, in all of them if it is None, such a cell stays NaN.
@@ -126,7 +122,7 @@ def opened_table(
         yield FORMATS[suffix](file, data), file.source
 
 
-def _in_memory(data: Any, nan_kept: Collection[str] | None) -> Table:
+def _in_memory(data: Any, nan_kept: Collection[str] | None) -> FileTable:
     given = data if isinstance(data, Mapping) else columns_of(data)
     columns = {str(name): _sized(values) for name, values in given.items()}
     check_lengths(columns)
@@ -137,7 +133,7 @@ def _in_memory(data: Any, nan_kept: Collection[str] | None) -> Table:
             return cells
         nulls = columns[name].is_null().to_list()
         return [
-            None if null and not (name in nan_kept and _is_nan(cell)) else cell
+            None if null and not (name in nan_kept and isinstance(cell, float) and math.isnan(cell)) else cell
             for cell, null in zip(cells, nulls, strict=True)
         ]
 
@@ -145,7 +141,7 @@ def _in_memory(data: Any, nan_kept: Collection[str] | None) -> Table:
         for number, row in enumerate(zip(*map(values, names), strict=True)):
             yield f"row {number}", dict(zip(names, row, strict=True))
 
-    return Table([*columns], rows, column=values)
+    return FileTable([*columns], rows, column=values)
 
 
 def _sized(values: Any) -> Any:
@@ -156,20 +152,14 @@ def _sized(values: Any) -> Any:
     return values if hasattr(values, "__len__") else [*cells]
 
 
-def _is_nan(value: object) -> bool:
-    return isinstance(value, float) and math.isnan(value)
-
-
 @table_format(".csv")
-def _csv(file: Stream, _: str | Path) -> Table:
+def _csv(file: Stream, _: str | Path) -> FileTable:
     csv.field_size_limit(_LONGEST_CELL)  # a cell of ten thousand ids is long, and nothing is wrong with it
     file.lines.reconfigure(encoding="utf-8-sig", newline="")
     reader = csv.reader(file.lines, strict=True)
     header = next(_legible(reader), None)
-    if header is None:
-        raise UserError(_EMPTY)
     if not header:
-        raise UserError("line 1 is empty, expected the names of the columns")
+        raise UserError(_EMPTY if header is None else "line 1 is empty, expected the names of the columns")
 
     def rows(_: Sequence[str]) -> Rows:
         for row in filter(None, _legible(reader)):
@@ -177,7 +167,7 @@ def _csv(file: Stream, _: str | Path) -> Table:
                 raise UserError(f"line {reader.line_num}: {len(row)} cells, expected {len(header)} as in the header")
             yield f"line {reader.line_num}", dict(zip(header, row, strict=True))
 
-    return Table(header, rows, text_only=True)
+    return FileTable(header, rows, text_only=True)
 
 
 def _legible(reader: Any) -> Iterator[list[str]]:
@@ -188,7 +178,7 @@ def _legible(reader: Any) -> Iterator[list[str]]:
 
 
 @table_format(".jsonl", ".ndjson")
-def _json_lines(file: Stream, _: str | Path) -> Table:
+def _json_lines(file: Stream, _: str | Path) -> FileTable:
     """The members of the first row are the columns."""
     rows = json_objects(file.lines)
     first = next(rows, None)
@@ -196,11 +186,11 @@ def _json_lines(file: Stream, _: str | Path) -> Table:
         raise UserError(_EMPTY)
     if len(first[1]) > _MOST_MEMBERS:
         raise UserError(f"{first[0]}: {len(first[1])} members, expected at most {_MOST_MEMBERS}")
-    return Table([*first[1]], lambda _: chain([first], rows), joined_ids=False)
+    return FileTable([*first[1]], lambda _: chain([first], rows), joined_ids=False)
 
 
 @table_format(".parquet")
-def _parquet(_: Stream, path: str | Path) -> Table:
+def _parquet(_: Stream, path: str | Path) -> FileTable:
     try:
         from pyarrow import ArrowException, parquet  # noqa: PLC0415  (an extra)
     except ImportError:
@@ -220,4 +210,4 @@ def _parquet(_: Stream, path: str | Path) -> Table:
         header = file.schema_arrow.names
     except wrong as error:
         raise UserError(f"not valid Parquet: {error}") from None
-    return Table(header, rows)
+    return FileTable(header, rows)

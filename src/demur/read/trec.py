@@ -5,8 +5,6 @@ number, with ties broken by the document's id, the greater first; the ranks in t
 than in trec_eval, a topic that is judged but missing from the run is an abstention, and counts.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,12 +1,8 @@
 """Cards: the few numbers a verdict rests on."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from demur.report.names import NamedSystem
+from demur.report.names import NamedSystem
 
 
 @dataclass(frozen=True, slots=True)

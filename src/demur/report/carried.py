@@ -1,19 +1,13 @@
 """Carried: what a page holds of its file beside the numbers, so that a reviewer can check and cite it."""
 
-from __future__ import annotations
-
 import base64
 import gzip
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from demur.calibration import Calibration
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from demur.results.table import Results
-    from demur.strict_model import WordedWarning
+from demur.results.table import Results
+from demur.strict_model import WordedWarning
 
 _MOST_BYTES = 150_000
 _HOPELESS = 20 * _MOST_BYTES

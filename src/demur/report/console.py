@@ -1,31 +1,24 @@
 """Console: results as lines of text that line up. What comes from a file is shown, never obeyed by the terminal."""
 
-from __future__ import annotations
+from collections.abc import Iterable, Iterator, Mapping
 
-from typing import TYPE_CHECKING
-
+from demur.calibration import Calibration, Quality
 from demur.coverage import Coverage
 from demur.errors import harmless, shown
 from demur.fitting import QUALITY
 from demur.inference.key import Key
+from demur.items import Items
 from demur.quantities import Measure
 from demur.report.differences import says
-from demur.report.names import pairs_of, systems_of, why_skipped, worded_warnings
+from demur.report.names import Pair, pairs_of, systems_of, why_skipped, worded_warnings
 from demur.report.selective.sentences import verdict
 from demur.report.text import UNDEFINED, bounded_interval, four, level_of, title_of, with_interval
+from demur.results.parts import Input
+from demur.results.table import Results
 from demur.signals import SIGNALS
+from demur.strict_model import WordedWarning
 from demur.text_table import table
 from demur.variants import VARIANTS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from demur.calibration import Calibration, Quality
-    from demur.items import Items
-    from demur.report.names import Pair
-    from demur.results.parts import Input
-    from demur.results.table import Results
-    from demur.strict_model import WordedWarning
 
 
 def variants_text(items: Items, reasons: Mapping[str, str | None]) -> str:
@@ -93,7 +86,9 @@ def evaluation_text(results: Results, width: int = _WIDE) -> str:
             lines += ["", *_paired(results, confidence, pair, width)]
     text = verdict(results)
     lines += ["", text.headline, *text.sentences, *text.failures]
-    lines += [f"left out: {shown(one.name)}: {why_skipped(results, one)}" for one in results.selective.skipped]
+    lines += [
+        f"left out: {shown(skipped.name)}: {why_skipped(results, skipped)}" for skipped in results.selective.skipped
+    ]
     return "\n".join([*lines, *warnings_text(worded_warnings(results))])
 
 

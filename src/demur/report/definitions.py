@@ -1,13 +1,9 @@
 """Definitions: what a quantity says of itself."""
 
-from __future__ import annotations
-
 import inspect
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from demur.quantities import Quantity
+from demur.quantities import Quantity
 
 
 @dataclass(frozen=True, slots=True)

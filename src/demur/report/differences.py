@@ -1,25 +1,19 @@
 """Differences: every other system minus the baseline, what each difference says, and how it is drawn."""
 
-from __future__ import annotations
-
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from demur.drawing.forest import ForestPanel, IntervalRow
+from demur.inference.estimates import Estimate
 from demur.inference.key import Key
+from demur.intervals import Interval
 from demur.quantities import Measure
 from demur.quantities.registry import COVERAGE, CUT
-from demur.report.text import UNDEFINED, four, interval_text, shown_interval, title_of
+from demur.report.names import Pair
+from demur.report.text import UNDEFINED, shown_interval, title_of
 from demur.report.verdict import REACHED_AT, UNDECIDED, Decision, decide
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from demur.inference.estimates import Estimate
-    from demur.intervals import Interval
-    from demur.report.names import Pair
-    from demur.results.table import Results
+from demur.results.table import Results
 
 
 def says(results: Results, pair: Pair, key: Key) -> str:
@@ -79,16 +73,6 @@ class Difference:
     def has_margin(self) -> bool:
         """Whether a margin can be tried: on a risk of both systems at the same coverage."""
         return self.panel == "risk" and (self.decision.winner is not None or self.decision.reason == UNDECIDED)
-
-    @property
-    def interval_text(self) -> str:
-        """The interval to three digits."""
-        return interval_text(self.interval)
-
-    @property
-    def shown(self) -> str:
-        """The difference to four digits."""
-        return four(self.estimate.value)
 
     @property
     def shares(self) -> tuple[str, str]:

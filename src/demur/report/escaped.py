@@ -1,7 +1,5 @@
 """Escaped: text of a file as Markdown, LaTeX and spreadsheets show it, so that no program obeys it."""
 
-from __future__ import annotations
-
 import re
 
 from demur.errors import harmless
@@ -52,7 +50,7 @@ def escaped_latex(text: str) -> str:
 
 def latex_numbers(text: str) -> str:
     """A number or an interval: minus signs and powers of ten as formulas."""
-    power = re.sub(r"(-?[0-9.]+)e([+-][0-9]+)", lambda found: _power(*found.groups()), text)
+    power = re.sub(r"(-?[0-9.]+)e([+-][0-9]+)", lambda match: _power(*match.groups()), text)
     plain = re.sub(r"(?<![0-9{$])-([0-9.]+)", r"$-\1$", power)
     for sign in ("≤", "–", DAGGER):
         plain = plain.replace(sign, _TEX[sign])

@@ -3,30 +3,25 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from demur.drawing.confidence import ReliabilityBins
 from demur.drawing.forest import IntervalRow
-from demur.drawing.looks import LOOKS, look_at
-from demur.drawing.risk_coverage import MOST_MARKERS
+from demur.drawing.looks import LOOKS, Look, look_at
+from demur.drawing.risk_coverage import MOST_MARKERS, RiskBand, RiskCurve
 from demur.errors import UserError, literal, unknown
 from demur.report.differences import differences
 from demur.report.figure_sheet import FONT, GREY, LETTER, PAGE_MM, STYLE, line_style, panels, sheet_of, text_of
-from demur.report.names import pairs_of, systems_of
+from demur.report.names import Pair, pairs_of, systems_of
 from demur.report.text import level_of
 from demur.results.pictures import reliability_bins, risk_curve
+from demur.results.table import Results
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-    from demur.drawing.confidence import ReliabilityBins
-    from demur.drawing.looks import Look
-    from demur.drawing.risk_coverage import RiskBand, RiskCurve
-    from demur.report.names import Pair
-    from demur.results.table import Results
 
 COLUMN_MM = {"single": 89.0, "double": 183.0}
 SUFFIXES = (".pdf", ".svg", ".png")

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from demur.drawing.looks import Look
 from demur.errors import UserError, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-    from demur.drawing.looks import Look
 
 PAGE_MM = 247.0
 GREY = "#777777"

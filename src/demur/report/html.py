@@ -1,17 +1,15 @@
 """The report as one HTML file: nothing is fetched, every text of a file is inert, and it reads without its script.
 
-Templates know the `artifact` (results or a calibration), its `study` (when, of what and by which tool it was made), the `systems`, the names
-that can be `switched`, the `content` of their section and the `sha256` of the file.
+Templates know the `artifact` (results or a calibration), its `study` (when, of what and by which tool it was made), the
+`systems`, the names that can be `switched`, the `content` of their section and the `sha256` of the file.
 """
-
-from __future__ import annotations
 
 import base64
 import hashlib
 import json
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -21,9 +19,8 @@ from demur.drawing.looks import LOOKS
 from demur.drawing.svg import marker
 from demur.errors import harmless
 from demur.report.sections import page_of
-
-if TYPE_CHECKING:
-    from demur.results.table import Results
+from demur.report.text import four, interval_text
+from demur.results.table import Results
 
 _STYLED = 2  # the style sheet itself knows the looks of two systems, in the light and in the dark
 
@@ -32,7 +29,7 @@ def report_html(artifact: Results | Calibration, *, sha256: str | None = None) -
     """The whole page of results, or of a calibration; `sha256` is of their file."""
     study = artifact if isinstance(artifact, Calibration) else artifact.study
     kind, registered = page_of("calibration" if isinstance(study, Calibration) else study.task)
-    sections = [(one, content) for one in registered if (content := one.content(artifact)) is not None]
+    sections = [(each, content) for each in registered if (content := each.content(artifact)) is not None]
     script = Markup("").join(map(_asset, kind.scripts))
     data, systems = kind.data(artifact), kind.systems(artifact)
     looks = [look for look in LOOKS if look.style in {system.style for system in systems}]
@@ -102,6 +99,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters |= {"file_text": file_text, "drawn": Markup, "harmless": harmless, "unbroken": unbroken}
+    environment.filters |= {"four": four, "interval": interval_text}
     return environment
 
 

@@ -1,20 +1,15 @@
 """Names: what the systems of a result are called, how they look, and which of them are compared."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 from unicodedata import bidirectional
 
 from demur.drawing.looks import look_at
 from demur.errors import shown
 from demur.inference.key import Key, Minus
+from demur.inference.warnings import ResultWarning
+from demur.results.parts import Skipped
+from demur.results.table import Results
 from demur.strict_model import WordedWarning
-
-if TYPE_CHECKING:
-    from demur.inference.warnings import ResultWarning
-    from demur.results.parts import Skipped
-    from demur.results.table import Results
 
 _FROM_THE_RIGHT = ("R", "AL", "AN")
 _WORDS = {1: ("run",), 2: ("left", "right")}
@@ -75,9 +70,9 @@ def systems_of(results: Results) -> tuple[NamedSystem, ...]:
 def pairs_of(results: Results) -> tuple[Pair, ...]:
     """Every other system with the baseline; none where there is one system."""
     systems = systems_of(results)
-    base = next((one for one in systems if one.system == results.study.baseline), systems[0])
-    others = [one for one in systems if one is not base]
-    return tuple(Pair(one, base, *sorted((one, base), key=systems.index)) for one in others)
+    base = next((system for system in systems if system.system == results.study.baseline), systems[0])
+    others = [system for system in systems if system is not base]
+    return tuple(Pair(other, base, *sorted((other, base), key=systems.index)) for other in others)
 
 
 def isolated(name: str) -> str:
@@ -92,15 +87,17 @@ def isolated(name: str) -> str:
 
 def worded_warnings(results: Results) -> list[WordedWarning]:
     """The warnings in words, each with what it is about."""
-    return [WordedWarning(code=one.code, message=one.message(), where=_place(results, one)) for one in results.warnings]
+    return [
+        WordedWarning(code=each.code, message=each.message(), where=_where(results, each)) for each in results.warnings
+    ]
 
 
-def _place(results: Results, warning: ResultWarning) -> str:
+def _where(results: Results, warning: ResultWarning) -> str:
     """What a warning is about, in words."""
     about = warning.about
     if about.confidence is None:
         return warning.subject or (about.system or "")
-    words = {one.system: one.word for one in systems_of(results)} if len(results.systems) > 1 else {}
+    words = {system.system: system.word for system in systems_of(results)} if len(results.systems) > 1 else {}
     side = "difference" if about.minus else words.get(about.system or "", "")
     return f"{about.confidence}: {f'{side} {about.quantity or warning.subject}'.strip()}"
 

@@ -1,23 +1,20 @@
 """Sections: the parts of a page. A section is a registered function and its template, and nothing else names it.
 
-The pages of a task are the modules of the package `demur.report.<task>`: all of them are imported before a page is made, and
-sections stand in the order of their numbers. What a function returns is `content` in `templates/<task>/<anchor>.html.j2`.
+The sections of a task are functions in the modules of the package `demur.report.<task>`, all of which are imported
+before a page is made; they stand in the order of their numbers. What a function returns is the `content` of its
+template, `templates/<task>/<anchor>.html.j2`.
 """
 
-from __future__ import annotations
-
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+from demur.report.names import NamedSystem
 
-    from demur.report.names import NamedSystem
-
-    Content = Callable[[Any], Any]
-
+Filling = Callable[[Any], Any]
+Content = dict[str, Any]
 Task = Literal["selective", "retrieval", "calibration"]
 
 
@@ -31,34 +28,34 @@ class Section:
     anchor: str
     title: str
     order: int
-    content: Content
+    content: Filling
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class PageKind:
     """One kind of page: the systems it sets side by side, the names one can switch between, scripts and their data."""
 
     task: Task
     systems: Callable[[Any], Sequence[NamedSystem]]
     switched: Callable[[Any], Sequence[str]] = lambda _: ()
     scripts: tuple[str, ...] = ("copy.js",)
-    data: Content = lambda _: None
+    data: Filling = lambda _: None
 
 
-_KINDS: dict[str, Kind] = {}
+_KINDS: dict[str, PageKind] = {}
 _SECTIONS: dict[str, dict[str, Section]] = {}
 
 
-def page_kind(kind: Kind) -> Kind:
+def page_kind(kind: PageKind) -> PageKind:
     """Register a kind of page."""
     _KINDS[kind.task] = kind
     return kind
 
 
-def section(anchor: str, title: str, *, task: Task, order: int) -> Callable[[Content], Content]:
+def section(anchor: str, title: str, *, task: Task, order: int) -> Callable[[Filling], Filling]:
     """Register a function of the results as a section; the numbers of a page leave room between them."""
 
-    def register(content: Content) -> Content:
+    def register(content: Filling) -> Filling:
         taken = _SECTIONS.setdefault(task, {})
         if anchor in taken or order in {other.order for other in taken.values()}:
             raise ValueError(f"the section {anchor} or its order {order} is registered already")
@@ -68,7 +65,7 @@ def section(anchor: str, title: str, *, task: Task, order: int) -> Callable[[Con
     return register
 
 
-def page_of(task: Task) -> tuple[Kind, list[Section]]:
+def page_of(task: Task) -> tuple[PageKind, list[Section]]:
     """The kind of page of a task, and its sections in order."""
     package = import_module(f"demur.report.{task}")
     for module in iter_modules(package.__path__):

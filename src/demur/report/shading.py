@@ -1,7 +1,5 @@
 """Shading: cells of a heat map, darker where there is more."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 FEW = 10

@@ -1,30 +1,23 @@
 """Tables of results for a paper, a page or a spreadsheet. What comes from a file is text in all of them."""
 
-from __future__ import annotations
-
 import csv
 import io
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import TYPE_CHECKING
 
 from demur.errors import unknown
+from demur.inference.estimates import Estimate
 from demur.inference.key import Key
+from demur.intervals import Interval
 from demur.quantities import Measure
 from demur.quantities.registry import COVERAGE
 from demur.report.differences import is_measured
 from demur.report.escaped import DAGGER, escaped_latex, escaped_markdown, latex_numbers, no_formula
-from demur.report.names import pairs_of, systems_of
+from demur.report.names import Pair, pairs_of, systems_of
 from demur.report.text import UNDEFINED, four, interval_text, level_of, shown_interval, three, title_of
 from demur.report.verdict import REACHED_AT, decide, why_not_comparable
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from demur.inference.estimates import Estimate
-    from demur.intervals import Interval
-    from demur.report.names import Pair
-    from demur.results.table import Results
+from demur.results.table import Results
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +40,7 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class TableRow:
     """One number of every system, and its difference from the baseline; `name` is the one of its key."""
 
     name: str
@@ -62,14 +55,14 @@ def table_text(results: Results, form: str) -> str:
     return FORMS[form](results)
 
 
-def rows_of(results: Results, confidence: str, shown: str = "table") -> Iterator[Row]:
+def rows_of(results: Results, confidence: str, shown: str = "table") -> Iterator[TableRow]:
     """The rows of one confidence: the quantities shown in a place, then those at the coverages asked for."""
     study, pairs = results.selective, pairs_of(results)
     for name in (*study.names(shown), *study.names_at_coverages):
         numbers = [results[Key(system, name, confidence)] for system in results.systems]
         cells = [_number(results, number) for number in numbers]
         cells += [_difference(results, pair, pair.key(name, confidence)) for pair in pairs]
-        yield Row(name, title_of(numbers[0]), tuple(cells))
+        yield TableRow(name, title_of(numbers[0]), tuple(cells))
 
 
 def _number(results: Results, estimate: Estimate) -> Cell:
@@ -143,7 +136,7 @@ def methods_shown(results: Results) -> dict[str, list[str]]:
     return {method: [*titles] for method, titles in numbers.items()}
 
 
-def _all_rows(results: Results) -> Iterator[Row]:
+def _all_rows(results: Results) -> Iterator[TableRow]:
     for confidence in results.selective.confidences:
         yield from rows_of(results, confidence)
 
@@ -190,7 +183,7 @@ def latex(results: Results) -> str:
     return "\n".join([*lines, "  \\end{minipage}", "\\end{table}", ""])
 
 
-def _latex_row(row: Row) -> str:
+def _latex_row(row: TableRow) -> str:
     heading = escaped_latex(row.title).replace("Cmax", r"$C_{\max}$").replace(r"C\_common", r"$C_{\mathrm{common}}$")
     cells = [latex_numbers(text) for cell in row.cells for text in cell.texts()]
     return " & ".join([heading, *cells])

@@ -1,20 +1,15 @@
 """Numbers as text: values, intervals, titles and thresholds, the same wherever they are shown."""
 
-from __future__ import annotations
-
 import math
 from decimal import ROUND_FLOOR, Context
-from typing import TYPE_CHECKING
 
 from demur.coverage import Coverage
+from demur.inference.estimates import Estimate
+from demur.intervals import Interval
 from demur.quantities import Measure
 from demur.quantities.registry import COMMON, COVERAGE, CUT
-
-if TYPE_CHECKING:
-    from demur.inference.estimates import Estimate
-    from demur.intervals import Interval
-    from demur.results.parts import Points
-    from demur.results.table import Results
+from demur.results.parts import Points
+from demur.results.table import Results
 
 UNDEFINED = "–"
 _DIGITS, _MOST_DIGITS = 6, 17

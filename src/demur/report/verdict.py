@@ -1,16 +1,11 @@
 """Verdict: what the numbers say, in words. Nothing is called better that was not compared fairly."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from demur.inference.key import Key
 from demur.quantities import Measure
 from demur.results.study import SelectiveStudy
-
-if TYPE_CHECKING:
-    from demur.results.table import Results
+from demur.results.table import Results
 
 UNDECIDED = "undecided: the 95 % interval includes 0"
 REACHED_AT = "reached at"
@@ -53,7 +48,8 @@ def decide(results: Results, key: Key) -> Decision:
     low, high = contrast.recommended.low, contrast.recommended.high
     if unfair or low <= 0 <= high:
         return Decision(None, unfair or UNDECIDED)
-    larger, smaller = (key.system, key.minus.value) if low > 0 else (key.minus.value, key.system)
+    subtracted = str(key.minus.value)
+    larger, smaller = (key.system, subtracted) if low > 0 else (subtracted, key.system)
     return Decision(larger if quantity.better == "higher" else smaller)
 
 

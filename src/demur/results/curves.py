@@ -1,23 +1,17 @@
 """Curves as results hold them: operating points, oracle order, bands, histogram and reliability."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from demur.bands import BandEnds
+from demur.curve import Curve
+from demur.graded import Graded
+from demur.inference.views import CurveView
 from demur.reliabilities import Reliability
 from demur.results.parts import CurveRecord
+from demur.types import Json
 from demur.variants import VARIANTS
-
-if TYPE_CHECKING:
-    from demur.bands import BandEnds
-    from demur.curve import Curve
-    from demur.graded import Graded
-    from demur.inference.views import CurveView
-
-    Json = dict[str, Any]
 
 _BARS = 20
 

@@ -1,21 +1,15 @@
 """Item by item: how often each is answered, how wrong the answers are, and which way."""
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import numpy as np
 
+from demur.graded import Graded
 from demur.inference.estimates import Estimate
 from demur.inference.key import Group, Key
 from demur.quantities import QUANTITIES, quantities
 from demur.quantities.units import UnitSums
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from demur.graded import Graded
 
 
 def by_item(system: str, graded: Graded) -> Iterator[Estimate]:

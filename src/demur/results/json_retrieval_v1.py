@@ -1,274 +1,160 @@
-"""Reading the retrieval files of version 0.1: nested members become rows of the table."""
+"""Reading the retrieval files of version 0.1: nested members become columns of the present file, which checks them."""
 
-from __future__ import annotations
+from collections.abc import Iterator
 
-import math
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
-from typing import Annotated, Any, Literal
-
-from pydantic import AliasChoices, ConfigDict, Field, ValidationError
-
-from demur.errors import UserError, unknown
-from demur.inference.estimates import Estimate
-from demur.inference.key import Group, Key, Minus, Pattern
-from demur.inference.warnings import KINDS, ResultWarning
-from demur.intervals import Interval
+from demur.errors import UserError
+from demur.inference.warnings import KINDS
 from demur.quantities import Measure
-from demur.results.json_v1_model import Ends, Pair
+from demur.results import json_table
 from demur.results.json_v1_read import present_method
-from demur.results.parts import CurveRecord, Points
-from demur.results.study import RetrievalStudy
 from demur.results.table import Results
-from demur.strict_model import Count, Part, Share, WordedWarning, one_line
+from demur.types import Json
 
 _RENAMED = {"mae": "risk", "precision": "empty_precision", "recall": "empty_recall", "f1": "empty_f1"}
-_AMONG = {"positives_only": "with_gold", "all_queries": "all"}
-_OVER_CRITERIA = Group("criterion")
-_Place = str | tuple[str, str]
+_USUAL = {"confidence": "", "among": "all", "by_convention": False, "undefined": "", "no_interval": ""}
+_POOLED: Json = {"positives_only": {"among": "with_gold"}, "all_queries": {}, "detection": {"confidence": "prob"}}
+_OTHERS: Json = {"gate": {"confidence": "prob"}, "empty_decision": {}, "dynamic_k": {}}
 
 
-class _Read(Part):
-    model_config = ConfigDict(extra="ignore")
-
-
-class _Number(_Read):
-    value: float | None = Field(validation_alias=AliasChoices("value", "delta"))
-    reason: str | None
-    ci95: Pair | None
-    ci95_recommended: Ends | None
-    std_error: float | None
-    drop_rate: Share | None = None
-    share_above: Share | None = None
-    no_interval: str | None
-
-
-_Numbers = Mapping[str, _Number]
-
-
-class _Criterion(_Read):
-    queries: Count
-    metrics: _Numbers
-
-
-class _Threshold(_Read):
-    threshold: Share | None
-    fpr: Share
-
-
-class _Groups(_Read):
-    """Numbers pooled, by criterion and averaged over criteria: of rankings, or of the detection."""
-
-    micro: _Numbers
-    macro: _Numbers
-    per_criterion: Mapping[str, _Criterion | _Numbers]
-    single_class: bool = False
-    single_class_criteria: tuple[str, ...] = ()
-    threshold_at_fpr: Mapping[str, _Threshold] = {}
-
-
-class _Gate(_Read):
-    defined: bool
-    metrics: _Numbers
-    upper_bound95: Mapping[str, float]
-    curve: Points
-
-
-class _Selected(_Read):
-    metrics: _Numbers
-    abstained: Count
-    breaches: list[Any]
-
-
-class _Folds(_Read):
-    mean: float | None
-    std: float | None
-    values: Mapping[str, float | None]
-
-
-class _System(_Read):
-    queries_abstained: Count
-    candidates: Any
-    positives_only: _Groups
-    all_queries: _Groups
-    empty_decision_by: str
-    empty_decision: _Numbers
-    detection: _Groups | None
-    gate: _Gate | None
-    dynamic_k: _Selected | None
-    policies: Mapping[str, _Numbers]
-    folds: Mapping[str, Mapping[str, _Folds]] | None
-
-    def numbers(self) -> Iterator[tuple[_Place, _Numbers]]:
-        """All numbers but those of folds, place by place."""
-        for name in ("positives_only", "all_queries", "detection"):
-            groups: _Groups | None = getattr(self, name)
-            if groups is not None:
-                yield from ((f"{name}/micro", groups.micro), (f"{name}/macro", groups.macro))
-                for criterion, numbers in groups.per_criterion.items():
-                    yield (name, criterion), numbers.metrics if isinstance(numbers, _Criterion) else numbers
-        yield "empty_decision", self.empty_decision
-        yield from ((name, part.metrics) for name, part in (("dynamic_k", self.dynamic_k), ("gate", self.gate)) if part)
-        yield from ((f"policies/{policy}", numbers) for policy, numbers in self.policies.items())
-
-    def beside(self, system: str) -> Iterator[tuple[Key, dict[str, Any]]]:
-        """What stands elsewhere about the numbers of detection and gate."""
-        for rate, at in (self.detection.threshold_at_fpr if self.detection else {}).items():
-            yield Key(system, f"tpr@fpr={rate}", "prob"), {"at": at.fpr, "threshold": at.threshold}
-        for name, bound in (self.gate.upper_bound95 if self.gate else {}).items():
-            yield Key(system, _RENAMED.get(name, name), "prob"), {"upper_bound": bound}
-
-    def is_convention(self, key: Key) -> bool:
-        """Whether a number of the detection is of one class."""
-        told = self.detection
-        if told is None or Measure.of(key.quantity).quantity.of != "forecasts":
-            return False
-        return told.single_class if key.group is None else key.group.level in told.single_class_criteria
-
-
-class _File(_Read):
-    schema_version: Literal["1"]
-    settings: dict[str, Any]
-    bootstrap: dict[str, Any] | None
-    queries: dict[str, Any]
-    systems: Annotated[Mapping[str, _System], Field(min_length=1)]
-    deltas: Mapping[str, Mapping[str, _Numbers]]
-    warnings: list[WordedWarning]
-
-
-def decoded(content: dict[str, Any]) -> Results:
+def decoded(content: Json) -> Results:
     """Results from the content of a file; anything in it that does not hold together is one line that says what."""
     try:
-        file = _File.model_validate(content, strict=False)
-        study = RetrievalStudy.model_validate(_study(content, file), strict=False)
-        gates = {(name, "prob"): system.gate for name, system in file.systems.items() if system.gate}
-        curves = {key: CurveRecord(defined=gate.defined, curve=gate.curve) for key, gate in gates.items()}
-    except ValidationError as error:
-        raise UserError(one_line(error)) from None
-    for name in (*file.deltas, *filter(None, [study.baseline])):
-        if name not in file.systems:
-            raise unknown("system", name, file.systems)
-    places, rows = _places(study), []
-    for name, system in file.systems.items():
-        beside = dict(system.beside(name))
-        singles = [*_rows(places, name, system.numbers())]
-        rows += [
-            replace(row, by_convention=system.is_convention(row.key), **beside.get(row.key, {})) for row in singles
+        return json_table.decoded(_translated(content))
+    except UserError:
+        raise
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        raise UserError(
+            f"a retrieval file of version 0.1 does not hold together: missing or misplaced: {error}"
+        ) from None
+
+
+def _translated(file: Json) -> Json:
+    systems, baseline, places = file["systems"], file["settings"]["baseline"], _places(file["settings"]["policies"])
+    rows = [_row(name, *number) for name, system in systems.items() for number in _numbers(places, system)]
+    for name, deltas in file["deltas"].items():
+        flat = [
+            (places[place], which, number) for place, numbers in deltas.items() for which, number in numbers.items()
         ]
-    for name, deltas in file.deltas.items():
-        rows += [*_rows(places, name, deltas.items(), Minus("system", study.baseline))]
-    rows += [row for name, system in file.systems.items() for row in _fold_rows(places, name, system.folds or {})]
-    known = dict(_warned(file.systems))
-    warnings = [(*known.get((one.code, one.where), (one.code, Pattern())), one.message) for one in file.warnings]
-    return Results(rows, study, curves, [ResultWarning(code, about, text=text) for code, about, text in warnings])
-
-
-def _study(content: dict[str, Any], file: _File) -> dict[str, Any]:
-    first, counts, settings = next(iter(file.systems.values())), file.queries, dict(file.settings)
-    total, gold = (counts.get(f"queries_{name}") for name in ("total", "with_positives"))
-    criteria = [
-        (
-            name,
-            [
-                getattr(one.per_criterion.get(name), "queries", None)
-                for one in (first.all_queries, first.positives_only)
-            ],
-        )
-        for name in first.all_queries.per_criterion
-    ]
-    return {
-        **{name: content.get(name) for name in ("created_at", "tool", "inputs", "convention", "reference_ranges")},
-        "baseline": settings.pop("baseline", None),
-        "settings": settings,
-        "bootstrap": file.bootstrap and {name: file.bootstrap.get(name) for name in ("seed", "n_resamples")},
-        "systems": [
-            {
-                "name": name,
-                "abstained": system.queries_abstained,
-                "candidates": system.candidates,
-                "empty_decision_by": system.empty_decision_by,
-                "empty_selections": system.dynamic_k.abstained if system.dynamic_k else None,
-                "breaches": system.dynamic_k.breaches if system.dynamic_k else (),
-            }
-            for name, system in file.systems.items()
+        rows += [_row(name, *number) | {"minus": {"system": baseline}} for number in flat]
+    rows += [row for name, system in systems.items() for row in _fold_rows(name, places, system["folds"] or {})]
+    columns = dict.fromkeys(column for row in rows for column in row)
+    gates = {name: system["gate"] for name, system in systems.items() if system["gate"]}
+    return _study(file) | {
+        "schema_version": {"1": "2"}[file["schema_version"]],
+        "estimates": {column: [row.get(column, _USUAL.get(column)) for row in rows] for column in columns},
+        "curves": [
+            {"system": name, "confidence": "prob", "defined": gate["defined"], "curve": gate["curve"]}
+            for name, gate in gates.items()
         ],
-        "posts": counts.get("posts"),
-        "queries": total,
-        "with_gold": gold,
-        "criteria": [
-            {"name": name, "queries": of_all, "with_gold": with_gold} for name, (of_all, with_gold) in criteria
-        ],
-        "folds": counts.get("folds") or (),
-        "has_evidence_rate": gold / max(total, 1) if isinstance(gold, int) and isinstance(total, int) else None,
+        "warnings": [_warning(file, warning) for warning in file["warnings"]],
     }
 
 
-def _places(study: RetrievalStudy) -> dict[_Place, Key]:
-    """The key at each place of a file; of a policy, its quantity is the end of a name."""
-    pooled = {name: Key("", "", among=among) for name, among in _AMONG.items()} | {"detection": Key("", "", "prob")}
-    places: dict[_Place, Key] = {"gate": Key("", "", "prob"), "empty_decision": Key("", ""), "dynamic_k": Key("", "")}
-    for name, key in pooled.items():
-        places |= {name: key, f"{name}/micro": key, f"{name}/macro": replace(key, group=_OVER_CRITERIA)}
-        criteria = [criterion.name for criterion in study.criteria]
-        places |= {(name, criterion): replace(key, group=Group("criterion", criterion)) for criterion in criteria}
-    return places | {f"policies/{policy}": Key("", f"@{policy}") for policy in study.settings.policies}
+def _places(policies: list[str]) -> dict[str, Json]:
+    """The columns of the numbers at each place of a file; of a policy, the end of their names."""
+    places = {**_POOLED, **_OTHERS, **{f"policies/{policy}": {"end": f"@{policy}"} for policy in policies}}
+    for place, columns in _POOLED.items():
+        places |= {f"{place}/micro": columns, f"{place}/macro": columns | {"group": ("criterion", None)}}
+    return places
 
 
-def _key(places: Mapping[_Place, Key], place: _Place, system: str, name: str) -> Key:
-    if place not in places:
-        raise unknown("place of numbers", place, places)
-    key = places[place]
-    return replace(key, system=system, quantity=str(Measure.of(f"{_RENAMED.get(name, name)}{key.quantity}")))
+def _study(file: Json) -> Json:
+    (first, *_), counts, settings = file["systems"].values(), file["queries"], dict(file["settings"])
+    with_gold, asked = (first[place]["per_criterion"] for place in ("positives_only", "all_queries"))
+    return {
+        "task": "retrieval",
+        **{name: file[name] for name in ("created_at", "tool", "inputs", "convention", "reference_ranges")},
+        "baseline": settings.pop("baseline"),
+        "settings": settings,
+        "bootstrap": file["bootstrap"] and {name: file["bootstrap"][name] for name in ("seed", "n_resamples")},
+        "systems": [
+            {
+                "name": name,
+                "abstained": system["queries_abstained"],
+                "candidates": system["candidates"],
+                "empty_decision_by": system["empty_decision_by"],
+                "empty_selections": system["dynamic_k"] and system["dynamic_k"]["abstained"],
+                "breaches": system["dynamic_k"]["breaches"] if system["dynamic_k"] else (),
+            }
+            for name, system in file["systems"].items()
+        ],
+        "posts": counts["posts"],
+        "queries": counts["queries_total"],
+        "with_gold": counts["queries_with_positives"],
+        "criteria": [
+            {"name": name, "queries": part["queries"], "with_gold": with_gold[name]["queries"]}
+            for name, part in asked.items()
+        ],
+        "folds": counts["folds"] or (),
+        "has_evidence_rate": counts["queries_with_positives"] / max(counts["queries_total"], 1),
+    }
 
 
-def _rows(
-    places: Mapping[_Place, Key],
-    system: str,
-    members: Iterable[tuple[_Place, _Numbers]],
-    minus: Minus | None = None,
-) -> Iterator[Estimate]:
-    numbers = ((place, name, number) for place, numbers in members for name, number in numbers.items())
-    for place, name, number in numbers:
-        ends, above = number.ci95_recommended, number.share_above
-        yield Estimate(
-            replace(_key(places, place, system, name), minus=minus),
-            value=_nan(number.value),
-            std_error=_nan(number.std_error),
-            percentile=None if number.ci95 is None else Interval("percentile", *number.ci95),
-            recommended=None if ends is None else Interval(present_method(ends.method), ends.low, ends.high),
-            drop_rate=_nan(number.drop_rate),
-            above=_nan(above),
-            below=math.nan if above is None else 1 - above,  # the file has their difference alone
-            undefined=number.reason or "",
-            no_interval=number.no_interval or "",
-        )
+def _numbers(places: dict[str, Json], system: Json) -> Iterator[tuple[Json, str, Json]]:
+    """Every number of a system but those of folds: the columns of its place, its name, and itself."""
+    groups: list[tuple[Json, Json]] = [(places["empty_decision"], system["empty_decision"])]
+    for place, columns in _POOLED.items():
+        part = system[place] or {"micro": {}, "macro": {}, "per_criterion": {}}
+        groups += [(columns | {"by_convention": part.get("single_class", False)}, part["micro"])]
+        groups += [(places[f"{place}/macro"], part["macro"])]
+        for criterion, numbers in part["per_criterion"].items():
+            alone = criterion in part.get("single_class_criteria", ())
+            own = {"group": ("criterion", criterion), "by_convention": alone}
+            groups += [(columns | own, numbers.get("metrics", numbers))]
+    groups += [(places[place], system[place]["metrics"]) for place in ("dynamic_k", "gate") if system[place]]
+    groups += [(places[f"policies/{policy}"], numbers) for policy, numbers in system["policies"].items()]
+    rates = system["detection"]["threshold_at_fpr"] if system["detection"] else {}
+    reached = {f"tpr@fpr={rate}": {"at": at["fpr"], "threshold": at["threshold"]} for rate, at in rates.items()}
+    bounds = system["gate"]["upper_bound95"] if system["gate"] else {}
+    for columns, name, number in ((columns, *one) for columns, numbers in groups for one in numbers.items()):
+        pooled = columns.get("confidence") == "prob" and "group" not in columns
+        more = reached.get(name, {}) | ({"upper_bound95": bounds[name]} if name in bounds else {})
+        yield columns | (more if pooled else {}), name, number
 
 
-def _nan(value: float | None) -> float:
-    return math.nan if value is None else value
+def _row(system: str, columns: Json, name: str, number: Json) -> Json:
+    ends, ci95, above = number["ci95_recommended"], number["ci95"] or (None, None), number.get("share_above")
+    return _named(system, columns, name) | {
+        "value": number["delta"] if "delta" in number else number["value"],
+        "std_error": number["std_error"],
+        "ci95_low": ci95[0],
+        "ci95_high": ci95[1],
+        "low": ends and ends["low"],
+        "high": ends and ends["high"],
+        "method": ends and present_method(ends["method"]),
+        "drop_rate": number.get("drop_rate"),
+        "share_above": above,
+        "share_below": None if above is None else 1 - above,  # the file has their difference alone
+        "undefined": number["reason"] or "",
+        "no_interval": number["no_interval"] or "",
+    }
 
 
-def _fold_rows(
-    places: Mapping[_Place, Key], system: str, folds: Mapping[str, Mapping[str, _Folds]]
-) -> Iterator[Estimate]:
-    for place, members in folds.items():
-        for name, over in members.items():
-            key = _key(places, place, system, name)
-            for fold, value in over.values.items():
-                undefined = "no such query" if value is None else ""
-                yield Estimate(replace(key, group=Group("fold", fold)), _nan(value), undefined=undefined)
-            undefined = "a fold has no such query" if over.mean is None else ""
-            yield Estimate(replace(key, group=Group("fold")), _nan(over.mean), spread=over.std, undefined=undefined)
+def _named(system: str, columns: Json, name: str) -> Json:
+    quantity = str(Measure.of(f"{_RENAMED.get(name, name)}{columns.get('end', '')}"))
+    return {"system": system, "quantity": quantity} | {key: value for key, value in columns.items() if key != "end"}
 
 
-def _warned(systems: Mapping[str, _System]) -> Iterator[tuple[tuple[str, str], tuple[str, Pattern]]]:
-    """What a code at a place is about: a system's list, its probabilities, or its gate."""
-    yield ("criterion_without_gold", "positives_only"), ("criterion_without_gold", Pattern(among="with_gold"))
-    for name, system in systems.items():
-        chance = Pattern(system=name, confidence="prob")
-        whole = bool(system.detection and system.detection.single_class)
-        yield ("single_class", f"{name} detection"), ("single_class" if whole else "single_class_criteria", chance)
-        yield ("single_class", f"{name} folds"), ("single_class_folds", chance)
-        for code, kind in KINDS.items():
-            place = f"{name} gate {kind.subject}" if kind.subject else name
-            yield (code, place), (code, chance if kind.subject else Pattern(system=name))
+def _fold_rows(system: str, places: dict[str, Json], folds: Json) -> Iterator[Json]:
+    for place, name, over in ((place, *one) for place, members in folds.items() for one in members.items()):
+        row = _named(system, places[place], name)
+        for fold, value in over["values"].items():
+            undefined = "no such query" if value is None else ""
+            yield row | {"group": ("fold", fold), "value": value, "undefined": undefined}
+        undefined = "a fold has no such query" if over["mean"] is None else ""
+        yield row | {"group": ("fold", None), "value": over["mean"], "spread": over["std"], "undefined": undefined}
+
+
+def _warning(file: Json, worded: Json) -> Json:
+    """A warning in the words of the file, with what a code at its place is about."""
+    code, place = worded["code"], worded["where"]
+    subject = KINDS[code].subject if code in KINDS else ""
+    about: Json = {"among": "with_gold"} if (code, place) == ("criterion_without_gold", "positives_only") else {}
+    parameters: Json = {}
+    for name in file["systems"]:
+        if code == "single_class" and place in (f"{name} detection", f"{name} folds"):
+            about = {"system": name, "confidence": "prob"}
+            parameters = {"folds": len(file["queries"]["folds"])} if place == f"{name} folds" else {}
+        elif place == (f"{name} gate {subject}" if subject else name):
+            about = {"system": name, "confidence": "prob"} if subject else {"system": name}
+    return {"code": code, "about": about, "parameters": parameters, "message": worded["message"]}

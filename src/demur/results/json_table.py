@@ -1,10 +1,9 @@
 """The columnar file, for what the nested one cannot hold: estimates as columns, and what they are of beside them."""
 
-from __future__ import annotations
-
 import math
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
@@ -18,11 +17,7 @@ from demur.results.parts import CurveRecord
 from demur.results.study import RetrievalStudy, SelectiveStudy
 from demur.results.table import Results
 from demur.strict_model import STRICT, Part, Share, one_line, schema_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    Json = dict[str, Any]
+from demur.types import Json
 
 Texts = Annotated[list[str], Field(strict=False)]
 Floats = list[float | None]

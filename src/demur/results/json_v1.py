@@ -1,33 +1,25 @@
 """The nested file of one run or two: a codec on top of the table, driven by what each quantity declares."""
 
-from __future__ import annotations
-
 import math
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic import ValidationError
 
 from demur.coverage import Coverage
 from demur.errors import UserError
+from demur.inference.estimates import Estimate
 from demur.inference.key import Key, Minus
-from demur.quantities import quantities
+from demur.inference.warnings import ResultWarning
+from demur.intervals import Interval
+from demur.quantities import Quantity, quantities
 from demur.quantities.registry import COMMON, CUT
 from demur.results.json_v1_model import metrics_model
-from demur.results.parts import CurveRecord
+from demur.results.parts import CurveRecord, Skipped
+from demur.results.table import Results
 from demur.strict_model import one_line, schema_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from demur.inference.estimates import Estimate
-    from demur.inference.warnings import ResultWarning
-    from demur.intervals import Interval
-    from demur.quantities import Quantity
-    from demur.results.parts import Skipped
-    from demur.results.table import Results
-
-    Json = dict[str, Any]
+from demur.types import Json
 
 SIDES = ("left", "right")
 ITEM_NUMBERS = {"n": "units", "answered": "answered", "coverage": "cmax", "risk": "risk", "bias": "bias"}
@@ -159,7 +151,6 @@ def _ends(ends: Interval | None) -> Json | None:
 
 def _bootstrap(results: Results, system: str, confidence: str) -> Json:
     study = results.selective
-    assert study.bootstrap is not None  # noqa: S101  (asked for where there is one)
     rows = [(*cell, results[Key(system, cell[1], confidence)]) for cell in cells(results, points=False)]
 
     def by_key(value_of: Callable[[Estimate], Any]) -> Json:
@@ -169,28 +160,22 @@ def _bootstrap(results: Results, system: str, confidence: str) -> Json:
             members[coverage or entry.key] = value_of(row)
         return content
 
-    drops: Json = {}
-    for entry, _, coverage, row in rows:
-        if coverage:
-            drops.setdefault(entry.key, {})[coverage] = row.drop_rate
     short = [row.short_domain_rate for entry, _, _, row in rows if entry.parameter is CUT]
+    drops = by_key(lambda row: row.drop_rate)
     return {
-        "seed": study.bootstrap.seed,
-        "n_resamples": study.bootstrap.n_resamples,
+        **dict(study.bootstrap or ()),
         "ci95": by_key(lambda row: _pair(row.percentile)),
         "ci95_recommended": by_key(lambda row: _ends(row.recommended)),
         "std_error": by_key(lambda row: number(row.std_error)),
         "upper_bound95": {entry.key: row.upper_bound for entry, _, _, row in rows if row.upper_bound is not None},
-        "drop_rate": drops,
+        "drop_rate": {entry.key: drops[entry.key] for entry, _, coverage, _ in rows if coverage},
         "short_domain_rate": (short[0] if short else None) or 0.0,
-        "ci": {
-            "level": study.requested.level,
-            "interval": study.requested.interval,
+        "ci": study.requested
+        and {
+            **dict(study.requested),
             "undefined": {entry.key: row.not_requested for entry, _, at, row in rows if row.not_requested and not at},
             **by_key(lambda row: _ends(row.requested)),
-        }
-        if study.requested
-        else None,
+        },
     }
 
 

@@ -3,8 +3,6 @@
 The members that hold numbers are those the registry declares.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Annotated, Any, Literal, Self
@@ -89,11 +87,8 @@ class RunBootstrap(Part):
 
     @model_validator(mode="after")
     def _nested_where_risks_are(self) -> Self:
-        at_coverage = {entry.key for entry in quantities("curve") if entry.parameter not in (None, CUT)}
-        for name in ("ci95", "ci95_recommended"):
-            for key, value in getattr(self, name).items():
-                if isinstance(value, Mapping) != (key in at_coverage):
-                    raise ValueError(f"{name}.{key}: only {', '.join(at_coverage)} holds an interval for each coverage")
+        for name in ("ci95", "ci95_recommended", "std_error"):
+            _check_nesting(name, getattr(self, name))
         return self
 
     @model_validator(mode="after")
@@ -104,7 +99,7 @@ class RunBootstrap(Part):
         if not (isinstance(level, float) and 0 < level < 1):
             raise ValueError(f"ci.level: expected a number between 0 and 1, not {literal(level)}")
         if not isinstance(method, str):
-            raise ValueError(f"ci.interval: expected the name of a method, not {literal(method)}")
+            raise ValueError(f"ci.interval: expected the name of a method, not {literal(method)}")  # noqa: TRY004
         if not isinstance(undefined, Mapping) or not all(isinstance(reason, str) for reason in undefined.values()):
             raise ValueError(f"ci.undefined: expected a reason for each number, not {literal(undefined)}")
         for name, value in self.ci.items():
@@ -123,11 +118,12 @@ def _check_requested(name: str, value: Any) -> None:
         raise ValueError(f"ci.{name}: {one_line(error)}") from None
 
 
-def _check_nesting(name: str, intervals: Mapping[str, Any]) -> None:
+def _check_nesting(name: str, members: Mapping[str, Any]) -> None:
+    """Quantities at a coverage have a number for each, and others have one."""
     at_coverage = {entry.key for entry in quantities("curve") if entry.parameter not in (None, CUT)}
-    for key, value in intervals.items():
+    for key, value in members.items():
         if isinstance(value, Mapping) != (key in at_coverage):
-            raise ValueError(f"{name}.{key}: only {', '.join(at_coverage)} holds an interval for each coverage")
+            raise ValueError(f"{name}.{key}: only {', '.join(at_coverage)} holds a number for each coverage")
 
 
 class ByItem(Part):
@@ -302,7 +298,7 @@ def _check_difference(variant: str, key: str, pair: Any, delta: Any) -> None:
     if isinstance(numbers, Mapping) and (not isinstance(delta, Mapping) or set(delta) != set(numbers)):
         raise ValueError(f"the differences of {variant} are not at the coverages of its risks")
     if not isinstance(numbers, Mapping) and not isinstance(delta, DeltaNumbers):
-        raise ValueError(f"the differences of {variant} lack {key}")
+        raise ValueError(f"the differences of {variant} lack {key}")  # noqa: TRY004  (pydantic collects these)
 
 
 def _reported() -> list[Quantity]:

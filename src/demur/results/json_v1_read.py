@@ -1,9 +1,8 @@
 """Reading the nested file: the table of estimates, and what stands beside it, from members by their keys."""
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -13,7 +12,7 @@ from demur.inference.estimates import POINT_ONLY, Estimate
 from demur.inference.key import Group, Key, Minus, Pattern
 from demur.inference.warnings import KINDS, ResultWarning
 from demur.intervals import Interval
-from demur.quantities import quantities
+from demur.quantities import Quantity, quantities
 from demur.quantities.registry import CUT
 from demur.results.json_v1 import ITEM_NUMBERS, SIDES, cells, where
 from demur.results.json_v1_model import metrics_model
@@ -21,13 +20,7 @@ from demur.results.parts import CurveRecord, Points
 from demur.results.study import SelectiveStudy
 from demur.results.table import Results, system_names
 from demur.strict_model import one_line
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from demur.quantities import Quantity
-
-    Json = dict[str, Any]
+from demur.types import Json
 
 _EARLIER_METHODS = {"bootstrap_t": "t_interval"}
 

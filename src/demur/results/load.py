@@ -1,19 +1,14 @@
 """Loading: a result file of any kind, of this version or an earlier one."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from demur import strict_json
 from demur.calibration import Calibration, calibration_of
 from demur.errors import UserError
 from demur.results import json_table, json_v1_read
 from demur.results.json_retrieval_v1 import decoded as earlier_retrieval
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from demur.results.table import Results
+from demur.results.table import Results
 
 
 def load(path: str | Path) -> Results:

@@ -1,7 +1,5 @@
 """Parts of a result besides its estimates: curves, bands, histograms, cases; checked on writing and on reading."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 

@@ -1,25 +1,18 @@
 """Picture data of results: what page, notebook and paper figure draw, and the results as a notebook shows them."""
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from demur.drawing.confidence import ReliabilityBins
 from demur.drawing.html import html_pictures, html_table
 from demur.drawing.looks import look_at
-from demur.drawing.risk_coverage import RiskBand, RiskCurve, risk_coverage
+from demur.drawing.risk_coverage import Kind, RiskBand, RiskCurve, risk_coverage
 from demur.errors import shown
+from demur.inference.estimates import Estimate
 from demur.inference.key import Key, Minus
 from demur.quantities import Measure
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from demur.drawing.risk_coverage import Kind
-    from demur.inference.estimates import Estimate
-    from demur.results.parts import Bands, Points, ReliabilityTable, Vertices
-    from demur.results.table import Results
+from demur.results.parts import Bands, Points, ReliabilityTable, Vertices
+from demur.results.table import Results
 
 _PIECES = 12
 _NOTEBOOK_SIZE = (480, 300)
@@ -87,8 +80,8 @@ def _rows(results: Results, confidence: str, names: list[str]) -> Iterator[tuple
         cells = (_with_interval(results[Key(system, name, confidence)]) for name in names)
         yield f"{shown(confidence)}, {shown(system)}" if several else shown(confidence), *cells
     baseline = results.study.baseline
-    for system in results.systems if baseline is not None else ():
-        if system != baseline:
+    for system in results.systems:
+        if baseline is not None and system != baseline:
             keys = [Key(system, name, confidence, minus=Minus("system", baseline)) for name in names]
             label = f"{shown(confidence)}, {shown(system)} − {shown(baseline)}"
             yield label, *(_difference(results, key) for key in keys)

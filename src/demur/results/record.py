@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from demur.items import sorted_ids
+from demur.graded import Graded
+from demur.inference.views import CurveView
+from demur.items import Items, sorted_ids
 from demur.losses import loss as loss_named
 from demur.quantities.registry import COMMON
 from demur.results.parts import Input
 from demur.results.study import SelectiveStudy
 from demur.results.table import named_inputs
 from demur.strict_model import Tool, now
+from demur.types import Indices, Json
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from demur.graded import Graded
-    from demur.inference.views import CurveView
-    from demur.items import Items
     from demur.results.selective import Evaluation
-
-    Json = dict[str, Any]
 
 CONVENTION = {
     "ties": "equal confidences are one operating point (plateau)",
@@ -41,7 +36,7 @@ def selective_study(
     """Everything a file records besides numbers, curves and warnings."""
     settings, plan, alignment = evaluation.settings, evaluation.plan, evaluation.alignment
     first = next(iter(alignment.systems.values()))
-    loss, several, request = loss_named(settings.loss), len(alignment.systems) > 1, settings.request
+    several, request = len(alignment.systems) > 1, settings.request
     cut = settings.cut(len(alignment.systems))
     return SelectiveStudy.model_validate(
         {
@@ -57,11 +52,7 @@ def selective_study(
             "clusters_included": alignment.included,
             "units": len(first),
             "intersection_only": alignment.intersection_only,
-            "loss": {
-                "name": loss.name,
-                "definition": loss.definition(first.instrument),
-                "raw_multiplier": loss.divisor(first.instrument),
-            },
+            "loss": _loss(settings.loss, first),
             "confidences": [*views],
             "skipped": [
                 {"name": name, "reason": reason, "system": system if several else None}
@@ -77,6 +68,11 @@ def selective_study(
             ],
         }
     )
+
+
+def _loss(name: str, items: Items) -> Json:
+    loss, instrument = loss_named(name), items.instrument
+    return {"name": name, "definition": loss.definition(instrument), "raw_multiplier": loss.divisor(instrument)}
 
 
 def input_of(items: Items) -> Input:
@@ -121,7 +117,7 @@ def _declined(items: Items, others: Sequence[Items]) -> Json:
     return {"count": len(units), "first": _cases(items, units[:MOST_CASES])}
 
 
-def _cases(items: Items, units: NDArray[np.intp]) -> list[Json]:
+def _cases(items: Items, units: Indices) -> list[Json]:
     return [
         {"participant": items.cluster_ids[items.cluster[unit]], "item": items.item_names[items.item[unit]]}
         for unit in units.tolist()

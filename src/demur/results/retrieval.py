@@ -6,8 +6,9 @@ Posts are drawn once for all systems: means over queries, detection and the gate
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -20,25 +21,16 @@ from demur.inference.views import CurveView, DecisionView, ForecastsView, Groups
 from demur.quantities import Measure, default_measures, quantities
 from demur.quantities.detection import by_convention, detection_measures, single_class, threshold_at_fpr
 from demur.quantities.evidence import Selection
+from demur.quantities.forecasts import Forecasts
 from demur.quantities.ranking import checked_depth, per_query
-from demur.rankings import check_same_queries
+from demur.rankings import Rankings, check_same_queries
+from demur.resample import Plan
 from demur.results.curves import points
 from demur.results.parts import CurveRecord
 from demur.results.retrieval_record import retrieval_study, retrieval_warnings
 from demur.results.table import Results
 from demur.selection import Bounds, Policy, shown_hits
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from demur.quantities.forecasts import Forecasts
-    from demur.rankings import Rankings
-    from demur.resample import Plan
-
-    Flags = NDArray[np.bool_]
-    Floats = NDArray[np.float64]
+from demur.types import Flags, Floats
 
 DEPTHS = (1, 3, 5, 10)
 WITH_GOLD, ALL, PROBABILITY = "with_gold", "all", "prob"
@@ -255,7 +247,7 @@ class RetrievalRows:
             yield Row.of_curve(key, gate, Measure(entry), contrast_rule=_CONTRAST)
 
     def located(self, row: Estimate) -> Estimate:
-        """A mean over no query with the reason; a true positive rate with the threshold and the rate it is reached at."""
+        """A mean over no query with the reason, a true positive rate with the threshold and rate it is reached at."""
         if math.isnan(row.value) and not row.undefined:
             return replace(row, undefined=_NO_QUERY)
         measure = Measure.of(row.key.quantity)

@@ -3,30 +3,29 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from demur.inference.estimates import Estimate
 from demur.inference.key import Key, Pattern
 from demur.inference.warnings import ResultWarning, about_comparisons, about_resamples, about_sample, about_view
 from demur.quantities import Measure
 from demur.quantities.detection import single_class
 from demur.quantities.forecasts import Forecasts
+from demur.rankings import Rankings
 from demur.reference_ranges import RANGES
+from demur.resample import Plan
 from demur.results.study import RetrievalStudy
 from demur.selection import Policy, breaches
 from demur.strict_model import Tool, now
+from demur.types import Json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from demur.inference.estimates import Estimate
-    from demur.rankings import Rankings
-    from demur.resample import Plan
     from demur.results.retrieval import RetrievalRows, RetrievalSettings
 
-    Json = dict[str, Any]
     Made = Mapping[str, RetrievalRows]
 
 CONVENTION = {

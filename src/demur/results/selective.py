@@ -4,49 +4,38 @@ Units are graded under each confidence, clusters are drawn once for all confiden
 twice.
 """
 
-from __future__ import annotations
-
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from demur.bands import bands_of, drawn_risks
+from demur.bands import BandEnds, bands_of, drawn_risks
+from demur.calibration import Calibration
 from demur.confidences import can_serve, chosen
 from demur.coverage import Coverage
 from demur.errors import UserError, literal, unknown
+from demur.graded import Graded
 from demur.grading import grade
-from demur.inference.estimates import Estimates, Request, WarnedEstimates, estimated
+from demur.inference.estimates import Estimate, Estimates, Request, WarnedEstimates, estimated
 from demur.inference.key import Key, Pattern
 from demur.inference.rows import Contrast, Row, contrasts_with
 from demur.inference.views import CurveView, SharedView
-from demur.inference.warnings import about_comparisons, about_estimate, about_resamples, about_view
+from demur.inference.warnings import ResultWarning, about_comparisons, about_estimate, about_resamples, about_view
+from demur.items import Items
 from demur.losses import loss as loss_named
 from demur.pairing import Alignment, aligned
-from demur.quantities import Measure, quantities
+from demur.quantities import Measure, Quantity, quantities
 from demur.quantities.registry import COMMON, CUT
-from demur.resample import Ask, resampled
+from demur.resample import Ask, Plan, resampled
 from demur.results.curves import curve_record
 from demur.results.items import by_item
 from demur.results.record import input_of, selective_study
 from demur.results.table import Results, system_names
 from demur.strict_model import checked_time
+from demur.variants import Confidence
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from demur.bands import BandEnds
-    from demur.calibration import Calibration
-    from demur.graded import Graded
-    from demur.inference.estimates import Estimate
-    from demur.inference.warnings import ResultWarning
-    from demur.items import Items
-    from demur.quantities import Quantity
-    from demur.resample import Plan
-    from demur.variants import Confidence
-
-    Views = Mapping[str, Mapping[str, CurveView]]
+Views = Mapping[str, Mapping[str, CurveView]]
 
 TENTHS = tuple(Coverage.of(f"0.{tenth}") for tenth in range(1, 10))
 HALF = Coverage.of("0.5")

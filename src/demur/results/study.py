@@ -1,7 +1,5 @@
 """Studies: what was evaluated and how, besides the numbers. All of it goes into the file."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Annotated, Literal, Self
 

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
+from pathlib import Path, PurePath
+from typing import Any
 
 from demur.errors import UserError, shown, unknown
-from demur.inference.estimates import Estimates
+from demur.inference.estimates import Estimate, Estimates
+from demur.inference.warnings import ResultWarning
+from demur.results.parts import CurveRecord, Input
 from demur.results.study import RetrievalStudy, SelectiveStudy
 from demur.strict_json import fingerprint
 from demur.write import json_members, write_whole
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    from demur.inference.estimates import Estimate
-    from demur.inference.warnings import ResultWarning
-    from demur.results.parts import CurveRecord, Input
 
 _UNDATED = ("created_at", "tool")
 _PAIR = 2

@@ -1,18 +1,14 @@
 """Confidences by plain formulas, one unit at a time, from a run's signals and the content of a calibration file."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from demur.columns import MISSING
 from demur.errors import UserError, literal, shown
+from demur.items import Items
 from demur.signals import SIGNALS
-
-if TYPE_CHECKING:
-    from demur.items import Items
 
 _DECIMALS = 12
 _LEAST = 1e-6

@@ -1,16 +1,12 @@
 """The cluster bootstrap by brute force: the rows of the drawn clusters, passed through the same loop again."""
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from demur.audit.loops.registry import number
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    Clusters = Sequence[Sequence[Any]]
+Clusters = Sequence[Sequence[Any]]
 
 _WORD = 2**64
 _GOLDEN = 0x9E3779B97F4A7C15

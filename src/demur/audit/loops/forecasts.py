@@ -1,22 +1,16 @@
 """Calibration and detection by plain loops. A row is (probability, outcome), the outcome from 0 to 1."""
 
-from __future__ import annotations
-
 import math
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import groupby
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from demur.audit.loops.registry import LOOPS, loop, mean, parsed
+from demur.audit.loops.registry import LOOPS, Number, loop, mean, parsed
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from demur.audit.loops.registry import Number
-
-    Row = tuple[float, float]
-    Rows = Sequence[Row]
-    Binning = Callable[[float, int], int | None]
+Row = tuple[float, float]
+Rows = Sequence[Row]
+Binning = Callable[[float, int], int | None]
 
 BINS = 10
 _LEAST_LIKELY = 1e-6

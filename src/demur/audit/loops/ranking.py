@@ -3,20 +3,14 @@
 A row is (gold, hits): how many ids there are to find, and for each rank whether it holds one of them.
 """
 
-from __future__ import annotations
-
 import math
+from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from demur.audit.loops.registry import loop, mean
+from demur.audit.loops.registry import Number, loop, mean
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from demur.audit.loops.registry import Number
-
-    Worth = Callable[["Ranked", int, int], Number]
+Worth = Callable[["Ranked", int, int], Number]
 
 
 class Ranked(NamedTuple):

@@ -1,17 +1,13 @@
 """The registry of plain loops: one slow, obvious function per quantity, under the quantity's name."""
 
-from __future__ import annotations
-
 import math
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from functools import wraps
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import Any, TypeVar, cast
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    Number = Fraction | float
-    Loop = Callable[..., Number | None]
+Number = Fraction | float
+Loop = Callable[..., Number | None]
 
 _Function = TypeVar("_Function", bound="Loop")
 _Value = TypeVar("_Value", Fraction, float)

@@ -1,21 +1,15 @@
 """Rows: the plain tuples the loops read, made of facts."""
 
-from __future__ import annotations
-
+from collections.abc import Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from demur.audit.loops.ranking import Ranked
 from demur.audit.loops.selection import Shown
 from demur.audit.loops.selective import Unit
 from demur.errors import UserError, unknown
-from demur.items import sorted_ids
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from demur.items import ClusterId, Items
-    from demur.rankings import Query
+from demur.items import ClusterId, Items, sorted_ids
+from demur.rankings import Query
 
 LOSSES = ("abs_norm", "abs", "zero_one")
 

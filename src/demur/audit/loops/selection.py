@@ -3,20 +3,14 @@
 A row is (gold, shown, hits): how many ids there are to find, how many are shown, and how many of those are gold.
 """
 
-from __future__ import annotations
-
 import math
+from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from demur.audit.loops.registry import loop, mean
+from demur.audit.loops.registry import Number, loop, mean
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from demur.audit.loops.registry import Number
-
-    Rows = Sequence["Shown"]
+Rows = Sequence["Shown"]
 
 
 class Shown(NamedTuple):
@@ -27,7 +21,7 @@ class Shown(NamedTuple):
     hits: int
 
 
-class ShownBounds(NamedTuple):
+class PlainBounds(NamedTuple):
     """How few and how many ids may be shown."""
 
     k_min: int = 2
@@ -72,7 +66,7 @@ def empty_f1(rows: Rows) -> Number | None:
     return Fraction(2 * right, either) if either else None
 
 
-def shown_by(policy: str, scores: Sequence[float], bounds: ShownBounds) -> int:
+def shown_by(policy: str, scores: Sequence[float], bounds: PlainBounds) -> int:
     """How many ids a policy shows of a list with these scores: fixed:k, threshold:s, gap or elbow."""
     kind, _, parameter = policy.partition(":")
     low, high = bounds.of(len(scores))

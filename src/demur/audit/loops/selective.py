@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from functools import cached_property
 from itertools import groupby, pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from demur.audit.loops.registry import loop, ratio, total
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from demur.audit.loops.registry import Number
+from demur.audit.loops.registry import Number, loop, ratio, total
 
 _ONE = Fraction(1)
 

@@ -1,16 +1,11 @@
 """Counts and bias by plain loops. A row is (truth, answer), the answer None for an abstention."""
 
-from __future__ import annotations
-
+from collections.abc import Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from demur.audit.loops.registry import loop, mean
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    Rows = Sequence[tuple[int, int | None]]
+Rows = Sequence[tuple[int, int | None]]
 
 loop("units")(lambda rows: Fraction(len(rows)))
 loop("answered")(lambda rows: Fraction(sum(answer is not None for _, answer in rows)))

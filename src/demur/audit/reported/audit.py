@@ -1,21 +1,14 @@
 """The audit of reported figures: every leaf of a file held against the data, with the likely cause of a difference."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from demur.audit.figures import NO_CAUSE, Expected, Finding, Printed, finding, key_of, not_recognised
-from demur.audit.reported.contexts import Context, Holders, Path, context_of, leaves
+from demur.audit.reported.contexts import Context, Holders, Known, Path, context_of, leaves
 from demur.errors import UserError, and_more, shown
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from demur.audit.reported.contexts import Known
 
 
 class Figure(NamedTuple):

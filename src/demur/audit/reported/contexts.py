@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
+from fractions import Fraction
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from demur.audit.figures import Printed, flattened
 from demur.audit.reported.names import (
     AVERAGINGS,
     SPREADS,
     UNKNOWN,
-    NamedQuantity,
+    Averaging,
+    ReportedQuantity,
+    Spread,
     plain_name,
     quantity_at,
     quantity_named,
     spelled,
     stem_of,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from fractions import Fraction
-
-    from demur.audit.reported.names import Averaging, Spread
 
 T = TypeVar("T")
 Path = tuple[str, ...]
@@ -96,7 +93,7 @@ class Context:
     the sentence for another way of computing than the definition.
     """
 
-    quantity: NamedQuantity = UNKNOWN
+    quantity: ReportedQuantity = UNKNOWN
     system: str | None = None
     confidence: str | None = None
     population: Population | None = None
@@ -151,7 +148,7 @@ class Context:
     def usual(self, known: Known) -> Context:
         """The same, with an area that still waits for its coverage cut at the usual one."""
         if not self.quantity and self.stem in _AREAS and known.usual_coverage is not None:
-            return replace(self, quantity=NamedQuantity(self.stem, known.usual_coverage))
+            return replace(self, quantity=ReportedQuantity(self.stem, known.usual_coverage))
         return self
 
     def measuring(self, name: str) -> Context:

@@ -1,18 +1,14 @@
 """Every known way of computing a figure of rows: its definition, and what some do instead, by a sentence for it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from demur.audit.loops import LOOPS, family, forecasts, number, ranking
 from demur.audit.loops.forecasts import detection, ece, threshold_at_fpr
 from demur.audit.loops.ranking import ideal, over
 from demur.audit.loops.registry import mean, ratio
-
-if TYPE_CHECKING:
-    from demur.audit.reported.names import NamedQuantity
+from demur.audit.reported.names import ReportedQuantity
 
 Loop = Callable[..., Any]
 OF_SECTION = ("queries_evaluated", "queries")
@@ -30,7 +26,7 @@ OF_PROBABILITY = ("auroc", "auprc", "ece", "tpr@fpr=F", "threshold@fpr=F")
 _OTHER_BINS = (5, 10, 15, 20)
 
 
-def ways(quantity: NamedQuantity) -> dict[str, Loop]:
+def ways(quantity: ReportedQuantity) -> dict[str, Loop]:
     """The loops over rows that may give a figure, by what they are; the definition is the one without a name."""
     name, at = quantity.name, quantity.depth if quantity.name.endswith("@K") else quantity.number
     if name in COUNTS:

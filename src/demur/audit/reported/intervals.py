@@ -1,15 +1,10 @@
 """How far intervals and standard errors of other draws may lie from ours: 4 standard errors of Monte-Carlo error."""
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from demur.audit.figures import Expected
 from demur.audit.loops.draws import percentile, standard_error
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _SIGMAS = 4.0
 _NORMAL_KURTOSIS = 3.0

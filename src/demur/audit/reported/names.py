@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from demur.audit.loops import LOOPS
 from demur.audit.loops.registry import coverage
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 Averaging = Literal["micro", "macro"]
 Spread = Literal["mean", "std"]
@@ -23,7 +21,7 @@ _LONGEST = 100  # of a name that could be one; a pattern takes the square of it 
 
 
 @dataclass(frozen=True, slots=True)
-class NamedQuantity:
+class ReportedQuantity:
     """A figure: what it measures, its depth K, coverage, target or number of bins, and what its name says of averages.
 
     `achieved` asks for the coverage of the operating point instead of its risk, or for where an area ends.
@@ -47,12 +45,12 @@ class NamedQuantity:
         """The number where it counts something: ranks or bins."""
         return int(self.number)
 
-    def at(self, number: Fraction | int) -> NamedQuantity:
+    def at(self, number: Fraction | int) -> ReportedQuantity:
         """The same figure at another depth or coverage."""
         return replace(self, number=Fraction(number))
 
 
-UNKNOWN = NamedQuantity()
+UNKNOWN = ReportedQuantity()
 
 
 def spelled(words: Mapping[str, str]) -> dict[str, Any]:
@@ -136,7 +134,7 @@ def plain_name(name: str) -> str:
 
 
 @lru_cache(4096)
-def quantity_named(name: str) -> NamedQuantity | None:
+def quantity_named(name: str) -> ReportedQuantity | None:
     """The figure a name asks for, or None where nobody knows one.
 
     >>> str(quantity_named("Recall@10")), quantity_named("tpr@5%fpr") == quantity_named("TPR at FPR = 0.05")
@@ -152,7 +150,7 @@ def stem_of(name: str) -> str | None:
     return _STEM_OF.get(plain_name(name))
 
 
-def quantity_at(stem: str, text: str) -> NamedQuantity | None:
+def quantity_at(stem: str, text: str) -> ReportedQuantity | None:
     """A figure at the depth or coverage a text gives.
 
     >>> str(quantity_at("risk@C", "30%")), str(quantity_at("recall@K", "@5")), quantity_at("recall@K", "0.5")
@@ -162,21 +160,21 @@ def quantity_at(stem: str, text: str) -> NamedQuantity | None:
     return _at_number(stem, parts[1], parts[2]) if parts else None
 
 
-def _at_number(stem: str, digits: str, percent: str | None) -> NamedQuantity | None:
+def _at_number(stem: str, digits: str, percent: str | None) -> ReportedQuantity | None:
     if stem.endswith("@K"):
         whole = not percent and _WHOLE.fullmatch(digits) and int(digits) > 0
-        return NamedQuantity(stem, Fraction(digits)) if whole else None
+        return ReportedQuantity(stem, Fraction(digits)) if whole else None
     share = _share(digits, percent if "." in digits or Fraction(digits) <= 1 else "%")
     if len(digits) > len("0.123456"):  # so many digits are those of a float, which reaches k/N within a little
         share = coverage(f"~{share}")
-    return NamedQuantity(stem, share) if 0 < share <= 1 else None
+    return ReportedQuantity(stem, share) if 0 < share <= 1 else None
 
 
 def _share(digits: str, percent: str | None) -> Fraction:
     return Fraction(digits) / (100 if percent else 1)
 
 
-def _of_affixed(name: str, affixes: int = 2) -> NamedQuantity | None:
+def _of_affixed(name: str, affixes: int = 2) -> ReportedQuantity | None:
     """The figure of a name with words such as mean and macro before or after it, at most one of each kind."""
     quantity = _of_plain(name)
     if quantity or not affixes:
@@ -189,15 +187,15 @@ def _of_affixed(name: str, affixes: int = 2) -> NamedQuantity | None:
     return None
 
 
-def _with_affix(quantity: NamedQuantity, word: str) -> NamedQuantity | None:
+def _with_affix(quantity: ReportedQuantity, word: str) -> ReportedQuantity | None:
     if word in SPREADS:
         return None if quantity.spread else replace(quantity, spread=SPREADS[word])
     return None if quantity.averaging else replace(quantity, averaging=AVERAGINGS[word])
 
 
-def _of_plain(name: str) -> NamedQuantity | None:
+def _of_plain(name: str) -> ReportedQuantity | None:
     if name in _PLAIN_OF:
-        return NamedQuantity(_PLAIN_OF[name])
+        return ReportedQuantity(_PLAIN_OF[name])
     at, after_a_line = _AT.fullmatch(name), _AFTER_A_LINE.fullmatch(name)
     if at and at[1] in _STEM_OF:
         return _at_number(_STEM_OF[at[1]], at[2], at[3])
@@ -207,8 +205,8 @@ def _of_plain(name: str) -> NamedQuantity | None:
     if target:
         # without a point, or with a sign for it, the number is in percent
         share = _share(target[2], target[3] if "." in target[2] else "%")
-        return NamedQuantity("tpr@fpr=F" if target[1] == "tpr" else "threshold@fpr=F", share) if share <= 1 else None
+        return ReportedQuantity("tpr@fpr=F" if target[1] == "tpr" else "threshold@fpr=F", share) if share <= 1 else None
     binned = _ECE.fullmatch(name)
     if binned and 0 < int(binned[1] or DEFAULT_BINS) <= _MOST_BINS:
-        return NamedQuantity("ece", Fraction(binned[1] or DEFAULT_BINS))
+        return ReportedQuantity("ece", Fraction(binned[1] or DEFAULT_BINS))
     return None

@@ -5,28 +5,21 @@ A figure under `positives_only` is over the queries with gold, one under `all_qu
 figure is over all queries, because nothing says that any were left out.
 """
 
-from __future__ import annotations
-
 import math
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from demur.audit.figures import Expected, Finding, Printed, key_of, not_recognised
 from demur.audit.loops import LOOPS, family
 from demur.audit.loops.registry import mean
-from demur.audit.loops.rows import query_row
+from demur.audit.loops.rows import QueryRow, query_row
 from demur.audit.reported.audit import Audit, Figure
-from demur.audit.reported.contexts import Context, Known
+from demur.audit.reported.contexts import Context, Known, Path, Population
 from demur.audit.reported.conventions import COUNTS, OF_PROBABILITY, OF_SECTION, is_of_queries, ways
-from demur.audit.reported.names import AT_DEPTH, NamedQuantity, quantity_named
+from demur.audit.reported.names import AT_DEPTH, ReportedQuantity, quantity_named
 from demur.errors import UserError, shown
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator, Mapping, Sequence
-
-    from demur.audit.loops.rows import QueryRow
-    from demur.audit.reported.contexts import Path, Population
-    from demur.rankings import Query
+from demur.rankings import Query
 
 _POPULATIONS: dict[Population, str] = {"positives": "queries with gold only", "all": "all queries"}
 _USUAL_DEPTHS = (1, 3, 5, 10, 20, 50, 100)
@@ -173,7 +166,7 @@ class OfQueries(Audit):
             evaluated = self.holders.nearest(figure.path, "evaluated", _evaluated)
             one_lot = replace(context, spread=None, averaging="micro")
             with_gold, total = (
-                self.value(replace(one_lot, quantity=NamedQuantity(name)))
+                self.value(replace(one_lot, quantity=ReportedQuantity(name)))
                 for name in ("queries_with_positives", "queries_total")
             )
             skips = evaluated == with_gold != total
@@ -250,7 +243,7 @@ class OfQueries(Audit):
         return f"the lists in the data end at {longest}" if too_short else None
 
 
-def _neighbours(quantity: NamedQuantity) -> Iterator[NamedQuantity]:
+def _neighbours(quantity: ReportedQuantity) -> Iterator[ReportedQuantity]:
     """The same figure at another depth, from the nearest, and the others at the same one."""
     depths = {*_USUAL_DEPTHS, *(quantity.depth + step for step in range(-3, 4))}
     nearest = sorted(depths, key=lambda depth: (abs(depth - quantity.depth), depth))
@@ -259,11 +252,11 @@ def _neighbours(quantity: NamedQuantity) -> Iterator[NamedQuantity]:
 
 
 def _flag(name: str, value: Any) -> bool | None:
-    return value if isinstance(value, bool) and quantity_named(name) == NamedQuantity(_FLAG) else None
+    return value if isinstance(value, bool) and quantity_named(name) == ReportedQuantity(_FLAG) else None
 
 
 def _evaluated(name: str, value: Any) -> float | None:
-    is_one = isinstance(value, Printed) and quantity_named(name) == NamedQuantity("queries_evaluated")
+    is_one = isinstance(value, Printed) and quantity_named(name) == ReportedQuantity("queries_evaluated")
     return value.value if is_one else None
 
 

@@ -1,25 +1,19 @@
 """Reading: the queries and runs an audit counts by itself, checked as those of an evaluation are."""
 
-from __future__ import annotations
-
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from demur.errors import UserError
+from demur.instruments import Instrument
+from demur.items import Items
 from demur.ranking_columns import as_numbers, rankings_from
+from demur.rankings import Query
 from demur.read import read_inputs
 from demur.read.queries import RANKED_SUFFIXES, query_lists
 from demur.read.run_json import RunFile
 
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-
-    from demur.instruments import Instrument
-    from demur.items import Items
-    from demur.rankings import Query
-
-    Lists = dict[str, list[Query]]
+Lists = dict[str, list[Query]]
 
 _ENDS = (*RANKED_SUFFIXES, "_ids")
 

@@ -5,16 +5,14 @@ A figure is of the system (the mode or the run id) and of the confidence its pat
 loss is abs_norm unless a `loss` beside it says otherwise.
 """
 
-from __future__ import annotations
-
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from pathlib import Path as File
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from demur.audit.figures import Expected, Printed, flattened
+from demur.audit.figures import Expected, Finding, Printed, flattened
 from demur.audit.loops import LOOPS, family
 from demur.audit.loops.confidence import FORMULAS, confidence, is_confidence
 from demur.audit.loops.draws import joint_replicates
@@ -24,14 +22,9 @@ from demur.audit.reported.audit import Audit, Figure
 from demur.audit.reported.contexts import Context, Known
 from demur.audit.reported.conventions import ways
 from demur.audit.reported.intervals import expected_end, expected_error
-from demur.audit.reported.names import UNKNOWN, NamedQuantity, plain_name, quantity_named
+from demur.audit.reported.names import UNKNOWN, ReportedQuantity, plain_name, quantity_named
 from demur.errors import UserError, shown
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from demur.audit.figures import Finding
-    from demur.items import Items
+from demur.items import Items
 
 RESAMPLES = 2000
 SELECTIVE = frozenset(name for name in LOOPS if family(name) == "selective")
@@ -177,11 +170,13 @@ class OfRuns(Audit):
             return Expected(None)
         return expected_end(values, _SHARES[context.draws], self._recorded)
 
-    def _drawn(self, context: Context, wanted: frozenset[NamedQuantity]) -> dict[NamedQuantity, list[float | None]]:
+    def _drawn(
+        self, context: Context, wanted: frozenset[ReportedQuantity]
+    ) -> dict[ReportedQuantity, list[float | None]]:
         """Figures in each replicate of our own."""
         sides = [self._clusters(replace(context, system=name)) for name in (context.system, context.minus) if name]
 
-        def numbers(*rows: Any) -> dict[NamedQuantity, float | None]:
+        def numbers(*rows: Any) -> dict[ReportedQuantity, float | None]:
             curves = [*map(PlainCurve, rows)]
             each = {quantity: [_selective(quantity, curve) for curve in curves] for quantity in wanted}
             return {name: None if None in side else float(side[0] - sum(side[1:])) for name, side in each.items()}
@@ -214,7 +209,7 @@ class OfRuns(Audit):
             return f"it does not say which run it is of: {runs}; name one or give --mode"
         return self._unserved(self.completed(figure))
 
-    def _undrawn(self, quantity: NamedQuantity, draws: str) -> str | None:
+    def _undrawn(self, quantity: ReportedQuantity, draws: str) -> str | None:
         """Why something made of draws cannot be recomputed."""
         if quantity.name not in SELECTIVE or quantity.achieved:
             return f"no draws are made of {quantity}"
@@ -306,7 +301,7 @@ class OfRuns(Audit):
         if name in _COUNTS:
             others = (other for other in _COUNTS if other != name)
             yield from (
-                (f"it is the count {other}", replace(context, quantity=NamedQuantity(other))) for other in others
+                (f"it is the count {other}", replace(context, quantity=ReportedQuantity(other))) for other in others
             )
             return
         for other in FORMULAS:
@@ -316,7 +311,7 @@ class OfRuns(Audit):
             yield from ((f"it is {other}", replace(context, quantity=other)) for other in _neighbours(context.quantity))
 
 
-def _selective(quantity: NamedQuantity, curve: PlainCurve) -> Any:
+def _selective(quantity: ReportedQuantity, curve: PlainCurve) -> Any:
     if not quantity.achieved:
         return LOOPS[quantity.name](curve, *([quantity.number] if "@" in quantity.name else []))
     if quantity.name == "risk@C":
@@ -325,12 +320,12 @@ def _selective(quantity: NamedQuantity, curve: PlainCurve) -> Any:
     return min(quantity.number, LOOPS["cmax"](curve) or Fraction(0))
 
 
-def _neighbours(quantity: NamedQuantity) -> Iterator[NamedQuantity]:
+def _neighbours(quantity: ReportedQuantity) -> Iterator[ReportedQuantity]:
     """The figures one is mistaken for: at another coverage, the nearest first, or of another quantity."""
     if quantity.name.endswith("@C"):
         tenths = sorted((Fraction(n, 10) for n in range(1, 11)), key=lambda at: abs(at - quantity.number))
         yield from (quantity.at(at) for at in tenths if at != quantity.number)
-    yield from (NamedQuantity(name) for name in _NEIGHBOURS if name != quantity.name)
+    yield from (ReportedQuantity(name) for name in _NEIGHBOURS if name != quantity.name)
 
 
 def _sides(runs: Mapping[str, Items], content: Any) -> list[str]:

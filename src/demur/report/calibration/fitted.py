@@ -1,13 +1,11 @@
 """A calibration as a page: what was fitted on what, which of its numbers to trust, and the map itself."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from demur.calibration import Calibration, Quality
 from demur.calibrators import CALIBRATORS
 from demur.drawing.confidence import calibration_map
 from demur.drawing.looks import LOOKS
@@ -18,21 +16,13 @@ from demur.quantities import QUANTITIES
 from demur.report.carried import carried
 from demur.report.definitions import definition
 from demur.report.names import NamedSystem, isolated
-from demur.report.sections import section
+from demur.report.sections import Content, section
 from demur.report.text import UNDEFINED
 from demur.signals import SIGNALS
+from demur.strict_model import WordedWarning
 from demur.targets import TARGETS
+from demur.types import Floats
 from demur.variants import VARIANTS
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from demur.calibration import Calibration, Quality
-    from demur.report.carried import Carried
-    from demur.report.definitions import Definition
-    from demur.strict_model import WordedWarning
-
-    Floats = NDArray[np.float64]
 
 _POINTS = 121
 
@@ -48,17 +38,8 @@ def calibration_name(calibration: Calibration) -> tuple[NamedSystem, ...]:
     return (NamedSystem(name, "run", LOOKS[0].style, f"{name[:1].upper()}{name[1:]}"),)
 
 
-@dataclass(frozen=True, slots=True)
-class Fitted:
-    """What was fitted on what."""
-
-    headline: str
-    sentences: tuple[str, ...]
-    parameters: tuple[tuple[str, str], ...]
-
-
 @section("fitted", "What was fitted", task="calibration", order=10)
-def fitted(calibration: Calibration) -> Fitted:
+def fitted(calibration: Calibration) -> Content:
     """The calibrator in words, and its parameters."""
     training = calibration.training
     noun = calibration.validation.grouped_by
@@ -74,49 +55,38 @@ def fitted(calibration: Calibration) -> Fitted:
     ]
     title, gives = CALIBRATORS[calibration.method].title, TARGETS[calibration.target].expected
     headline = f"{title[:1].upper()}{title[1:]} maps {inputs_in_words(calibration)} to {gives}."
-    parameters = tuple((isolated(name), text) for name, text in calibration.describe())
-    return Fitted(headline, tuple(sentences), parameters)
-
-
-@dataclass(frozen=True, slots=True)
-class Validated:
-    """The same numbers before, on the data it was fitted on, and on people it had not seen."""
-
-    advice: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, str, tuple[str, ...]], ...]
-    undefined: tuple[str, ...]
+    parameters = [(isolated(name), text) for name, text in calibration.describe()]
+    return {"headline": headline, "sentences": sentences, "parameters": parameters}
 
 
 @section("validation", "Which numbers to trust", task="calibration", order=20)
-def validated(calibration: Calibration) -> Validated:
-    """How good it is, and which column says so."""
+def validated(calibration: Calibration) -> Content:
+    """The same numbers before, on the data it was fitted on, and on people it had not seen; and which to trust."""
     checked = calibration.validation
     columns: dict[str, Quality] = {"as given": checked.as_given} if checked.as_given else {}
     columns["in sample"] = checked.in_sample
     if checked.cross_validated:
         columns[f"out of {checked.folds} folds"] = checked.cross_validated
     reasons = {name: reason for quality in columns.values() for name, reason in quality.undefined.items()}
-    return Validated(
-        advice=_advice(calibration, isolated(checked.grouped_by)),
-        columns=tuple(columns),
-        rows=tuple(
-            (name, _way(name), tuple(_four(getattr(quality, name)) for quality in columns.values())) for name in QUALITY
-        ),
-        undefined=tuple(f"{name} is not defined: {reason}" for name, reason in reasons.items()),
-    )
+    cells = {name: [_four(getattr(quality, name)) for quality in columns.values()] for name in QUALITY}
+    return {
+        "advice": _advice(calibration, isolated(checked.grouped_by)),
+        "columns": [*columns],
+        "rows": [(name, _way(name), texts) for name, texts in cells.items()],
+        "undefined": [f"{name} is not defined: {reason}" for name, reason in reasons.items()],
+    }
 
 
 def _advice(calibration: Calibration, noun: str) -> str:
-    found = calibration.validation
-    if found.cross_validated is None:
-        reason = f" ({found.reason})" if found.reason else ""
+    checked = calibration.validation
+    if checked.cross_validated is None:
+        reason = f" ({checked.reason})" if checked.reason else ""
         return (
             f"Trust none of these on new {noun}s: the calibrator was not tried on {noun}s it had not seen{reason}, and "
             "the numbers in sample are better than it will be."
         )
     return (
-        f"Trust the numbers out of {found.folds} folds: there each {noun} was judged by a calibrator fitted without "
+        f"Trust the numbers out of {checked.folds} folds: there each {noun} was judged by a calibrator fitted without "
         "it. Those in sample are on the data it was fitted on, and are better than it will be."
     )
 
@@ -175,16 +145,10 @@ def warnings(calibration: Calibration) -> tuple[WordedWarning, ...] | None:
     return calibration.warnings or None
 
 
-@dataclass(frozen=True, slots=True)
-class FittingProvenance:
-    """Definitions, and what the page carries."""
-
-    definitions: tuple[Definition, ...]
-    carried: Carried
-
-
 @section("methods", "Methods and provenance", task="calibration", order=50)
-def fitting_provenance(calibration: Calibration) -> FittingProvenance:
-    """How the calibration came about."""
-    definitions = tuple(definition(QUANTITIES[name]) for name in QUALITY)
-    return FittingProvenance(definitions, carried(calibration, "calibrator", calibration.warnings))
+def fitting_provenance(calibration: Calibration) -> Content:
+    """What its numbers mean, and what the page carries."""
+    return {
+        "definitions": [definition(QUANTITIES[name]) for name in QUALITY],
+        "carried": carried(calibration, "calibrator", calibration.warnings),
+    }

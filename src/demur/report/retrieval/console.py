@@ -1,38 +1,34 @@
 """Retrieval on the console: who was counted, what each system finds and where that falls, and how systems differ."""
 
-from __future__ import annotations
-
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from demur.errors import shown
+from demur.inference.estimates import Estimate
 from demur.inference.key import Group
 from demur.report.console import warnings_text
-from demur.report.retrieval.detection import DECISION, DETECTION, GATE, Threshold, pooled_places, thresholds
+from demur.report.retrieval.detection import detection_rows, thresholds
 from demur.report.retrieval.differences import differences_by_place
-from demur.report.retrieval.folds import FOLD, mean_and_spread
+from demur.report.retrieval.folds import mean_and_spread, means_over_folds
 from demur.report.retrieval.places import (
+    DECISION,
+    DETECTION,
+    GATE,
     Place,
-    by_place,
     cell,
     others_of,
-    placed_figures,
+    pooled_places,
+    range_place,
     title,
     worded_warnings,
 )
 from demur.report.retrieval.rankings import ranking_keys
-from demur.report.retrieval.sentences import verdict
+from demur.report.retrieval.sentences import side_of_zero, verdict
 from demur.report.retrieval.shown import selections_of
 from demur.report.text import with_interval
-from demur.report.verdict import UNDECIDED
+from demur.results.study import RetrievalSystem
+from demur.results.table import Results
 from demur.text_table import table
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from demur.inference.estimates import Estimate
-    from demur.results.study import RetrievalSystem
-    from demur.results.table import Results
 
 _RULES = {"threshold": "by the gate's threshold", "selected_ids": "by the selection", "ranked_ids": "by the list"}
 _MOST_BREACHES = 5
@@ -77,38 +73,27 @@ def _system(results: Results, system: RetrievalSystem) -> Iterator[str]:
     yield f"  no evidence here, as a decision {_RULES[system.empty_decision_by]}"
     yield from table([(f"    {title(row.key)}", cell(results, row)) for row in places.get(DECISION, [])])
     if DETECTION in places:
-        yield from _detection(results, name, places)
+        yield from _detection(results, places)
     yield from _shown_ids(results, system)
     if study.folds:
         yield from _folds(results, name)
 
 
 def _ranking_rows(results: Results, system: str) -> Iterator[tuple[str, ...]]:
-    placed = placed_figures(results, system)
     for first in ranking_keys(results, "with_gold"):
         key = replace(first, system=system)
         keys = (key, replace(key, among="all"), replace(key, group=Group("criterion")))
-        place = placed[key.quantity].place if key.quantity in placed else ""
-        yield f"  {title(key)}", *(cell(results, results.get(one)) for one in keys), place
+        yield f"  {title(key)}", *(cell(results, results.get(one)) for one in keys), range_place(results, key)
 
 
-def _detection(results: Results, system: str, places: dict[Place, list[Estimate]]) -> Iterator[str]:
-    share, placed = results.retrieval.has_evidence_rate, placed_figures(results, system)
+def _detection(results: Results, places: dict[Place, list[Estimate]]) -> Iterator[str]:
+    share = results.retrieval.has_evidence_rate
     yield f"  no evidence here, from the probability ({share:.1%} of the queries have evidence)"
-    rows = [
-        (
-            f"    {title(row.key)}",
-            cell(results, row),
-            cell(results, results.get(replace(row.key, group=Group("criterion")))),
-            placed[row.key.quantity].place if row.key.quantity in placed else "",
-        )
-        for row in places[DETECTION]
-    ]
+    rows = [(f"    {name}", *cells) for name, *cells in detection_rows(results, places[DETECTION])]
     yield from table([("", "all", "mean over criteria", "against the reference ranges"), *rows])
-    for row in thresholds(places[DETECTION]):
-        at = Threshold.of(row)
-        line = at.threshold if row.threshold is None else f"probability {at.threshold} or more"
-        yield f"    at most {at.rate} false alarms: {line} (TPR {at.tpr}, FPR {at.fpr})"
+    for rate, threshold, tpr, fpr in thresholds(places[DETECTION]):
+        line = "no finite threshold" if threshold is None else f"probability {threshold} or more"
+        yield f"    at most {rate} false alarms: {line} (TPR {tpr}, FPR {fpr})"
     if GATE in places:
         numbers = (f"{title(row.key)} {cell(results, row)}" for row in places[GATE])
         yield f"    as a selective predictor: {', '.join(numbers)}"
@@ -131,26 +116,16 @@ def _shown_ids(results: Results, system: RetrievalSystem) -> Iterator[str]:
 
 def _folds(results: Results, system: str) -> Iterator[str]:
     yield f"  over {len(results.retrieval.folds)} folds, mean ± std (ddof 0)"
-    rows = [
-        (f"    {title(mean.key)}", place.words, mean_and_spread(mean))
-        for place, means in by_place(results.where(system=system, group=FOLD, minus=None)).items()
-        for mean in means
-    ]
+    means = means_over_folds(results, system)
+    rows = [(f"    {title(mean.key)}", place.words, mean_and_spread(mean)) for place, mean in means]
     yield from table([("", "over", "mean ± std"), *rows])
 
 
 def _differences(results: Results, system: str) -> Iterator[str]:
     yield f"{shown(system)} − {shown(results.study.baseline)}, on the same queries"
     rows = [
-        (f"  {title(row.key)}", place.pooled_words, with_interval(results, row), _side_of_zero(row))
+        (f"  {title(row.key)}", place.pooled_words, with_interval(results, row), side_of_zero(row))
         for place, differences in differences_by_place(results, system).items()
         for row in differences
     ]
     yield from table([("", "over", "difference", ""), *rows])
-
-
-def _side_of_zero(row: Estimate) -> str:
-    interval = row.recommended
-    if interval is None:
-        return ""
-    return UNDECIDED if interval.low <= 0 <= interval.high else "above" if interval.low > 0 else "below"

@@ -1,16 +1,15 @@
 """Paired differences of systems: each against the baseline, on the same queries and in the same draws."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from demur.drawing.forest import ForestPanel, forest
+from demur.inference.estimates import Estimate
 from demur.quantities import Measure
 from demur.report.differences import Difference
 from demur.report.names import Pair
 from demur.report.retrieval.places import (
+    Place,
     against_baseline,
     at_depth,
     by_place,
@@ -20,15 +19,11 @@ from demur.report.retrieval.places import (
     systems_of,
     title,
 )
-from demur.report.retrieval.sentences import decision_text
-from demur.report.sections import section
+from demur.report.retrieval.sentences import open_question
+from demur.report.sections import Content, section
 from demur.report.text import UNDEFINED, shown_interval
 from demur.report.verdict import decide
-
-if TYPE_CHECKING:
-    from demur.inference.estimates import Estimate
-    from demur.report.retrieval.places import Place
-    from demur.results.table import Results
+from demur.results.table import Results
 
 _MOST_IN_FULL = 2
 _IN_WORDS = (
@@ -41,33 +36,23 @@ class RetrievalDifference(Difference):
     """A difference of two systems; a draw in which both are equal counts half for each."""
 
     @property
+    def better(self) -> str:
+        """Which way the number is better; of a gate's curve, where it favours a system at all."""
+        quantity = Measure.of(self.estimate.key.quantity).quantity
+        return "neither" if quantity.of == "curve" and not quantity.comparable else quantity.better
+
+    @property
     def shares(self) -> tuple[str, str]:
         """How many of the replicates favour the baseline, and how many the other system."""
-        better = Measure.of(self.estimate.key.quantity).quantity.better
         above = (1 + self.estimate.above - self.estimate.below) / 2
-        if better == "neither" or math.isnan(above):
+        if self.better == "neither" or math.isnan(above):
             return UNDEFINED, UNDEFINED
-        baseline, other = (1 - above, above) if better == "higher" else (above, 1 - above)
+        baseline, other = (1 - above, above) if self.better == "higher" else (above, 1 - above)
         return f"{baseline:.1%}", f"{other:.1%}"
 
 
-@dataclass(frozen=True, slots=True)
-class Against:
-    """One system against the baseline: drawn at the depth of the verdict, and listed at all of them.
-
-    Of many systems the other depths are only counted: the file holds them, and the page stays small.
-    """
-
-    name: str
-    baseline: str
-    svg: str
-    drawn: tuple[tuple[str, Difference], ...]
-    others: tuple[tuple[str, Difference], ...]
-    more: int
-
-
 @section("differences", "Paired differences", task="retrieval", order=70)
-def system_differences(results: Results) -> list[Against] | None:
+def system_differences(results: Results) -> list[Content] | None:
     """Every system against the baseline, or nothing where there is one system."""
     systems = {system.system: system for system in systems_of(results)}
     base = systems.get(results.study.baseline or "")
@@ -81,37 +66,43 @@ def differences_by_place(results: Results, system: str) -> dict[Place, list[Esti
     return by_place(results.where(system=system, group=None, minus=against_baseline(results)))
 
 
-def _against(results: Results, pair: Pair) -> Against:
-    drawn: list[tuple[str, Difference]] = []
-    others: list[tuple[str, Difference]] = []
-    panels: dict[str, ForestPanel] = {}
-    for place, estimates in differences_by_place(results, pair.other.system).items():
-        for estimate in estimates:
-            better = Measure.of(estimate.key.quantity).quantity.better
-            row = _difference(results, pair, f"{place} {better}", estimate)
-            if better == "neither" or not at_depth(estimate.key, primary_depth(results)):
-                others.append((place.title, row))
-                continue
-            drawn.append((place.title, row))
-            names = [short(system.name) for system in (pair.baseline, pair.other)]
-            first, second = names if better == "higher" else names[::-1]
-            panel = ForestPanel(short(place.title), (f"← {first} is better", f"{second} is better →"))
-            panels.setdefault(row.panel, panel)
-    filled = [replace(panel, rows=[row.drawn for _, row in drawn if row.panel == key]) for key, panel in panels.items()]
-    listed = others if len(others_of(results)) <= _MOST_IN_FULL else []
-    svg = forest(filled, _IN_WORDS).svg
-    return Against(pair.other.name, pair.baseline.name, svg, tuple(drawn), tuple(listed), len(others) - len(listed))
+def _against(results: Results, pair: Pair) -> Content:
+    """One system against the baseline: drawn at the depth of the verdict, and listed at all of them.
+
+    Of many systems the other depths are only counted: the file holds them, and the page stays small.
+    """
+    places = differences_by_place(results, pair.other.system)
+    rows = [(place, _difference(results, pair, place, row)) for place, members in places.items() for row in members]
+    depth, panels = primary_depth(results), dict[str, ForestPanel]()
+    drawn, others = list[tuple[str, Difference]](), list[tuple[str, Difference]]()
+    for place, row in rows:
+        listed = drawn if row.panel and at_depth(row.estimate.key, depth) else others
+        listed.append((place.title, row))
+        if listed is drawn:
+            shown = [*panels.setdefault(row.panel, _panel(pair, place, row)).rows, row.drawn]
+            panels[row.panel] = replace(panels[row.panel], rows=shown)
+    kept = others if len(others_of(results)) <= _MOST_IN_FULL else []
+    names = {"name": pair.other.name, "baseline": pair.baseline.name}
+    svg = forest([*panels.values()], _IN_WORDS).svg
+    return {**names, "svg": svg, "drawn": drawn, "others": kept, "more": len(others) - len(kept)}
 
 
-def _difference(results: Results, pair: Pair, panel: str, estimate: Estimate) -> Difference:
+def _panel(pair: Pair, place: Place, row: RetrievalDifference) -> ForestPanel:
+    names = [short(system.name) for system in (pair.baseline, pair.other)]
+    first, second = names if row.better == "higher" else names[::-1]
+    return ForestPanel(short(place.title), (f"← {first} is better", f"{second} is better →"))
+
+
+def _difference(results: Results, pair: Pair, place: Place, estimate: Estimate) -> RetrievalDifference:
     decision = decide(results, estimate.key)
     winner = decision.winner
-    return RetrievalDifference(
-        panel=panel,
+    row = RetrievalDifference(
+        panel="",
         name=title(estimate.key),
         estimate=estimate,
         interval=shown_interval(results, estimate),
         decision=decision,
-        says=decision_text(results, decision) if winner is None else f"{pair.named(winner).name} is better",
+        says=open_question(results, estimate.key) if winner is None else f"{pair.named(winner).name} is better",
         pair=pair,
     )
+    return row if row.better == "neither" else replace(row, panel=f"{place} {row.better}")

@@ -1,46 +1,28 @@
 """Retrieval at a glance: the verdict with its cards, and which queries were counted."""
 
-from __future__ import annotations
-
 import math
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from demur.inference.key import Key
 from demur.report.cards import Card, CardNumber
-from demur.report.names import isolated
-from demur.report.retrieval.places import against_baseline, others_of, primary, systems_of, title
-from demur.report.retrieval.sentences import decision_text, verdict
-from demur.report.sections import section
+from demur.report.names import NamedSystem, isolated
+from demur.report.retrieval.places import others_of, primary, systems_of, title
+from demur.report.retrieval.sentences import open_question, primary_difference, verdict
+from demur.report.sections import Content, section
 from demur.report.text import UNDEFINED, four, interval_text, level_of, shown_interval
 from demur.report.verdict import decide
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from demur.report.names import NamedSystem
-    from demur.report.verdict import Verdict
-    from demur.results.study import RetrievalSystem
-    from demur.results.table import Results
+from demur.results.study import RetrievalSystem
+from demur.results.table import Results
 
 _MOST_SYSTEMS = 4
 
 
-@dataclass(frozen=True, slots=True)
-class RetrievalOverview:
-    """What the results say, and the numbers that rests on."""
-
-    verdict: Verdict
-    primary: str
-    cards: tuple[Card, ...]
-    not_on_cards: int
-
-
 @section("verdict", "Verdict", task="retrieval", order=10)
-def retrieval_overview(results: Results) -> RetrievalOverview:
+def retrieval_overview(results: Results) -> Content:
     """The verdict on the rankings where there is evidence."""
     more = max(len(results.systems) - _MOST_SYSTEMS, 0)
-    return RetrievalOverview(verdict(results, isolated), title(primary(results, "")), (*_cards(results),), more)
+    words, number = verdict(results, isolated), title(primary(results, ""))
+    return {"verdict": words, "primary": number, "cards": [*_cards(results)], "not_on_cards": more}
 
 
 def _cards(results: Results) -> Iterator[Card]:
@@ -58,12 +40,12 @@ def _cards(results: Results) -> Iterator[Card]:
 
 
 def _difference(results: Results, system: str) -> Card:
-    key = replace(primary(results, system), minus=against_baseline(results))
-    estimate, decision = results.get(key), decide(results, key)
+    key = primary_difference(results, system)
+    estimate, winner = results.get(key), decide(results, key).winner
     number = CardNumber(None, UNDEFINED, UNDEFINED)
     if estimate is not None:
         number = CardNumber(None, four(estimate.value), interval_text(shown_interval(results, estimate)))
-    note = f"{isolated(decision.winner)} is better" if decision.winner is not None else decision_text(results, decision)
+    note = open_question(results, key) if winner is None else f"{isolated(winner)} is better"
     return Card(f"Difference in {title(key)}", (number,), note)
 
 
@@ -75,17 +57,7 @@ def _number(results: Results, system: NamedSystem, key: Key) -> CardNumber:
     return CardNumber(system, four(estimate.value), interval_text(interval) if interval else "")
 
 
-@dataclass(frozen=True, slots=True)
-class QueriesCounted:
-    """Which share of the queries has gold, and what each system returned."""
-
-    share: str
-    lists: tuple[tuple[NamedSystem, RetrievalSystem], ...]
-
-
 @section("counted", "Who was counted", task="retrieval", order=20)
-def queries_counted(results: Results) -> QueriesCounted:
-    """Which queries were counted."""
-    study = results.retrieval
-    share = f"{100 * study.with_gold / max(study.queries, 1):.2f}"
-    return QueriesCounted(share, (*zip(systems_of(results), study.systems, strict=True),))
+def lists_returned(results: Results) -> list[tuple[NamedSystem, RetrievalSystem]]:
+    """What each system returned for the queries that were counted."""
+    return [*zip(systems_of(results), results.retrieval.systems, strict=True)]

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from demur.errors import shown
+from demur.inference.estimates import Estimate
 from demur.inference.key import Key, Minus
+from demur.inference.warnings import ResultWarning
 from demur.quantities import Measure
 from demur.report.names import NamedSystem, isolated
 from demur.report.text import UNDEFINED, with_interval
+from demur.results.table import Results
 from demur.strict_model import WordedWarning
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from demur.inference.estimates import Estimate
-    from demur.inference.warnings import ResultWarning
-    from demur.results.study import PlacedFigure
-    from demur.results.table import Results
 
 _USUAL_DEPTH = 10
 _LONGEST_LABEL = 24
@@ -74,6 +69,14 @@ def by_place(rows: Iterable[Estimate]) -> dict[Place, list[Estimate]]:
     return {place: members for listed in places.values() for place, members in listed.items()}
 
 
+DETECTION, GATE, DECISION = Place("forecasts", "all"), Place("curve", "all"), Place("decision", "all")
+
+
+def pooled_places(results: Results, system: str) -> dict[Place, list[Estimate]]:
+    """The numbers of a system over all criteria and folds, place by place."""
+    return by_place(results.where(system=system, group=None, minus=None))
+
+
 def systems_of(results: Results) -> tuple[NamedSystem, ...]:
     """Every system; the baseline is drawn as left, the others as right."""
     first = results.study.baseline or results.systems[0]
@@ -94,7 +97,7 @@ def others_of(results: Results) -> tuple[str, ...]:
 
 def against_baseline(results: Results) -> Minus:
     """What every difference subtracts."""
-    return Minus("system", results.study.baseline)
+    return Minus("system", results.study.baseline or "")
 
 
 def primary_depth(results: Results) -> int:
@@ -125,9 +128,12 @@ def cell(results: Results, estimate: Estimate | None) -> str:
     return UNDEFINED if missing or estimate is None else with_interval(results, estimate)
 
 
-def placed_figures(results: Results, system: str) -> dict[str, PlacedFigure]:
-    """The numbers of a system that fall somewhere among the reference ranges."""
-    return {figure.metric: figure for figure in results.retrieval.reference_ranges if figure.system == system}
+def range_place(results: Results, key: Key) -> str:
+    """Where a number falls among the reference ranges: those of queries with gold, and of probabilities."""
+    if key.among == "all" and not key.confidence:
+        return ""
+    figures = results.retrieval.reference_ranges
+    return next((one.place for one in figures if (one.system, one.metric) == (key.system, key.quantity)), "")
 
 
 def short(name: str) -> str:
@@ -149,7 +155,7 @@ def _about(warning: ResultWarning) -> str:
     if about.system is None:
         return "posts" if subject == "clusters" else subject
     gate = "gate " if subject in ("clusters", "confidence") else ""
-    return f"{about.system} {gate}{subject}".strip()
+    return f"{about.system} {gate}{'folds' if 'folds' in warning.parameters else subject}".strip()
 
 
 def chance_numbers(results: Results, system: str, *families: str) -> tuple[str, ...]:

@@ -1,49 +1,32 @@
 """Rankings compared: every ranking number of every system, over the queries with gold and over all of them."""
 
-from __future__ import annotations
-
 import math
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
 from demur.drawing.forest import DotGroup, IntervalRow, dot_plot
-from demur.inference.key import Group
+from demur.inference.key import Group, Key
 from demur.quantities import Measure
-from demur.report.retrieval.places import at_depth, cell, placed_figures, primary_depth, short, systems_of, title
-from demur.report.sections import section
-
-if TYPE_CHECKING:
-    from demur.inference.estimates import Estimate
-    from demur.inference.key import Key
-    from demur.report.names import NamedSystem
-    from demur.results.study import PlacedFigure
-    from demur.results.table import Results
+from demur.report.names import NamedSystem
+from demur.report.retrieval.places import (
+    Place,
+    at_depth,
+    cell,
+    pooled_places,
+    primary_depth,
+    range_place,
+    short,
+    systems_of,
+    title,
+)
+from demur.report.sections import Content, section
+from demur.results.study import PlacedFigure
+from demur.results.table import Results
 
 _NAMES = {"with_gold": "with gold", "all": "all"}
 
 
-@dataclass(frozen=True, slots=True)
-class RankingRow:
-    """One number: of each system pooled, averaged over criteria, and where it falls among the reference ranges."""
-
-    title: str
-    cells: tuple[tuple[str, str, str], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Population:
-    """The numbers over some of the queries, drawn and listed."""
-
-    key: str
-    name: str
-    queries: int
-    svg: str
-    ranges: tuple[str, ...]
-    rows: tuple[RankingRow, ...]
-
-
 @section("rankings", "Rankings", task="retrieval", order=30)
-def rankings_compared(results: Results) -> list[Population]:
+def rankings_compared(results: Results) -> list[Content]:
     """Both populations; the reference ranges are about the queries with gold."""
     study = results.retrieval
     return [_population(results, "with_gold", study.with_gold), _population(results, "all", study.queries)]
@@ -51,40 +34,33 @@ def rankings_compared(results: Results) -> list[Population]:
 
 def ranking_keys(results: Results, among: str) -> list[Key]:
     """Every ranking number of the first system, pooled."""
-    rows = results.where(system=results.systems[0], among=among, group=None, minus=None)
-    return [row.key for row in rows if Measure.of(row.key.quantity).quantity.of == "ranking"]
+    return [row.key for row in pooled_places(results, results.systems[0]).get(Place("ranking", among), [])]
 
 
-def _population(results: Results, among: str, queries: int) -> Population:
+def _population(results: Results, among: str, queries: int) -> Content:
+    """The numbers over some of the queries, drawn and listed."""
     keys, systems = ranking_keys(results, among), systems_of(results)
-    judged = systems if among == "with_gold" else ()
-    placed = {system.system: placed_figures(results, system.system) for system in judged}
-    names = {key.quantity for key in keys}
-    ranges = {name: figure for figures in placed.values() for name, figure in figures.items() if name in names}
+    figures = results.retrieval.reference_ranges if among == "with_gold" else ()
+    ranges = {figure.metric: figure for figure in figures if figure.metric in {key.quantity for key in keys}}
     groups = [
-        DotGroup(title(key), [_row(results, system, key) for system in systems], _ranges(ranges.get(key.quantity)))
+        DotGroup(title(key), [_dot(results, system, key) for system in systems], _ranges(ranges.get(key.quantity)))
         for key in keys
         if at_depth(key, primary_depth(results))
     ]
     words = f"Ranking numbers of every system over the queries ({_NAMES[among]}), with intervals"
-    return Population(
-        key=among,
-        name=_NAMES[among],
-        queries=queries,
-        svg=dot_plot(groups, f"{words}; the table holds them all.").svg,
-        ranges=tuple(map(_range_in_words, ranges.values())),
-        rows=tuple(
-            RankingRow(title(key), tuple(_cells(results, system.system, key, placed) for system in systems))
-            for key in keys
-        ),
-    )
+    return {
+        "key": among,
+        "name": _NAMES[among],
+        "queries": queries,
+        "svg": dot_plot(groups, f"{words}; the table holds them all.").svg,
+        "ranges": [_range_in_words(figure) for figure in ranges.values()],
+        "rows": [(title(key), [_cells(results, replace(key, system=one.system)) for one in systems]) for key in keys],
+    }
 
 
-def _cells(results: Results, system: str, key: Key, placed: dict[str, dict[str, PlacedFigure]]) -> tuple[str, str, str]:
-    own = replace(key, system=system)
-    figure = placed.get(system, {}).get(key.quantity)
-    over_criteria = results.get(replace(own, group=Group("criterion")))
-    return cell(results, results.get(own)), cell(results, over_criteria), figure.place if figure else ""
+def _cells(results: Results, key: Key) -> tuple[str, str, str]:
+    over_criteria = results.get(replace(key, group=Group("criterion")))
+    return cell(results, results.get(key)), cell(results, over_criteria), range_place(results, key)
 
 
 def _ranges(figure: PlacedFigure | None) -> dict[str, tuple[float, float]]:
@@ -96,10 +72,9 @@ def _range_in_words(figure: PlacedFigure) -> str:
     return f"{Measure.of(figure.metric).title}: a baseline reaches {baseline}, a good system {good}"
 
 
-def _row(results: Results, system: NamedSystem, key: Key) -> IntervalRow:
-    estimate: Estimate | None = results.get(replace(key, system=system.system))
+def _dot(results: Results, system: NamedSystem, key: Key) -> IntervalRow:
+    estimate, name = results.get(replace(key, system=system.system)), short(system.name)
     if estimate is None or math.isnan(estimate.value):
-        return IntervalRow(short(system.name), system.style, None, None, estimate.undefined if estimate else "")
+        return IntervalRow(name, system.style, None, None, estimate.undefined if estimate else "")
     ends = estimate.recommended
-    interval = None if ends is None else (ends.low, ends.high)
-    return IntervalRow(short(system.name), system.style, estimate.value, interval)
+    return IntervalRow(name, system.style, estimate.value, None if ends is None else (ends.low, ends.high))

@@ -1,28 +1,21 @@
 """The verdict on rankings, in words. Nothing is called better that no interval shows."""
 
-from __future__ import annotations
-
 import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from demur.errors import shown
+from demur.inference.estimates import Estimate
 from demur.inference.key import Key
 from demur.inference.warnings import FEW_INFORMATIVE
 from demur.report.retrieval.places import against_baseline, chance_numbers, others_of, primary, title
 from demur.report.text import with_interval
 from demur.report.verdict import UNDECIDED, Verdict, decide, why_nothing_decides
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from demur.report.verdict import Decision
-    from demur.results.table import Results
+from demur.results.table import Results
 
 _MOST_SENTENCES = 3
 _BEAR_ON_THE_VERDICT = (
-    *("one_cluster", "few_clusters", "unequal_clusters", "few_resamples", "many_comparisons"),
-    *("single_class", "single_class_criteria", "single_class_folds"),
+    *("one_cluster", "few_clusters", "unequal_clusters", "few_resamples", "many_comparisons", "single_class"),
     *("abstained", "criterion_without_gold", "selected_not_ranked", "selection_bounds", "unjudged_topics"),
     "post_in_several_folds",
 )
@@ -33,9 +26,23 @@ def verdict(results: Results, named: Callable[[str], str] = shown) -> Verdict:
     return _Speaker(results, named).verdict
 
 
-def decision_text(results: Results, decision: Decision) -> str:
-    """Why a difference speaks for no system."""
-    return decision.reason or why_nothing_decides(results) or "there is no interval"
+def open_question(results: Results, key: Key) -> str:
+    """Why a difference speaks for no system; of a number that is no better either way, on which side of 0 it is."""
+    reason = decide(results, key).reason or why_nothing_decides(results)
+    return reason or side_of_zero(results.get(key)) or "there is no interval"
+
+
+def side_of_zero(difference: Estimate | None) -> str:
+    """Where the interval of a difference is, if there is one."""
+    interval = None if difference is None else difference.recommended
+    if interval is None:
+        return ""
+    return UNDECIDED if interval.low <= 0 <= interval.high else "above" if interval.low > 0 else "below"
+
+
+def primary_difference(results: Results, system: str) -> Key:
+    """The difference from the baseline that the verdict rests on."""
+    return replace(primary(results, system), minus=against_baseline(results))
 
 
 @dataclass(frozen=True)
@@ -45,104 +52,80 @@ class _Speaker:
 
     @property
     def verdict(self) -> Verdict:
-        silent = [f"{name} returned nothing for any query: every ranking number of it is 0." for name in self._silent]
-        return Verdict(self._headline, (*self._sentences(),), (*silent,), (*self._warnings(),))
-
-    @property
-    def _silent(self) -> list[str]:
         study = self.results.retrieval
-        return [self.named(system.name) for system in study.systems if system.abstained == study.queries]
+        silent = [self.named(system.name) for system in study.systems if system.abstained == study.queries]
+        failures = tuple(f"{name} returned nothing for any query: every ranking number of it is 0." for name in silent)
+        judged = bool(study.with_gold) and len(silent) < len(study.systems)
+        return Verdict(self._headline(judged), (*self._sentences(judged),), failures, (*self._warnings(),))
 
-    @property
-    def _base(self) -> str:
-        return self.results.study.baseline or ""
-
-    def _difference_key(self, system: str) -> Key:
-        return replace(primary(self.results, system), minus=against_baseline(self.results))
-
-    @property
-    def _title(self) -> str:
-        return title(primary(self.results, ""))
-
-    def _reached(self, system: str) -> str:
-        return self._number(primary(self.results, system))
-
-    def _number(self, key: Key) -> str:
+    def _reached(self, key: Key) -> str:
         estimate = self.results.get(key)
         return "undefined" if estimate is None else with_interval(self.results, estimate)
 
-    @property
-    def _headline(self) -> str:
+    def _headline(self, judged: bool) -> str:  # noqa: FBT001
         names = [self.named(name) for name in self.results.systems]
         if not self.results.retrieval.with_gold:
             return "No query has gold: there is nothing to find, and no ranking to judge."
-        if len(self._silent) == len(names):
+        if not judged:
             nothing = f"{names[0]} returned nothing" if len(names) == 1 else "No system returned anything"
             return f"{nothing}: there is nothing to judge."
         if len(names) == 1:
-            reached = self._reached(self.results.systems[0])
-            return f"{names[0]} reaches an {self._title} of {reached} where there is evidence."
+            key = primary(self.results, self.results.systems[0])
+            return f"{names[0]} reaches an {title(key)} of {self._reached(key)} where there is evidence."
         reason = why_nothing_decides(self.results)
-        return f"No conclusion: {reason}." if reason else self._compared
+        return f"No conclusion: {reason}." if reason else self._comparison()
 
-    @property
-    def _compared(self) -> str:
-        base = self.named(self._base)
-        winners = {name: decide(self.results, self._difference_key(name)).winner for name in others_of(self.results)}
+    def _comparison(self) -> str:
+        base, others = self.named(self.results.study.baseline or ""), others_of(self.results)
+        winners = {name: decide(self.results, primary_difference(self.results, name)).winner for name in others}
         above = [self.named(name) for name, winner in winners.items() if winner == name]
-        below = [self.named(name) for name, winner in winners.items() if winner == self._base]
-        one_pair = len(winners) == 1
+        below = [self.named(name) for name, winner in winners.items() if winner not in (name, None)]
         if not (above or below):
-            whom = "Neither system" if one_pair else "No system"
-            return f"{whom} is shown to rank the evidence better{'' if one_pair else f' or worse than {base}'}."
+            whom, or_worse = ("Neither", "") if len(others) == 1 else ("No", f" or worse than {base}")
+            return f"{whom} system is shown to rank the evidence better{or_worse}."
         few = self.results.retrieval.posts < FEW_INFORMATIVE
-        if one_pair:
+        if len(others) == 1:
             winner, loser = (above[0], base) if above else (base, below[0])
             if few:
                 return f"{winner} looks better at ranking the evidence, but too few posts stand behind that."
             return f"{winner} ranks the evidence better than {loser}."
-        open_ones = [self.named(name) for name, winner in winners.items() if winner is None]
-        groups = {f"better than {base}": above, f"worse than {base}": below, "not shown to differ": open_ones}
+        undecided = [self.named(name) for name, winner in winners.items() if winner is None]
+        groups = {f"better than {base}": above, f"worse than {base}": below, "not shown to differ": undecided}
         text = "; ".join(f"{what}: {', '.join(names)}" for what, names in groups.items() if names)
         return f"Ranking of the evidence, {text}{'; too few posts stand behind that' if few else ''}."
 
-    def _sentences(self) -> Iterator[str]:
+    def _sentences(self, judged: bool) -> Iterator[str]:  # noqa: FBT001
         study = self.results.retrieval
         share = study.with_gold / max(study.queries, 1)
         yield f"Of {study.queries} queries {study.with_gold} ({share:.1%}) have evidence to find."
-        if study.with_gold and len(self._silent) < len(self.results.systems):
-            yield from self._differences()
+        if judged and study.baseline is not None:
+            key, others = primary(self.results, study.baseline), others_of(self.results)
+            reached = f"{self.named(study.baseline)} reaches an {title(key)} of {self._reached(key)}"
+            first, *rest = map(self._difference, others[:_MOST_SENTENCES])
+            yield from (f"Where there is evidence {reached} and {first}", *rest)
+            if len(others) > _MOST_SENTENCES:
+                yield f"{len(others) - _MOST_SENTENCES} more systems are compared in the same way."
         yield from self._detection()
 
-    def _differences(self) -> Iterator[str]:
-        """What each system reaches, and how far it is from the baseline on the same queries."""
-        others = others_of(self.results)
-        if not others:
-            return
-        reached = f"{self.named(self._base)} reaches an {self._title} of {self._reached(self._base)}"
-        first, *rest = map(self._difference, others[:_MOST_SENTENCES])
-        yield f"Where there is evidence {reached} and {first}"
-        yield from rest
-        if len(others) > _MOST_SENTENCES:
-            yield f"{len(others) - _MOST_SENTENCES} more systems are compared in the same way."
-
     def _difference(self, system: str) -> str:
-        key = self._difference_key(system)
+        key = primary_difference(self.results, system)
         decision = decide(self.results, key)
         if decision.winner is not None:
             end = f": {self.named(decision.winner)} is better"
         elif decision.reason == UNDECIDED:
             end = "; the interval includes 0, so neither is shown to be better"
         else:
-            end = f" ({decision_text(self.results, decision)})"
-        return f"{self.named(system)} {self._reached(system)}, a paired difference of {self._number(key)}{end}."
+            end = f" ({open_question(self.results, key)})"
+        reached = self._reached(primary(self.results, system))
+        return f"{self.named(system)} {reached}, a paired difference of {self._reached(key)}{end}."
 
     def _detection(self) -> Iterator[str]:
         """How well probabilities tell where there is evidence: once where all systems share them."""
-        pooled = {"quantity": "auroc", "group": None, "minus": None}
-        rows = [row for row in self.results.where(**pooled) if not math.isnan(row.value)]
+        pooled = self.results.where(quantity="auroc", group=None, minus=None)
+        rows = [row for row in pooled if not math.isnan(row.value)]
         if any(row.by_convention for row in rows):
-            yield "All queries have evidence, or none has: there is nothing to detect, and AUROC and rates are conventions."
+            nothing = "there is nothing to detect, and AUROC and rates are conventions"
+            yield f"All queries have evidence, or none has: {nothing}."
             return
         different = {chance_numbers(self.results, row.key.system, "forecasts") for row in rows}
         shared = len(rows) == len(self.results.systems) and len(different) == 1
@@ -155,6 +138,8 @@ class _Speaker:
         """Each kind of warning that bears on the verdict, once; one about a system, with its name."""
         first = {warning.code: warning for warning in reversed(self.results.warnings)}
         for warning in (first[code] for code in _BEAR_ON_THE_VERDICT if code in first):
-            message, about = warning.message(self.results.study.noun), warning.about
-            named = about.system is not None and about.confidence is None
-            yield f"{self.named(about.system or '')}: {message}." if named else f"{message[:1].upper()}{message[1:]}."
+            message, system = warning.message(self.results.study.noun), warning.about.system
+            if system is None or warning.about.confidence is not None:
+                yield f"{message[:1].upper()}{message[1:]}."
+            else:
+                yield f"{self.named(system)}: {message}."

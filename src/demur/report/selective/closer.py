@@ -1,73 +1,41 @@
 """Closer: the numbers item by item, and the cases to look at, by their names alone."""
 
-from __future__ import annotations
-
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from demur.inference.key import Group, Key
-from demur.report.names import systems_of
-from demur.report.sections import section
+from demur.report.names import NamedSystem, systems_of
+from demur.report.sections import Content, section
 from demur.report.shading import FEW, ShadedCell, shade
 from demur.report.text import UNDEFINED
+from demur.results.parts import Case
 from demur.results.record import MOST_CASES
+from demur.results.table import Results
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from demur.report.names import NamedSystem
-    from demur.results.parts import Case
-    from demur.results.table import Results
-
-    Numbers = dict[str, float]
-
+Numbers = dict[str, float]
 _MOST_NAMES = 200
-_NUMBERS = ("units", "answered", "cmax", "risk", "bias")
-
-
 _NOTHING = ShadedCell(UNDEFINED, "few")
 
 
-@dataclass(frozen=True, slots=True)
-class ItemRow:
-    """One item: of each system how often it is answered, how wrong, which way, and out of how many."""
-
-    name: str
-    cells: tuple[tuple[ShadedCell, ShadedCell, ShadedCell, str], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ByItem:
-    """Every item, and below how many answers a number is greyed."""
-
-    rows: tuple[ItemRow, ...]
-    few: int = FEW
-
-
 @section("items", "By item", task="selective", order=70)
-def by_item(results: Results) -> ByItem:
-    """Every item; which confidence ranks the answers makes no difference here."""
-    groups = [row.key.group for row in results.where(quantity="units", minus=None)]
-    items = [*dict.fromkeys(group.level for group in groups if group and group.name == "item" and group.level)]
-    table = {(item, system): _numbers(results, system, item) for item in items for system in results.systems}
-    most = {name: _largest(numbers[name] for numbers in table.values() if numbers) for name in ("risk", "bias")}
-    return ByItem(
-        tuple(ItemRow(item, tuple(_cells(table[item, system], most) for system in results.systems)) for item in items)
-    )
-
-
-def _numbers(results: Results, system: str, item: str) -> Numbers:
-    rows = {name: results.get(Key(system, name, group=Group("item", item))) for name in _NUMBERS}
-    return {name: row.value for name, row in rows.items() if row is not None}
+def by_item(results: Results) -> Content:
+    """Every item, whatever the confidence: how often it is answered, how wrong, which way, and out of how many."""
+    table: dict[tuple[str, str], Numbers] = {}
+    for row in results:
+        if row.key.group is not None and row.key.group.name == "item" and row.key.group.level is not None:
+            table.setdefault((row.key.group.level, row.key.system), {})[row.key.quantity] = row.value
+    items = dict.fromkeys(item for item, _ in table)
+    most = {name: _largest(numbers[name] for numbers in table.values()) for name in ("risk", "bias")}
+    cells = {item: [_cells(table.get((item, system)), most) for system in results.systems] for item in items}
+    return {"cells": cells, "few": FEW}
 
 
 def _largest(values: Iterable[float]) -> float:
     return max((abs(value) for value in values if not math.isnan(value)), default=0.0) or 1.0
 
 
-def _cells(numbers: Numbers, most: Numbers) -> tuple[ShadedCell, ShadedCell, ShadedCell, str]:
-    if not numbers:
+def _cells(numbers: Numbers | None, most: Numbers) -> tuple[ShadedCell, ShadedCell, ShadedCell, str]:
+    if numbers is None:
         return (ShadedCell(UNDEFINED, ""),) * 3 + (UNDEFINED,)
     few = numbers["answered"] < FEW
     share, risk, bias = numbers["cmax"], numbers["risk"], numbers["bias"]
@@ -96,32 +64,19 @@ class ListedCases:
     cut: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Cases:
-    """Whom to look at."""
-
-    failed: tuple[int | str, ...]
-    more_failed: int
-    failed_of: str
-    confident_errors: tuple[tuple[ListedCases, ...], ...]
-    needless: tuple[ListedCases, ...] | None
-
-
 @section("cases", "Cases", task="selective", order=80)
-def cases(results: Results) -> Cases:
-    """The cases of the results, the first of each list."""
+def cases(results: Results) -> Content:
+    """Whom to look at: the first of each list."""
     study, systems = results.selective, systems_of(results)
     declined = [(systems[index], system.needless_abstentions) for index, system in enumerate(study.systems)]
-    needless = tuple(
-        ListedCases(system, cases.first, cases.count - len(cases.first)) for system, cases in declined if cases
-    )
-    return Cases(
-        failed=study.failed[:_MOST_NAMES],
-        more_failed=max(len(study.failed) - _MOST_NAMES, 0),
-        failed_of=_failed_of(results),
-        confident_errors=tuple(_errors(results, name) for name in study.confidences),
-        needless=needless or None,
-    )
+    needless = [ListedCases(system, cases.first, cases.count - len(cases.first)) for system, cases in declined if cases]
+    return {
+        "failed": study.failed[:_MOST_NAMES],
+        "more_failed": max(len(study.failed) - _MOST_NAMES, 0),
+        "failed_of": _failed_of(results),
+        "confident_errors": [_errors(results, name) for name in study.confidences],
+        "needless": needless or None,
+    }
 
 
 def _failed_of(results: Results) -> str:
@@ -136,7 +91,7 @@ def _failed_of(results: Results) -> str:
     return text if left_out <= 0 else f"{text} {left_out} more are in one run alone, and left out of the comparison."
 
 
-def _errors(results: Results, confidence: str) -> tuple[ListedCases, ...]:
-    found = {(one.system, one.confidence): one.cases for one in results.selective.confident_errors}
-    listed = [(system, found.get((system.system, confidence), ())) for system in systems_of(results)]
-    return tuple(ListedCases(system, cases, cut=len(cases) == MOST_CASES) for system, cases in listed)
+def _errors(results: Results, confidence: str) -> list[ListedCases]:
+    errors = {(each.system, each.confidence): each.cases for each in results.selective.confident_errors}
+    listed = [(system, errors.get((system.system, confidence), ())) for system in systems_of(results)]
+    return [ListedCases(system, cases, cut=len(cases) == MOST_CASES) for system, cases in listed]

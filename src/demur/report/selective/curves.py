@@ -1,40 +1,20 @@
 """Curves: the risk–coverage charts of every confidence, and tables of those with few operating points."""
 
-from __future__ import annotations
+from collections.abc import Iterator, Mapping
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-from demur.drawing.risk_coverage import MOST_MARKERS, risk_coverage
+from demur.drawing.risk_coverage import MOST_MARKERS, Kind, risk_coverage
 from demur.report.names import systems_of
-from demur.report.sections import section
+from demur.report.sections import Content, section
 from demur.report.text import threshold_at
+from demur.results.parts import Points
 from demur.results.pictures import risk_curve
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from demur.drawing.risk_coverage import Kind
-    from demur.report.names import NamedSystem
-    from demur.results.parts import Points
-    from demur.results.table import Results
+from demur.results.table import Results
 
 KINDS: tuple[Kind, ...] = ("selective", "generalized")
 
 
-@dataclass(frozen=True, slots=True)
-class ConfidenceCurves:
-    """One confidence: its pictures by kind of risk, how many operating points there are, and tables of those that are few."""
-
-    pictures: Mapping[Kind, str]
-    points: tuple[tuple[NamedSystem, int], ...]
-    tables: tuple[tuple[NamedSystem, list[tuple[str, ...]]], ...]
-    has_bands: bool
-    has_oracle: bool
-
-
 @section("curves", "Risk and coverage", task="selective", order=30)
-def curves(results: Results) -> list[ConfidenceCurves]:
+def curves(results: Results) -> list[Content]:
     """The pictures of every confidence, all of a kind on one scale."""
     systems, confidences = systems_of(results), results.selective.confidences
     drawn = {
@@ -53,19 +33,18 @@ def curves(results: Results) -> list[ConfidenceCurves]:
     ]
 
 
-def _curves(results: Results, confidence: str, pictures: Mapping[Kind, str]) -> ConfidenceCurves:
+def _curves(results: Results, confidence: str, pictures: Mapping[Kind, str]) -> Content:
+    """The pictures, how many operating points each system has, and tables of those that are few."""
     records = {each: results.curves[each.system, confidence] for each in systems_of(results)}
-    return ConfidenceCurves(
-        pictures=pictures,
-        points=tuple((system, len(record.curve.coverage)) for system, record in records.items()),
-        tables=tuple(
-            (system, [*_rows(record.curve, results.selective.units)])
-            for system, record in records.items()
-            if 0 < len(record.curve.coverage) <= MOST_MARKERS
-        ),
-        has_bands=any(record.bands is not None for record in records.values()),
-        has_oracle=any(record.reference is not None for record in records.values()),
-    )
+    points = {system: len(record.curve.coverage) for system, record in records.items()}
+    few = [system for system, count in points.items() if 0 < count <= MOST_MARKERS]
+    return {
+        "pictures": pictures,
+        "points": points,
+        "tables": {system: [*_rows(records[system].curve, results.selective.units)] for system in few},
+        "has_bands": any(record.bands is not None for record in records.values()),
+        "has_oracle": any(record.reference is not None for record in records.values()),
+    }
 
 
 def _rows(curve: Points, units: int) -> Iterator[tuple[str, ...]]:

@@ -1,34 +1,26 @@
-"""Operating points: what each system does at a coverage, a risk or a threshold one chooses, all of it decided beforehand.
+"""Operating points: what each system does at a coverage, a risk or a threshold, all of it decided beforehand.
 
 The page only shows: at each stop of its slider, which operating point each system takes has been found here, among all
 points of the results.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from demur.coverage import Coverage
 from demur.drawing.thinning import spread
+from demur.inference.estimates import Estimate
 from demur.inference.key import Key
 from demur.intervals import Interval
 from demur.report.names import systems_of
-from demur.report.sections import section
+from demur.report.sections import Content, section
 from demur.report.text import interval_text, level_of, shown_interval, threshold_at, usable_threshold
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from demur.results.parts import CurveRecord
-    from demur.results.table import Results
-
-    Json = dict[str, Any]
+from demur.results.parts import CurveRecord
+from demur.results.table import Results
+from demur.types import Flags
 
 _MOST_STOPS = 60
 _PERCENTS = 100
@@ -44,56 +36,40 @@ class Stop:
     intervals: tuple[Interval | None, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class GridRow:
-    """A coverage asked for: what each system reaches, its risk there and the interval; None beyond its Cmax."""
-
-    coverage: str
-    cells: tuple[tuple[str, str, str] | None, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Operating:
-    """What the section shows beside the slider: the coverages asked for, and which intervals the points have."""
-
-    grids: tuple[tuple[GridRow, ...], ...]
-    grid_interval: str
-    answered: bool
-    interval: str | None
-    note: str
-
-
 @section("operating", "Operating point", task="selective", order=40)
-def operating(results: Results) -> Operating:
+def operating(results: Results) -> Content:
     """The intervals of the column are of one level and one source: those along the curve, or those at the grid."""
     level, resampled = level_of(results), results.study.bootstrap is not None
     bands = next((record.bands for record in results.curves.values() if record.bands), None)
     along = None if bands is None else f"{100 * bands.level:.4g} % interval"
-    note = ""
-    if along is not None and along != level:
-        note = f"Along the curve only the {along} is stored; the {level} is in the table below."
-    return Operating(
-        grids=tuple((*_grid(results, confidence),) for confidence in results.selective.confidences),
-        grid_interval=level if resampled else "nothing resampled",
-        answered=any(record.defined for record in results.curves.values()),
-        interval=along or (level if resampled else None),
-        note=note,
-    )
+    stored = f"Along the curve only the {along} is stored; the {level} is in the table below."
+    return {
+        "grids": [_grid(results, confidence) for confidence in results.selective.confidences],
+        "grid_interval": level if resampled else "nothing resampled",
+        "answered": any(record.defined for record in results.curves.values()),
+        "interval": along or (level if resampled else None),
+        "note": stored if along not in (None, level) else "",
+    }
 
 
-def _grid(results: Results, confidence: str) -> Iterator[GridRow]:
-    for text in results.selective.coverages:
-        rows = [results[Key(system, f"risk@{text}", confidence)] for system in results.systems]
-        cells = (
+def _grid(results: Results, confidence: str) -> dict[str, list[tuple[str, str, str] | None]]:
+    """At each coverage asked for, what each system reaches, its risk there and the interval; None beyond its Cmax."""
+    return {
+        Coverage.of(text).key: [
             None
             if row.at is None
             else (f"{100 * row.at:.1f}%", f"{row.value:.4g}", interval_text(shown_interval(results, row)))
-            for row in rows
-        )
-        yield GridRow(Coverage.of(text).key, tuple(cells))
+            for row in _risks_at(results, confidence, text)
+        ]
+        for text in results.selective.coverages
+    }
 
 
-def operating_data(results: Results) -> Json:
+def _risks_at(results: Results, confidence: str, text: str) -> list[Estimate]:
+    return [results[Key(system, f"risk@{text}", confidence)] for system in results.systems]
+
+
+def operating_data(results: Results) -> Content:
     """Everything the page's script knows."""
     study, systems = results.selective, systems_of(results)
     return {
@@ -105,7 +81,7 @@ def operating_data(results: Results) -> Json:
     }
 
 
-def _of_confidence(results: Results, confidence: str) -> Json:
+def _of_confidence(results: Results, confidence: str) -> Content:
     records = [results.curves[system, confidence] for system in results.systems]
     stops = {way: [*each] for way, each in stops_of(results, confidence).items()}
     kept = [
@@ -132,7 +108,7 @@ def _of_confidence(results: Results, confidence: str) -> Json:
     }
 
 
-def _columns(record: CurveRecord, points: Sequence[int], units: int) -> Json:
+def _columns(record: CurveRecord, points: Sequence[int], units: int) -> Content:
     curve = record.curve
     return {
         "all": len(curve.coverage),
@@ -175,7 +151,7 @@ def _grid_stops(results: Results, confidence: str) -> dict[int, tuple[str, str |
     return {
         Coverage.of(text).units_needed(units): (f"{float(Coverage.of(text)):.1%}", text)
         for text in results.selective.coverages
-        if any(results[Key(system, f"risk@{text}", confidence)].at is not None for system in results.systems)
+        if any(row.at is not None for row in _risks_at(results, confidence, text))
     }
 
 
@@ -199,11 +175,11 @@ def _by_threshold(records: Sequence[CurveRecord]) -> Iterator[Stop]:
         yield Stop(usable_threshold(threshold, float(lower[index])), threshold, points, _bands_at(records, points))
 
 
-def _first(fits: NDArray[np.bool_]) -> int | None:
+def _first(fits: Flags) -> int | None:
     return int(fits.argmax()) if fits.any() else None
 
 
-def _last(fits: NDArray[np.bool_]) -> int | None:
+def _last(fits: Flags) -> int | None:
     return len(fits) - 1 - int(fits[::-1].argmax()) if fits.any() else None
 
 
@@ -211,8 +187,7 @@ def _at_grid(results: Results, confidence: str, text: str | None) -> tuple[Inter
     """The intervals of a coverage that was asked for."""
     if text is None:
         return (None,) * len(results.systems)
-    rows = (results[Key(system, f"risk@{text}", confidence)] for system in results.systems)
-    return tuple(shown_interval(results, row) for row in rows)
+    return tuple(shown_interval(results, row) for row in _risks_at(results, confidence, text))
 
 
 def _bands_at(records: Sequence[CurveRecord], points: Sequence[int | None]) -> tuple[Interval | None, ...]:

@@ -1,44 +1,26 @@
 """Overview: the verdict with its cards, and who was counted."""
 
-from __future__ import annotations
-
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from demur.errors import shown
 from demur.inference.key import Key
+from demur.quantities import Measure
 from demur.report.cards import Card, CardNumber
 from demur.report.differences import is_measured, nothing_common, says_in_full
-from demur.report.names import pairs_of, systems_of
-from demur.report.sections import section
+from demur.report.names import NamedSystem, Pair, pairs_of, systems_of
+from demur.report.sections import Content, section
 from demur.report.selective.sentences import AREA, cut_area, verdict
 from demur.report.text import UNDEFINED, bounded_interval, four, interval_text, level_of, shown_interval, title_of
 from demur.report.verdict import decide
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from demur.report.names import NamedSystem, Pair
-    from demur.report.verdict import Verdict
-    from demur.results.study import SelectiveStudy
-    from demur.results.table import Results
-
-
-@dataclass(frozen=True, slots=True)
-class Overview:
-    """What the results say, and the numbers that rests on."""
-
-    verdict: Verdict
-    confidence: str
-    cards: tuple[Card, ...]
+from demur.results.table import Results
 
 
 @section("verdict", "Verdict", task="selective", order=10)
-def overview(results: Results) -> Overview:
-    """The verdict under the first confidence."""
+def overview(results: Results) -> Content:
+    """The verdict under the first confidence, and the numbers it rests on."""
     names = {system.system: system.name for system in systems_of(results)}
     confidence = results.selective.confidences[0]
-    return Overview(verdict(results, names), confidence, (*_cards(results, confidence),))
+    return {"verdict": verdict(results, names), "confidence": confidence, "cards": [*_cards(results, confidence)]}
 
 
 def _cards(results: Results, confidence: str) -> Iterator[Card]:
@@ -47,7 +29,7 @@ def _cards(results: Results, confidence: str) -> Iterator[Card]:
     yield Card("Share of the items answered", _numbers(results, "cmax", confidence), f"Cmax; {interval}")
     unequal = len({results.curves[system, confidence].cmax for system in results.systems}) > 1
     note = "about different items: not to be compared" if unequal else f"mean loss, {shown(study.loss.name)}"
-    yield Card("Risk of all answers", _risks(results, confidence), note)
+    yield Card("Risk of all answers", _numbers(results, "risk", confidence), note)
     if pairs and nothing_common(results, confidence):
         return
     area = cut_area(results) if pairs else AREA
@@ -70,19 +52,14 @@ def _difference(results: Results, pair: Pair, key: Key) -> Card:
     return Card(f"Difference, {pair.label}", (number,), note)
 
 
-def _risks(results: Results, confidence: str) -> tuple[CardNumber, ...]:
-    return tuple(
-        CardNumber(system, four(results[Key(system.system, "risk", confidence)].value), "no interval stored")
-        for system in systems_of(results)
-    )
-
-
 def _numbers(results: Results, quantity: str, confidence: str) -> tuple[CardNumber, ...]:
     return tuple(_number(results, system, Key(system.system, quantity, confidence)) for system in systems_of(results))
 
 
 def _number(results: Results, system: NamedSystem, key: Key) -> CardNumber:
     estimate = results[key]
+    if Measure.of(key.quantity).quantity.point_only:
+        return CardNumber(system, four(estimate.value), "no interval stored")
     if not is_measured(results, estimate):
         return CardNumber(system, UNDEFINED, "nothing is answered")
     interval = shown_interval(results, estimate)
@@ -93,44 +70,13 @@ def _number(results: Results, system: NamedSystem, key: Key) -> CardNumber:
     return CardNumber(system, four(estimate.value), text)
 
 
-@dataclass(frozen=True, slots=True)
-class Answers:
-    """How many of the items a system answered, and how many participants it alone has or failed on."""
-
-    system: NamedSystem
-    answered: int
-    abstained: int
-    failed: int
-    not_in_all: int
-
-    @property
-    def share(self) -> str:
-        """The share answered, as the width of a bar."""
-        return f"{100 * self.answered / max(self.answered + self.abstained, 1):.2f}"
-
-
-@dataclass(frozen=True, slots=True)
-class Counted:
-    """From everyone to the answers that were counted."""
-
-    study: SelectiveStudy
-    answers: tuple[Answers, ...]
-
-    @property
-    def left_out(self) -> str:
-        """Who is not in all runs, and so in no number."""
-        if not any(each.not_in_all for each in self.answers):
-            return ""
-        sides = " and ".join(f"{each.not_in_all} only {each.system.where}" for each in self.answers)
-        return f"besides {sides}, who are left out"
-
-
 @section("counted", "Who was counted", task="selective", order=20)
-def counted(results: Results) -> Counted:
-    """Who was counted, and who was not."""
+def counted(results: Results) -> Content:
+    """Who was counted, who is not in all runs, and which share of the items each system answered."""
     study = results.selective
-    answers = [
-        Answers(named, system.answered, study.units - system.answered, system.failed, system.not_in_all)
-        for named, system in zip(systems_of(results), study.systems, strict=True)
-    ]
-    return Counted(study, tuple(answers))
+    systems = [*zip(systems_of(results), study.systems, strict=True)]
+    left_out = " and ".join(f"{counts.not_in_all} only {system.where}" for system, counts in systems)
+    return {
+        "left_out": left_out if any(counts.not_in_all for counts in study.systems) else "",
+        "answers": [(*each, f"{100 * each[1].answered / max(study.units, 1):.2f}") for each in systems],
+    }

@@ -1,9 +1,7 @@
 """What an evaluation of answers says, in sentences; about two systems, or about each one against the baseline."""
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
 
 from demur.coverage import Coverage
 from demur.errors import shown
@@ -11,14 +9,9 @@ from demur.inference.key import Key
 from demur.report.names import Pair, pairs_of, systems_of
 from demur.report.text import with_interval
 from demur.report.verdict import UNDECIDED, Decision, Verdict, decide
+from demur.results.table import Results
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from demur.results.table import Results
-
-    Names = Mapping[str, str]
-
+Names = Mapping[str, str]
 AREA = "augrc"
 _OFTEN_FAILED = 0.1
 _TOO_FEW = ("one_cluster", "few_informative_clusters")
@@ -38,7 +31,7 @@ def default_names(results: Results) -> dict[str, str]:
     """What a console calls the systems."""
     if len(results.systems) == 1:
         return {results.systems[0]: "The run"}
-    return {one.system: one.word for one in systems_of(results)}
+    return {system.system: system.word for system in systems_of(results)}
 
 
 def cut_area(results: Results) -> str:
@@ -65,8 +58,8 @@ def _headline(results: Results, confidence: str, pairs: tuple[Pair, ...], names:
         winner = decide(results, pair.key(cut_area(results), confidence)).winner
         group = "not shown to differ" if winner is None else "lower" if winner == pair.other.system else "higher"
         groups[group].append(names[pair.other.system])
-    said = "; ".join(f"{group}: {', '.join(members)}" for group, members in groups.items() if members)
-    return f"AUGRC against {names[pairs[0].baseline.system]} (lower is better): {said}."
+    text = "; ".join(f"{group}: {', '.join(members)}" for group, members in groups.items() if members)
+    return f"AUGRC against {names[pairs[0].baseline.system]} (lower is better): {text}."
 
 
 def _which_system(results: Results, confidence: str, pair: Pair, names: Names) -> str:
@@ -82,9 +75,9 @@ def _which_system(results: Results, confidence: str, pair: Pair, names: Names) -
 
 def _where(results: Results, confidence: str, pair: Pair) -> str:
     """How far the areas that are compared go: where asked, unless the systems end before, or as far as all go."""
-    ends = [results[Key(one.system, cut_area(results), confidence)].at for one in (pair.first, pair.second)]
-    asked = results.selective.area_coverage
-    requested = None if asked is None else float(Coverage.of(asked))
+    ends = [results[Key(each.system, cut_area(results), confidence)].at for each in (pair.first, pair.second)]
+    cut = results.selective.area_coverage
+    requested = None if cut is None else float(Coverage.of(cut))
     if requested is not None and ends[0] != ends[1]:
         return f"cut at a coverage of {requested:.1%}"
     if ends[0] == requested:
@@ -162,9 +155,9 @@ def _why_raw_errors_say_little(results: Results, confidence: str, both: tuple[st
     if shares[0] == shares[1]:
         return
     errors = [_thousandths(results[Key(system, "risk", confidence)].value) for system in both]
-    said = f"{names[both[0]]} answers {shares[0]:.1%} of the items and {names[both[1]]} {shares[1]:.1%}"
+    answered = f"{names[both[0]]} answers {shares[0]:.1%} of the items and {names[both[1]]} {shares[1]:.1%}"
     different = f"their raw errors ({errors[0]} and {errors[1]}) are about different items"
-    yield f"{said}, so {different}: declining hard cases lowers an error without one better answer."
+    yield f"{answered}, so {different}: declining hard cases lowers an error without one better answer."
     yield "Neither those errors nor the full areas may be compared."
 
 

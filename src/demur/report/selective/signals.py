@@ -1,83 +1,45 @@
 """Signals: every confidence side by side at a common coverage, and whether its numbers mean what they say."""
 
-from __future__ import annotations
-
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from demur.drawing.confidence import ConfidenceBars, histogram, reliability_diagram
 from demur.inference.key import Key
 from demur.report.differences import nothing_common, says_in_full
-from demur.report.names import pairs_of, systems_of, why_skipped
-from demur.report.sections import section
+from demur.report.names import NamedSystem, Pair, pairs_of, systems_of, why_skipped
+from demur.report.sections import Content, section
 from demur.report.selective.sentences import cut_area
 from demur.report.text import UNDEFINED, title_of, with_interval
+from demur.results.parts import CurveRecord
 from demur.results.pictures import reliability_bins
+from demur.results.table import Results
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from demur.report.names import NamedSystem, Pair
-    from demur.results.parts import CurveRecord
-    from demur.results.table import Results
-
-    Records = Mapping[NamedSystem, CurveRecord]
-
-
-@dataclass(frozen=True, slots=True)
-class SignalRow:
-    """One confidence: operating points, area and ECE of each system, and of each pair the difference and what it says."""
-
-    name: str
-    points: tuple[int, ...]
-    areas: tuple[str, ...]
-    ece: str
-    differences: tuple[tuple[str, str], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class SignalPictures:
-    """One confidence: how reliable it is, and how it is spread."""
-
-    reliability: str | None
-    histograms: tuple[tuple[NamedSystem, str, int], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Signals:
-    """All confidences, the pictures of each, and the pairs that are compared."""
-
-    area: str
-    pairs: tuple[Pair, ...]
-    skipped: tuple[tuple[str, str], ...]
-    rows: tuple[SignalRow, ...]
-    pictures: tuple[SignalPictures, ...]
+Records = Mapping[NamedSystem, CurveRecord]
 
 
 @section("signals", "Which signal", task="selective", order=60)
-def signals(results: Results) -> Signals:
-    """Every confidence side by side."""
-    confidences = results.selective.confidences
-    first = results[Key(results.systems[0], cut_area(results), confidences[0])]
-    systems = systems_of(results)
-    records = [{each: results.curves[each.system, name] for each in systems} for name in confidences]
-    return Signals(
-        area="" if nothing_common(results, confidences[0]) else title_of(first),
-        pairs=pairs_of(results),
-        skipped=tuple((one.name, why_skipped(results, one)) for one in results.selective.skipped),
-        rows=tuple(_row(results, name, by_system) for name, by_system in zip(confidences, records, strict=True)),
-        pictures=tuple(map(_pictures, records)),
-    )
+def signals(results: Results) -> Content:
+    """Every confidence side by side, and the pictures of each."""
+    study, systems = results.selective, systems_of(results)
+    first = results[Key(results.systems[0], cut_area(results), study.confidences[0])]
+    records = {name: {each: results.curves[each.system, name] for each in systems} for name in study.confidences}
+    return {
+        "area": "" if nothing_common(results, study.confidences[0]) else title_of(first),
+        "pairs": pairs_of(results),
+        "skipped": [(each.name, why_skipped(results, each)) for each in study.skipped],
+        "rows": [_row(results, name, by_system) for name, by_system in records.items()],
+        "pictures": [*map(_pictures, records.values())],
+    }
 
 
-def _row(results: Results, confidence: str, records: Records) -> SignalRow:
-    return SignalRow(
-        name=confidence,
-        points=tuple(len(record.curve.coverage) for record in records.values()),
-        areas=tuple(_area(results, system.system, confidence) for system in records),
-        ece=_ece(records),
-        differences=tuple(_difference(results, confidence, pair) for pair in pairs_of(results)),
-    )
+def _row(results: Results, confidence: str, records: Records) -> Content:
+    """Operating points, area and ECE of each system, and of each pair the difference and what it says."""
+    return {
+        "name": confidence,
+        "points": [len(record.curve.coverage) for record in records.values()],
+        "areas": [_area(results, system.system, confidence) for system in records],
+        "ece": _ece(records),
+        "differences": [_difference(results, confidence, pair) for pair in pairs_of(results)],
+    }
 
 
 def _difference(results: Results, confidence: str, pair: Pair) -> tuple[str, str]:
@@ -104,17 +66,16 @@ def _area(results: Results, system: str, confidence: str) -> str:
     return with_interval(results, results[Key(system, cut_area(results), confidence)])
 
 
-def _pictures(records: Records) -> SignalPictures:
+def _pictures(records: Records) -> Content:
+    """How reliable a confidence is, and how it is spread."""
     bars = [
         (system, ConfidenceBars(system.style, counts.edges, counts.right, counts.wrong, counts.abstained))
         for system, record in records.items()
         if (counts := record.histogram)
     ]
     top = max((each.tallest for _, each in bars), default=0) or 1
-    return SignalPictures(
-        reliability=_reliability(records),
-        histograms=tuple((system, histogram(each, top).svg, each.abstained) for system, each in bars),
-    )
+    histograms = [(system, histogram(each, top).svg, each.abstained) for system, each in bars]
+    return {"reliability": _reliability(records), "histograms": histograms}
 
 
 def _reliability(records: Records) -> str | None:

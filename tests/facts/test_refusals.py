@@ -12,6 +12,7 @@ import pytest
 
 import demur
 from demur import (
+    QUANTITIES,
     Coverage,
     Graded,
     Instrument,
@@ -23,7 +24,6 @@ from demur import (
     read_table,
     risk_coverage,
 )
-from demur.metrics import METRICS
 from runs import experiment, participant, run, written
 
 FREE = {"cluster": [1, 1], "item": ["a", "b"], "truth": [0, 3], "prediction": [1, None]}
@@ -225,7 +225,8 @@ class TestCoverages:
         assert Coverage.of(np.float32(0.3)) == Coverage.of(0.3) == Coverage.of("0.3") == Coverage.of(Decimal("0.3"))
 
     def test_a_name_keeps_the_leniency_of_a_float(self):
-        original = Measure(METRICS["mae@C"], Coverage.of(0.1 + 0.2))
+        coverage = Coverage.of(0.1 + 0.2)
+        original = Measure(QUANTITIES["risk@C"], coverage, coverage.text)
         curve = risk_coverage(range(10, 0, -1), loss=[0, 0, 0, *[3] * 7])
         assert Measure.of(str(original)) == original
         assert Measure.of(str(original))(curve) == original(curve) == 0

@@ -1,12 +1,12 @@
 """The JSON Schema of a run file, for whoever writes one. The reader checks more than a schema can say."""
 
-from __future__ import annotations
-
 import math
+from typing import Any
 
 from demur.instruments import PHQ8, Instrument
 from demur.signals import SIGNALS, Signal
-from demur.types import Json
+
+Json = dict[str, Any]
 
 
 def run_schema(instrument: Instrument = PHQ8) -> Json:

@@ -1,0 +1,49 @@
+"""Options that several commands share, each with its one help text."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperCommand, TyperOption
+
+Mode = Annotated[str | None, typer.Option(help="Which experiment of a run file: its mode.")]
+Experiment = Annotated[int | None, typer.Option(help="Which experiment of a run file: its index, from 0.")]
+InstrumentName = Annotated[str, typer.Option(help="A name, or a .json or .toml file; none: a table's own items.")]
+ColumnNames = Annotated[
+    list[str] | None, typer.Option("--column", help="What a column of a table is called, ROLE=COLUMN; once for each.")
+]
+CalibrationFile = Annotated[Path | None, typer.Option(help="A file written by demur calibrate.")]
+Resamples = Annotated[int, typer.Option(help="Bootstrap resamples of the clusters; 0: none.")]
+Seed = Annotated[
+    int | None,
+    typer.Option(help="Seed of the resampling: any integer, 0 or more. Required unless nothing is resampled."),
+]
+SimulationSeed = Annotated[int, typer.Option(help="Seed of the simulation: any integer, 0 or more.")]
+LossName = Annotated[str, typer.Option(help="{losses}.")]
+Baseline = Annotated[str | None, typer.Option(help="The system the others are compared with; the first if not given.")]
+Output = Annotated[Path | None, typer.Option(help="The file to write; if not given, one under data/outputs/ is named.")]
+ReportPage = Annotated[Path | None, typer.Option("--report", help="A page to write as well: the report of the file.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the file instead of the report.")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing.")]
+CreatedAt = Annotated[
+    str | None, typer.Option(help="The time to record, such as 2026-01-31T12:00:00Z; the present if not given.")
+]
+
+
+class ListingCommand(TyperCommand):
+    """A command whose help lists what is registered, looked up when the command is called: `demur --help` need not."""
+
+    def get_params(self, ctx: Any) -> Any:
+        """The options, with `{losses}`, `{methods}` and `{targets}` in their help filled in."""
+        from demur.calibrators import method_names
+        from demur.losses import LOSSES
+        from demur.targets import TARGETS
+
+        names = {"{losses}": LOSSES, "{methods}": method_names(), "{targets}": TARGETS}
+        params = super().get_params(ctx)
+        for param in params:
+            for sign, registered in names.items():
+                if isinstance(param, TyperOption) and param.help:
+                    *first, last = registered
+                    param.help = param.help.replace(sign, f"{', '.join(first)} or {last}")
+        return params

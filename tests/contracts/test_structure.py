@@ -1,0 +1,125 @@
+"""Promises about the source: a thing is defined once, listed once, public names are documented, tests mirror rooms."""
+
+import ast
+import inspect
+from collections import defaultdict
+from importlib import import_module
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+import demur
+from demur.audit.loops import LOOPS
+from demur.quantities import QUANTITIES
+
+ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "src" / "demur"
+MODULES = sorted(SOURCE.rglob("*.py"))
+TREES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in MODULES}
+DECLARING = (SOURCE / "quantities", SOURCE / "audit" / "loops")
+STEMS = {entry.stem for entry in QUANTITIES.values()}
+FEWEST_NAMES_OF_A_LIST = 3
+moved = pytest.mark.skipif(not (SOURCE / "facts").is_dir(), reason="modules are moved into their rooms last")
+
+
+def test_no_two_classes_have_one_name():
+    homes = defaultdict(list)
+    for path, tree in TREES.items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef):
+                homes[node.name].append(str(path.relative_to(SOURCE)))
+    assert {name: paths for name, paths in homes.items() if len(paths) > 1} == {}
+
+
+def test_every_quantity_has_a_plain_loop():
+    """A policy chooses what is shown; the loop takes what was shown."""
+    names = {entry.name.removesuffix("@policy") for entry in QUANTITIES.values()}
+    assert names == LOOPS.keys()
+
+
+def literal_members(node):
+    """The texts a literal list, tuple, set or dict holds, those of its keys if it is a dict."""
+    members = node.keys if isinstance(node, ast.Dict) else getattr(node, "elts", [])
+    return [member.value for member in members if isinstance(member, ast.Constant) and isinstance(member.value, str)]
+
+
+def lists_of_quantities(tree):
+    """Literals that hold names of at least three quantities, as the lines they start at."""
+    for node in ast.walk(tree):
+        stems = {text.partition("@")[0] for text in literal_members(node)}
+        if len(stems & STEMS) >= FEWEST_NAMES_OF_A_LIST:
+            yield node.lineno
+
+
+def test_a_hand_kept_list_of_quantities_would_be_found():
+    assert [*lists_of_quantities(ast.parse('SHOWN = ["aurc", "augrc@C", "cmax"]'))] == [1]
+    assert [*lists_of_quantities(ast.parse('KEYS = {"aurc": 1, "naurc": 2, "risk@0.3": 3}'))] == [1]
+    assert [*lists_of_quantities(ast.parse('WORDS = ["aurc", "left", "cmax"]'))] == []
+
+
+CHOICES = {
+    "study.py": "the numbers a coverage study is about",
+    "reference_ranges.py": "the numbers a document gives ranges for",
+    "criteria.py": "the four columns of the heat map",
+    "json_v1.py": "what the nested file calls the numbers of an item",
+    "curves.py": "what the nested file holds of a reliability",
+    "names.py": "what other tools call a quantity",
+    "measures.py": "other definitions of a quantity that are in use",
+    "run_views.py": "reported figures that need no confidence",
+    "runs.py": "reported figures that are taken for one another",
+}
+
+
+def test_quantities_are_listed_nowhere_but_where_they_are_declared():
+    """What is listed elsewhere is a choice among them, with a reason, that a new quantity need not enter."""
+    elsewhere = {path: tree for path, tree in TREES.items() if not any(home in path.parents for home in DECLARING)}
+    assert {path.name for path, tree in elsewhere.items() if any(lists_of_quantities(tree))} == CHOICES.keys()
+
+
+def homes_in_stub():
+    tree = ast.parse(files("demur").joinpath("__init__.pyi").read_text(encoding="utf-8"))
+    return {name.name: node.module for node in tree.body if isinstance(node, ast.ImportFrom) for name in node.names}
+
+
+def test_the_public_names_are_those_of_the_stub():
+    assert sorted(homes_in_stub()) == demur.__all__
+    assert set(demur.__all__) <= set(dir(demur))
+    with pytest.raises(AttributeError, match="module 'demur' has no attribute 'nope'"):
+        _ = demur.nope
+
+
+@pytest.mark.parametrize(("name", "home"), homes_in_stub().items())
+def test_every_public_name_exists_where_the_stub_says_and_is_documented(name, home):
+    member = getattr(import_module(home), name)
+    assert getattr(demur, name) is member
+    if inspect.isfunction(member) or inspect.isclass(member):
+        assert inspect.getdoc(member)
+        assert member.__module__ == home or home in MEETING_PLACES
+
+
+MEETING_PLACES = ("demur.read", "demur.quantities", "demur.selective_prediction")
+
+
+@moved
+def test_the_loops_import_facts_alone():
+    """Also without the detour over another room, which the import contract looks at."""
+    allowed = ("demur.audit.loops", "demur.facts", "demur.files", "demur.errors", "demur.types")
+    for path, tree in TREES.items():
+        if DECLARING[1] in path.parents:
+            named = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+            ours = {name for name in named if name.partition(".")[0] == "demur"}
+            assert {name for name in ours if not name.startswith(allowed)} == set(), path
+
+
+NOT_OF_ONE_ROOM = {"contracts", "golden", "statistical"}
+
+
+@moved
+def test_the_folders_of_the_tests_are_those_of_the_source():
+    rooms = {path.name for path in SOURCE.iterdir() if (path / "__init__.py").exists()}
+    folders = {
+        path.name for path in (ROOT / "tests").iterdir() if path.is_dir() and not path.name.startswith(("_", "."))
+    }
+    assert folders - NOT_OF_ONE_ROOM <= rooms
+    assert sorted(path.name for path in (ROOT / "tests").glob("test_*.py")) == []
