@@ -65,9 +65,8 @@ CHOICES = {
     "json_v1.py": "what the nested file calls the numbers of an item",
     "curves.py": "what the nested file holds of a reliability",
     "names.py": "what other tools call a quantity",
-    "measures.py": "other definitions of a quantity that are in use",
-    "run_views.py": "reported figures that need no confidence",
-    "runs.py": "reported figures that are taken for one another",
+    "conventions.py": "other definitions of a quantity that are in use",
+    "runs.py": "reported figures that need no confidence, or are taken for one another",
 }
 
 

@@ -134,25 +134,17 @@ def flattened(content: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
             yield path, value
 
 
-def key_of(path: tuple[str, ...]) -> str:
-    """A path as one name, as a reader would write it."""
-    return ".".join(path)
-
-
 def not_recognised(key: str, value: Any, reason: str) -> Finding:
     """A figure nobody can recompute, and why."""
-    return Finding(key, "not recognised", value.text if isinstance(value, Printed) else _as_json(value), cause=reason)
+    text = (
+        value.text if isinstance(value, Printed) else str(value).lower() if isinstance(value, bool) else literal(value)
+    )
+    return Finding(key, "not recognised", text, cause=reason)
 
 
-def _as_json(value: Any) -> str:
-    return {True: "true", False: "false"}[value] if isinstance(value, bool) else literal(value)
-
-
-def finding(key: str, reported: Printed | None, expected: Expected | None) -> Finding:
-    """A figure held against what the data give for it; None as expected where nobody knows what it is."""
+def finding(key: str, reported: Printed | None, expected: Expected) -> Finding:
+    """A figure held against what the data give for it."""
     text = "null" if reported is None else reported.text
-    if expected is None:
-        return Finding(key, "not recognised", text)
     if expected.agrees(reported):
         return Finding(key, "match", text, expected.value, expected.band)
     return Finding(key, "differs", text, expected.value, expected.band, _cause(reported, expected))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import groupby, pairwise
 from typing import Any, NamedTuple
 
@@ -177,5 +177,6 @@ FORMULAS: dict[str, Callable[..., Fraction | None]] = {
     "aurc_harmonic": _harmonic,
     "aurc_sele": _sele,
 }
+of_curve = partial(loop, of=PlainCurve.of)
 for _name, _formula in FORMULAS.items():
-    loop(_name, of=PlainCurve.of)(_formula)
+    of_curve(_name)(_formula)

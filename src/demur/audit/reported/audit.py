@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any, NamedTuple
 
-from demur.audit.figures import NO_CAUSE, Expected, Finding, Printed, finding, key_of, not_recognised
+from demur.audit.figures import NO_CAUSE, Expected, Finding, Printed, finding, not_recognised
 from demur.audit.reported.contexts import Context, Holders, Known, Path, context_of, leaves
 from demur.errors import UserError, and_more, shown
 
@@ -87,8 +87,7 @@ class Audit(ABC):
         return Expected(self.value(context), exact=exact, share=name not in self.unbounded)
 
     def _finding(self, figure: Figure) -> Finding:
-        key = key_of(figure.path)
-        reason = self._unread(figure)
+        key, reason = ".".join(figure.path), self._unread(figure)
         if reason is not None:
             return not_recognised(key, figure.value, reason)
         switch = self.flag(figure)

@@ -10,9 +10,8 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from demur.audit.figures import Expected, Finding, Printed, key_of, not_recognised
+from demur.audit.figures import Expected, Finding, Printed, not_recognised
 from demur.audit.loops import LOOPS, family
-from demur.audit.loops.registry import mean
 from demur.audit.loops.rows import QueryRow, query_row
 from demur.audit.reported.audit import Audit, Figure
 from demur.audit.reported.contexts import Context, Known, Path, Population
@@ -151,30 +150,38 @@ class OfQueries(Audit):
             spread=context.spread if self.known.folds and context.fold is None else None,
             population="all",
         )
-        return replace(context, population=self._population(figure, context)) if self._sectioned(context) else context
-
-    @staticmethod
-    def _sectioned(context: Context) -> bool:
-        return _of_population(context.quantity.name)
+        return (
+            replace(context, population=self._population(figure, context))
+            if _of_population(context.quantity.name)
+            else context
+        )
 
     def _population(self, figure: Figure, context: Context) -> Population:
         """All queries or those with gold: by the name of a section, a flag, or how many were evaluated."""
         if figure.context.population is not None or figure.context.quantity.name == "queries":
             return figure.context.population or "all"  # a bare number of queries is not said to be of those evaluated
-        skips = self.holders.nearest(figure.path, _FLAG, _flag)
+        skips = self._nearest(figure, _FLAG, bool)
         if skips is None:
-            evaluated = self.holders.nearest(figure.path, "evaluated", _evaluated)
+            evaluated = self._nearest(figure, "queries_evaluated", Printed)
             one_lot = replace(context, spread=None, averaging="micro")
             with_gold, total = (
                 self.value(replace(one_lot, quantity=ReportedQuantity(name)))
                 for name in ("queries_with_positives", "queries_total")
             )
-            skips = evaluated == with_gold != total
+            skips = evaluated is not None and evaluated.value == with_gold != total
         return "positives" if skips else "all"
+
+    def _nearest(self, figure: Figure, what: str, kind: type) -> Any:
+        """The innermost member around a figure that is a value of that name and kind."""
+
+        def read(name: str, value: Any) -> Any:
+            return value if isinstance(value, kind) and quantity_named(name) == ReportedQuantity(what) else None
+
+        return self.holders.nearest(figure.path, what, read)
 
     def flag(self, figure: Figure) -> Finding | None:
         """Whether queries without gold were left out: the section's name says so, or else the figures beside it."""
-        key, flag = key_of(figure.path), figure.value
+        key, flag = ".".join(figure.path), figure.value
         if figure.context.quantity.name != _FLAG:
             return None
         if figure.context.population is not None:
@@ -204,14 +211,14 @@ class OfQueries(Audit):
 
     def _tells_populations_apart(self, figure: Figure) -> bool:
         context = figure.context
-        counts = bool(context.quantity) and context.quantity.name != "queries" and self._sectioned(context)
+        counts = bool(context.quantity) and context.quantity.name != "queries" and _of_population(context.quantity.name)
         return counts and isinstance(figure.value, Printed) and self.why_not(figure) is None
 
     def others(self, context: Context) -> Iterator[tuple[str, Context]]:
         """What a figure may be instead: over other queries, by another loop, another average, of another system."""
         name = context.quantity.name
         for population, named in _POPULATIONS.items():
-            if self._sectioned(context) and population != context.population:
+            if _of_population(context.quantity.name) and population != context.population:
                 yield f"other population: {named}", replace(context, population=population)
         yield from ((way, replace(context, convention=way)) for way in ways(context.quantity) if way)
         yield from self._other_averages(context)
@@ -225,7 +232,7 @@ class OfQueries(Audit):
         is_count = context.quantity.name in COUNTS
         if context.spread == "std":
             yield _DDOF_1, replace(context, convention=_DDOF_1)
-            if self._sectioned(context):
+            if _of_population(context.quantity.name):
                 yield _OVER_QUERIES, replace(context, convention=_OVER_QUERIES)
         elif context.spread == "mean":
             yield "all queries pooled, not the mean over folds", replace(context, spread=None)
@@ -251,15 +258,6 @@ def _neighbours(quantity: ReportedQuantity) -> Iterator[ReportedQuantity]:
     yield from (other for other in (*others, *(replace(quantity, name=name) for name in AT_DEPTH)) if other != quantity)
 
 
-def _flag(name: str, value: Any) -> bool | None:
-    return value if isinstance(value, bool) and quantity_named(name) == ReportedQuantity(_FLAG) else None
-
-
-def _evaluated(name: str, value: Any) -> float | None:
-    is_one = isinstance(value, Printed) and quantity_named(name) == ReportedQuantity("queries_evaluated")
-    return value.value if is_one else None
-
-
 def _averaged(context: Context, rows: Sequence[QueryRow]) -> float | None:
     """What a loop gives of queries, pooled or in the mean over the criteria."""
     loops, column = ways(context.quantity), column_of(context.quantity.name)
@@ -280,8 +278,7 @@ def _by(column: str, rows: Sequence[QueryRow]) -> list[list[QueryRow]]:
 def _mean(values: Sequence[float | None]) -> float | None:
     """The mean of values of which none is undefined."""
     defined = [value for value in values if value is not None]
-    middle = mean(defined) if len(defined) == len(values) else None
-    return None if middle is None else float(middle)
+    return math.fsum(defined) / len(values) if values and len(defined) == len(values) else None
 
 
 def _deviation(values: Sequence[float | None], ddof: int) -> float | None:
