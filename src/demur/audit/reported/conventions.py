@@ -8,7 +8,9 @@ from demur.audit.loops import LOOPS, family, forecasts, number, ranking
 from demur.audit.loops.forecasts import detection, ece, threshold_at_fpr
 from demur.audit.loops.ranking import ideal, over
 from demur.audit.loops.registry import mean, ratio
+from demur.audit.loops.selective import PlainCurve, Unit
 from demur.audit.reported.names import ReportedQuantity
+from demur.items import Items
 
 Loop = Callable[..., Any]
 OF_SECTION = ("queries_evaluated", "queries")
@@ -23,6 +25,15 @@ COUNTS: dict[str, Loop] = {
     "folds": lambda queries: len({query.fold for query in queries}),
 }
 OF_PROBABILITY = ("auroc", "auprc", "ece", "tpr@fpr=F", "threshold@fpr=F")
+RUN_COUNTS: dict[str, Callable[[Items, int], int]] = {
+    "participants_total": lambda _, everyone: everyone,
+    "participants_included": lambda items, _: len(items.cluster_ids),
+    "participants_failed": lambda items, everyone: everyone - len(items.cluster_ids),
+    "items_total": lambda items, _: len(items),
+    "items_predicted": lambda items, _: int(items.answered.sum()),
+    "items_abstained": lambda items, _: len(items) - int(items.answered.sum()),
+}
+_SHORT = "no flat start: integrated from the first operating point"
 _OTHER_BINS = (5, 10, 15, 20)
 
 
@@ -159,4 +170,19 @@ _OTHERS: dict[str, dict[str, Loop]] = {
         "1 given where no threshold meets the target": lambda _rows, _rate: 1.0,
         "it is the TPR": _at_target(1),
     },
+}
+
+
+def _untied(rows: list[Unit]) -> list[Unit]:
+    """Every answer with a confidence of its own, in the order it has."""
+    answers = sorted((row for row in rows if row.loss is not None), key=lambda row: row.confidence, reverse=True)
+    ranked = [row._replace(confidence=-rank) for rank, row in enumerate(answers)]
+    return [*ranked, *(row for row in rows if row.loss is None)]
+
+
+CURVES: dict[str, Callable[[list[Unit]], PlainCurve]] = {
+    "abstentions left out of the denominator": lambda rows: PlainCurve(row for row in rows if row.loss is not None),
+    _SHORT: lambda rows: PlainCurve(rows, anchored=False),
+    "ties broken: each unit an operating point": lambda rows: PlainCurve(_untied(rows)),
+    f"ties broken, {_SHORT}": lambda rows: PlainCurve(_untied(rows), anchored=False),
 }

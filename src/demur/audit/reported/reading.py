@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from demur.errors import UserError
 from demur.instruments import Instrument
@@ -16,6 +17,8 @@ from demur.read.run_json import RunFile
 Lists = dict[str, list[Query]]
 
 _ENDS = (*RANKED_SUFFIXES, "_ids")
+
+SIDES = (("left", "input_0"), ("right", "input_1"))
 
 
 def queries_to_audit(
@@ -79,3 +82,26 @@ def _experiments(path: str | Path, instrument: str | Path | Instrument) -> list[
     experiments = file.content.get("experiments") if isinstance(file.content, dict) else None
     count = len(experiments) if isinstance(experiments, list) else 0
     return [file.items(experiment=index, instrument=instrument) for index in range(max(count, 1))]
+
+
+def sides_of(runs: Mapping[str, Items], content: Any) -> list[str]:
+    """The runs in the order of the sides of a comparison: as the modes that a file records, or else as given."""
+    inputs = content.get("inputs") if isinstance(content, Mapping) else None
+    recorded = [entry.get("mode") for entry in inputs if isinstance(entry, Mapping)] if isinstance(inputs, list) else []
+    by_mode = {items.source.mode: name for name, items in runs.items() if items.source is not None}
+    order = [by_mode[mode] for mode in recorded if isinstance(mode, str) and mode in by_mode]
+    return order if sorted(order) == sorted(runs) else [*runs]
+
+
+def aliases(runs: Mapping[str, Items], sides: list[str]) -> dict[str, str]:
+    """Everything a run can be called by: its name, what no other run shares with it, and its side of a comparison."""
+    called: dict[str, set[str]] = {}
+    for name, items in runs.items():
+        source = items.source
+        if source is not None:
+            for alias in (source.mode, source.run_id, source.path, Path(source.path).name, Path(source.path).stem):
+                called.setdefault(alias or name, set()).add(name)
+    for names, run in zip(SIDES, sides, strict=False):
+        for name in names:
+            called.setdefault(name, {run})
+    return {alias: names.pop() for alias, names in called.items() if len(names) == 1} | {name: name for name in runs}

@@ -5,11 +5,10 @@ A figure is of the system (the mode or the run id) and of the confidence its pat
 loss is abs_norm unless a `loss` beside it says otherwise.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
-from pathlib import Path as File
 from typing import Any
 
 from demur.audit.figures import Expected, Finding, Printed, flattened
@@ -20,26 +19,18 @@ from demur.audit.loops.rows import LOSSES, by_cluster, forecast_rows, loss_range
 from demur.audit.loops.selective import PlainCurve, Unit, first_reaching
 from demur.audit.reported.audit import Audit, Figure
 from demur.audit.reported.contexts import Context, Known
-from demur.audit.reported.conventions import ways
+from demur.audit.reported.conventions import CURVES, RUN_COUNTS, ways
 from demur.audit.reported.intervals import expected_end, expected_error
 from demur.audit.reported.names import UNKNOWN, ReportedQuantity, plain_name, quantity_named
+from demur.audit.reported.reading import SIDES, aliases, sides_of
 from demur.errors import UserError, shown
 from demur.items import Items
 
 RESAMPLES = 2000
 SELECTIVE = frozenset(name for name in LOOPS if family(name) == "selective")
 CALIBRATION = frozenset(name for name in LOOPS if family(name) == "forecasts" and "@" not in name)
-_COUNTS: dict[str, Callable[[Items, int], int]] = {
-    "participants_total": lambda _, everyone: everyone,
-    "participants_included": lambda items, _: len(items.cluster_ids),
-    "participants_failed": lambda items, everyone: everyone - len(items.cluster_ids),
-    "items_total": lambda items, _: len(items),
-    "items_predicted": lambda items, _: int(items.answered.sum()),
-    "items_abstained": lambda items, _: len(items) - int(items.answered.sum()),
-}
 _UNRANKED = ("cmax", "risk", "aurc_optimal", "augrc_optimal", "aurc_random", "augrc_random")
 _NEIGHBOURS = ("risk", "cmax", "aurc", "augrc", "naurc", "naugrc", "eaurc", "eaugrc", "aurc_optimal", "augrc_optimal")
-_SIDES = (("left", "input_0"), ("right", "input_1"))
 _SHARES = {"low": 0.025, "high": 0.975}
 _SEED = 20_000
 _BESIDE = {
@@ -49,22 +40,6 @@ _BESIDE = {
 }
 _SINGLE_UNITS = "items resampled, not participants"
 _FAILED = "failed participants counted in"
-_SHORT = "no flat start: integrated from the first operating point"
-
-
-def _untied(rows: list[Unit]) -> list[Unit]:
-    """Every answer with a confidence of its own, in the order it has."""
-    answers = sorted((row for row in rows if row.loss is not None), key=lambda row: row.confidence, reverse=True)
-    ranked = [row._replace(confidence=-rank) for rank, row in enumerate(answers)]
-    return [*ranked, *(row for row in rows if row.loss is None)]
-
-
-_CURVES: dict[str, Callable[[list[Unit]], PlainCurve]] = {
-    "abstentions left out of the denominator": lambda rows: PlainCurve(row for row in rows if row.loss is not None),
-    _SHORT: lambda rows: PlainCurve(rows, anchored=False),
-    "ties broken: each unit an operating point": lambda rows: PlainCurve(_untied(rows)),
-    f"ties broken, {_SHORT}": lambda rows: PlainCurve(_untied(rows), anchored=False),
-}
 
 
 def audited_runs(
@@ -80,25 +55,25 @@ class OfRuns(Audit):
     """A reported file, and the runs it is about; confidences, curves and draws are made once."""
 
     of_the_data = "run"
-    counts = frozenset(_COUNTS)
+    counts = frozenset(RUN_COUNTS)
     settings = frozenset(("seed", "n_resamples", "level"))
     unbounded = frozenset(("aurc_gap_pct", "augrc_gap_pct", "achievable_gain_pct", "nll"))
 
     def __init__(self, runs: Mapping[str, Items], content: Any, calibration: Any, resamples: int) -> None:
-        self._runs, self._sides = dict(runs), _sides(runs, content)
+        self._runs, self._sides = dict(runs), sides_of(runs, content)
         together = set.intersection(*(set(items.cluster_ids) for items in runs.values()))
         self._shared = {name: items.only(together) for name, items in runs.items()} if together else self._runs
         self._calibration, self._resamples = calibration, resamples
         self._given, self._curve, self._replicates = cache(self._confidence), cache(self._made), cache(self._drawn)
-        found = [*flattened(content)]
-        words = {"deltas", *(name for side in _SIDES for name in side)} - runs.keys()
-        self._paired = len(runs) > 1 and any(not words.isdisjoint(path) for path, _ in found)
+        members = [*flattened(content)]
+        words = {"deltas", *(name for side in SIDES for name in side)} - runs.keys()
+        self._paired = len(runs) > 1 and any(not words.isdisjoint(path) for path, _ in members)
         if self._paired and not together:
             raise UserError("nothing to audit: no participant succeeded in both runs")
         reached = [Fraction(int(items.answered.sum()), len(items)) for items in self._shared.values()]
         usual = min(reached) if self._paired else Fraction(1, 2)
-        super().__init__(Known(_aliases(runs, self._sides), self._is_confidence, usual_coverage=usual), content)
-        recorded = [value.value for path, value in found if path[-1] == "n_resamples" and isinstance(value, Printed)]
+        super().__init__(Known(aliases(runs, self._sides), self._is_confidence, usual_coverage=usual), content)
+        recorded = [value.value for path, value in members if path[-1] == "n_resamples" and isinstance(value, Printed)]
         self._recorded = int(recorded[0]) if recorded else None
 
     def _is_confidence(self, name: str) -> bool:
@@ -127,7 +102,7 @@ class OfRuns(Audit):
         if context.convention == _FAILED:
             failed = len(self._runs[str(context.system)].failed) * len(self._items(context).item_names)
             rows += [Unit(None, None)] * failed
-        return _CURVES.get(context.convention, PlainCurve)(rows)
+        return CURVES.get(context.convention, PlainCurve)(rows)
 
     def computed(self, context: Context) -> float | None:
         """What a figure is; None of what a run cannot serve."""
@@ -135,10 +110,10 @@ class OfRuns(Audit):
             sides = [self.value(replace(context, system=name, minus=None)) for name in (context.system, context.minus)]
             return None if None in sides else float(sides[0] or 0) - float(sides[1] or 0)
         name, items, given = context.quantity.name, self._items(context), self._of(context)
-        if name in _COUNTS:
+        if name in RUN_COUNTS:
             people = {run: {*data.cluster_ids, *data.failed} for run, data in self._runs.items()}
             everyone = set.intersection(*people.values()) if context.shared else people[str(context.system)]
-            return _COUNTS[name](items, len(everyone))
+            return RUN_COUNTS[name](items, len(everyone))
         if (
             isinstance(given, str)
             or context.loss not in LOSSES
@@ -235,7 +210,7 @@ class OfRuns(Audit):
     def _system(self, figure: Figure) -> str | None:
         """The run a figure is of: named by its path or beside it, or the first of runs that agree on it."""
         if figure.context.difference:
-            return self._sides[1] if len(self._sides) == len(_SIDES) else None
+            return self._sides[1] if len(self._sides) == len(SIDES) else None
         beside = figure.context.system or self._beside(figure, "system")
         if beside is not None:
             return beside
@@ -273,7 +248,7 @@ class OfRuns(Audit):
             return
         if context.minus is not None:
             yield "the other way round", replace(context, system=context.minus, minus=context.system)
-        yield from ((way, replace(context, convention=way)) for way in _CURVES)
+        yield from ((way, replace(context, convention=way)) for way in CURVES)
         yield from self._other_units(context)
         for system in self._runs:
             if context.minus is None and system != context.system:
@@ -298,8 +273,8 @@ class OfRuns(Audit):
 
     def _other_figures(self, context: Context) -> Iterator[tuple[str, Context]]:
         name = context.quantity.name
-        if name in _COUNTS:
-            others = (other for other in _COUNTS if other != name)
+        if name in RUN_COUNTS:
+            others = (other for other in RUN_COUNTS if other != name)
             yield from (
                 (f"it is the count {other}", replace(context, quantity=ReportedQuantity(other))) for other in others
             )
@@ -326,26 +301,3 @@ def _neighbours(quantity: ReportedQuantity) -> Iterator[ReportedQuantity]:
         tenths = sorted((Fraction(n, 10) for n in range(1, 11)), key=lambda at: abs(at - quantity.number))
         yield from (quantity.at(at) for at in tenths if at != quantity.number)
     yield from (ReportedQuantity(name) for name in _NEIGHBOURS if name != quantity.name)
-
-
-def _sides(runs: Mapping[str, Items], content: Any) -> list[str]:
-    """The runs in the order of the sides of a comparison: as the modes that a file records, or else as given."""
-    inputs = content.get("inputs") if isinstance(content, Mapping) else None
-    recorded = [entry.get("mode") for entry in inputs if isinstance(entry, Mapping)] if isinstance(inputs, list) else []
-    by_mode = {items.source.mode: name for name, items in runs.items() if items.source is not None}
-    order = [by_mode[mode] for mode in recorded if isinstance(mode, str) and mode in by_mode]
-    return order if sorted(order) == sorted(runs) else [*runs]
-
-
-def _aliases(runs: Mapping[str, Items], sides: list[str]) -> dict[str, str]:
-    """Everything a run can be called by: its name, what no other run shares with it, and its side of a comparison."""
-    called: dict[str, set[str]] = {}
-    for name, items in runs.items():
-        source = items.source
-        if source is not None:
-            for alias in (source.mode, source.run_id, source.path, File(source.path).name, File(source.path).stem):
-                called.setdefault(alias or name, set()).add(name)
-    for names, run in zip(_SIDES, sides, strict=False):
-        for name in names:
-            called.setdefault(name, {run})
-    return {alias: names.pop() for alias, names in called.items() if len(names) == 1} | {name: name for name in runs}
