@@ -167,7 +167,7 @@ def _item_loop(key: Key) -> Loop:
     return lambda rows: number(key.quantity, PlainCurve((row[3], 0) for row in rows if row[0] == level))
 
 
-class Asked(NamedTuple):
+class ShownQuery(NamedTuple):
     """One query: its rows, what each policy shows of it, and whether anything is shown at all."""
 
     row: QueryRow
@@ -179,14 +179,14 @@ def query_recipes(claimed: Results, queries: Mapping[str, Sequence[Query]]) -> d
     """The loops of an evaluation of retrieval."""
     recipes: dict[Key, Recipe] = {}
     for system in claimed.systems:
-        table = Rows(by_post(queries[system], [_asked(query, claimed) for query in queries[system]]))
+        table = Rows(by_post(queries[system], [_shown_query(query, claimed) for query in queries[system]]))
         for row in claimed.where(system=system, minus=None):
             loop = _query_loop(row.key, claimed)
             recipes |= {} if loop is None else {row.key: Recipe((table,), loop)}
     return recipes
 
 
-def _asked(query: Query, claimed: Results) -> Asked:
+def _shown_query(query: Query, claimed: Results) -> ShownQuery:
     settings, row = claimed.retrieval.settings, query_row(query)
     bounds = PlainBounds(settings.k_min, settings.hard_cap, settings.k_max_ratio)
     shown = {} if row.selected is None else {"": row.selected}
@@ -199,7 +199,7 @@ def _asked(query: Query, claimed: Results) -> Asked:
         decided = int(bool(query.ranked) and query.prob is not None and query.prob >= settings.gate_threshold)
     else:
         decided = len(query.ranked if query.selected is None else query.selected)
-    return Asked(row, shown, Shown(row.gold, decided, 0))
+    return ShownQuery(row, shown, Shown(row.gold, decided, 0))
 
 
 def _query_loop(key: Key, claimed: Results) -> Loop | None:
@@ -208,15 +208,15 @@ def _query_loop(key: Key, claimed: Results) -> Loop | None:
     if single is None or group is None:
         return single
 
-    def inside(rows: Sequence[Asked], level: str | None) -> Number:
-        return single([asked for asked in rows if getattr(asked.row, group.name) == level])
+    def inside(rows: Sequence[ShownQuery], level: str | None) -> Number:
+        return single([query for query in rows if getattr(query.row, group.name) == level])
 
     if group.level is not None:
         return lambda rows: inside(rows, group.level)
     folds = group.name == "fold"
     levels = claimed.retrieval.folds if folds else [criterion.name for criterion in claimed.retrieval.criteria]
 
-    def over_levels(rows: Sequence[Asked]) -> Number:
+    def over_levels(rows: Sequence[ShownQuery]) -> Number:
         values = [inside(rows, level) for level in levels]
         return None if folds and None in values else mean([float(value) for value in values if value is not None])
 
@@ -228,17 +228,17 @@ def _pooled_loop(key: Key, claimed: Results) -> Loop | None:
     effective, gold = claimed.retrieval.settings.effective_k, key.among == "with_gold"
     if f"{stem}@K" in LOOPS:
         return lambda rows: number(
-            key.quantity, [asked.row.ranking for asked in rows if asked.row.gold or not gold], effective=effective
+            key.quantity, [query.row.ranking for query in rows if query.row.gold or not gold], effective=effective
         )
     if key.confidence and family(parsed(key.quantity)[0]) == "forecasts":
         return lambda rows: detection(
-            key.quantity, [asked.row.prob or (0.0, int(asked.row.gold > 0)) for asked in rows]
+            key.quantity, [query.row.prob or (0.0, int(query.row.gold > 0)) for query in rows]
         )
     if key.confidence:
-        return lambda rows: number(key.quantity, PlainCurve([_gated(asked.row) for asked in rows])) if rows else None
+        return lambda rows: number(key.quantity, PlainCurve([_gated(query.row) for query in rows])) if rows else None
     if stem.startswith("evidence_") or stem == "average_k":
-        return lambda rows: number(stem, [asked.shown[parameter] for asked in rows])
-    return (lambda rows: number(stem, [asked.decided for asked in rows])) if stem in LOOPS else None
+        return lambda rows: number(stem, [query.shown[parameter] for query in rows])
+    return (lambda rows: number(stem, [query.decided for query in rows])) if stem in LOOPS else None
 
 
 def _gated(row: QueryRow) -> tuple[Fraction | None, float | None]:
