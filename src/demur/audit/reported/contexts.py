@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple
 
 from demur.audit.figures import Printed, flattened
 from demur.audit.reported.names import (
@@ -23,7 +23,6 @@ from demur.audit.reported.names import (
     stem_of,
 )
 
-T = TypeVar("T")
 Path = tuple[str, ...]
 Population = Literal["positives", "all"]
 
@@ -236,7 +235,7 @@ class Holders:
             inside = inside[int(name)] if isinstance(inside, list) else inside[name]
         return inside
 
-    def nearest(self, path: Path, what: str, read: Callable[[str, Any], T | None]) -> T | None:
+    def nearest(self, path: Path, what: str, read: Callable[[str, Any], Any]) -> Any:
         """The first thing that can be read of a member, in the innermost object around a path that has one."""
         for depth in range(len(path) - 1, -1, -1):
             key = path[:depth], what
@@ -246,5 +245,5 @@ class Holders:
                 values = (read(name, value) for name, value in members)
                 self._read[key] = next((value for value in values if value is not None), None)
             if self._read[key] is not None:
-                return self._read[key]  # type: ignore[no-any-return]
+                return self._read[key]
         return None

@@ -226,7 +226,8 @@ class OfRuns(Audit):
                 return None
             return self.known.system(text) if what == "system" else text
 
-        return self.holders.nearest(figure.path, what, read)
+        named: str | None = self.holders.nearest(figure.path, what, read)
+        return named
 
     def completed(self, figure: Figure) -> Context:
         """The run, the confidence and the loss a figure is of."""
