@@ -11,9 +11,11 @@ import numpy as np
 import pytest
 
 from cases import TARGETS, curve_of, random_units
-from demur import QUANTITIES, Curve, Graded, Measure
+from demur import QUANTITIES, VARIANTS, Curve, Graded, Measure, UserError, calibrate, read_run
+from demur import confidence as core_confidence
 from demur.audit import loops
 from demur.audit.loops import LOOPS, number
+from demur.audit.loops.confidence import confidence as plain_confidence
 from demur.audit.loops.draws import ci95, drawn, joint_replicates, percentile, replicates, standard_error
 from demur.audit.loops.forecasts import detection, threshold_at_fpr
 from demur.audit.loops.rows import ranking_row
@@ -29,6 +31,8 @@ from demur.quantities.registry import quantities
 from demur.ranking_columns import rankings_from
 from demur.rankings import Query
 from demur.selection import Bounds, Policy, shown_hits
+from demur.simulate import simulated_run
+from runs import written
 
 SELECTIVE = [name for name in LOOPS if name in {entry.name for entry in quantities("curve")}]
 NAMES = [
@@ -190,6 +194,33 @@ def test_the_decision_that_there_is_nothing_is_counted_by_hand():
     names = "empty_precision", "empty_recall", "empty_f1", "false_evidence_rate"
     assert [number(name, rows) for name in names] == [Fraction(2, 3)] * 3 + [Fraction(1, 3)]
     assert [number(name, [(1, 1, 1)]) for name in names] == [None] * 4
+
+
+FITTED = [
+    {"method": "temperature_scaling", "features": ["verbalized_confidence"]},
+    {"method": "temperature_scaling", "variant": "verbalized"},
+    {"method": "platt", "variant": "llm"},
+    {"method": "isotonic", "variant": "token_msp"},
+    {"method": "logistic", "features": ["llm_evidence_count", "token_msp"]},
+    {"method": "linear", "features": ["llm_evidence_count", "token_msp"]},
+]
+
+
+@pytest.mark.parametrize("choice", FITTED, ids=lambda choice: "-".join(map(str, choice.values())))
+def test_every_confidence_is_that_of_the_evaluator_calibrated_ones_too(tmp_path, choice):
+    items = read_run(written(tmp_path, simulated_run(15, seed=4)), mode="few_shot")
+    calibration = calibrate(items, **choice)
+    own = "calibrated" if "features" in choice else f"calibrated:{choice['variant']}"
+    checked = 0
+    for name in (own, f"secondary:{own}+llm:average", *VARIANTS):
+        try:
+            expected = core_confidence(items, name, calibration).values[items.answered]
+        except UserError:
+            continue
+        content = calibration.to_json()
+        assert plain_confidence(items, name, content) == pytest.approx(expected.tolist(), abs=1e-12), name
+        checked += 1
+    assert checked > 8
 
 
 def test_the_clusters_drawn_are_those_of_the_evaluator():
