@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, Union
 
-from pydantic import Field, GetCoreSchemaHandler, GetJsonSchemaHandler, ValidationError, model_validator
-from pydantic_core import core_schema
+from pydantic import AfterValidator, Field, ValidationError, model_validator
 
 from demur import strict_json
 from demur.calibrators import CALIBRATORS, Calibrator
-from demur.errors import UserError, unknown
+from demur.errors import UserError, registered
 from demur.strict_model import Count, Part, Share, Time, Tool, WordedWarning, one_line, schema_of
 from demur.targets import TARGETS
+from demur.targets import target as target_named
 from demur.types import Floats
 from demur.variants import spoken_share
 from demur.write import json_text, write_whole
@@ -31,28 +30,12 @@ else:
     Fitted = Union[tuple(dict.fromkeys(method.calibrator for method in CALIBRATORS.values()))]  # noqa: UP007
 
 
-@dataclass(frozen=True)
-class _Registered:
-    """A text that is a name in a registry, when it is read and in the schema alike."""
-
-    kind: str
-    registry: Mapping[str, Any]
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
-        return core_schema.no_info_after_validator_function(self.check, handler(source))
-
-    def __get_pydantic_json_schema__(self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler) -> Any:
-        return handler(schema) | {"enum": [*self.registry]}
-
-    def check(self, name: Any) -> str:
-        """The name, if it is one."""
-        if not isinstance(name, str) or name not in self.registry:
-            raise unknown(self.kind, name, self.registry)
-        return name
-
-
-_METHOD = _Registered("calibration method", CALIBRATORS)
 Text = Annotated[str, Field(min_length=1)]
+
+
+def _method_name(name: Any) -> str:
+    """A file names its method in full, and by no alias."""
+    return registered("calibration method", name, CALIBRATORS).name
 
 
 class FittingTool(Tool):
@@ -111,10 +94,12 @@ class Calibration(Part):
     schema_version: Literal["1"] = "1"
     created_at: Time
     tool: FittingTool
-    method: Annotated[str, _METHOD]
+    method: Annotated[str, AfterValidator(_method_name), Field(json_schema_extra={"enum": [*CALIBRATORS]})]
     features: Annotated[tuple[Text, ...], Field(strict=False, min_length=1)] | None
     variant: Text | None
-    target: Annotated[str, _Registered("target", TARGETS)]
+    target: Annotated[
+        str, AfterValidator(lambda name: target_named(name).name), Field(json_schema_extra={"enum": [*TARGETS]})
+    ]
     model: Fitted
     training: Training
     validation: Validation
@@ -201,7 +186,7 @@ def calibration_of(content: Any) -> Calibration:
     """A calibration from parsed JSON."""
     if not isinstance(content, dict) or "method" not in content or not isinstance(content.get("model"), dict):
         raise UserError("not a calibration: expected an object with schema_version, method, model and others")
-    method = CALIBRATORS[_METHOD.check(content["method"])]
+    method = CALIBRATORS[_method_name(content["method"])]
     try:
         method.calibrator.from_json(content["model"])
     except UserError as error:

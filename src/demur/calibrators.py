@@ -21,13 +21,14 @@ from demur.calibration_methods import (
     Calibrator,
     calibration_method,
     calibrator,
+    columns_named,
     method_names,
+    training_rows,
 )
-from demur.design import columns_by_name, columns_named, in_one_order
 from demur.errors import UserError, literal, shown
 from demur.features import CalibratorFeatureExtractor
 from demur.quantities.calibration import LEAST_LIKELY, compute_binary_nll, compute_ece
-from demur.quantities.forecasts import checked_outcomes, checked_shares
+from demur.quantities.forecasts import checked_shares
 from demur.strict_model import STRICT
 from demur.types import Floats
 
@@ -77,7 +78,7 @@ class TemperatureScalingCalibrator(Calibrator):
         """Find the temperature. The log-likelihood is concave in 1/T, so there is one best."""
         from scipy.optimize import minimize_scalar  # noqa: PLC0415  (slow to import, and applying needs none of it)
 
-        names, (probability,), outcome = _one_input(features, target, binary=True)
+        names, (probability,), outcome = training_rows(features, target, binary=True)
         odds, sign = _logit(probability), np.where(outcome == 1, 1.0, -1.0)
 
         def surprise(inverse: float) -> float:
@@ -137,11 +138,6 @@ class _Weighted(Calibrator):
             raise ValueError(f"expected one mean, scale and coefficient for each feature, not {counts}")
 
     @property
-    def fitted(self) -> bool:
-        """Whether there is a coefficient."""
-        return bool(self.coefficients)
-
-    @property
     def inputs(self) -> int:
         """How many features it takes."""
         return len(self.coefficients)
@@ -149,19 +145,7 @@ class _Weighted(Calibrator):
     @classmethod
     def fit(cls, features: Any, target: Any) -> Self:
         """Fit with scikit-learn."""
-        names, columns = columns_by_name(features)
-        columns, outcome = in_one_order(columns, _outcomes(target, binary=cls.binary))
-        mean, scale, matrix = cls._standardised(columns, names)
-        coefficients, intercept = cls._solved(matrix, outcome)
-        return cls(names, _plain(mean), _plain(scale), _plain(coefficients), float(intercept))
-
-    @classmethod
-    def _solved(cls, matrix: Floats, outcome: Floats) -> tuple[Floats, float]:
-        """Coefficients and intercept for standardised features."""
-        raise NotImplementedError
-
-    @classmethod
-    def _standardised(cls, columns: Sequence[Floats], names: Sequence[str] | None) -> tuple[Floats, Floats, Floats]:
+        names, columns, outcome = training_rows(features, target, binary=cls.binary, several=True)
         matrix = np.column_stack(columns)
         with np.errstate(over="ignore", invalid="ignore"):
             mean, scale = matrix.mean(axis=0), matrix.std(axis=0)
@@ -171,7 +155,12 @@ class _Weighted(Calibrator):
                 raise UserError(f"the feature {which} has values too large to be standardised")
             if not spread > 1e-12 * abs(mean[index]):  # rounding alone spreads no feature
                 raise UserError(f"the feature {which} is the same everywhere: it can teach nothing, leave it out")
-        return mean, scale, (matrix - mean) / scale
+        coefficients, intercept = cls._solved((matrix - mean) / scale, outcome)
+        return cls(names, _plain(mean), _plain(scale), _plain(coefficients), float(intercept))
+
+    @classmethod
+    def _solved(cls, matrix: Floats, outcome: Floats) -> tuple[Floats, float]:
+        raise NotImplementedError
 
     def _weighted_sum(self, features: Any) -> Floats:
         """Added up feature by feature: equal rows get equal bits, wherever they stand."""
@@ -281,17 +270,12 @@ class IsotonicCalibrator(Calibrator):
         if (steps < 0).any() and (steps > 0).any():
             raise ValueError("the values y both rise and fall")
 
-    @property
-    def fitted(self) -> bool:
-        """Whether there is a knot."""
-        return bool(self.x)
-
     @classmethod
     def fit(cls, features: Any, target: Any, *, increasing: bool = True) -> Self:
         """Fit with scikit-learn; not `increasing` is for a feature where lower means more confident."""
         from sklearn.isotonic import IsotonicRegression  # noqa: PLC0415
 
-        names, (column,), outcome = _one_input(features, target, binary=False)
+        names, (column,), outcome = training_rows(features, target, binary=False)
         model = IsotonicRegression(increasing=increasing, out_of_bounds="clip").fit(column, outcome)
         return cls(_plain(model.X_thresholds_), _plain(model.y_thresholds_), names)
 
@@ -314,22 +298,6 @@ class IsotonicCalibrator(Calibrator):
     def knots(self) -> tuple[float, ...]:
         """The inputs between which it is linear."""
         return self.x
-
-
-def _one_input(features: Any, target: Any, *, binary: bool) -> tuple[tuple[str, ...] | None, list[Floats], Floats]:
-    names, columns = columns_by_name(features)
-    if len(columns) != 1:
-        raise UserError(f"{len(columns)} features, expected one")
-    return names, *in_one_order(columns, _outcomes(target, binary=binary))
-
-
-def _outcomes(target: Any, *, binary: bool) -> Floats:
-    outcome = checked_outcomes(target)
-    if binary and not np.isin(outcome, (0, 1)).all():
-        raise UserError(
-            "the targets are not all 0 or 1: this calibrator needs such a target (correctness, near_correct)"
-        )
-    return outcome
 
 
 def _logit(probability: Floats) -> Floats:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demur.errors import UserError, unknown
+from demur.errors import UserError, registered
 from demur.instruments import Instrument
 
 Numerators = Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]]
@@ -74,6 +74,4 @@ def loss(name: str) -> LossFunction:
     >>> loss("zero_one").numerators(np.array([1, 2]), np.array([1, 3]))
     array([0, 1])
     """
-    if not isinstance(name, str) or name not in LOSSES:
-        raise unknown("loss", name, LOSSES)
-    return LOSSES[name]
+    return registered("loss", name, LOSSES)

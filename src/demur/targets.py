@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from demur.errors import unknown
+from demur.errors import registered
 from demur.items import Items
 from demur.losses import LOSSES
 from demur.types import Floats, Integers
@@ -61,6 +61,4 @@ def target(name: str) -> Target:
     >>> target("near_correct").meaning
     '1 if abs(pred - gt) ≤ 1, else 0'
     """
-    if not isinstance(name, str) or name not in TARGETS:
-        raise unknown("target", name, TARGETS)
-    return TARGETS[name]
+    return registered("target", name, TARGETS)
