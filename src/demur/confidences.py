@@ -46,12 +46,12 @@ class _Calibrated:
     def of(self, items: Items) -> Confidence:
         if not items.answered.any():
             return Confidence(self.name, np.full(len(items), np.nan), {}, self.calibration)
-        inputs = calibration_inputs(items, self.calibration.features, self.calibration.variant)
+        inputs, filled = calibration_inputs(items, self.calibration.features, self.calibration.variant)
         try:
-            values = spread(self.name, items, self.calibration(inputs.columns))
+            values = spread(self.name, items, self.calibration(inputs))
         except UserError as error:
             raise UserError(f"{shown(self.name)}: {error} (of the answered units)") from None
-        return Confidence(self.name, values, inputs.nulls_filled, self.calibration, inputs.columns)
+        return Confidence(self.name, values, filled, self.calibration, inputs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,8 @@ def confidence(items: Items, name: str, calibration: Calibration | None = None) 
     if problem:
         able = [each for each, reason in served(items, calibration).items() if reason is None]
         raise UserError(f"{shown(name)}: {problem}; {can_serve(items, able)}")
-    return _rounded(source, items)
+    made = source.of(items)
+    return replace(made, values=np.round(made.values, DECIMALS)) if source.composite else made
 
 
 def calibration_inputs(items: Items, features: Sequence[str] | None, variant: str | None) -> Features:
@@ -127,14 +128,15 @@ def can_serve(items: Items, variants: Sequence[str]) -> str:
     return f"this run can serve: {', '.join(variants) or 'no variant'}{also}"
 
 
-def _rounded(source: Maker, items: Items) -> Confidence:
-    made = source.of(items)
-    return replace(made, values=np.round(made.values, DECIMALS)) if source.composite else made
-
-
 def served(items: Items, calibration: Calibration | None = None) -> dict[str, str | None]:
     """Every variant by name, and None if a run can serve it, or the reason why it cannot."""
-    return {name: _why_not(items, name, calibration) for name in _names(calibration)}
+    reasons: dict[str, str | None] = {}
+    for name in _names(calibration):
+        try:
+            reasons[name] = _source(name, calibration).problem(items)
+        except UserError as error:
+            reasons[name] = str(error).removeprefix(f"{shown(name)}: ")
+    return reasons
 
 
 def chosen(
@@ -161,13 +163,6 @@ def _names(calibration: Calibration | None) -> Iterator[str]:
     yield from NEED_CALIBRATION
     if calibration is not None and calibration.variant is not None:
         yield f"calibrated:{calibration.variant}"
-
-
-def _why_not(items: Items, name: str, calibration: Calibration | None) -> str | None:
-    try:
-        return _source(name, calibration).problem(items)
-    except UserError as error:
-        return str(error).removeprefix(f"{shown(name)}: ")
 
 
 def _source(name: str, calibration: Calibration | None, items: Items | None = None) -> Maker:

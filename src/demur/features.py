@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -45,11 +46,6 @@ class Need:
         values = column.values if self.null is None else np.where(column.is_(State.NULL), self.null, column.values)
         return values[items.answered]
 
-    def filled(self, items: Items) -> int:
-        """How many answered units have a null that something else stands for."""
-        column = items.signals.get(self.signal)
-        return 0 if column is None else int((column.is_(State.NULL) & items.answered).sum())
-
 
 def _at(items: Items, bad: Flags, complaint: str) -> str:
     return and_more(f"{items.place(int(np.argmax(bad)))}: {complaint}", int(bad.sum()))
@@ -61,13 +57,15 @@ def first_problem(needs: Iterable[Need], items: Items) -> str | None:
 
 
 def nulls_filled(needs: Iterable[Need], items: Items) -> dict[str, int]:
-    """How many nulls of each signal something else stands for, where there are any."""
-    counts = {need.signal: need.filled(items) for need in needs if need.null is not None}
-    return {signal: count for signal, count in counts.items() if count}
+    """How many answered units have a null of each signal that something else stands for, where there are any."""
+    columns = {need.signal: items.signals.get(need.signal) for need in needs if need.null is not None}
+    nulls = {
+        signal: column.is_(State.NULL) & items.answered for signal, column in columns.items() if column is not None
+    }
+    return {signal: int(where.sum()) for signal, where in nulls.items() if where.any()}
 
 
-@dataclass(frozen=True, slots=True)
-class Features:
+class Features(NamedTuple):
     """One column per feature, one value per answered unit, and how many nulls were filled in each."""
 
     columns: Mapping[str, Floats]
@@ -109,16 +107,14 @@ class CalibratorFeatureExtractor:
         for need in self.needs:
             problem = need.problem(items)
             if problem:
-                raise UserError(f"feature {shown(need.signal)}: {problem}{self._way_out(need, problem)}")
+                no_number = need.null is None and " is null" in problem
+                way_out = "; no cautious number stands for it" if no_number else ""
+                raise UserError(f"feature {shown(need.signal)}: {problem}{way_out}")
         return Features({need.signal: need.numbers(items) for need in self.needs}, nulls_filled(self.needs, items))
 
     def extract(self, item_signals: Mapping[str, object]) -> dict[str, float]:
         """The features of one unit, from its signals."""
         return {need.signal: _number(need, item_signals.get(need.signal, MISSING)) for need in self.needs}
-
-    @staticmethod
-    def _way_out(need: Need, problem: str) -> str:
-        return "; no cautious number stands for it" if need.null is None and " is null" in problem else ""
 
 
 def _number(need: Need, value: object) -> float:

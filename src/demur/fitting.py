@@ -92,7 +92,6 @@ def calibrate(  # noqa: PLR0913  (each is a choice of the user)
     task = _task(items, method, features, variant, target)
     calibrator = task.fitted()
     values = calibrator(task.given())
-    unseen, fold, reason = _out_of_fold(task, folds)
     training = Training(
         **{name: getattr(items.source, name, None) for name in ("path", "sha256", "run_id", "git_commit", "mode")},
         n=len(values),
@@ -101,14 +100,6 @@ def calibrate(  # noqa: PLR0913  (each is a choice of the user)
         nulls_filled=dict(task.nulls_filled),
         inputs_distinct=distinct(task.columns.values()),
         outputs_distinct=distinct([values]),
-    )
-    validation = Validation(
-        as_given=None if task.as_given is None else quality(task.as_given, task.outcome),
-        in_sample=quality(values, task.outcome),
-        cross_validated=None if unseen is None else quality(unseen, task.outcome, fold),
-        folds=0 if unseen is None else min(folds, task.clusters),
-        grouped_by=items.noun,
-        reason=reason,
     )
     try:
         return Calibration(
@@ -120,7 +111,7 @@ def calibrate(  # noqa: PLR0913  (each is a choice of the user)
             target=task.target,
             model=calibrator,
             training=training,
-            validation=validation,
+            validation=_validation(items, task, values, folds),
             warnings=tuple(_warnings(task, calibrator, values)),
         )
     except ValidationError as error:
@@ -151,12 +142,17 @@ def _task(items: Items, method: str, features: Sequence[str] | None, variant: st
     check_target(wanted, predicted)
     if not items.answered.any():
         raise UserError("no unit is answered: there is nothing to calibrate on")
-    _check_inputs(items, features, variant)
-    given = calibration_inputs(items, features, variant)
-    if len(given.columns) > 1 and not wanted.several_inputs:
+    if (features is None) == (variant is None):
+        raise UserError("give either features or a variant to calibrate, not both or neither")
+    if variant is not None and variant not in VARIANTS and not str(variant).startswith("secondary:"):
+        if variant in items.signals:
+            raise UserError(f"{shown(variant)} is a signal: give it as a feature")
+        raise unknown("confidence variant to calibrate", variant, VARIANTS)
+    columns, filled = calibration_inputs(items, features, variant)
+    if len(columns) > 1 and not wanted.several_inputs:
         able = " and ".join(name for name, each in CALIBRATORS.items() if each.several_inputs)
-        raise UserError(f"{len(given.columns)} features, expected one for {wanted.name}; {able} take several")
-    inputs = model_inputs(wanted.calibrator, given.columns)
+        raise UserError(f"{len(columns)} features, expected one for {wanted.name}; {able} take several")
+    inputs = model_inputs(wanted.calibrator, columns)
     if wanted.calibrator.takes_probabilities:
         single = {name: each.calibrator for name, each in CALIBRATORS.items() if not each.several_inputs}
         others = " or ".join(name for name, each in single.items() if not each.takes_probabilities)
@@ -164,16 +160,19 @@ def _task(items: Items, method: str, features: Sequence[str] | None, variant: st
         check_probabilities(items, *next(iter(inputs.items())), way_out)
     cluster = items.cluster[items.answered]
     outcome = predicted.values(items)
-    return _Task(wanted, variant, inputs, given.nulls_filled, predicted.name, outcome, cluster)
+    return _Task(wanted, variant, inputs, filled, predicted.name, outcome, cluster)
 
 
-def _check_inputs(items: Items, features: Sequence[str] | None, variant: str | None) -> None:
-    if (features is None) == (variant is None):
-        raise UserError("give either features or a variant to calibrate, not both or neither")
-    if variant is not None and variant not in VARIANTS and not str(variant).startswith("secondary:"):
-        if variant in items.signals:
-            raise UserError(f"{shown(variant)} is a signal: give it as a feature")
-        raise unknown("confidence variant to calibrate", variant, VARIANTS)
+def _validation(items: Items, task: _Task, values: Floats, folds: int) -> Validation:
+    unseen, fold, reason = _out_of_fold(task, folds)
+    return Validation(
+        as_given=None if task.as_given is None else quality(task.as_given, task.outcome),
+        in_sample=quality(values, task.outcome),
+        cross_validated=None if unseen is None else quality(unseen, task.outcome, fold),
+        folds=0 if unseen is None else min(folds, task.clusters),
+        grouped_by=items.noun,
+        reason=reason,
+    )
 
 
 def _out_of_fold(task: _Task, folds: int) -> tuple[Floats | None, Indices, str | None]:

@@ -26,7 +26,11 @@ def grade(items: Items, *, loss: str, confidence: Any, calibration: Calibration 
     order of the items. Calibrated variants need the `calibration`.
     """
     chosen, answered = loss_named(loss), items.answered
-    made_of = _made_of(items, confidence, calibration)
+    made_of = confidence if isinstance(confidence, Confidence) else None
+    if isinstance(confidence, str):
+        made_of = confidence_named(items, confidence, calibration)
+    elif calibration is not None:
+        raise UserError("a calibration goes with the name of a variant, not with confidences")
     values = made_of.values if made_of else _given(items, confidence)
     return Graded(
         units=len(items),
@@ -44,14 +48,6 @@ def grade(items: Items, *, loss: str, confidence: Any, calibration: Calibration 
             of_answer=items.cluster[answered],
         ),
     )
-
-
-def _made_of(items: Items, given: Any, calibration: Calibration | None) -> Confidence | None:
-    if isinstance(given, str):
-        return confidence_named(items, given, calibration)
-    if calibration is not None:
-        raise UserError("a calibration goes with the name of a variant, not with confidences")
-    return given if isinstance(given, Confidence) else None
 
 
 def _given(items: Items, given: Any) -> Floats:
