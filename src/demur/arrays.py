@@ -22,6 +22,8 @@ from demur.losses import loss as loss_named
 from demur.quantities import Measure, Scores
 from demur.types import Flags
 
+Values = list[Any] | NDArray[Any]
+
 
 def grade_units(  # noqa: PLR0913  (each is a column or says how to read one)
     confidence: Any,
@@ -92,13 +94,13 @@ def measure(confidence: Any, *, metrics: str | Iterable[str | Measure] | None = 
     return Scores(risk_coverage(confidence, **columns), metrics)
 
 
-def _column_finder(data: Any) -> Callable[[Any], list[Any] | NDArray[Any]]:
+def _column_finder(data: Any) -> Callable[[Any], Values]:
     """How a given column becomes values: by name from `data` if it is a name, as it is otherwise."""
     if data is None:
         return plain_values
     columns = data if isinstance(data, Mapping) else columns_of(data)
 
-    def find(given: Any) -> list[Any] | NDArray[Any]:
+    def find(given: Any) -> Values:
         if not isinstance(given, str):
             return plain_values(given)
         if given not in columns:
@@ -115,40 +117,32 @@ def _check_same_index(*columns: Any) -> None:
         raise UserError("the pandas columns have different indexes; align them first, or pass values (to_numpy())")
 
 
-def _given_losses(values: list[Any] | NDArray[Any]) -> Column:
+def _given_losses(values: Values) -> Column:
     """A column of losses; right or wrong as a bool is a loss of 0 or 1."""
     if isinstance(values, list) and any(type(value) is bool for value in values):
         values = [int(value) if type(value) is bool else value for value in values]
     losses = Column.from_sequence(values)
-    losses.refuse(_unreadable(losses), "loss", "a finite number, or None or NaN for an abstention", _unit)
+    unreadable = ~(losses.usable() | losses.abstains())
+    losses.refuse(unreadable, "loss", "a finite number, or None or NaN for an abstention", _unit)
     return losses
 
 
-def _unreadable(column: Column) -> Flags:
-    """Neither a finite number nor an abstention."""
-    return ~(column.usable() | column.abstains())
-
-
-def _losses(
-    truth: list[Any] | NDArray[Any], prediction: list[Any] | NDArray[Any], loss: LossFunction, bounds: Instrument | None
-) -> Column:
+def _losses(truth: Values, prediction: Values, loss: LossFunction, bounds: Instrument | None) -> Column:
     """Numerators of the loss where there is a prediction; null or NaN where there is none."""
     check_lengths({"truth": truth, "prediction": prediction})
     right, answer = Column.from_sequence(truth), Column.from_sequence(prediction)
     if loss.of_labels and bounds is None and (right.other or answer.other):
         right, answer = _label_numbers(list(truth), list(prediction))
     expected = bounds.score if bounds else "a finite number"
-    right.refuse(~_within(right, bounds), "truth", expected, _unit)
-    wrong = ~(_within(answer, bounds) | answer.abstains())
+
+    def good(column: Column) -> Flags:
+        return column.within(bounds.minimum, bounds.maximum, whole=True) if bounds else column.usable()
+
+    right.refuse(~good(right), "truth", expected, _unit)
+    wrong = ~(good(answer) | answer.abstains())
     answer.refuse(wrong, "prediction", f"{expected}, or None or NaN for an abstention", _unit)
     numerators = np.where(answer.abstains(), np.nan, loss.numerators(right.values, answer.values))
     return Column(numerators, answer.state)
-
-
-def _within(column: Column, bounds: Instrument | None) -> Flags:
-    if bounds is None:
-        return column.usable()
-    return column.within(bounds.minimum, bounds.maximum, whole=True)
 
 
 def _label_numbers(truth: list[Any], prediction: list[Any]) -> tuple[Column, Column]:
@@ -169,28 +163,25 @@ def _gone(label: object) -> bool:
     return label is None or (isinstance(label, float) and math.isnan(label))
 
 
-def _graded(
-    losses: Column, confidence: list[Any] | NDArray[Any], owners: list[int | str] | None, facts: Mapping[str, Any]
-) -> Graded:
+def _graded(losses: Column, confidence: Values, owners: list[int | str] | None, facts: Mapping[str, Any]) -> Graded:
     check_lengths({"units": losses, "confidence": confidence, "clusters": losses if owners is None else owners})
     if not len(losses):
         raise UserError("the columns are empty: there is nothing to evaluate")
     abstained, ranking = losses.abstains(), Column.from_sequence(confidence)
     ranking.refuse(~(ranking.usable() | abstained), "confidence", "a finite number", _unit)
+    units = len(losses)
+    if owners is None:
+        clusters = Clusters(range(units), np.ones(units, dtype=np.int64), np.flatnonzero(~abstained))
+    else:
+        clusters = Clusters.of(owners, ~abstained)
     return Graded(
-        units=len(losses),
+        units=units,
         loss=losses.values[~abstained],
         confidence=ranking.values[~abstained],
         abstained_nan=int(np.count_nonzero(abstained & losses.is_(State.NUMBER))),
-        clusters=_by_themselves(abstained) if owners is None else Clusters.of(owners, ~abstained),
+        clusters=clusters,
         **facts,
     )
-
-
-def _by_themselves(abstained: Flags) -> Clusters:
-    """Every unit a cluster of its own, known by its position."""
-    units = len(abstained)
-    return Clusters(range(units), np.ones(units, dtype=np.int64), np.flatnonzero(~abstained))
 
 
 def _unit(index: int) -> str:

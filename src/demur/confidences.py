@@ -79,24 +79,19 @@ class _Secondary:
         return Confidence(self.name, values, filled, first.calibration or second.calibration)
 
 
-@dataclass(frozen=True, slots=True)
-class _Signal:
+class _Signal(Variant):
     """A signal that is no variant, taken as it is."""
 
-    name: str
-    composite: bool = False
+    __slots__ = ()
 
     def problem(self, items: Items) -> str | None:
         declared = SIGNALS.get(self.name)
         if declared and declared.lower_is_more_confident:
             return f"lower means more confident in {self.name}: use a variant made of it"
-        return Need(self.name).problem(items)
-
-    def of(self, items: Items) -> Confidence:
-        return Confidence(self.name, spread(self.name, items, Need(self.name).numbers(items)))
+        return first_problem(self.needs, items)
 
 
-Maker = Variant | _Calibrated | _Secondary | _Signal  # a composite one is rounded once, at the end
+Maker = Variant | _Calibrated | _Secondary  # a composite one is rounded once, at the end
 
 
 def confidence(items: Items, name: str, calibration: Calibration | None = None) -> Confidence:
@@ -173,22 +168,18 @@ def _source(name: str, calibration: Calibration | None, items: Items | None = No
     if name in NEED_CALIBRATION or name.startswith("calibrated:"):
         return _Calibrated(name, _fitting(name, calibration))
     if name.startswith("secondary:"):
-        return _secondary(name, calibration)
+        inner, _, how = name.removeprefix("secondary:").rpartition(":")
+        parts = inner.split("+")
+        if len(parts) != 2 or any(part.startswith("secondary:") for part in parts):  # noqa: PLR2004
+            raise UserError(f"{shown(name)} is not a combination of two variants: write {_SECONDARY}")
+        if how not in _COMBINE:
+            raise unknown("way to combine two variants", how, _COMBINE)
+        first, second = (_source(part, calibration) for part in parts)
+        return _Secondary(name, (first, second), _COMBINE[how])
     if items is not None and name in items.signals:
-        return _Signal(name)
+        return _Signal(name, (Need(name),), lambda signal: signal)
     known = [*_names(calibration), *(items.signals if items is not None else ())]
     raise unknown("confidence variant or signal", name, known)
-
-
-def _secondary(name: str, calibration: Calibration | None) -> Maker:
-    inner, _, how = name.removeprefix("secondary:").rpartition(":")
-    parts = inner.split("+")
-    if len(parts) != 2 or any(part.startswith("secondary:") for part in parts):  # noqa: PLR2004
-        raise UserError(f"{shown(name)} is not a combination of two variants: write {_SECONDARY}")
-    if how not in _COMBINE:
-        raise unknown("way to combine two variants", how, _COMBINE)
-    first, second = (_source(part, calibration) for part in parts)
-    return _Secondary(name, (first, second), _COMBINE[how])
 
 
 def _fitting(name: str, calibration: Calibration | None) -> Calibration:

@@ -58,14 +58,12 @@ def _unequal(truth: NDArray[Any], answer: NDArray[Any]) -> NDArray[Any]:
     return np.asarray(answer != truth, dtype=np.int64)
 
 
-LOSSES = {
-    entry.name: entry
-    for entry in (
-        LossFunction("abs", "abs(pred - gt)", _absolute_error),
-        LossFunction("abs_norm", "abs(pred - gt)", _absolute_error, normalised=True),
-        LossFunction("zero_one", "1 if pred != gt else 0", _unequal, of_labels=True),
-    )
-}
+_ALL = (
+    LossFunction("abs", "abs(pred - gt)", _absolute_error),
+    LossFunction("abs_norm", "abs(pred - gt)", _absolute_error, normalised=True),
+    LossFunction("zero_one", "1 if pred != gt else 0", _unequal, of_labels=True),
+)
+LOSSES = {entry.name: entry for entry in _ALL}
 
 
 def loss(name: str) -> LossFunction:

@@ -34,25 +34,14 @@ def _closeness(items: Items) -> Floats:
     return 1 - _error(items) / LOSSES["abs_norm"].divisor(items.instrument)
 
 
-TARGETS = {
-    target.name: target
-    for target in (
-        Target("correctness", "1 if pred = gt, else 0", "the chance of being right", lambda items: _within(items, 0)),
-        Target(
-            "near_correct",
-            "1 if abs(pred - gt) ≤ 1, else 0",
-            "the chance of being right to within a point",
-            lambda items: _within(items, 1),
-        ),
-        Target(
-            "loss",
-            "1 - abs(pred - gt) / range",
-            "an expected closeness, 1 where nothing is wrong",
-            _closeness,
-            binary=False,
-        ),
-    )
-}
+_NEAR = "the chance of being right to within a point"
+_CLOSE = "an expected closeness, 1 where nothing is wrong"
+_ALL = (
+    Target("correctness", "1 if pred = gt, else 0", "the chance of being right", lambda items: _within(items, 0)),
+    Target("near_correct", "1 if abs(pred - gt) ≤ 1, else 0", _NEAR, lambda items: _within(items, 1)),
+    Target("loss", "1 - abs(pred - gt) / range", _CLOSE, _closeness, binary=False),
+)
+TARGETS = {entry.name: entry for entry in _ALL}
 
 
 def target(name: str) -> Target:
