@@ -1,7 +1,4 @@
 # The one list of public names: `demur` loads each from its module when it is first asked for.
-from demur.arrays import grade_units as grade_units
-from demur.arrays import measure as measure
-from demur.arrays import risk_coverage as risk_coverage
 from demur.calibration import Calibration as Calibration
 from demur.calibration import load_calibration as load_calibration
 from demur.confidences import confidence as confidence
@@ -14,6 +11,9 @@ from demur.features import Need as Need
 from demur.fitting import calibrate as calibrate
 from demur.graded import Graded as Graded
 from demur.grading import grade as grade
+from demur.grading import grade_units as grade_units
+from demur.grading import measure as measure
+from demur.grading import risk_coverage as risk_coverage
 from demur.inference.estimates import Estimate as Estimate
 from demur.inference.estimates import Estimates as Estimates
 from demur.inference.key import Group as Group

@@ -36,6 +36,10 @@ class Calibrator:
 
     def __call__(self, features: Any) -> Floats:
         """Numbers from 0 to 1, one for each row of the features."""
+        self._check_fitted()
+        return self._applied(*columns_named(features, self.features, self.inputs))
+
+    def _applied(self, *columns: Floats) -> Floats:
         raise NotImplementedError
 
     def to_json(self) -> dict[str, Any]:

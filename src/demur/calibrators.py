@@ -21,7 +21,6 @@ from demur.calibration_methods import (
     Calibrator,
     calibration_method,
     calibrator,
-    columns_named,
     method_names,
     training_rows,
 )
@@ -94,9 +93,8 @@ class TemperatureScalingCalibrator(Calibrator):
         """Whether the best temperature lies at an end of the range that was searched."""
         return not COLDEST * (1 + 1e-6) < self.temperature < HOTTEST * (1 - 1e-6)
 
-    def __call__(self, features: Any) -> Floats:
-        """Probabilities at this temperature."""
-        (probability,) = columns_named(features, self.features, 1)
+    def _applied(self, *columns: Floats) -> Floats:
+        (probability,) = columns
         with np.errstate(over="ignore"):
             return _sigmoid(_logit(probability) / self.temperature)
 
@@ -162,10 +160,8 @@ class _Weighted(Calibrator):
     def _solved(cls, matrix: Floats, outcome: Floats) -> tuple[Floats, float]:
         raise NotImplementedError
 
-    def _weighted_sum(self, features: Any) -> Floats:
+    def _weighted_sum(self, columns: Sequence[Floats]) -> Floats:
         """Added up feature by feature: equal rows get equal bits, wherever they stand."""
-        self._check_fitted()
-        columns = columns_named(features, self.features, len(self.coefficients))
         total = np.full(len(columns[0]), self.intercept)
         with np.errstate(over="ignore", invalid="ignore"):
             for column, mean, scale, weight in zip(columns, self.mean, self.scale, self.coefficients, strict=True):
@@ -212,9 +208,8 @@ class LogisticCalibrator(_Weighted):
         model = LogisticRegression(C=PENALTY, max_iter=1000).fit(matrix, outcome)
         return model.coef_[0], model.intercept_[0]
 
-    def __call__(self, features: Any) -> Floats:
-        """Probabilities."""
-        return _sigmoid(self._weighted_sum(features))
+    def _applied(self, *columns: Floats) -> Floats:
+        return _sigmoid(self._weighted_sum(columns))
 
     def warnings(self, auroc: float | None) -> Iterator[tuple[str, str]]:
         """Complete separation."""
@@ -242,9 +237,8 @@ class LinearCalibrator(_Weighted):
         model = Ridge(alpha=PENALTY).fit(matrix, outcome)
         return model.coef_, model.intercept_
 
-    def __call__(self, features: Any) -> Floats:
-        """Expected targets."""
-        return np.clip(self._weighted_sum(features), 0, 1)
+    def _applied(self, *columns: Floats) -> Floats:
+        return np.clip(self._weighted_sum(columns), 0, 1)
 
 
 @calibrator("isotonic", "isotonic regression")
@@ -279,10 +273,8 @@ class IsotonicCalibrator(Calibrator):
         model = IsotonicRegression(increasing=increasing, out_of_bounds="clip").fit(column, outcome)
         return cls(_plain(model.X_thresholds_), _plain(model.y_thresholds_), names)
 
-    def __call__(self, features: Any) -> Floats:
-        """Expected targets."""
-        self._check_fitted()
-        (column,) = columns_named(features, self.features, 1)
+    def _applied(self, *columns: Floats) -> Floats:
+        (column,) = columns
         return np.interp(column, self.x, self.y)
 
     @classmethod

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from demur.arrays import grade_units
 from demur.confidences import confidence as confidence_named
 from demur.drawing.confidence import ReliabilityBins, reliability_diagram
 from demur.drawing.html import html_table
@@ -18,7 +17,7 @@ from demur.drawing.looks import look_at
 from demur.drawing.picture import Picture
 from demur.errors import UserError
 from demur.graded import Graded
-from demur.grading import grade
+from demur.grading import grade, grade_units
 from demur.inference.estimates import WarnedEstimates, estimated
 from demur.inference.key import Key, Pattern
 from demur.inference.rows import Row, Rule

@@ -1,8 +1,7 @@
 """The row-by-row API: lists of `ItemPrediction` in, plain numbers out.
 
 Rows may repeat (a bootstrap sample does). Scores are integers in the instrument's range, None is an abstention. Most
-functions are a signature and a sentence: `_of_rows` names the quantity, and computes it. Any function of a list of rows
-can be resampled by participant.
+functions are a signature, a quantity and a sentence; any function of a list of rows can be resampled by participant.
 """
 
 # mypy: disable-error-code="empty-body"
@@ -63,24 +62,22 @@ _F = TypeVar("_F", bound=Callable[..., float | None])
 _QUANTITY_OF: dict[Callable[..., Any], str] = {}
 
 
-def _of_rows(quantity: str) -> Callable[[_F], _F]:
-    """Make a function of rows from its signature: the quantity of that name, None where it is undefined."""
+def _of_rows(declared: _F, quantity: str, meaning: str) -> _F:
+    """A function of rows with the declared signature: the quantity of that name, None where it is undefined."""
+    signature = inspect.signature(declared)
 
-    def make(declared: _F) -> _F:
-        signature = inspect.signature(declared)
+    @wraps(declared)
+    def compute(*args: Any, **keywords: Any) -> float | None:
+        options = signature.bind(*args, **keywords).arguments
+        rows = list(options.pop("items"))
+        measure, grading = _measured_by(compute, options)
+        value = float(measure(Curve.of(_graded_rows(rows, **grading))))
+        return None if math.isnan(value) else value
 
-        @wraps(declared)
-        def compute(*args: Any, **keywords: Any) -> float | None:
-            options = signature.bind(*args, **keywords).arguments
-            rows = list(options.pop("items"))
-            measure, grading = _measured_by(compute, options)
-            value = float(measure(Curve.of(_graded_rows(rows, **grading))))
-            return None if math.isnan(value) else value
-
-        _QUANTITY_OF[compute] = quantity
-        return cast("_F", compute)
-
-    return make
+    compute.__name__ = compute.__qualname__ = f"compute_{quantity.replace('@C', '_at_coverage')}"
+    compute.__doc__ = meaning
+    _QUANTITY_OF[compute] = quantity
+    return cast("_F", compute)
 
 
 def _measured_by(function: Callable[..., Any], options: Mapping[str, Any]) -> tuple[Measure, dict[str, Any]]:
@@ -111,61 +108,33 @@ def compute_risk_coverage_curve(items: Rows, *, loss: str, instrument: Scale = P
     )
 
 
-@_of_rows("cmax")
-def compute_cmax(items: Rows, *, instrument: Scale = PHQ8) -> float:
-    """Share of the rows that are answered."""
+def _graded_by(items: Rows, *, instrument: Scale = PHQ8) -> float: ...
+def _loss(items: Rows, *, loss: str, instrument: Scale = PHQ8) -> float: ...
+def _area(items: Rows, *, max_coverage: float, loss: str, instrument: Scale = PHQ8) -> float: ...
+def _risk(items: Rows, *, target_coverage: float, loss: str, instrument: Scale = PHQ8) -> float | None: ...
 
 
-@_of_rows("aurc")
-def compute_aurc(items: Rows, *, loss: str, instrument: Scale = PHQ8) -> float:
-    """Area under the selective risk over [0, Cmax]; 0.0 when nothing is answered."""
-
-
-@_of_rows("augrc")
-def compute_augrc(items: Rows, *, loss: str, instrument: Scale = PHQ8) -> float:
-    """Area under the generalized risk over [0, Cmax]; 0.0 when nothing is answered."""
-
-
-@_of_rows("aurc@C")
-def compute_aurc_at_coverage(items: Rows, *, max_coverage: float, loss: str, instrument: Scale = PHQ8) -> float:
-    """Area under the selective risk over [0, min(max_coverage, Cmax)]."""
-
-
-@_of_rows("augrc@C")
-def compute_augrc_at_coverage(items: Rows, *, max_coverage: float, loss: str, instrument: Scale = PHQ8) -> float:
-    """Area under the generalized risk over [0, min(max_coverage, Cmax)]."""
-
-
-@_of_rows("risk@C")
-def compute_risk_at_coverage(
-    items: Rows, *, target_coverage: float, loss: str, instrument: Scale = PHQ8
-) -> float | None:
-    """Selective risk of the first operating point that reaches the coverage; None where none does."""
-
-
-@_of_rows("aurc_optimal")
-def compute_aurc_optimal(items: Rows, *, loss: str, instrument: Scale = PHQ8) -> float:
-    """The AURC of the same losses in the oracle order."""
-
-
-@_of_rows("augrc_optimal")
-def compute_augrc_optimal(items: Rows, *, loss: str, instrument: Scale = PHQ8) -> float:
-    """The AUGRC of the same losses in the oracle order."""
-
-
-@_of_rows("eaurc")
-def compute_eaurc(items: Rows, *, loss: str, instrument: Scale = PHQ8) -> float:
-    """AURC above that of the oracle order; slightly negative where plateaus make it so."""
-
-
-@_of_rows("eaugrc")
-def compute_eaugrc(items: Rows, *, loss: str, instrument: Scale = PHQ8) -> float:
-    """AUGRC above that of the oracle order."""
-
-
-@_of_rows("aurc_achievable")
-def compute_aurc_achievable(items: Rows, *, loss: str, instrument: Scale = PHQ8) -> float:
-    """The AURC over the vertices of the curve's lower convex hull."""
+compute_cmax = _of_rows(_graded_by, "cmax", "Share of the rows that are answered.")
+compute_aurc = _of_rows(_loss, "aurc", "Area under the selective risk over [0, Cmax]; 0.0 when nothing is answered.")
+compute_augrc = _of_rows(
+    _loss, "augrc", "Area under the generalized risk over [0, Cmax]; 0.0 when nothing is answered."
+)
+compute_aurc_at_coverage = _of_rows(_area, "aurc@C", "Area under the selective risk over [0, min(max_coverage, Cmax)].")
+compute_augrc_at_coverage = _of_rows(
+    _area, "augrc@C", "Area under the generalized risk over [0, min(max_coverage, Cmax)]."
+)
+compute_risk_at_coverage = _of_rows(
+    _risk, "risk@C", "Selective risk of the first operating point that reaches the coverage; None where none does."
+)
+compute_aurc_optimal = _of_rows(_loss, "aurc_optimal", "The AURC of the same losses in the oracle order.")
+compute_augrc_optimal = _of_rows(_loss, "augrc_optimal", "The AUGRC of the same losses in the oracle order.")
+compute_eaurc = _of_rows(
+    _loss, "eaurc", "AURC above that of the oracle order; slightly negative where plateaus make it so."
+)
+compute_eaugrc = _of_rows(_loss, "eaugrc", "AUGRC above that of the oracle order.")
+compute_aurc_achievable = _of_rows(
+    _loss, "aurc_achievable", "The AURC over the vertices of the curve's lower convex hull."
+)
 
 
 def _graded_rows(rows: list[ItemPrediction], loss: str, instrument: Scale = PHQ8) -> Graded:
