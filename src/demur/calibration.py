@@ -1,30 +1,23 @@
 """Calibration: a fitted calibrator with what it was fitted on, for what, and how well it did. A JSON file."""
 
-from __future__ import annotations
-
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, Union
 
 from pydantic import AfterValidator, Field, ValidationError, model_validator
 
 from demur import strict_json
-from demur.calibrators import CALIBRATORS, Calibrator
+from demur.calibrators import CALIBRATORS, CalibrationMethod, Calibrator
 from demur.errors import UserError, registered
 from demur.strict_model import Count, Part, Share, Time, Tool, WordedWarning, one_line, schema_of
-from demur.targets import TARGETS
+from demur.targets import TARGETS, Target
 from demur.targets import target as target_named
 from demur.types import Floats
 from demur.variants import spoken_share
 from demur.write import json_text, write_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from pathlib import Path
-
-    from demur.calibrators import CalibrationMethod
-    from demur.targets import Target
-
     Fitted = Calibrator
 else:
     Fitted = Union[tuple(dict.fromkeys(method.calibrator for method in CALIBRATORS.values()))]  # noqa: UP007
@@ -106,7 +99,7 @@ class Calibration(Part):
     warnings: Annotated[tuple[WordedWarning, ...], Field(strict=False)]
 
     @model_validator(mode="after")
-    def _parts_agree(self) -> Calibration:
+    def _parts_agree(self) -> Self:
         method = CALIBRATORS[self.method]
         if type(self.model) is not method.calibrator:
             raise ValueError(f"the model is not one of the method {self.method}")
@@ -132,9 +125,9 @@ class Calibration(Part):
 
     def __call__(self, columns: Mapping[str, Floats]) -> Floats:
         """Calibrated confidences of columns given by name: the features, or the variant."""
-        missing = [name for name in self.input_names if name not in columns]
-        if missing:
-            raise UserError(f"the calibration needs {missing[0]}, which is missing")
+        for name in self.input_names:
+            if name not in columns:
+                raise UserError(f"the calibration needs {name}, which is missing")
         return self.model(model_inputs(type(self.model), {name: columns[name] for name in self.input_names}))
 
     def save(self, path: str | Path, *, inputs: Iterable[str | Path] = ()) -> Path:

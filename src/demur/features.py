@@ -27,13 +27,12 @@ class Need:
         if column is None:
             needed = items.answered if items.answered.any() else ~items.answered
             return None if self.absent is not None else _at(items, needed, f"{self.signal} is missing")
-        for bad, complaint in (
-            (column.is_(State.MISSING), "is missing"),
-            (column.is_(State.NULL) & (self.null is None), "is null"),
-        ):
-            if (items.answered & bad).any():
-                return _at(items, items.answered & bad, f"{self.signal} {complaint}")
-        bad = items.answered & ~column.usable() & ~column.is_(State.NULL)
+        missing, null = items.answered & column.is_(State.MISSING), items.answered & column.is_(State.NULL)
+        if missing.any():
+            return _at(items, missing, f"{self.signal} is missing")
+        if self.null is None and null.any():
+            return _at(items, null, f"{self.signal} is null")
+        bad = items.answered & ~column.usable() & ~null
         if not bad.any():
             return None
         return _at(items, bad, f"{self.signal} {literal(column.cell(int(np.argmax(bad))))}, expected a finite number")
@@ -118,13 +117,11 @@ class CalibratorFeatureExtractor:
 
 
 def _number(need: Need, value: object) -> float:
-    column = Column.of([plain(value)])
+    column, declared = Column.of([plain(value)]), SIGNALS.get(need.signal)
     if column.is_(State.NULL)[0] and need.null is not None:
         return float(need.null)
-    declared = SIGNALS.get(need.signal)
     number = float(column.values[0])
-    good = column.usable()[0] and (declared is None or declared.allows(number))
-    if not good:
+    if not column.usable()[0] or (declared is not None and not declared.allows(number)):
         expected = declared.expected if declared else "a finite number"
         raise UserError(f"feature {shown(need.signal)}: {literal(column.cell(0))}, expected {expected}")
     return number

@@ -112,7 +112,10 @@ def calibrate(  # noqa: PLR0913  (each is a choice of the user)
             model=calibrator,
             training=training,
             validation=_validation(items, task, values, folds),
-            warnings=tuple(_warnings(task, calibrator, values)),
+            warnings=tuple(
+                WordedWarning(code=code, message=text, where=task.only or "features")
+                for code, text in _warnings(task, calibrator, values)
+            ),
         )
     except ValidationError as error:
         raise UserError(one_line(error)) from None
@@ -131,9 +134,7 @@ def quality(probability: Floats, outcome: Floats, fold: Indices | None = None) -
         ranked, pairs = (sum(float(column[0]) for column in columns) for columns in zip(*sums, strict=True))
         values["auroc"] = ranked / pairs if pairs and forecasts.binary else math.nan
     undefined = {name: Measure.of(name).quantity.undefined for name, value in values.items() if math.isnan(value)}
-    return Quality(
-        **{name: None if name in undefined else value for name, value in values.items()}, undefined=undefined
-    )
+    return Quality(**(values | dict.fromkeys(undefined)), undefined=undefined)
 
 
 def _task(items: Items, method: str, features: Sequence[str] | None, variant: str | None, target: str | None) -> _Task:
@@ -194,16 +195,13 @@ def _out_of_fold(task: _Task, folds: int) -> tuple[Floats | None, Indices, str |
     return values, fold, None
 
 
-def _warnings(task: _Task, calibrator: Calibrator, values: Floats) -> Iterator[WordedWarning]:
-    where = task.only or "features"
-    for code, text in calibrator.warnings(quality(values, task.outcome).auroc):
-        yield WordedWarning(code=code, message=text, where=where)
+def _warnings(task: _Task, calibrator: Calibrator, values: Floats) -> Iterator[tuple[str, str]]:
+    yield from calibrator.warnings(quality(values, task.outcome).auroc)
     inputs, outputs = distinct(task.columns.values()), distinct([values])
     if outputs < inputs:
-        yield WordedWarning(code="merged_plateaus", message=MERGED.format(inputs=inputs, outputs=outputs), where=where)
+        yield "merged_plateaus", MERGED.format(inputs=inputs, outputs=outputs)
     if task.only is not None:
         column = task.columns[task.only]
         change = values[column.argmax()] - values[column.argmin()]
         if change > 0 if task.falling else change < 0:
-            text = "the fit goes against the input: more confident answers were right less often"
-            yield WordedWarning(code="reversed_ranking", message=text, where=where)
+            yield "reversed_ranking", "the fit goes against the input: more confident answers were right less often"
