@@ -9,7 +9,7 @@ from pydantic import AfterValidator, Field, ValidationError, model_validator
 
 from demur import strict_json
 from demur.calibrators import CALIBRATORS, CalibrationMethod, Calibrator
-from demur.errors import UserError, registered
+from demur.errors import UserError, located, registered
 from demur.strict_model import Count, Part, Share, Time, Tool, WordedWarning, one_line, schema_of
 from demur.targets import TARGETS, Target
 from demur.targets import target as target_named
@@ -180,10 +180,8 @@ def calibration_of(content: Any) -> Calibration:
     if not isinstance(content, dict) or "method" not in content or not isinstance(content.get("model"), dict):
         raise UserError("not a calibration: expected an object with schema_version, method, model and others")
     method = CALIBRATORS[_method_name(content["method"])]
-    try:
+    with located("model"):
         method.calibrator.from_json(content["model"])
-    except UserError as error:
-        raise UserError(f"model: {error}") from None
     try:
         return Calibration.model_validate_json(json.dumps(content))
     except ValidationError as error:

@@ -43,18 +43,14 @@ def grade(items: Items, *, loss: str, confidence: Any, calibration: Calibration 
         made_of = confidence_named(items, confidence, calibration)
     elif calibration is not None:
         raise UserError("a calibration goes with the name of a variant, not with confidences")
-    if made_of is None:
-        column = Column.from_sequence(confidence)
-        if len(column) != len(items):
-            raise UserError(f"{len(column)} confidences, expected one for each of {len(items)} units")
-        column.refuse(answered & ~column.usable(), "confidence", "a finite number", items.place)
-        values = column.values
-    else:
-        values = made_of.values
+    column = Column.from_sequence(made_of.values if made_of else confidence)
+    if len(column) != len(items):
+        raise UserError(f"{len(column)} confidences, expected one for each of {len(items)} units")
+    column.refuse(answered & ~column.usable(), "confidence", "a finite number", items.place)
     return Graded(
         units=len(items),
         loss=chosen.numerators(items.truth[answered], items.answer[answered]),
-        confidence=values[answered],
+        confidence=column.values[answered],
         divisor=chosen.divisor(items.instrument),
         abstained_nan=items.abstained_nan,
         loss_name=loss,

@@ -118,10 +118,8 @@ def report(design: Design, tallies: dict[str, Tally]) -> str:
 
 def _truths(design: Design, seed: int) -> dict[str, float]:
     people = design.people(_AT_LARGE, seed)
-    left, right = (
-        Curve.of(run_system(people, system, seed=2 * seed).graded(design.loss, design.confidence))
-        for system in (design.left, design.right)
-    )
+    runs = (run_system(people, system, seed=2 * seed) for system in (design.left, design.right))
+    left, right = (Curve.of(run.graded(design.loss, design.confidence)) for run in runs)
     truths = {name: float(Measure.of(name)(left)) for name in SINGLE}
     for name in PAIRED:
         shared = f"augrc@{min(left.cmax, right.cmax):.9f}" if name == "augrc@C_common" else name
