@@ -6,6 +6,8 @@ features are found by their names, never by their position. A class registered w
 calibrate`, with everything that is to be known about it declared there.
 """
 
+# ruff: noqa: PLC0414  (names that belong to the same subject are given on)
+
 import math
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -15,37 +17,21 @@ import numpy as np
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from demur.calibration_methods import (
-    CALIBRATORS,
-    CalibrationMethod,
-    Calibrator,
-    calibration_method,
-    calibrator,
-    method_names,
-    training_rows,
-)
+from demur.calibration_methods import CALIBRATORS as CALIBRATORS
+from demur.calibration_methods import CalibrationMethod as CalibrationMethod
+from demur.calibration_methods import Calibrator as Calibrator
+from demur.calibration_methods import calibration_method as calibration_method
+from demur.calibration_methods import calibrator as calibrator
+from demur.calibration_methods import method_names as method_names
+from demur.calibration_methods import training_rows
 from demur.errors import UserError, literal, shown
-from demur.features import CalibratorFeatureExtractor
-from demur.quantities.calibration import LEAST_LIKELY, compute_binary_nll, compute_ece
+from demur.features import CalibratorFeatureExtractor as CalibratorFeatureExtractor
+from demur.quantities.calibration import LEAST_LIKELY
+from demur.quantities.calibration import compute_binary_nll as compute_binary_nll
+from demur.quantities.calibration import compute_ece as compute_ece
 from demur.quantities.forecasts import checked_shares
 from demur.strict_model import STRICT
 from demur.types import Floats
-
-__all__ = [
-    "CALIBRATORS",
-    "CalibrationMethod",
-    "Calibrator",
-    "CalibratorFeatureExtractor",
-    "IsotonicCalibrator",
-    "LinearCalibrator",
-    "LogisticCalibrator",
-    "TemperatureScalingCalibrator",
-    "calibration_method",
-    "calibrator",
-    "compute_binary_nll",
-    "compute_ece",
-    "method_names",
-]
 
 COLDEST, HOTTEST = 0.05, 10.0
 PENALTY = 1.0
