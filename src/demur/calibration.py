@@ -1,58 +1,34 @@
 """Calibration: a fitted calibrator with what it was fitted on, for what, and how well it did. A JSON file."""
 
-from __future__ import annotations
-
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, Union
 
-from pydantic import Field, GetCoreSchemaHandler, GetJsonSchemaHandler, ValidationError, model_validator
-from pydantic_core import core_schema
+from pydantic import AfterValidator, Field, ValidationError, model_validator
 
 from demur import strict_json
-from demur.calibrators import CALIBRATORS, Calibrator
-from demur.errors import UserError, unknown
+from demur.calibrators import CALIBRATORS, CalibrationMethod, Calibrator
+from demur.errors import UserError, located, registered
 from demur.strict_model import Count, Part, Share, Time, Tool, WordedWarning, one_line, schema_of
-from demur.targets import TARGETS
+from demur.targets import TARGETS, Target
+from demur.targets import target as target_named
 from demur.types import Floats
 from demur.variants import spoken_share
 from demur.write import json_text, write_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from pathlib import Path
-
-    from demur.calibrators import CalibrationMethod
-    from demur.targets import Target
-
     Fitted = Calibrator
 else:
     Fitted = Union[tuple(dict.fromkeys(method.calibrator for method in CALIBRATORS.values()))]  # noqa: UP007
 
 
-@dataclass(frozen=True)
-class _Registered:
-    """A text that is a name in a registry, when it is read and in the schema alike."""
-
-    kind: str
-    registry: Mapping[str, Any]
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
-        return core_schema.no_info_after_validator_function(self.check, handler(source))
-
-    def __get_pydantic_json_schema__(self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler) -> Any:
-        return handler(schema) | {"enum": [*self.registry]}
-
-    def check(self, name: Any) -> str:
-        """The name, if it is one."""
-        if not isinstance(name, str) or name not in self.registry:
-            raise unknown(self.kind, name, self.registry)
-        return name
-
-
-_METHOD = _Registered("calibration method", CALIBRATORS)
 Text = Annotated[str, Field(min_length=1)]
+
+
+def _method_name(name: Any) -> str:
+    """A file names its method in full, and by no alias."""
+    return registered("calibration method", name, CALIBRATORS).name
 
 
 class FittingTool(Tool):
@@ -111,17 +87,19 @@ class Calibration(Part):
     schema_version: Literal["1"] = "1"
     created_at: Time
     tool: FittingTool
-    method: Annotated[str, _METHOD]
+    method: Annotated[str, AfterValidator(_method_name), Field(json_schema_extra={"enum": [*CALIBRATORS]})]
     features: Annotated[tuple[Text, ...], Field(strict=False, min_length=1)] | None
     variant: Text | None
-    target: Annotated[str, _Registered("target", TARGETS)]
+    target: Annotated[
+        str, AfterValidator(lambda name: target_named(name).name), Field(json_schema_extra={"enum": [*TARGETS]})
+    ]
     model: Fitted
     training: Training
     validation: Validation
     warnings: Annotated[tuple[WordedWarning, ...], Field(strict=False)]
 
     @model_validator(mode="after")
-    def _parts_agree(self) -> Calibration:
+    def _parts_agree(self) -> Self:
         method = CALIBRATORS[self.method]
         if type(self.model) is not method.calibrator:
             raise ValueError(f"the model is not one of the method {self.method}")
@@ -147,9 +125,9 @@ class Calibration(Part):
 
     def __call__(self, columns: Mapping[str, Floats]) -> Floats:
         """Calibrated confidences of columns given by name: the features, or the variant."""
-        missing = [name for name in self.input_names if name not in columns]
-        if missing:
-            raise UserError(f"the calibration needs {missing[0]}, which is missing")
+        for name in self.input_names:
+            if name not in columns:
+                raise UserError(f"the calibration needs {name}, which is missing")
         return self.model(model_inputs(type(self.model), {name: columns[name] for name in self.input_names}))
 
     def save(self, path: str | Path, *, inputs: Iterable[str | Path] = ()) -> Path:
@@ -201,11 +179,9 @@ def calibration_of(content: Any) -> Calibration:
     """A calibration from parsed JSON."""
     if not isinstance(content, dict) or "method" not in content or not isinstance(content.get("model"), dict):
         raise UserError("not a calibration: expected an object with schema_version, method, model and others")
-    method = CALIBRATORS[_METHOD.check(content["method"])]
-    try:
+    method = CALIBRATORS[_method_name(content["method"])]
+    with located("model"):
         method.calibrator.from_json(content["model"])
-    except UserError as error:
-        raise UserError(f"model: {error}") from None
     try:
         return Calibration.model_validate_json(json.dumps(content))
     except ValidationError as error:

@@ -1,13 +1,17 @@
-"""Calibration methods: what every calibrator is and can be asked, and the registry of those there are."""
+"""Calibration methods: what every calibrator is and can be asked, the columns it takes, and the registry of all."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Self, TypeVar, cast
 
+import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
-from demur.errors import UserError, and_more, unknown
+from demur.columns import Column, check_lengths
+from demur.errors import UserError, and_more, shown, unknown
+from demur.frames import columns_of
+from demur.quantities.forecasts import checked_outcomes
 from demur.strict_model import one_line
 from demur.types import Floats
 
@@ -32,6 +36,10 @@ class Calibrator:
 
     def __call__(self, features: Any) -> Floats:
         """Numbers from 0 to 1, one for each row of the features."""
+        self._check_fitted()
+        return self._applied(*columns_named(features, self.features, self.inputs))
+
+    def _applied(self, *columns: Floats) -> Floats:
         raise NotImplementedError
 
     def to_json(self) -> dict[str, Any]:
@@ -49,11 +57,6 @@ class Calibrator:
             return TypeAdapter(cls).validate_json(json.dumps(dict(parameters)))
         except ValidationError as error:
             raise UserError(one_line(error)) from None
-
-    @property
-    def fitted(self) -> bool:
-        """Whether it has parameters to be applied with."""
-        return True
 
     @property
     def inputs(self) -> int:
@@ -78,7 +81,7 @@ class Calibrator:
         return low, high
 
     def _check_fitted(self) -> None:
-        if not self.fitted:
+        if any(getattr(self, field.name) == () for field in fields(self)):
             raise UserError(f"this {type(self).__name__} is not fitted: use the one that fit gives")
 
 
@@ -126,3 +129,72 @@ def calibration_method(name: Any) -> CalibrationMethod:
     if known not in CALIBRATORS:
         raise unknown("calibration method", name, [*aliases, *CALIBRATORS])
     return CALIBRATORS[known]
+
+
+def columns_by_name(features: Any, names: Sequence[str] | None = None) -> tuple[tuple[str, ...] | None, list[Floats]]:
+    """The names of the features, if they have any, and their columns; of these names only, if some are given."""
+    if isinstance(features, Mapping):
+        named: Mapping[str, Any] = {str(name): column for name, column in features.items()}
+    elif hasattr(features, "columns"):
+        named = columns_of(features)
+    else:
+        return None, _unnamed(features)
+    wanted = tuple(named) if names is None else tuple(names)
+    if not wanted:
+        raise UserError("there are no features")
+    missing = [name for name in wanted if name not in named]
+    if missing:
+        raise UserError(and_more(f"the feature {shown(missing[0])} is missing", len(missing)))
+    columns = [_numbers(shown(name), named[name]) for name in wanted]
+    check_lengths(dict(zip(wanted, columns, strict=True)))
+    return wanted, columns
+
+
+def columns_named(features: Any, names: tuple[str, ...] | None, count: int) -> list[Floats]:
+    """The columns of these names, in this order; of features that never had a name, as many as there were."""
+    given, columns = columns_by_name(features, names)
+    if names is None:
+        if len(columns) != count:
+            raise UserError(f"{len(columns)} features, expected {count}")
+        if given is not None and count > 1:
+            raise UserError("this calibrator was fitted on a matrix without names: which feature is which is not known")
+    elif given is None:
+        raise UserError(f"the features are {', '.join(map(shown, names))}: give them by name, as a dict or a frame")
+    return columns
+
+
+def _unnamed(features: Any) -> list[Floats]:
+    try:
+        shape = np.shape(features)
+    except ValueError:  # rows of different lengths
+        shape = ()
+    if len(shape) == 1:
+        return [_numbers("feature", features)]
+    if len(shape) != 2 or not shape[1]:  # noqa: PLR2004
+        expected = "one column, or one row per unit and one column per feature"
+        raise UserError(f"features of shape {shape}, expected {expected}")
+    return [_numbers(f"feature {number}", column) for number, column in enumerate(np.asarray(features).T, 1)]
+
+
+def _numbers(name: str, values: Any) -> Floats:
+    column = Column.from_sequence(values)
+    column.refuse(~column.usable(), name, "a finite number", lambda row: f"row {row + 1}")
+    if not len(column):
+        raise UserError("there are no units to calibrate on")
+    return column.values
+
+
+def training_rows(
+    features: Any, target: Any, *, binary: bool, several: bool = False
+) -> tuple[tuple[str, ...] | None, list[Floats], Floats]:
+    """Names and columns of the features and the targets, sorted so that a fit does not depend on the order of rows."""
+    names, columns = columns_by_name(features)
+    if len(columns) != 1 and not several:
+        raise UserError(f"{len(columns)} features, expected one")
+    outcome = checked_outcomes(target)
+    if binary and not np.isin(outcome, (0, 1)).all():
+        needed = "this calibrator needs such a target (correctness, near_correct)"
+        raise UserError(f"the targets are not all 0 or 1: {needed}")
+    check_lengths({"features": columns[0], "targets": outcome})
+    order = np.lexsort((outcome, *columns))
+    return names, [column[order] for column in columns], outcome[order]

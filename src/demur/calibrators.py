@@ -6,6 +6,8 @@ features are found by their names, never by their position. A class registered w
 calibrate`, with everything that is to be known about it declared there.
 """
 
+# ruff: noqa: PLC0414  (names that belong to the same subject are given on)
+
 import math
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -15,37 +17,21 @@ import numpy as np
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from demur.calibration_methods import (
-    CALIBRATORS,
-    CalibrationMethod,
-    Calibrator,
-    calibration_method,
-    calibrator,
-    method_names,
-)
-from demur.design import columns_by_name, columns_named, in_one_order
+from demur.calibration_methods import CALIBRATORS as CALIBRATORS
+from demur.calibration_methods import CalibrationMethod as CalibrationMethod
+from demur.calibration_methods import Calibrator as Calibrator
+from demur.calibration_methods import calibration_method as calibration_method
+from demur.calibration_methods import calibrator as calibrator
+from demur.calibration_methods import method_names as method_names
+from demur.calibration_methods import training_rows
 from demur.errors import UserError, literal, shown
-from demur.features import CalibratorFeatureExtractor
-from demur.quantities.calibration import LEAST_LIKELY, compute_binary_nll, compute_ece
-from demur.quantities.forecasts import checked_outcomes, checked_shares
+from demur.features import CalibratorFeatureExtractor as CalibratorFeatureExtractor
+from demur.quantities.calibration import LEAST_LIKELY
+from demur.quantities.calibration import compute_binary_nll as compute_binary_nll
+from demur.quantities.calibration import compute_ece as compute_ece
+from demur.quantities.forecasts import checked_shares
 from demur.strict_model import STRICT
 from demur.types import Floats
-
-__all__ = [
-    "CALIBRATORS",
-    "CalibrationMethod",
-    "Calibrator",
-    "CalibratorFeatureExtractor",
-    "IsotonicCalibrator",
-    "LinearCalibrator",
-    "LogisticCalibrator",
-    "TemperatureScalingCalibrator",
-    "calibration_method",
-    "calibrator",
-    "compute_binary_nll",
-    "compute_ece",
-    "method_names",
-]
 
 COLDEST, HOTTEST = 0.05, 10.0
 PENALTY = 1.0
@@ -77,7 +63,7 @@ class TemperatureScalingCalibrator(Calibrator):
         """Find the temperature. The log-likelihood is concave in 1/T, so there is one best."""
         from scipy.optimize import minimize_scalar  # noqa: PLC0415  (slow to import, and applying needs none of it)
 
-        names, (probability,), outcome = _one_input(features, target, binary=True)
+        names, (probability,), outcome = training_rows(features, target, binary=True)
         odds, sign = _logit(probability), np.where(outcome == 1, 1.0, -1.0)
 
         def surprise(inverse: float) -> float:
@@ -93,9 +79,8 @@ class TemperatureScalingCalibrator(Calibrator):
         """Whether the best temperature lies at an end of the range that was searched."""
         return not COLDEST * (1 + 1e-6) < self.temperature < HOTTEST * (1 - 1e-6)
 
-    def __call__(self, features: Any) -> Floats:
-        """Probabilities at this temperature."""
-        (probability,) = columns_named(features, self.features, 1)
+    def _applied(self, *columns: Floats) -> Floats:
+        (probability,) = columns
         with np.errstate(over="ignore"):
             return _sigmoid(_logit(probability) / self.temperature)
 
@@ -137,11 +122,6 @@ class _Weighted(Calibrator):
             raise ValueError(f"expected one mean, scale and coefficient for each feature, not {counts}")
 
     @property
-    def fitted(self) -> bool:
-        """Whether there is a coefficient."""
-        return bool(self.coefficients)
-
-    @property
     def inputs(self) -> int:
         """How many features it takes."""
         return len(self.coefficients)
@@ -149,19 +129,7 @@ class _Weighted(Calibrator):
     @classmethod
     def fit(cls, features: Any, target: Any) -> Self:
         """Fit with scikit-learn."""
-        names, columns = columns_by_name(features)
-        columns, outcome = in_one_order(columns, _outcomes(target, binary=cls.binary))
-        mean, scale, matrix = cls._standardised(columns, names)
-        coefficients, intercept = cls._solved(matrix, outcome)
-        return cls(names, _plain(mean), _plain(scale), _plain(coefficients), float(intercept))
-
-    @classmethod
-    def _solved(cls, matrix: Floats, outcome: Floats) -> tuple[Floats, float]:
-        """Coefficients and intercept for standardised features."""
-        raise NotImplementedError
-
-    @classmethod
-    def _standardised(cls, columns: Sequence[Floats], names: Sequence[str] | None) -> tuple[Floats, Floats, Floats]:
+        names, columns, outcome = training_rows(features, target, binary=cls.binary, several=True)
         matrix = np.column_stack(columns)
         with np.errstate(over="ignore", invalid="ignore"):
             mean, scale = matrix.mean(axis=0), matrix.std(axis=0)
@@ -171,12 +139,15 @@ class _Weighted(Calibrator):
                 raise UserError(f"the feature {which} has values too large to be standardised")
             if not spread > 1e-12 * abs(mean[index]):  # rounding alone spreads no feature
                 raise UserError(f"the feature {which} is the same everywhere: it can teach nothing, leave it out")
-        return mean, scale, (matrix - mean) / scale
+        coefficients, intercept = cls._solved((matrix - mean) / scale, outcome)
+        return cls(names, _plain(mean), _plain(scale), _plain(coefficients), float(intercept))
 
-    def _weighted_sum(self, features: Any) -> Floats:
+    @classmethod
+    def _solved(cls, matrix: Floats, outcome: Floats) -> tuple[Floats, float]:
+        raise NotImplementedError
+
+    def _weighted_sum(self, columns: Sequence[Floats]) -> Floats:
         """Added up feature by feature: equal rows get equal bits, wherever they stand."""
-        self._check_fitted()
-        columns = columns_named(features, self.features, len(self.coefficients))
         total = np.full(len(columns[0]), self.intercept)
         with np.errstate(over="ignore", invalid="ignore"):
             for column, mean, scale, weight in zip(columns, self.mean, self.scale, self.coefficients, strict=True):
@@ -223,9 +194,8 @@ class LogisticCalibrator(_Weighted):
         model = LogisticRegression(C=PENALTY, max_iter=1000).fit(matrix, outcome)
         return model.coef_[0], model.intercept_[0]
 
-    def __call__(self, features: Any) -> Floats:
-        """Probabilities."""
-        return _sigmoid(self._weighted_sum(features))
+    def _applied(self, *columns: Floats) -> Floats:
+        return _sigmoid(self._weighted_sum(columns))
 
     def warnings(self, auroc: float | None) -> Iterator[tuple[str, str]]:
         """Complete separation."""
@@ -253,9 +223,8 @@ class LinearCalibrator(_Weighted):
         model = Ridge(alpha=PENALTY).fit(matrix, outcome)
         return model.coef_, model.intercept_
 
-    def __call__(self, features: Any) -> Floats:
-        """Expected targets."""
-        return np.clip(self._weighted_sum(features), 0, 1)
+    def _applied(self, *columns: Floats) -> Floats:
+        return np.clip(self._weighted_sum(columns), 0, 1)
 
 
 @calibrator("isotonic", "isotonic regression")
@@ -281,24 +250,17 @@ class IsotonicCalibrator(Calibrator):
         if (steps < 0).any() and (steps > 0).any():
             raise ValueError("the values y both rise and fall")
 
-    @property
-    def fitted(self) -> bool:
-        """Whether there is a knot."""
-        return bool(self.x)
-
     @classmethod
     def fit(cls, features: Any, target: Any, *, increasing: bool = True) -> Self:
         """Fit with scikit-learn; not `increasing` is for a feature where lower means more confident."""
         from sklearn.isotonic import IsotonicRegression  # noqa: PLC0415
 
-        names, (column,), outcome = _one_input(features, target, binary=False)
+        names, (column,), outcome = training_rows(features, target, binary=False)
         model = IsotonicRegression(increasing=increasing, out_of_bounds="clip").fit(column, outcome)
         return cls(_plain(model.X_thresholds_), _plain(model.y_thresholds_), names)
 
-    def __call__(self, features: Any) -> Floats:
-        """Expected targets."""
-        self._check_fitted()
-        (column,) = columns_named(features, self.features, 1)
+    def _applied(self, *columns: Floats) -> Floats:
+        (column,) = columns
         return np.interp(column, self.x, self.y)
 
     @classmethod
@@ -314,22 +276,6 @@ class IsotonicCalibrator(Calibrator):
     def knots(self) -> tuple[float, ...]:
         """The inputs between which it is linear."""
         return self.x
-
-
-def _one_input(features: Any, target: Any, *, binary: bool) -> tuple[tuple[str, ...] | None, list[Floats], Floats]:
-    names, columns = columns_by_name(features)
-    if len(columns) != 1:
-        raise UserError(f"{len(columns)} features, expected one")
-    return names, *in_one_order(columns, _outcomes(target, binary=binary))
-
-
-def _outcomes(target: Any, *, binary: bool) -> Floats:
-    outcome = checked_outcomes(target)
-    if binary and not np.isin(outcome, (0, 1)).all():
-        raise UserError(
-            "the targets are not all 0 or 1: this calibrator needs such a target (correctness, near_correct)"
-        )
-    return outcome
 
 
 def _logit(probability: Floats) -> Floats:

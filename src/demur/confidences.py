@@ -46,12 +46,12 @@ class _Calibrated:
     def of(self, items: Items) -> Confidence:
         if not items.answered.any():
             return Confidence(self.name, np.full(len(items), np.nan), {}, self.calibration)
-        inputs = calibration_inputs(items, self.calibration.features, self.calibration.variant)
+        inputs, filled = calibration_inputs(items, self.calibration.features, self.calibration.variant)
         try:
-            values = spread(self.name, items, self.calibration(inputs.columns))
+            values = spread(self.name, items, self.calibration(inputs))
         except UserError as error:
             raise UserError(f"{shown(self.name)}: {error} (of the answered units)") from None
-        return Confidence(self.name, values, inputs.nulls_filled, self.calibration, inputs.columns)
+        return Confidence(self.name, values, filled, self.calibration, inputs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,24 +79,19 @@ class _Secondary:
         return Confidence(self.name, values, filled, first.calibration or second.calibration)
 
 
-@dataclass(frozen=True, slots=True)
-class _Signal:
+class _Signal(Variant):
     """A signal that is no variant, taken as it is."""
 
-    name: str
-    composite: bool = False
+    __slots__ = ()
 
     def problem(self, items: Items) -> str | None:
         declared = SIGNALS.get(self.name)
         if declared and declared.lower_is_more_confident:
             return f"lower means more confident in {self.name}: use a variant made of it"
-        return Need(self.name).problem(items)
-
-    def of(self, items: Items) -> Confidence:
-        return Confidence(self.name, spread(self.name, items, Need(self.name).numbers(items)))
+        return first_problem(self.needs, items)
 
 
-Maker = Variant | _Calibrated | _Secondary | _Signal  # a composite one is rounded once, at the end
+Maker = Variant | _Calibrated | _Secondary  # a composite one is rounded once, at the end
 
 
 def confidence(items: Items, name: str, calibration: Calibration | None = None) -> Confidence:
@@ -109,7 +104,8 @@ def confidence(items: Items, name: str, calibration: Calibration | None = None) 
     if problem:
         able = [each for each, reason in served(items, calibration).items() if reason is None]
         raise UserError(f"{shown(name)}: {problem}; {can_serve(items, able)}")
-    return _rounded(source, items)
+    made = source.of(items)
+    return replace(made, values=np.round(made.values, DECIMALS)) if source.composite else made
 
 
 def calibration_inputs(items: Items, features: Sequence[str] | None, variant: str | None) -> Features:
@@ -127,14 +123,15 @@ def can_serve(items: Items, variants: Sequence[str]) -> str:
     return f"this run can serve: {', '.join(variants) or 'no variant'}{also}"
 
 
-def _rounded(source: Maker, items: Items) -> Confidence:
-    made = source.of(items)
-    return replace(made, values=np.round(made.values, DECIMALS)) if source.composite else made
-
-
 def served(items: Items, calibration: Calibration | None = None) -> dict[str, str | None]:
     """Every variant by name, and None if a run can serve it, or the reason why it cannot."""
-    return {name: _why_not(items, name, calibration) for name in _names(calibration)}
+    reasons: dict[str, str | None] = {}
+    for name in _names(calibration):
+        try:
+            reasons[name] = _source(name, calibration).problem(items)
+        except UserError as error:
+            reasons[name] = str(error).removeprefix(f"{shown(name)}: ")
+    return reasons
 
 
 def chosen(
@@ -163,13 +160,6 @@ def _names(calibration: Calibration | None) -> Iterator[str]:
         yield f"calibrated:{calibration.variant}"
 
 
-def _why_not(items: Items, name: str, calibration: Calibration | None) -> str | None:
-    try:
-        return _source(name, calibration).problem(items)
-    except UserError as error:
-        return str(error).removeprefix(f"{shown(name)}: ")
-
-
 def _source(name: str, calibration: Calibration | None, items: Items | None = None) -> Maker:
     if not isinstance(name, str):
         raise UserError(f"confidence {literal(name)}, expected the name of a variant or of a signal")
@@ -178,22 +168,18 @@ def _source(name: str, calibration: Calibration | None, items: Items | None = No
     if name in NEED_CALIBRATION or name.startswith("calibrated:"):
         return _Calibrated(name, _fitting(name, calibration))
     if name.startswith("secondary:"):
-        return _secondary(name, calibration)
+        inner, _, how = name.removeprefix("secondary:").rpartition(":")
+        parts = inner.split("+")
+        if len(parts) != 2 or any(part.startswith("secondary:") for part in parts):  # noqa: PLR2004
+            raise UserError(f"{shown(name)} is not a combination of two variants: write {_SECONDARY}")
+        if how not in _COMBINE:
+            raise unknown("way to combine two variants", how, _COMBINE)
+        first, second = (_source(part, calibration) for part in parts)
+        return _Secondary(name, (first, second), _COMBINE[how])
     if items is not None and name in items.signals:
-        return _Signal(name)
+        return _Signal(name, (Need(name),), lambda signal: signal)
     known = [*_names(calibration), *(items.signals if items is not None else ())]
     raise unknown("confidence variant or signal", name, known)
-
-
-def _secondary(name: str, calibration: Calibration | None) -> Maker:
-    inner, _, how = name.removeprefix("secondary:").rpartition(":")
-    parts = inner.split("+")
-    if len(parts) != 2 or any(part.startswith("secondary:") for part in parts):  # noqa: PLR2004
-        raise UserError(f"{shown(name)} is not a combination of two variants: write {_SECONDARY}")
-    if how not in _COMBINE:
-        raise unknown("way to combine two variants", how, _COMBINE)
-    first, second = (_source(part, calibration) for part in parts)
-    return _Secondary(name, (first, second), _COMBINE[how])
 
 
 def _fitting(name: str, calibration: Calibration | None) -> Calibration:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TypeVar
 
@@ -48,6 +48,13 @@ def unknown(kind: str, name: object, known: Iterable[object]) -> UserError:
     near = difflib.get_close_matches(str(name).lower(), spelled, n=1, cutoff=0.5)
     hint = f"did you mean {spelled[near[0]]}?" if near else f"there are: {', '.join(names)}"
     return UserError(f"no {kind} is called {shown(name)}; {hint}")
+
+
+def registered(kind: str, name: object, registry: Mapping[str, T]) -> T:
+    """What is registered under a name."""
+    if not isinstance(name, str) or name not in registry:
+        raise unknown(kind, name, registry)
+    return registry[name]
 
 
 def harmless(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,13 +27,12 @@ class Need:
         if column is None:
             needed = items.answered if items.answered.any() else ~items.answered
             return None if self.absent is not None else _at(items, needed, f"{self.signal} is missing")
-        for bad, complaint in (
-            (column.is_(State.MISSING), "is missing"),
-            (column.is_(State.NULL) & (self.null is None), "is null"),
-        ):
-            if (items.answered & bad).any():
-                return _at(items, items.answered & bad, f"{self.signal} {complaint}")
-        bad = items.answered & ~column.usable() & ~column.is_(State.NULL)
+        missing, null = items.answered & column.is_(State.MISSING), items.answered & column.is_(State.NULL)
+        if missing.any():
+            return _at(items, missing, f"{self.signal} is missing")
+        if self.null is None and null.any():
+            return _at(items, null, f"{self.signal} is null")
+        bad = items.answered & ~column.usable() & ~null
         if not bad.any():
             return None
         return _at(items, bad, f"{self.signal} {literal(column.cell(int(np.argmax(bad))))}, expected a finite number")
@@ -45,11 +45,6 @@ class Need:
         values = column.values if self.null is None else np.where(column.is_(State.NULL), self.null, column.values)
         return values[items.answered]
 
-    def filled(self, items: Items) -> int:
-        """How many answered units have a null that something else stands for."""
-        column = items.signals.get(self.signal)
-        return 0 if column is None else int((column.is_(State.NULL) & items.answered).sum())
-
 
 def _at(items: Items, bad: Flags, complaint: str) -> str:
     return and_more(f"{items.place(int(np.argmax(bad)))}: {complaint}", int(bad.sum()))
@@ -61,13 +56,15 @@ def first_problem(needs: Iterable[Need], items: Items) -> str | None:
 
 
 def nulls_filled(needs: Iterable[Need], items: Items) -> dict[str, int]:
-    """How many nulls of each signal something else stands for, where there are any."""
-    counts = {need.signal: need.filled(items) for need in needs if need.null is not None}
-    return {signal: count for signal, count in counts.items() if count}
+    """How many answered units have a null of each signal that something else stands for, where there are any."""
+    columns = {need.signal: items.signals.get(need.signal) for need in needs if need.null is not None}
+    nulls = {
+        signal: column.is_(State.NULL) & items.answered for signal, column in columns.items() if column is not None
+    }
+    return {signal: int(where.sum()) for signal, where in nulls.items() if where.any()}
 
 
-@dataclass(frozen=True, slots=True)
-class Features:
+class Features(NamedTuple):
     """One column per feature, one value per answered unit, and how many nulls were filled in each."""
 
     columns: Mapping[str, Floats]
@@ -109,26 +106,22 @@ class CalibratorFeatureExtractor:
         for need in self.needs:
             problem = need.problem(items)
             if problem:
-                raise UserError(f"feature {shown(need.signal)}: {problem}{self._way_out(need, problem)}")
+                no_number = need.null is None and " is null" in problem
+                way_out = "; no cautious number stands for it" if no_number else ""
+                raise UserError(f"feature {shown(need.signal)}: {problem}{way_out}")
         return Features({need.signal: need.numbers(items) for need in self.needs}, nulls_filled(self.needs, items))
 
     def extract(self, item_signals: Mapping[str, object]) -> dict[str, float]:
         """The features of one unit, from its signals."""
         return {need.signal: _number(need, item_signals.get(need.signal, MISSING)) for need in self.needs}
 
-    @staticmethod
-    def _way_out(need: Need, problem: str) -> str:
-        return "; no cautious number stands for it" if need.null is None and " is null" in problem else ""
-
 
 def _number(need: Need, value: object) -> float:
-    column = Column.of([plain(value)])
+    column, declared = Column.of([plain(value)]), SIGNALS.get(need.signal)
     if column.is_(State.NULL)[0] and need.null is not None:
         return float(need.null)
-    declared = SIGNALS.get(need.signal)
     number = float(column.values[0])
-    good = column.usable()[0] and (declared is None or declared.allows(number))
-    if not good:
+    if not column.usable()[0] or (declared is not None and not declared.allows(number)):
         expected = declared.expected if declared else "a finite number"
         raise UserError(f"feature {shown(need.signal)}: {literal(column.cell(0))}, expected {expected}")
     return number

@@ -35,12 +35,9 @@ class _Task:
     variant: str | None
     columns: Mapping[str, Floats]
     nulls_filled: Mapping[str, int]
+    target: str
     outcome: Floats
     cluster: Indices
-
-    @property
-    def features(self) -> tuple[str, ...] | None:
-        return tuple(self.columns) if self.variant is None else None
 
     @property
     def only(self) -> str | None:
@@ -58,13 +55,9 @@ class _Task:
 
     def fitted(self, rows: Any = slice(None)) -> Calibrator:
         """The calibrator of these units."""
-        return self.method.calibrator.fit_ranked(self._given(rows), self.outcome[rows], falling=self.falling)
+        return self.method.calibrator.fit_ranked(self.given(rows), self.outcome[rows], falling=self.falling)
 
-    def applied(self, calibrator: Calibrator, rows: Any = slice(None)) -> Floats:
-        """What a calibrator says of these units."""
-        return calibrator(self._given(rows))
-
-    def _given(self, rows: Any) -> Any:
+    def given(self, rows: Any = slice(None)) -> Any:
         """Features go in by their names; a variant is one column, whatever it is called."""
         columns = {name: column[rows] for name, column in self.columns.items()}
         return columns if self.variant is None else columns[self.variant]
@@ -96,23 +89,34 @@ def calibrate(  # noqa: PLR0913  (each is a choice of the user)
     `correctness` unless said otherwise, and `loss` for the method `linear`. How well it does is measured on the units
     it was fitted on, and, with clusters split into folds, on clusters it was not fitted on.
     """
-    task, wanted = _task(items, method, features, variant, target)
+    task = _task(items, method, features, variant, target)
     calibrator = task.fitted()
-    values = task.applied(calibrator)
-    content = {
-        "created_at": now() if created_at is None else created_at,
-        "tool": FittingTool.here(command),
-        "method": task.method.name,
-        "features": task.features,
-        "variant": variant,
-        "target": wanted,
-        "model": calibrator,
-        "training": _training(items, task, values),
-        "validation": _validation(items, task, values, folds),
-        "warnings": tuple(_warnings(task, calibrator, values)),
-    }
+    values = calibrator(task.given())
+    training = Training(
+        **{name: getattr(items.source, name, None) for name in ("path", "sha256", "run_id", "git_commit", "mode")},
+        n=len(values),
+        clusters=task.clusters,
+        positive_rate=float(task.outcome.mean()),
+        nulls_filled=dict(task.nulls_filled),
+        inputs_distinct=distinct(task.columns.values()),
+        outputs_distinct=distinct([values]),
+    )
     try:
-        return Calibration.model_validate(content)
+        return Calibration(
+            created_at=now() if created_at is None else created_at,
+            tool=FittingTool.here(command),
+            method=task.method.name,
+            features=tuple(task.columns) if variant is None else None,
+            variant=variant,
+            target=task.target,
+            model=calibrator,
+            training=training,
+            validation=_validation(items, task, values, folds),
+            warnings=tuple(
+                WordedWarning(code=code, message=text, where=task.only or "features")
+                for code, text in _warnings(task, calibrator, values)
+            ),
+        )
     except ValidationError as error:
         raise UserError(one_line(error)) from None
 
@@ -130,56 +134,34 @@ def quality(probability: Floats, outcome: Floats, fold: Indices | None = None) -
         ranked, pairs = (sum(float(column[0]) for column in columns) for columns in zip(*sums, strict=True))
         values["auroc"] = ranked / pairs if pairs and forecasts.binary else math.nan
     undefined = {name: Measure.of(name).quantity.undefined for name, value in values.items() if math.isnan(value)}
-    return Quality(
-        **{name: None if name in undefined else value for name, value in values.items()}, undefined=undefined
-    )
+    return Quality(**(values | dict.fromkeys(undefined)), undefined=undefined)
 
 
-def _task(
-    items: Items, method: str, features: Sequence[str] | None, variant: str | None, target: str | None
-) -> tuple[_Task, str]:
+def _task(items: Items, method: str, features: Sequence[str] | None, variant: str | None, target: str | None) -> _Task:
     wanted = calibration_method(method)
     predicted = target_named(wanted.target if target is None else target)
     check_target(wanted, predicted)
     if not items.answered.any():
         raise UserError("no unit is answered: there is nothing to calibrate on")
-    _check_inputs(items, features, variant)
-    given = calibration_inputs(items, features, variant)
-    if len(given.columns) > 1 and not wanted.several_inputs:
-        able = " and ".join(name for name, each in CALIBRATORS.items() if each.several_inputs)
-        raise UserError(f"{len(given.columns)} features, expected one for {wanted.name}; {able} take several")
-    inputs = model_inputs(wanted.calibrator, given.columns)
-    if wanted.calibrator.takes_probabilities:
-        others = " or ".join(
-            name
-            for name, each in CALIBRATORS.items()
-            if not each.calibrator.takes_probabilities and not each.several_inputs
-        )
-        way_out = f"; {wanted.title} takes probabilities, for other numbers take {others}"
-        check_probabilities(items, *next(iter(inputs.items())), way_out)
-    cluster = items.cluster[items.answered]
-    return _Task(wanted, variant, inputs, given.nulls_filled, predicted.values(items), cluster), predicted.name
-
-
-def _check_inputs(items: Items, features: Sequence[str] | None, variant: str | None) -> None:
     if (features is None) == (variant is None):
         raise UserError("give either features or a variant to calibrate, not both or neither")
     if variant is not None and variant not in VARIANTS and not str(variant).startswith("secondary:"):
         if variant in items.signals:
             raise UserError(f"{shown(variant)} is a signal: give it as a feature")
         raise unknown("confidence variant to calibrate", variant, VARIANTS)
-
-
-def _training(items: Items, task: _Task, values: Floats) -> Training:
-    return Training(
-        **{name: getattr(items.source, name, None) for name in ("path", "sha256", "run_id", "git_commit", "mode")},
-        n=len(values),
-        clusters=task.clusters,
-        positive_rate=float(task.outcome.mean()),
-        nulls_filled=dict(task.nulls_filled),
-        inputs_distinct=distinct(task.columns.values()),
-        outputs_distinct=distinct([values]),
-    )
+    columns, filled = calibration_inputs(items, features, variant)
+    if len(columns) > 1 and not wanted.several_inputs:
+        able = " and ".join(name for name, each in CALIBRATORS.items() if each.several_inputs)
+        raise UserError(f"{len(columns)} features, expected one for {wanted.name}; {able} take several")
+    inputs = model_inputs(wanted.calibrator, columns)
+    if wanted.calibrator.takes_probabilities:
+        single = {name: each.calibrator for name, each in CALIBRATORS.items() if not each.several_inputs}
+        others = " or ".join(name for name, each in single.items() if not each.takes_probabilities)
+        way_out = f"; {wanted.title} takes probabilities, for other numbers take {others}"
+        check_probabilities(items, *next(iter(inputs.items())), way_out)
+    cluster = items.cluster[items.answered]
+    outcome = predicted.values(items)
+    return _Task(wanted, variant, inputs, filled, predicted.name, outcome, cluster)
 
 
 def _validation(items: Items, task: _Task, values: Floats, folds: int) -> Validation:
@@ -207,22 +189,19 @@ def _out_of_fold(task: _Task, folds: int) -> tuple[Floats | None, Indices, str |
     for number, (seen, unseen) in enumerate(GroupKFold(parts).split(task.outcome, groups=task.cluster)):
         fold[unseen] = number
         try:
-            values[unseen] = task.applied(task.fitted(seen), unseen)
+            values[unseen] = task.fitted(seen)(task.given(unseen))
         except UserError as error:
             return None, fold, f"a fold cannot be fitted: {error}"
     return values, fold, None
 
 
-def _warnings(task: _Task, calibrator: Calibrator, values: Floats) -> Iterator[WordedWarning]:
-    where = task.only or "features"
-    for code, text in calibrator.warnings(quality(values, task.outcome).auroc):
-        yield WordedWarning(code=code, message=text, where=where)
+def _warnings(task: _Task, calibrator: Calibrator, values: Floats) -> Iterator[tuple[str, str]]:
+    yield from calibrator.warnings(quality(values, task.outcome).auroc)
     inputs, outputs = distinct(task.columns.values()), distinct([values])
     if outputs < inputs:
-        yield WordedWarning(code="merged_plateaus", message=MERGED.format(inputs=inputs, outputs=outputs), where=where)
+        yield "merged_plateaus", MERGED.format(inputs=inputs, outputs=outputs)
     if task.only is not None:
         column = task.columns[task.only]
         change = values[column.argmax()] - values[column.argmin()]
         if change > 0 if task.falling else change < 0:
-            text = "the fit goes against the input: more confident answers were right less often"
-            yield WordedWarning(code="reversed_ranking", message=text, where=where)
+            yield "reversed_ranking", "the fit goes against the input: more confident answers were right less often"

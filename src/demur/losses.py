@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demur.errors import UserError, unknown
+from demur.errors import UserError, registered
 from demur.instruments import Instrument
 
 Numerators = Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]]
@@ -58,14 +58,12 @@ def _unequal(truth: NDArray[Any], answer: NDArray[Any]) -> NDArray[Any]:
     return np.asarray(answer != truth, dtype=np.int64)
 
 
-LOSSES = {
-    entry.name: entry
-    for entry in (
-        LossFunction("abs", "abs(pred - gt)", _absolute_error),
-        LossFunction("abs_norm", "abs(pred - gt)", _absolute_error, normalised=True),
-        LossFunction("zero_one", "1 if pred != gt else 0", _unequal, of_labels=True),
-    )
-}
+_ALL = (
+    LossFunction("abs", "abs(pred - gt)", _absolute_error),
+    LossFunction("abs_norm", "abs(pred - gt)", _absolute_error, normalised=True),
+    LossFunction("zero_one", "1 if pred != gt else 0", _unequal, of_labels=True),
+)
+LOSSES = {entry.name: entry for entry in _ALL}
 
 
 def loss(name: str) -> LossFunction:
@@ -74,6 +72,4 @@ def loss(name: str) -> LossFunction:
     >>> loss("zero_one").numerators(np.array([1, 2]), np.array([1, 3]))
     array([0, 1])
     """
-    if not isinstance(name, str) or name not in LOSSES:
-        raise unknown("loss", name, LOSSES)
-    return LOSSES[name]
+    return registered("loss", name, LOSSES)

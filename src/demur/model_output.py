@@ -6,7 +6,7 @@ Tokens are what chat endpoints return as `logprobs.content`: one entry per gener
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from demur.columns import plain
@@ -75,10 +75,12 @@ def consistency_signals(samples: Sequence[int | None]) -> dict[str, float | int 
     most = max(counts.values())
     tied = [score for score, count in counts.items() if count == most]
     scores = [value for value in drawn if value is not None]
+    count = len(scores)  # from integer sums, so that equal samples spread by exactly 0
+    variance = (count * sum(score * score for score in scores) - sum(scores) ** 2) / count**2 if count else 0.0
     return {
         "consistency_modal_score": None if None in tied else min(score for score in tied if score is not None),
         "consistency_modal_confidence": most / len(drawn),
-        "consistency_score_std": _population_std(scores),
+        "consistency_score_std": math.sqrt(variance),
         "consistency_na_rate": counts[None] / len(drawn),
     }
 
@@ -98,21 +100,18 @@ def _member(entry: Any, name: str, index: int) -> Any:
     return entry[name]
 
 
-def _tops(top_logprobs: Any) -> list[list[float]]:
-    return [_top(entries, f"token {index}") for index, entries in enumerate(_listed("tokens", top_logprobs))]
-
-
-def _top(entries: Any, where: str) -> list[float]:
-    """Log-probabilities of one place, given as numbers, as objects with a logprob, or as a mapping from token to it."""
-    if isinstance(entries, Mapping):
-        entries = list(entries.values())
-    if isinstance(entries, str) or not hasattr(entries, "__iter__") or not entries:
-        raise UserError(f"{where}: top_logprobs {literal(entries)}, expected a list that is not empty")
-    numbers = [entry.get("logprob") if isinstance(entry, Mapping) else entry for entry in entries]
-    values = [_logprob(value, f"{where}, alternative {index}") for index, value in enumerate(numbers)]
-    if _logsumexp(values) > _ROUNDING * len(values):
-        raise UserError(f"{where}: the probabilities of the alternatives add up to {math.exp(_logsumexp(values)):.6g}")
-    return values
+def _tops(top_logprobs: Any) -> Iterator[list[float]]:
+    """Log-probabilities of each place, given as numbers, objects with a logprob, or a mapping from token to it."""
+    for token, given in enumerate(_listed("tokens", top_logprobs)):
+        entries = list(given.values()) if isinstance(given, Mapping) else given
+        if isinstance(entries, str) or not hasattr(entries, "__iter__") or not entries:
+            raise UserError(f"token {token}: top_logprobs {literal(entries)}, expected a list that is not empty")
+        numbers = [entry.get("logprob") if isinstance(entry, Mapping) else entry for entry in entries]
+        values = [_logprob(value, f"token {token}, alternative {index}") for index, value in enumerate(numbers)]
+        total = _logsumexp(values)
+        if total > _ROUNDING * len(values):
+            raise UserError(f"token {token}: the probabilities of the alternatives add up to {math.exp(total):.6g}")
+        yield values
 
 
 def _logprob(value: Any, where: str) -> float:
@@ -135,11 +134,3 @@ def _entropy(values: list[float]) -> float:
 
 def _mean(values: list[float]) -> float:
     return math.fsum(values) / len(values)
-
-
-def _population_std(scores: list[int]) -> float:
-    """From integer sums, so that equal samples spread by exactly 0."""
-    count = len(scores)
-    if count < 2:  # noqa: PLR2004
-        return 0.0
-    return math.sqrt((count * sum(score * score for score in scores) - sum(scores) ** 2) / count**2)

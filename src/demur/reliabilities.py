@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from demur.arrays import grade_units
 from demur.confidences import confidence as confidence_named
 from demur.drawing.confidence import ReliabilityBins, reliability_diagram
 from demur.drawing.html import html_table
@@ -18,7 +17,7 @@ from demur.drawing.looks import look_at
 from demur.drawing.picture import Picture
 from demur.errors import UserError
 from demur.graded import Graded
-from demur.grading import grade
+from demur.grading import grade, grade_units
 from demur.inference.estimates import WarnedEstimates, estimated
 from demur.inference.key import Key, Pattern
 from demur.inference.rows import Row, Rule
@@ -43,21 +42,16 @@ _HEADER = ("predicted", "count", "mean predicted", "fraction correct", "gap")
 class _OutcomeView:
     """Units whose confidence is a probability and whose loss is the outcome."""
 
-    reliability: Reliability
-
-    @property
-    def ids(self) -> Sequence[int | str]:
-        return self.reliability.table.ids
-
-    @property
-    def cells(self) -> int:
-        return self.reliability.table.cells
+    ids: Sequence[int | str]
+    cells: int
+    forecasts: Forecasts
+    table: Table
 
     def exact(self) -> Forecasts:
-        return self.reliability.forecasts
+        return self.forecasts
 
     def drawn(self, weights: Floats) -> Forecasts:
-        return Forecasts.drawn(Replicates.of(self.reliability.table, weights), self.reliability.forecasts.n_bins)
+        return Forecasts.drawn(Replicates.of(self.table, weights), self.forecasts.n_bins)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,9 +110,8 @@ class Reliability:
     @cached_property
     def scores(self) -> dict[str, float]:
         """Every calibration quantity; nan where it is undefined."""
-        return {
-            entry.name: float(entry.function(self.forecasts)[0]) for entry in quantities("forecasts", "calibration")
-        }
+        entries = quantities("forecasts", "calibration")
+        return {entry.name: float(entry.function(self.forecasts)[0]) for entry in entries}
 
     @property
     def reasons(self) -> dict[str, str]:
@@ -127,7 +120,8 @@ class Reliability:
 
     def estimate(self, names: Iterable[str] | None = None, *, plan: Plan) -> WarnedEstimates:
         """Calibration quantities with cluster-bootstrap intervals."""
-        view, rule = _OutcomeView(self), Rule("expanded_percentile")
+        view = _OutcomeView(self.table.ids, self.table.cells, self.forecasts, self.table)
+        rule = Rule("expanded_percentile")
         chosen = [Measure.of(name, "forecasts") for name in (self.scores if names is None else names)]
         rows = [
             Row(Key("", str(measure)), view, measure, measure, float(measure(self.forecasts)[0]), rule, rule)
@@ -158,14 +152,12 @@ class Reliability:
 
 def reliability_picture(forecasts: Mapping[str, Reliability]) -> Picture:
     """The reliability diagrams of some forecasts in one, by label."""
-    series = [
-        ReliabilityBins.of(
-            label, look_at(index).style, ((b.mean_predicted, b.fraction_correct, b.count) for b in each.bins)
-        )
-        for index, (label, each) in enumerate(forecasts.items())
-    ]
-    words = "Fraction correct against mean predicted."
-    return reliability_diagram(series, words, ("mean predicted", "fraction correct"))
+    series = []
+    for index, (label, each) in enumerate(forecasts.items()):
+        points = ((row.mean_predicted, row.fraction_correct, row.count) for row in each.bins)
+        series.append(ReliabilityBins.of(label, look_at(index).style, points))
+    axes = ("mean predicted", "fraction correct")
+    return reliability_diagram(series, "Fraction correct against mean predicted.", axes)
 
 
 def reliability(  # noqa: PLR0913  (each is a column, or says how to read one)
@@ -193,15 +185,11 @@ def reliability(  # noqa: PLR0913  (each is a column, or says how to read one)
     if outcome is not None or clusters is not None:
         raise UserError("items bring their own outcomes and clusters: leave those out, and name a target")
     usual = "correctness" if calibration is None else calibration.target
-    return Reliability.of(_graded(data, confidence, calibration, usual if target is None else target), n_bins)
-
-
-def _graded(items: Items, confidence: str, calibration: Calibration | None, target: str) -> Graded:
-    made = confidence_named(items, confidence, calibration)
+    made, wanted = confidence_named(data, confidence, calibration), usual if target is None else target
     way_out = f": calibrate it to be one (demur calibrate --method platt --variant {made.name})"
-    check_probabilities(items, made.name, made.values[items.answered], way_out)
-    graded = grade(items, loss="zero_one", confidence=made)
-    return replace(graded, loss=target_named(target).values(items), loss_name=target, largest_loss=1)
+    check_probabilities(data, made.name, made.values[data.answered], way_out)
+    outcome = {"loss": target_named(wanted).values(data), "loss_name": wanted, "largest_loss": 1}
+    return Reliability.of(replace(grade(data, loss="zero_one", confidence=made), **outcome), n_bins)
 
 
 def _cells(row: Bin) -> tuple[str, ...]:

@@ -19,18 +19,6 @@ from demur.quantities.forecasts import Forecasts
 from demur.quantities.ranking import Top, checked_depth
 from demur.ranking_columns import rankings_of
 
-__all__ = [
-    "compute_threshold_at_fpr",
-    "hit_at_k",
-    "map_at_k",
-    "map_trec_at_k",
-    "mrr_at_k",
-    "ndcg_at_k",
-    "no_evidence_metrics",
-    "precision_at_k",
-    "recall_at_k",
-]
-
 
 def _at_k(stem: str) -> Callable[[Collection[Any], Sequence[Any], int], float]:
     """A ranking quantity of one query: its gold ids, its ranked ids, and how many of these are looked at."""

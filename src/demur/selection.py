@@ -10,7 +10,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from demur.errors import UserError, literal, unknown
+from demur.errors import UserError, literal, registered
 from demur.rankings import Rankings
 from demur.types import Floats, Integers
 
@@ -80,7 +80,7 @@ def breaches(rankings: Rankings, bounds: Bounds) -> Iterator[BoundBreach]:
         yield BoundBreach(query, int(shown[query]), int(rankings.candidates[query]), int(low[query]), int(high[query]))
 
 
-Chooser = Callable[["Floats", "Integers", "Integers", float], "Integers"]
+Chooser = Callable[[Floats, Integers, Integers, float], Integers]
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,12 +140,12 @@ def gap(scores: Floats, candidates: Integers, low: Integers, _parameter: float) 
 def elbow(scores: Floats, candidates: Integers, _low: Integers, _parameter: float) -> Integers:
     """All before the score furthest below the straight line from the first score to the last; the first such one."""
     rank = np.arange(scores.shape[1])
-    there = rank < candidates[:, None]
-    known = np.where(there, scores, 0.0)
+    ranked = rank < candidates[:, None]
+    known = np.where(ranked, scores, 0.0)
     last = np.maximum(candidates - 1, 0)
     first, final = known[:, :1], np.take_along_axis(known, last[:, None], axis=1)
     line = first + (final - first) * rank / np.maximum(last, 1)[:, None]
-    return np.asarray(np.argmax(np.where(there, line - known, -np.inf), axis=1))
+    return np.asarray(np.argmax(np.where(ranked, line - known, -np.inf), axis=1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,9 +164,7 @@ class Policy:
     def of(cls, name: str) -> Policy:
         """Parse a name such as fixed:5, threshold:0.3, gap or elbow."""
         stem, colon, text = name.partition(":")
-        if stem not in POLICIES:
-            raise unknown("selection policy", stem, POLICIES)
-        kind = POLICIES[stem]
+        kind = registered("selection policy", stem, POLICIES)
         if bool(colon) != bool(kind.parameter):
             expected = f"{stem}:{kind.parameter}" if kind.parameter else stem
             raise UserError(f"selection policy {literal(name)}, expected {expected}")
@@ -193,9 +191,8 @@ class Policy:
 def _padded(rankings: Rankings) -> Floats:
     """Scores as a matrix, a row a query, with −∞ where a list has ended."""
     if rankings.scores is None:
-        raise UserError(
-            "a selection policy needs scores: give a column of them, or a policy that needs none, as fixed:5"
-        )
+        way_out = "give a column of them, or a policy that needs none, as fixed:5"
+        raise UserError(f"a selection policy needs scores: {way_out}")
     widest = max(int(rankings.candidates.max()), 1)
     scores = np.full((len(rankings), widest), -np.inf)
     scores[np.arange(widest) < rankings.candidates[:, None]] = rankings.scores

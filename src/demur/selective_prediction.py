@@ -1,22 +1,289 @@
-"""The row-by-row API: lists of `ItemPrediction` in, plain numbers out."""
+"""The row-by-row API: lists of `ItemPrediction` in, plain numbers out.
 
-# ruff: noqa: PLC0414  (the names are given on)
+Rows may repeat (a bootstrap sample does). Scores are integers in the instrument's range, None is an abstention. Most
+functions are a signature, a quantity and a sentence; any function of a list of rows can be resampled by participant.
+"""
 
-from demur.row_bootstrap import BootstrapDeltaResult as BootstrapDeltaResult
-from demur.row_bootstrap import BootstrapResult as BootstrapResult
-from demur.row_bootstrap import bootstrap_by_participant as bootstrap_by_participant
-from demur.row_bootstrap import paired_bootstrap_delta_by_participant as paired_bootstrap_delta_by_participant
-from demur.row_metrics import ItemPrediction as ItemPrediction
-from demur.row_metrics import RiskCoverageCurve as RiskCoverageCurve
-from demur.row_metrics import compute_augrc as compute_augrc
-from demur.row_metrics import compute_augrc_at_coverage as compute_augrc_at_coverage
-from demur.row_metrics import compute_augrc_optimal as compute_augrc_optimal
-from demur.row_metrics import compute_aurc as compute_aurc
-from demur.row_metrics import compute_aurc_achievable as compute_aurc_achievable
-from demur.row_metrics import compute_aurc_at_coverage as compute_aurc_at_coverage
-from demur.row_metrics import compute_aurc_optimal as compute_aurc_optimal
-from demur.row_metrics import compute_cmax as compute_cmax
-from demur.row_metrics import compute_eaugrc as compute_eaugrc
-from demur.row_metrics import compute_eaurc as compute_eaurc
-from demur.row_metrics import compute_risk_at_coverage as compute_risk_at_coverage
-from demur.row_metrics import compute_risk_coverage_curve as compute_risk_coverage_curve
+# mypy: disable-error-code="empty-body"
+
+import inspect
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial, wraps
+from typing import Any, TypeVar, cast
+
+import numpy as np
+
+from demur.columns import Column, State, plain
+from demur.coverage import Coverage
+from demur.curve import Curve
+from demur.draws import drawn_clusters
+from demur.errors import UserError, literal, shown
+from demur.graded import Clusters, Graded
+from demur.instruments import PHQ8, Instrument
+from demur.instruments import instrument as instrument_of
+from demur.intervals import Evidence, interval
+from demur.items import checked_ids, sorted_ids
+from demur.losses import loss as loss_named
+from demur.quantities import QUANTITIES, Measure
+from demur.resample import Plan, bootstrap
+from demur.table import Table
+from demur.types import Floats
+
+
+@dataclass(frozen=True, slots=True)
+class ItemPrediction:
+    """One item of one participant: the prediction (None: abstained), the truth, and how confident the system was."""
+
+    participant_id: int | str
+    item_index: int
+    pred: int | None
+    gt: int
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class RiskCoverageCurve:
+    """Operating points, most confident first: coverage increases, thresholds decrease, the last coverage is cmax."""
+
+    coverage: list[float]
+    selective_risk: list[float]
+    generalized_risk: list[float]
+    threshold: list[float]
+    cmax: float
+
+
+Rows = Sequence[ItemPrediction]
+People = dict[int | str, list[ItemPrediction]]
+MetricFunction = Callable[[list[ItemPrediction]], float | None]
+Scale = str | Instrument
+_F = TypeVar("_F", bound=Callable[..., float | None])
+_QUANTITY_OF: dict[Callable[..., Any], str] = {}
+
+
+def _of_rows(declared: _F, quantity: str, meaning: str) -> _F:
+    """A function of rows with the declared signature: the quantity of that name, None where it is undefined."""
+    signature = inspect.signature(declared)
+
+    @wraps(declared)
+    def compute(*args: Any, **keywords: Any) -> float | None:
+        options = signature.bind(*args, **keywords).arguments
+        rows = list(options.pop("items"))
+        measure, grading = _measured_by(compute, options)
+        value = float(measure(Curve.of(_graded_rows(rows, **grading))))
+        return None if math.isnan(value) else value
+
+    compute.__name__ = compute.__qualname__ = f"compute_{quantity.replace('@C', '_at_coverage')}"
+    compute.__doc__ = meaning
+    _QUANTITY_OF[compute] = quantity
+    return cast("_F", compute)
+
+
+def _measured_by(function: Callable[..., Any], options: Mapping[str, Any]) -> tuple[Measure, dict[str, Any]]:
+    """What a function of rows takes with these options: a measure, and how rows are graded for it."""
+    grading = {"loss": "abs"} | dict(options)
+    quantity = QUANTITIES[_QUANTITY_OF[function]]
+    if quantity.parameter is None:
+        return Measure(quantity), grading
+    keyword = next(name for name in grading if name.endswith("_coverage"))
+    coverage = Coverage.of(grading.pop(keyword))
+    return Measure(quantity, coverage, coverage.text), grading
+
+
+def compute_risk_coverage_curve(items: Rows, *, loss: str, instrument: Scale = PHQ8) -> RiskCoverageCurve:
+    """The operating points of the rows.
+
+    >>> rows = [ItemPrediction(1, 0, 2, 2, 2), ItemPrediction(1, 1, 3, 1, 2), ItemPrediction(1, 2, None, 0, 0)]
+    >>> compute_risk_coverage_curve(rows, loss="abs").selective_risk
+    [1.0]
+    """
+    curve = Curve.of(_graded_rows(list(items), loss, instrument))
+    return RiskCoverageCurve(
+        coverage=curve.coverage.tolist(),
+        selective_risk=curve.selective_risk.tolist(),
+        generalized_risk=curve.generalized_risk.tolist(),
+        threshold=curve.threshold.tolist(),
+        cmax=curve.cmax,
+    )
+
+
+def _graded_by(items: Rows, *, instrument: Scale = PHQ8) -> float: ...
+def _loss(items: Rows, *, loss: str, instrument: Scale = PHQ8) -> float: ...
+def _area(items: Rows, *, max_coverage: float, loss: str, instrument: Scale = PHQ8) -> float: ...
+def _risk(items: Rows, *, target_coverage: float, loss: str, instrument: Scale = PHQ8) -> float | None: ...
+
+
+compute_cmax = _of_rows(_graded_by, "cmax", "Share of the rows that are answered.")
+compute_aurc = _of_rows(_loss, "aurc", "Area under the selective risk over [0, Cmax]; 0.0 when nothing is answered.")
+compute_augrc = _of_rows(
+    _loss, "augrc", "Area under the generalized risk over [0, Cmax]; 0.0 when nothing is answered."
+)
+compute_aurc_at_coverage = _of_rows(_area, "aurc@C", "Area under the selective risk over [0, min(max_coverage, Cmax)].")
+compute_augrc_at_coverage = _of_rows(
+    _area, "augrc@C", "Area under the generalized risk over [0, min(max_coverage, Cmax)]."
+)
+compute_risk_at_coverage = _of_rows(
+    _risk, "risk@C", "Selective risk of the first operating point that reaches the coverage; None where none does."
+)
+compute_aurc_optimal = _of_rows(_loss, "aurc_optimal", "The AURC of the same losses in the oracle order.")
+compute_augrc_optimal = _of_rows(_loss, "augrc_optimal", "The AUGRC of the same losses in the oracle order.")
+compute_eaurc = _of_rows(
+    _loss, "eaurc", "AURC above that of the oracle order; slightly negative where plateaus make it so."
+)
+compute_eaugrc = _of_rows(_loss, "eaugrc", "AUGRC above that of the oracle order.")
+compute_aurc_achievable = _of_rows(
+    _loss, "aurc_achievable", "The AURC over the vertices of the curve's lower convex hull."
+)
+
+
+def _graded_rows(rows: list[ItemPrediction], loss: str, instrument: Scale = PHQ8) -> Graded:
+    """Rows with their losses and confidences, checked, and whose they are."""
+    chosen, bounds = loss_named(loss), instrument_of(instrument)
+    _check_rows(rows)
+
+    def position(index: int) -> str:
+        row = rows[index]
+        return f"row {index} (participant {shown(row.participant_id)}, item {shown(row.item_index)})"
+
+    cells = ([getattr(row, name) for row in rows] for name in ("gt", "pred", "confidence"))
+    truth, answer, confidence = map(Column.from_sequence, cells)
+    answered, score = ~answer.is_(State.NULL), (bounds.minimum, bounds.maximum)
+    truth.refuse(~truth.within(*score, whole=True), "gt", bounds.score, position)
+    answer.refuse(answered & ~answer.within(*score, whole=True), "pred", f"{bounds.score} or None", position)
+    confidence.refuse(answered & ~confidence.usable(), "confidence", "a finite number", position)
+    scores = (column.values[answered].astype(np.int64) for column in (truth, answer))
+    return Graded(
+        units=len(rows),
+        loss=chosen.numerators(*scores),
+        confidence=confidence.values[answered],
+        divisor=chosen.divisor(bounds),
+        loss_name=loss,
+        clusters=Clusters.of([row.participant_id for row in rows], answered),
+        largest_loss=chosen.largest(bounds),
+    )
+
+
+def _check_rows(rows: Sequence[object]) -> None:
+    """Anything but a row among the rows is an error."""
+    for index, row in enumerate(rows):
+        if not isinstance(row, ItemPrediction):
+            raise UserError(f"row {index} is {literal(row)}, expected an ItemPrediction")
+
+
+@dataclass(frozen=True, slots=True)
+class BootstrapResult:
+    """A number, its 95 % percentile interval and what it rests on. `ci95` is None where there is none."""
+
+    point_estimate: float | None
+    ci95: tuple[float, float] | None
+    std_error: float | None
+    drop_rate: float
+    n_resamples: int
+
+
+@dataclass(frozen=True, slots=True)
+class BootstrapDeltaResult:
+    """A paired difference, right − left, and the numbers it is between."""
+
+    point_estimate_left: float | None
+    point_estimate_right: float | None
+    delta_point_estimate: float | None
+    ci95: tuple[float, float] | None
+    std_error: float | None
+    drop_rate: float
+    n_resamples: int
+
+
+def bootstrap_by_participant(items: Rows, *, metric_fn: MetricFunction, n_resamples: int, seed: int) -> BootstrapResult:
+    """Resample participants and recompute a function of their rows; None from it means "not reached".
+
+    A function of this package, given as it is or with `functools.partial(compute_aurc, loss="abs")`, is recognised and
+    takes the fast way; the draws are the same.
+
+    >>> rows = [ItemPrediction(person, 0, 1, person % 2, 1.0) for person in range(6)]
+    >>> aurc = partial(compute_aurc, loss="abs")
+    >>> result = bootstrap_by_participant(rows, metric_fn=aurc, n_resamples=1000, seed=1)
+    >>> result.point_estimate, [round(end, 3) for end in result.ci95]
+    (0.5, [0.167, 0.833])
+    """
+    plan, people = Plan(n_resamples, seed), _by_participant(items)
+    point = _checked(metric_fn(list(items)))
+    values = _values(people, items, metric_fn, plan)
+    return BootstrapResult(point, *_summary(point, values, len(people)), n_resamples)
+
+
+def paired_bootstrap_delta_by_participant(
+    items_left: Rows, items_right: Rows, *, metric_fn: MetricFunction, n_resamples: int, seed: int
+) -> BootstrapDeltaResult:
+    """Resample the difference right − left of two systems on the same participants and the same draws."""
+    plan = Plan(n_resamples, seed)
+    left_rows, right_rows = _by_participant(items_left), _by_participant(items_right)
+    _check_paired(left_rows, right_rows)
+    left, right = _checked(metric_fn(list(items_left))), _checked(metric_fn(list(items_right)))
+    delta = None if left is None or right is None else right - left
+    values = _values(right_rows, items_right, metric_fn, plan) - _values(left_rows, items_left, metric_fn, plan)
+    return BootstrapDeltaResult(left, right, delta, *_summary(delta, values, len(left_rows)), n_resamples)
+
+
+def _check_paired(left: People, right: People) -> None:
+    if left.keys() != right.keys():
+        stray = len(left.keys() ^ right.keys())
+        raise UserError(f"the two sides hold different participants ({stray} are on one side only)")
+    for person, rows in left.items():
+        truth = [sorted((row.item_index, row.gt) for row in side) for side in (rows, right[person])]
+        if truth[0] != truth[1]:
+            raise UserError(f"participant {shown(person)}: items or ground truth differ between the two sides")
+
+
+def _checked(value: Any) -> float | None:
+    """What a metric function gives: a finite number, or None for "not reached"."""
+    if value is None:
+        return None
+    number = Column.of([plain(value)])
+    if not number.usable()[0]:
+        raise UserError(f"metric_fn gave {literal(value)}, expected a finite number, or None for not reached")
+    return float(number.values[0])
+
+
+def _by_participant(items: Rows) -> People:
+    """Rows of each participant, participants in the order they are drawn in."""
+    if not items:
+        raise UserError("there are no rows: nothing can be resampled")
+    _check_rows(items)
+    checked_ids([row.participant_id for row in items], "participant")
+    rows: People = {person: [] for person in sorted_ids(row.participant_id for row in items)}
+    for row in items:
+        rows[row.participant_id].append(row)
+    return rows
+
+
+def _values(rows: People, items: Rows, metric_fn: MetricFunction, plan: Plan) -> Floats:
+    """The function's value in every replicate; nan where it gives None."""
+    if not plan.n_resamples:
+        return np.zeros(0)
+    function, options = metric_fn, {}
+    if isinstance(metric_fn, partial) and not metric_fn.args:
+        function, options = metric_fn.func, metric_fn.keywords
+    if inspect.isfunction(function) and function in _QUANTITY_OF:
+        measure, grading = _measured_by(function, options)
+        graded = _graded_rows(list(items), **grading)
+        return bootstrap(lambda sample: {"value": measure(sample)}, Table.of(graded), plan=plan)["value"]
+    assert plan.seed is not None  # noqa: S101  (the plan has checked it)
+    people, values = list(rows.values()), np.empty(plan.n_resamples)
+    for replicate in range(plan.n_resamples):
+        drawn = drawn_clusters(plan.seed, np.array([replicate]), len(people))[0]
+        value = _checked(metric_fn([row for person in drawn.tolist() for row in people[person]]))
+        values[replicate] = math.nan if value is None else value
+    return values
+
+
+def _summary(
+    point: float | None, values: Floats, participants: int
+) -> tuple[tuple[float, float] | None, float | None, float]:
+    """Percentile interval, standard error and drop rate; no interval where the number or most replicates lack."""
+    evidence = Evidence(math.nan if point is None else point, values, participants)
+    if not len(evidence.reached):
+        return None, None, evidence.drop_rate if len(values) else 0.0
+    ci95, error = interval("percentile", evidence), evidence.bootstrap_std_error
+    return (ci95.low, ci95.high) if ci95 else None, None if math.isnan(error) else error, evidence.drop_rate

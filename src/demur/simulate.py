@@ -19,8 +19,9 @@ from demur.grading import grade
 from demur.instruments import PHQ8, Instrument
 from demur.items import Items, RawUnits
 from demur.signals import SIGNALS
-from demur.types import Flags, Floats, Integers
+from demur.types import Flags, Floats, Integers, Json
 
+_FIRST_ID = 300
 _LOOK = 0.15  # how far a single signal strays from what the system knows
 
 
@@ -69,13 +70,13 @@ class Run:
     answered: Flags
     signals: dict[str, NDArray[Any]]
 
-    def items(self, first_id: int = 300, *, text: bool = True) -> Items:
+    def items(self, *, text: bool = True) -> Items:
         """The run as a reader would give it, without the detour through a file; `text` ones are slow."""
         people, names = self.people, self.people.instrument.items
         answer = np.where(self.answered, self.answer, np.nan).ravel()
         state = np.where(self.answered, State.NUMBER, State.NULL).ravel().astype(np.uint8)
         raw = RawUnits(
-            clusters=np.repeat(np.arange(first_id, first_id + len(self.answer)), len(names)).tolist(),
+            clusters=np.repeat(np.arange(len(self.answer)) + _FIRST_ID, len(names)).tolist(),
             items=names * len(self.answer),
             truth=Column.from_sequence(people.truth.ravel()),
             prediction=Column(answer, state),
@@ -93,15 +94,14 @@ class Run:
         """The run with a loss and a confidence."""
         return grade(self.items(text=False), loss=loss, confidence=confidence)
 
-    def to_json(self, mode: str, run_id: str, first_id: int = 300) -> dict[str, Any]:
+    def to_json(self, mode: str, run_id: str) -> Json:
         """The run as a run file holds it."""
-        metadata = {"run_id": run_id, "git_commit": None}
-        return {"run_metadata": metadata, "experiments": [self.experiment(mode, first_id)]}
+        return {"run_metadata": {"run_id": run_id, "git_commit": None}, "experiments": [self.experiment(mode)]}
 
-    def experiment(self, mode: str, first_id: int = 300, failures: int = 0) -> dict[str, Any]:
+    def experiment(self, mode: str, failures: int = 0) -> Json:
         """The run as one experiment of a run file; whoever fails comes after the others."""
         names = self.people.instrument.items
-        results: list[dict[str, Any]] = []
+        results: list[Json] = []
         for person, truth in enumerate(self.people.truth.tolist()):
             given = zip(self.answer[person].tolist(), self.answered[person].tolist(), strict=True)
             answers = [score if answered else None for score, answered in given]
@@ -114,8 +114,8 @@ class Run:
                 "predicted_items": dict(zip(names, answers, strict=True)),
                 "item_signals": signals,
             }
-            results.append({"participant_id": first_id + person, "success": True, "error": None} | maps)
-        last = first_id + len(results)
+            results.append({"participant_id": _FIRST_ID + person, "success": True, "error": None} | maps)
+        last = _FIRST_ID + len(results)
         results += [{"participant_id": last + n, "success": False, "error": "simulated"} for n in range(failures)]
         return {"provenance": {"mode": mode, "split": "simulated"}, "results": {"mode": mode, "results": results}}
 
@@ -166,7 +166,7 @@ def simulated_run(
     correlation: float = 0.6,
     instrument: Instrument = PHQ8,
     run_id: str = "simulated",
-) -> dict[str, Any]:
+) -> Json:
     """A run file with two experiments, zero_shot and few_shot, on the same people."""
     check_count("failures", failures, least=0)
     people = make_people(participants, seed=seed, instrument=instrument, correlation=correlation)

@@ -45,10 +45,5 @@ def _row(rng: np.random.Generator, post: int, criterion: str, openness: float) -
     knows = openness + 1.2 * held.any() - 0.6 + 0.8 * rng.normal()
     probability = round(float(1 / (1 + np.exp(-knows))), 3)
     size = min(max(2, int(np.sum(shown > _WORTH_SHOWING))), 5) if probability >= 1 / 2 else 0
-    selected = names[order[:size]]
-    yield from (
-        "|".join(f"{score:.3f}" for score in shown),
-        "|".join(selected),
-        f"{probability:.3f}",
-        str(post % FOLDS),
-    )
+    yield "|".join(f"{score:.3f}" for score in shown)
+    yield from ("|".join(names[order[:size]]), f"{probability:.3f}", str(post % FOLDS))

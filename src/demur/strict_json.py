@@ -60,10 +60,11 @@ def loads(text: str, number: Callable[[str], Any] | None = None) -> Any:
     if text.startswith("\ufeff"):
         raise UserError("not valid JSON: the text starts with a byte order mark; save it as UTF-8 without one")
     try:
-        return _whole(
-            json.loads(text, object_pairs_hook=_object, parse_constant=_constant, parse_float=number, parse_int=number),
-            text,
+        parsed = json.loads(
+            text, object_pairs_hook=_object, parse_constant=_constant, parse_float=number, parse_int=number
         )
+        if _MAYBE_HALF.search(text):
+            _check_halves(parsed)
     except json.JSONDecodeError as error:
         raise UserError(f"not valid JSON: {error.msg} at line {error.lineno}, column {error.colno}") from None
     except RecursionError:
@@ -72,6 +73,7 @@ def loads(text: str, number: Callable[[str], Any] | None = None) -> Any:
         raise
     except ValueError:  # the interpreter's limit on the digits of an integer
         raise UserError("not valid JSON: an integer of too many digits") from None
+    return parsed
 
 
 def json_objects(lines: Iterable[str]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -85,12 +87,6 @@ def json_objects(lines: Iterable[str]) -> Iterator[tuple[str, dict[str, Any]]]:
             if not isinstance(row, dict):
                 raise UserError("expected an object")
         yield position, row
-
-
-def _whole(parsed: Any, text: str) -> Any:
-    if _MAYBE_HALF.search(text):
-        _check_halves(parsed)
-    return parsed
 
 
 def has_half(text: str) -> bool:

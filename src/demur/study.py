@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, replace
 
 from demur.curve import Curve
 from demur.draws import checked_seed
-from demur.graded import Graded
 from demur.inference.estimates import Estimate
 from demur.inference.key import Minus
 from demur.instruments import PHQ8, Instrument
@@ -82,8 +81,13 @@ def coverage(
     check_count("n_resamples", n_resamples)
     tallies = {name: Tally(truth) for name, truth in _truths(design, seed).items()}
     for number in range(datasets):
-        systems = _data_set(design, seed + 1 + number)
-        plan = Plan(n_resamples, seed=number)
+        people, plan = design.people(design.participants, seed + 1 + number), Plan(n_resamples, seed=number)
+        systems = {
+            name: run_system(people, system, seed=2 * (seed + 1 + number) + index).graded(
+                design.loss, design.confidence
+            )
+            for index, (name, system) in enumerate({"left": design.left, "right": design.right}.items())
+        }  # no two runs share a seed
         table = compare(systems, SINGLE, plan=plan)
         unclustered = estimate(replace(systems["left"], clusters=None), SINGLE, plan=plan)
         for name in SINGLE:
@@ -107,34 +111,17 @@ def report(design: Design, tallies: dict[str, Tally]) -> str:
     for name, tally in tallies.items():
         shares = [f"{tally.share(kind):.1%}" if kind in tally.held else "" for kind in _INTERVALS]
         cells = "{:>13}{:>12}{:>12}".format(*shares)
-        lines.append(f"{name:16}{tally.truth:10.4f}{cells}{_mean(tally.widths):12.4f}")
+        width = math.fsum(tally.widths) / len(tally.widths) if tally.widths else math.nan
+        lines.append(f"{name:16}{tally.truth:10.4f}{cells}{width:12.4f}")
     return "\n".join(lines)
 
 
 def _truths(design: Design, seed: int) -> dict[str, float]:
     people = design.people(_AT_LARGE, seed)
-    left, right = (
-        Curve.of(run_system(people, system, seed=2 * seed).graded(design.loss, design.confidence))
-        for system in (design.left, design.right)
-    )
-    common = f"augrc@{min(left.cmax, right.cmax):.9f}"
-    exact = {"augrc@C_common": common}
-    deltas = {f"Δ{name}": _taken(exact.get(name, name), right) - _taken(exact.get(name, name), left) for name in PAIRED}
-    return {name: _taken(name, left) for name in SINGLE} | deltas
-
-
-def _taken(name: str, curve: Curve) -> float:
-    return float(Measure.of(name)(curve))
-
-
-def _mean(values: list[float]) -> float:
-    return math.fsum(values) / len(values) if values else math.nan
-
-
-def _data_set(design: Design, seed: int) -> dict[str, Graded]:
-    people = design.people(design.participants, seed)
-    systems = {"left": design.left, "right": design.right}
-    return {
-        name: run_system(people, system, seed=2 * seed + index).graded(design.loss, design.confidence)
-        for index, (name, system) in enumerate(systems.items())  # no two runs share a seed
-    }
+    runs = (run_system(people, system, seed=2 * seed) for system in (design.left, design.right))
+    left, right = (Curve.of(run.graded(design.loss, design.confidence)) for run in runs)
+    truths = {name: float(Measure.of(name)(left)) for name in SINGLE}
+    for name in PAIRED:
+        shared = f"augrc@{min(left.cmax, right.cmax):.9f}" if name == "augrc@C_common" else name
+        truths[f"Δ{name}"] = float(Measure.of(shared)(right)) - float(Measure.of(shared)(left))
+    return truths

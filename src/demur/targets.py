@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from demur.errors import unknown
+from demur.errors import registered
 from demur.items import Items
 from demur.losses import LOSSES
 from demur.types import Floats, Integers
@@ -34,25 +34,14 @@ def _closeness(items: Items) -> Floats:
     return 1 - _error(items) / LOSSES["abs_norm"].divisor(items.instrument)
 
 
-TARGETS = {
-    target.name: target
-    for target in (
-        Target("correctness", "1 if pred = gt, else 0", "the chance of being right", lambda items: _within(items, 0)),
-        Target(
-            "near_correct",
-            "1 if abs(pred - gt) ≤ 1, else 0",
-            "the chance of being right to within a point",
-            lambda items: _within(items, 1),
-        ),
-        Target(
-            "loss",
-            "1 - abs(pred - gt) / range",
-            "an expected closeness, 1 where nothing is wrong",
-            _closeness,
-            binary=False,
-        ),
-    )
-}
+_NEAR = "the chance of being right to within a point"
+_CLOSE = "an expected closeness, 1 where nothing is wrong"
+_ALL = (
+    Target("correctness", "1 if pred = gt, else 0", "the chance of being right", lambda items: _within(items, 0)),
+    Target("near_correct", "1 if abs(pred - gt) ≤ 1, else 0", _NEAR, lambda items: _within(items, 1)),
+    Target("loss", "1 - abs(pred - gt) / range", _CLOSE, _closeness, binary=False),
+)
+TARGETS = {entry.name: entry for entry in _ALL}
 
 
 def target(name: str) -> Target:
@@ -61,6 +50,4 @@ def target(name: str) -> Target:
     >>> target("near_correct").meaning
     '1 if abs(pred - gt) ≤ 1, else 0'
     """
-    if not isinstance(name, str) or name not in TARGETS:
-        raise unknown("target", name, TARGETS)
-    return TARGETS[name]
+    return registered("target", name, TARGETS)

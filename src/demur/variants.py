@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 NEED_CALIBRATION = ("verbalized_calibrated", "calibrated")
 DECIMALS = 12
+_UNBOUNDED = (-math.inf, math.inf)
+_F = TypeVar("_F", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,9 +83,8 @@ class Variant:
         outside = (checked < self.low) | (checked > self.high)
         if outside.any():
             unit = int(np.argmax(outside))
-            raise UserError(
-                f"{self.name}: {items.place(unit)}: {values[unit]:g}, declared from {self.low:g} to {self.high:g}"
-            )
+            declared = f"declared from {self.low:g} to {self.high:g}"
+            raise UserError(f"{self.name}: {items.place(unit)}: {values[unit]:g}, {declared}")
         ranking = values if self.higher_is_more_confident else -values
         return Confidence(self.name, ranking, nulls_filled(self.needs, items))
 
@@ -94,10 +95,10 @@ VARIANTS: dict[str, Variant] = {}
 def variant(
     name: str,
     *needs: str | Need,
-    bounds: tuple[float, float] = (-math.inf, math.inf),
+    bounds: tuple[float, float] = _UNBOUNDED,
     composite: bool = False,
     higher_is_more_confident: bool = True,
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+) -> Callable[[_F], _F]:
     """Register a function of signal columns as a confidence variant.
 
     It gets one array per signal, answered units only and nulls as the `Need` declares, and gives an array. Values out
@@ -115,7 +116,7 @@ def variant(
     if name in VARIANTS or name in ("default", "all", *NEED_CALIBRATION):
         raise UserError(f"no variant can be called {shown(name)}: the name is taken")
 
-    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+    def register(function: _F) -> _F:
         wanted = tuple(Need(need) if isinstance(need, str) else need for need in needs)
         VARIANTS[name] = Variant(name, wanted, function, *bounds, composite, higher_is_more_confident)
         return function
@@ -125,6 +126,7 @@ def variant(
 
 _COUNT = Need("llm_evidence_count")
 _SIMILARITY = Need("retrieval_similarity_mean", null=0.0)
+_NEAREST = Need("retrieval_similarity_max", null=0.0)
 _SPOKEN = Need("verbalized_confidence", null=3.0)
 _AGREEMENT = Need("consistency_modal_confidence")
 _SHARE = (0.0, 1.0)
@@ -135,23 +137,17 @@ def evidence_share(count: Floats) -> Floats:
     return np.minimum(count, 3) / 3
 
 
-def spoken_share(spoken: Floats) -> Floats:
-    """A verbalized confidence on the scale 1 to 5, as a share.
+def _unchanged(name: str, need: Need, meaning: str, bounds: tuple[float, float] = _UNBOUNDED) -> None:
+    """Register a signal that is a confidence as it is."""
 
-    >>> spoken_share(np.array([1.0, 3.0, 5.0])).tolist()
-    [0.0, 0.5, 1.0]
-    """
-    return np.clip((spoken - 1) / 4, 0, 1)
+    def function(signal: Floats) -> Floats:
+        return signal
 
-
-def _clipped(values: Floats) -> Floats:
-    return np.clip(values, 0, 1)
+    function.__doc__ = meaning
+    variant(name, need, bounds=bounds)(function)
 
 
-@variant("llm", _COUNT, bounds=(0, math.inf))
-def llm(count: Floats) -> Floats:
-    """Pieces of evidence the model quoted."""
-    return count
+_unchanged("llm", _COUNT, "Pieces of evidence the model quoted.", (0, math.inf))
 
 
 @variant("total_evidence", _COUNT, Need("keyword_evidence_count", absent=0.0), bounds=(0, math.inf))
@@ -160,40 +156,33 @@ def total_evidence(count: Floats, keywords: Floats) -> Floats:
     return count + keywords
 
 
-@variant("retrieval_similarity_mean", _SIMILARITY)
-def retrieval_similarity_mean(similarity: Floats) -> Floats:
-    """Mean similarity of the retrieved references."""
-    return similarity
-
-
-@variant("retrieval_similarity_max", Need("retrieval_similarity_max", null=0.0))
-def retrieval_similarity_max(similarity: Floats) -> Floats:
-    """Similarity of the nearest retrieved reference."""
-    return similarity
+_unchanged("retrieval_similarity_mean", _SIMILARITY, "Mean similarity of the retrieved references.")
+_unchanged("retrieval_similarity_max", _NEAREST, "Similarity of the nearest retrieved reference.")
 
 
 @variant("hybrid_evidence_similarity", _COUNT, _SIMILARITY, bounds=_SHARE, composite=True)
 def hybrid_evidence_similarity(count: Floats, similarity: Floats) -> Floats:
     """0.5 evidence share + 0.5 mean similarity, clipped to 0–1."""
-    return 0.5 * evidence_share(count) + 0.5 * _clipped(similarity)
+    return 0.5 * evidence_share(count) + 0.5 * np.clip(similarity, 0, 1)
 
 
 @variant("verbalized", _SPOKEN, bounds=_SHARE)
-def verbalized(spoken: Floats) -> Floats:
-    """What the model said of its own confidence, from 1–5 to 0–1."""
-    return spoken_share(spoken)
+def spoken_share(spoken: Floats) -> Floats:
+    """What the model said of its own confidence, from 1–5 to 0–1.
+
+    >>> spoken_share(np.array([1.0, 3.0, 5.0])).tolist()
+    [0.0, 0.5, 1.0]
+    """
+    return np.clip((spoken - 1) / 4, 0, 1)
 
 
 @variant("hybrid_verbalized", _SPOKEN, _COUNT, _SIMILARITY, bounds=_SHARE, composite=True)
 def hybrid_verbalized(spoken: Floats, count: Floats, similarity: Floats) -> Floats:
     """0.4 verbalized + 0.3 evidence share + 0.3 mean similarity, clipped to 0–1."""
-    return 0.4 * spoken_share(spoken) + 0.3 * evidence_share(count) + 0.3 * _clipped(similarity)
+    return 0.4 * spoken_share(spoken) + 0.3 * evidence_share(count) + 0.3 * np.clip(similarity, 0, 1)
 
 
-@variant("token_msp", "token_msp", bounds=_SHARE)
-def token_msp(probability: Floats) -> Floats:
-    """Mean probability of the generated tokens."""
-    return probability
+_unchanged("token_msp", Need("token_msp"), "Mean probability of the generated tokens.", _SHARE)
 
 
 @variant("token_pe", "token_pe", bounds=_SHARE)
@@ -208,10 +197,7 @@ def token_energy(energy: Floats) -> Floats:
     return np.exp(np.minimum(energy, 0))
 
 
-@variant("consistency", _AGREEMENT, bounds=_SHARE)
-def consistency(agreement: Floats) -> Floats:
-    """Share of the samples that agree with the most frequent answer."""
-    return agreement
+_unchanged("consistency", _AGREEMENT, "Share of the samples that agree with the most frequent answer.", _SHARE)
 
 
 @variant("consistency_inverse_std", "consistency_score_std", bounds=_SHARE)
@@ -223,7 +209,7 @@ def consistency_inverse_std(spread: Floats) -> Floats:
 @variant("hybrid_consistency", _AGREEMENT, _COUNT, _SIMILARITY, bounds=_SHARE, composite=True)
 def hybrid_consistency(agreement: Floats, count: Floats, similarity: Floats) -> Floats:
     """0.4 agreement + 0.3 evidence share + 0.3 mean similarity, clipped to 0–1."""
-    return 0.4 * agreement + 0.3 * evidence_share(count) + 0.3 * _clipped(similarity)
+    return 0.4 * agreement + 0.3 * evidence_share(count) + 0.3 * np.clip(similarity, 0, 1)
 
 
 def check_probabilities(items: Items, name: str, values: Floats, way_out: str) -> None:

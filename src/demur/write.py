@@ -54,12 +54,15 @@ def write_whole(path: str | Path, content: str | bytes, *, inputs: Iterable[str 
 
     An interrupted write leaves the old file, or none: the move is one step, and the bytes are on disk before it.
     """
+    check_target(path, inputs=inputs)
     with _one_line_errors(path):
-        _check_target(Path(path), path, inputs)
         target = Path(path).resolve()
         beside = target.with_name(f".demur-{secrets.token_hex(8)}.tmp")
         try:
-            _write_through(beside, content.encode() if isinstance(content, str) else content)
+            with beside.open("xb") as file:
+                file.write(content.encode() if isinstance(content, str) else content)
+                file.flush()
+                os.fsync(file.fileno())
             beside.replace(target)
         finally:
             beside.unlink(missing_ok=True)
@@ -69,7 +72,18 @@ def write_whole(path: str | Path, content: str | bytes, *, inputs: Iterable[str 
 def check_target(path: str | Path, *, inputs: Iterable[str | Path] = ()) -> None:
     """Refuse what `write_whole` would refuse, before anything else is written."""
     with _one_line_errors(path):
-        _check_target(Path(path), path, inputs)
+        target = Path(path)
+        if any(target.exists() and _is_the_file(target, given) for given in inputs):
+            raise UserError(f"{path}: is an input, and an output never replaces one")
+        if target.is_symlink():
+            with contextlib.suppress(FileNotFoundError):  # a link to nothing yet is fine, links in a circle are not
+                target.stat()
+        if target.is_dir():
+            raise UserError(f"{path}: is a folder, expected the name of a file to write")
+        if target.exists() and not target.is_file():
+            raise UserError(f"{path}: is no regular file, and will not be replaced by one")
+        if not target.parent.is_dir():
+            raise UserError(f"{path}: the folder {target.parent} does not exist; make it first")
 
 
 @contextlib.contextmanager
@@ -82,31 +96,9 @@ def _one_line_errors(path: str | Path) -> Iterator[None]:
         raise UserError(f"{path}: cannot be written ({getattr(error, 'strerror', None) or error})") from None
 
 
-def _check_target(target: Path, path: str | Path, inputs: Iterable[str | Path]) -> None:
-    for given in inputs:
-        if target.exists() and _is_the_file(target, given):
-            raise UserError(f"{path}: is an input, and an output never replaces one")
-    if target.is_symlink():
-        with contextlib.suppress(FileNotFoundError):  # a link to nothing yet is fine, links in a circle are not
-            target.stat()
-    if target.is_dir():
-        raise UserError(f"{path}: is a folder, expected the name of a file to write")
-    if target.exists() and not target.is_file():
-        raise UserError(f"{path}: is no regular file, and will not be replaced by one")
-    if not target.parent.is_dir():
-        raise UserError(f"{path}: the folder {target.parent} does not exist; make it first")
-
-
 def _is_the_file(target: Path, given: str | Path) -> bool:
     """Whether an input is this file; one whose name no file can have is not."""
     try:
         return target.samefile(given)
     except (OSError, ValueError):
         return False
-
-
-def _write_through(path: Path, content: bytes) -> None:
-    with path.open("xb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
