@@ -3,9 +3,9 @@
 import math
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, model_validator
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from demur.errors import UserError, located, unknown
 from demur.inference.estimates import Estimate
@@ -61,16 +61,14 @@ class EstimateColumns(Part):
     no_interval: list[str] | None = None
     not_requested: list[str] | None = None
 
-    @model_validator(mode="after")
-    def _holds_together(self) -> Self:
+    def _mistakes(self) -> Iterator[str]:
         columns = {name: column for name, column in self if column is not None}
         if len({len(column) for column in columns.values()}) > 1:
-            raise ValueError("the columns of the estimates have different lengths")
+            yield "the columns of the estimates have different lengths"
         for low, high in (("ci95_low", "ci95_high"), ("low", "high"), ("requested_low", "requested_high")):
             ends = zip(columns.get(low, ()), columns.get(high, ()), strict=True)
             if any((a is None) != (b is None) or (a is not None and b is not None and a > b) for a, b in ends):
-                raise ValueError(f"an interval of {low} and {high} has one end, or its low end lies above the high end")
-        return self
+                yield f"an interval of {low} and {high} has one end, or its low end lies above the high end"
 
 
 _RENAMED = {

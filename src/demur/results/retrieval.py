@@ -17,7 +17,7 @@ from demur.graded import Clusters, Graded
 from demur.inference.estimates import Estimate, estimated
 from demur.inference.key import Group, Key
 from demur.inference.rows import Row, Rule, contrasts_with
-from demur.inference.views import CurveView, DecisionView, ForecastsView, GroupsView, Mean, MeansView, mean_over
+from demur.inference.views import CurveView, DecisionView, ForecastsView, JointView, Mean, MeansView, mean_over
 from demur.quantities import Measure, default_measures, quantities
 from demur.quantities.detection import by_convention, detection_measures, single_class, threshold_at_fpr
 from demur.quantities.evidence import Selection
@@ -232,7 +232,7 @@ class RetrievalRows:
     def _detection_rows(self) -> Iterator[Row]:
         views: dict[Group | None, ForecastsView] = {None: self._forecasts(self.populations[ALL])}
         views |= {group: self._forecasts(here) for group, here in self.criteria()}
-        over_criteria = GroupsView(tuple(view for group, view in views.items() if group))
+        over_criteria = JointView(tuple(view for group, view in views.items() if group))
         for measure in detection_measures():
             number = _by_convention(measure)
             for group, view in views.items():

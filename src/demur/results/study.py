@@ -1,23 +1,13 @@
 """Studies: what was evaluated and how, besides the numbers. All of it goes into the file."""
 
-from collections.abc import Mapping
-from typing import Annotated, Literal, Self
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from demur.quantities import quantities
 from demur.quantities.registry import COMMON, COVERAGE, CUT
-from demur.results.parts import (
-    Bootstrap,
-    Breach,
-    CaseList,
-    Declined,
-    Input,
-    Loss,
-    Name,
-    RequestedInterval,
-    Skipped,
-)
+from demur.results.parts import Bootstrap, Breach, CaseList, Declined, Input, Loss, Name, RequestedInterval, Skipped
 from demur.strict_model import Count, Part, Share, Time, Tool
 
 
@@ -91,13 +81,11 @@ class SelectiveStudy(Study):
         entries = [entry for entry in quantities("curve") if entry.reported and entry.parameter is COVERAGE]
         return [f"{entry.stem}@{text}" for entry in entries for text in self.coverages]
 
-    @model_validator(mode="after")
-    def _adds_up(self) -> Self:
+    def _mistakes(self) -> Iterator[str]:
         if self.clusters_total < self.clusters_included:
-            raise ValueError("participants_total is not participants_included + participants_failed")
+            yield "participants_total is not participants_included + participants_failed"
         if any(system.answered > self.units for system in self.systems):
-            raise ValueError("more items are predicted than there are")
-        return self
+            yield "more items are predicted than there are"
 
 
 class CandidateCounts(Part):
@@ -170,12 +158,10 @@ class RetrievalStudy(Study):
     has_evidence_rate: Share
     reference_ranges: Annotated[tuple[PlacedFigure, ...], Field(strict=False)]
 
-    @model_validator(mode="after")
-    def _adds_up(self) -> Self:
+    def _mistakes(self) -> Iterator[str]:
         if sum(criterion.queries for criterion in self.criteria) != self.queries:
-            raise ValueError("the queries of the criteria do not add up to queries")
+            yield "the queries of the criteria do not add up to queries"
         if sum(criterion.with_gold for criterion in self.criteria) != self.with_gold:
-            raise ValueError("the queries with gold of the criteria do not add up to with_gold")
+            yield "the queries with gold of the criteria do not add up to with_gold"
         if len({system.name for system in self.systems}) < len(self.systems):
-            raise ValueError("two systems have the same name")
-        return self
+            yield "two systems have the same name"
