@@ -1,8 +1,7 @@
 """Bands: how far the whole risk–coverage curve may be off, point by point and everywhere at once."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
@@ -10,7 +9,7 @@ from demur.curve import Curve
 from demur.intervals import MANY_CLUSTERS, MOST_DROPPED, Evidence, interval
 from demur.replicates import Replicates
 from demur.table import Table
-from demur.types import Floats, Indices
+from demur.types import Floats, Indices, Json
 
 LEVEL = 0.95
 MOST_POINTS = 40
@@ -36,14 +35,12 @@ class BandEnds:
     generalized_risk: BandColumns
     level: float = LEVEL
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         """The bands as an artifact holds them."""
-
-        def ends(band: BandColumns) -> dict[str, list[float]]:
-            return {field.name: getattr(band, field.name).tolist() for field in fields(band)}
-
-        risks = {"selective_risk": ends(self.selective_risk), "generalized_risk": ends(self.generalized_risk)}
-        return {"level": self.level, "coverage": self.coverage.tolist(), **risks}
+        content: Json = {"level": self.level, "coverage": self.coverage.tolist()}
+        for name in ("selective_risk", "generalized_risk"):
+            content[name] = {end: ends.tolist() for end, ends in asdict(getattr(self, name)).items()}
+        return content
 
 
 def points_kept(points: int) -> Indices:

@@ -259,17 +259,18 @@ def _single(row: Row, drawn: Columns, alone: Columns, request: Request | None) -
     return Estimate(
         key=row.key,
         **_uncertainty(evidence, row.rule, request if row.resampled else None, resampled=row.resampled),
-        **_threshold_rates(row, drawn),
         undefined=row.measure.quantity.undefined if math.isnan(row.point) else "",
         upper_bound=_upper_bound(row),
         by_convention=row.by_convention,
-        **_operating_point(row),
+        **_operating_point(row, drawn),
     )
 
 
 def _uncertainty(evidence: Evidence, rule: Rule, request: Request | None, *, resampled: bool = True) -> dict[str, Any]:
     """What follows from the replicates of a number; many clusters need nothing but the percentile."""
-    if rule.must_vary and evidence.clusters > 1 and not _varies(evidence.reached):
+    reached = evidence.reached
+    varies = len(reached) and reached.max() - reached.min() > ROUNDING
+    if rule.must_vary and evidence.clusters > 1 and not varies:
         evidence = Evidence(evidence.point, evidence.values, evidence.clusters, two_sided=False)
     recommended = interval("percentile" if evidence.clusters >= MANY_CLUSTERS else rule.method, evidence)
     requested, problem = None, ""
@@ -292,10 +293,6 @@ def _uncertainty(evidence: Evidence, rule: Rule, request: Request | None, *, res
     }
 
 
-def _varies(reached: Floats) -> bool:
-    return bool(len(reached) and reached.max() - reached.min() > ROUNDING)
-
-
 def _why_no_interval(evidence: Evidence) -> str:
     if not len(evidence.values):
         return "no resamples"
@@ -306,18 +303,24 @@ def _why_no_interval(evidence: Evidence) -> str:
     return "it is the same in every draw, or given by convention"
 
 
-def _threshold_rates(row: Row, drawn: Columns) -> dict[str, Any]:
-    """How often a replicate sets another threshold, or ends before the coverage of a cut area."""
-    rates: dict[str, Any] = {}
-    view = row.curve_view
-    if view is not None and "operating_point" in drawn and row.measure.coverage is not None:
-        index = np.searchsorted(view.curve.points.count, row.measure.coverage.units_needed(view.curve.units))
-        points = drawn["operating_point"]
-        reached = points[points < len(view.curve)]
-        rates["other_threshold_rate"] = float(np.mean(reached != index)) if len(reached) else 0.0
+def _operating_point(row: Row, drawn: Columns) -> dict[str, Any]:
+    """The coverage a number is measured at, the threshold there; how often a replicate has another, or ends first."""
+    parts: dict[str, Any] = {}
     if "ends_before" in drawn:
-        rates["short_domain_rate"] = float(np.mean(drawn["ends_before"]))
-    return rates
+        parts["short_domain_rate"] = float(np.mean(drawn["ends_before"]))
+    if isinstance(row.view, SharedView):
+        return parts | {"at": float(min(member.curve.coverage_reached for member in row.view.members))}
+    if row.curve_view is None or row.measure.coverage is None:
+        return parts
+    curve, coverage = row.curve_view.curve, row.measure.coverage
+    if "operating_point" not in row.measure.quantity.watched:
+        return parts | {"at": float(min(coverage.value, curve.coverage_reached))}
+    if "operating_point" in drawn:
+        reached = drawn["operating_point"][drawn["operating_point"] < len(curve)]
+        index = np.searchsorted(curve.points.count, coverage.units_needed(curve.units))
+        parts["other_threshold_rate"] = float(np.mean(reached != index)) if len(reached) else 0.0
+    point = curve.at(coverage)
+    return parts if math.isnan(point.value) else parts | {"at": point.achieved, "threshold": point.threshold}
 
 
 def _upper_bound(row: Row) -> float | None:
@@ -330,19 +333,6 @@ def _upper_bound(row: Row) -> float | None:
         return None
     rare = 1 - _ERROR_FREE_BOUND ** (1 / row.clusters)
     return float(bound(largest / view.table.divisor, rare, view.curve.cmax))
-
-
-def _operating_point(row: Row) -> dict[str, Any]:
-    """The coverage a number is measured at, and the threshold there."""
-    if isinstance(row.view, SharedView):
-        return {"at": float(min(member.curve.coverage_reached for member in row.view.members))}
-    view, coverage = row.curve_view, row.measure.coverage
-    if view is None or coverage is None:
-        return {}
-    if "operating_point" not in row.measure.quantity.watched:
-        return {"at": float(min(coverage.value, view.curve.coverage_reached))}
-    point = view.curve.at(coverage)
-    return {} if math.isnan(point.value) else {"at": point.achieved, "threshold": point.threshold}
 
 
 def _contrast(

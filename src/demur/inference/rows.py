@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from demur.errors import unknown
 from demur.inference.key import Key, Minus
 from demur.inference.views import CurveView, SharedView, View
 from demur.influence import influences, standard_errors
@@ -132,6 +133,13 @@ def difference(values: Mapping[str, Floats], subtracted: Mapping[str, Floats]) -
     if "value" not in values or "value" not in subtracted:
         return np.zeros(0)
     return np.asarray(values["value"] - subtracted["value"])
+
+
+def baseline_of(systems: Mapping[str, Any], wanted: str | None) -> str:
+    """The system the others are compared with: the first if none is named."""
+    if wanted is not None and wanted not in systems:
+        raise unknown("system", wanted, systems)
+    return next(iter(systems), "") if wanted is None else wanted
 
 
 def contrasts_with(

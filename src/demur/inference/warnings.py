@@ -39,15 +39,6 @@ class Kind:
     sample: bool = False
     given: Mapping[str, str] = field(default_factory=dict)
 
-    def words(self, parameters: Mapping[str, Any], noun: str) -> str:
-        """The sentence with its parameters."""
-        sentence = next((text for name, text in self.given.items() if name in parameters), self.sentence)
-        plain = {
-            name: ", ".join(map(shown, value)) if isinstance(value, (list, tuple)) else value
-            for name, value in parameters.items()
-        }
-        return sentence.format(noun=noun, **plain)
-
 
 _PEOPLE, _ORDER = "clusters", "confidence"
 KINDS = {
@@ -132,7 +123,12 @@ class ResultWarning:
         kind = KINDS.get(self.code)
         if self.text or kind is None:
             return self.text.replace("cluster", noun) if kind and "{noun}" in kind.sentence else self.text
-        sentence = kind.words(self.parameters, noun)
+        words = next((text for name, text in kind.given.items() if name in self.parameters), kind.sentence)
+        plain = {
+            name: ", ".join(map(shown, value)) if isinstance(value, (list, tuple)) else value
+            for name, value in self.parameters.items()
+        }
+        sentence = words.format(noun=noun, **plain)
         return sentence.replace(f"1 {noun}s hold ", f"1 {noun} holds ") if sentence.startswith("1 ") else sentence
 
     @property

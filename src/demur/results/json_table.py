@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from demur.errors import UserError, located, unknown
-from demur.inference.estimates import Estimate
+from demur.inference.estimates import INTERVALS, Estimate
 from demur.inference.key import KEY_COLUMNS, Key, Pattern
 from demur.inference.warnings import ResultWarning
 from demur.intervals import Interval
@@ -82,6 +82,7 @@ _RENAMED = {
     "below": "share_below",
 }
 _USUAL = {"confidence": "", "among": "all", "convention": "", "by_convention": False}
+_UNDEFINED = ("value", "std_error", "drop_rate", "p_value", "above", "below")
 
 
 class NamedCurve(CurveRecord):
@@ -127,14 +128,28 @@ def schema() -> Json:
 def encoded(results: Results) -> Json:
     """The content of the file, with every invariant checked."""
     study = results.study
+    columns = {_RENAMED.get(name, name): column for name, column in results.to_columns().items()}
     content = {
         **dict(study),
-        "estimates": _columns(results),
+        "estimates": {
+            name: column
+            for name, column in columns.items()
+            if name in ("system", "quantity", "value")
+            or any(cell != _USUAL.get(name) and cell not in (None, "") for cell in column)
+        },
         "curves": [
             {"system": system, "confidence": confidence, **dict(record)}
             for (system, confidence), record in results.curves.items()
         ],
-        "warnings": [_warning(warning, study.noun) for warning in results.warnings],
+        "warnings": [
+            {
+                "code": warning.code,
+                "about": warning.about.to_json(),
+                "parameters": dict(warning.parameters),
+                "message": warning.message(study.noun),
+            }
+            for warning in results.warnings
+        ],
     }
     try:
         checked = _FILE.validate_python(content)
@@ -144,28 +159,6 @@ def encoded(results: Results) -> Json:
     dumped["estimates"] = {name: column for name, column in dumped["estimates"].items() if column is not None}
     first = ("schema_version", "task", "created_at", "tool")
     return {name: dumped[name] for name in first} | {name: value for name, value in dumped.items() if name not in first}
-
-
-def _columns(results: Results) -> Json:
-    columns = {_RENAMED.get(name, name): column for name, column in results.to_columns().items()}
-    kept = ("system", "quantity", "value")
-    return {
-        name: column
-        for name, column in columns.items()
-        if name in kept or any(cell != _USUAL.get(name) and cell not in (None, "") for cell in column)
-    }
-
-
-def _warning(warning: ResultWarning, noun: str) -> Json:
-    parameters = {
-        name: list(value) if isinstance(value, tuple) else value for name, value in warning.parameters.items()
-    }
-    return {
-        "code": warning.code,
-        "about": warning.about.to_json(),
-        "parameters": parameters,
-        "message": warning.message(noun),
-    }
 
 
 def decoded(content: Json) -> Results:
@@ -188,14 +181,9 @@ def decoded(content: Json) -> Results:
         rows = [*_rows({name: column for name, column in file.estimates if column is not None})]
         if len({row.key for row in rows}) < len(rows):
             raise UserError("two rows have the same key")
-    return _of_its_systems(Results(rows, study, curves, warnings))
-
-
-def _of_its_systems(results: Results) -> Results:
-    """Results in which every number and curve is of one of the systems."""
-    subtracted = [row.key.minus.value for row in results if row.key.minus and row.key.minus.column == "system"]
-    named = [*(row.key.system for row in results), *(system for system, _ in results.curves), *subtracted]
-    for name in (*named, results.study.baseline):
+    results = Results(rows, study, curves, warnings)
+    subtracted = [row.key.minus.value for row in rows if row.key.minus and row.key.minus.column == "system"]
+    for name in (*(row.key.system for row in rows), *(system for system, _ in curves), *subtracted, study.baseline):
         if name is not None and name not in results.systems:
             raise unknown("system of this file", name, results.systems)
     return results
@@ -213,27 +201,13 @@ def _read_warning(warning: PatternedWarning, noun: str) -> ResultWarning:
 
 def _rows(columns: Json) -> Iterator[Estimate]:
     names = {new: old for old, new in _RENAMED.items()}
-    quantities = set(columns["quantity"])
-    for name in quantities:
+    for name in set(columns["quantity"]):
         Measure.of(name)
     for index in range(len(columns["value"])):
         cells = {names.get(name, name): column[index] for name, column in columns.items()}
         key = Key.from_json({name: cells.pop(name) for name in KEY_COLUMNS if name in cells})
-        yield Estimate(key=key, **_intervals(cells), **{name: _number(name, cell) for name, cell in cells.items()})
-
-
-def _intervals(cells: Json) -> Json:
-    """The intervals of a row, taken out of its cells."""
-    intervals = {}
-    for name in ("percentile", "recommended", "requested"):
-        low, high, method = (cells.pop(f"{name}_{part}", None) for part in ("low", "high", "method"))
-        if low is not None:
-            intervals[name] = Interval(method or name, low, high)
-    return intervals
-
-
-_UNDEFINED = ("value", "std_error", "drop_rate", "p_value", "above", "below")
-
-
-def _number(name: str, cell: Any) -> Any:
-    return math.nan if cell is None and name in _UNDEFINED else cell
+        for name in INTERVALS:
+            low, high, method = (cells.pop(f"{name}_{part}", None) for part in ("low", "high", "method"))
+            cells[name] = None if low is None else Interval(method or name, low, high)
+        cells |= {name: math.nan for name in _UNDEFINED if name in cells and cells[name] is None}
+        yield Estimate(key=key, **cells)

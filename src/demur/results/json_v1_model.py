@@ -14,6 +14,7 @@ from demur.quantities import Quantity, quantities
 from demur.quantities.registry import CUT
 from demur.results.parts import (
     Bands,
+    Bootstrap,
     CaseList,
     CurveRecord,
     Declined,
@@ -61,13 +62,9 @@ class Ends(Part):
             yield f"the low end {self.low} lies above the high end {self.high}"
 
 
-class RunBootstrap(Part):
+class RunBootstrap(Bootstrap):
     """The uncertainty of one run's numbers, by their keys; those at a coverage stand under theirs."""
 
-    seed: Count
-    n_resamples: Annotated[int, Field(ge=1)]
-    kind: Literal["multinomial"] = "multinomial"
-    engine: Literal["numpy"] = "numpy"
     ci95: Mapping[str, Pair | Mapping[str, Pair | None] | None]
     ci95_recommended: Mapping[str, Ends | Mapping[str, Ends | None] | None]
     std_error: Mapping[str, Number | Mapping[str, Number]]
