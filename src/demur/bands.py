@@ -58,6 +58,8 @@ def drawn_risks(curve: Curve, sample: Replicates) -> dict[str, Floats]:
 
     The risk at a coverage is that of the first operating point that reaches it, in a replicate as in the sample itself.
     """
+    if not curve.defined:
+        return {}
     count = curve.points.count[points_kept(len(curve))]
     units = sample.units.astype(np.int64)[:, None]
     needed = -(-count * units // curve.units)  # k of n is reached by ⌈k·m/n⌉ of m, exactly
@@ -93,21 +95,15 @@ def _band(risk: Floats, drawn: Floats, clusters: int, floor: float) -> BandColum
     ends = [interval(method, one, LEVEL) for one in evidence]
     spread = np.array([one.bootstrap_std_error for one in evidence])
     spread[spread <= _ROUNDING * np.abs(risk)] = 0
-    reach = _critical(risk, drawn, spread) * spread
+    # How many standard errors hold the largest deviation along the curve in 95 % of the replicates (sup-t). A replicate
+    # counts where it reaches; a risk that never varies is known, and has no part in it.
+    varies = spread > 0
+    away = np.abs(drawn[:, varies] - risk[varies]) / spread[varies]
+    largest = np.max(away, axis=1, initial=0.0, where=~np.isnan(away))
+    reach = float(np.quantile(largest, LEVEL)) * spread
     return BandColumns(
         low=np.array([end.low for end in ends if end]),
         high=np.array([end.high for end in ends if end]),
         low_simultaneous=np.maximum(risk - reach, floor),
         high_simultaneous=risk + reach,
     )
-
-
-def _critical(risk: Floats, drawn: Floats, spread: Floats) -> float:
-    """How many standard errors hold the largest deviation along the curve in 95 % of the replicates (sup-t).
-
-    A replicate counts where it reaches; a risk that never varies is known, and has no part in it.
-    """
-    varies = spread > 0
-    away = np.abs(drawn[:, varies] - risk[varies]) / spread[varies]
-    largest = np.max(away, axis=1, initial=0.0, where=~np.isnan(away))
-    return float(np.quantile(largest, LEVEL))

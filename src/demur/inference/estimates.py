@@ -112,10 +112,10 @@ class Estimate:
 
 
 class Estimates(Sequence[Estimate]):
-    """A table of estimates: one row per number, found by the columns of its key."""
+    """A table of estimates: one row per number, found by the columns of its key; and what to be careful about in it."""
 
-    def __init__(self, rows: Iterable[Estimate] = ()) -> None:
-        self._rows = tuple(rows)
+    def __init__(self, rows: Iterable[Estimate] = (), warnings: Iterable[ResultWarning] = ()) -> None:
+        self._rows, self.warnings = tuple(rows), tuple(warnings)
         self._by_key = {row.key: row for row in self._rows}
 
     @overload
@@ -174,7 +174,7 @@ class Estimates(Sequence[Estimate]):
                 for part in ("low", "high", "method")[: 2 if name == "percentile" else 3]:
                     table[f"{name}_{part}"] = [None if cell is None else getattr(cell, part) for cell in cells]
             else:
-                table[name] = [None if cell != cell else cell for cell in cells]  # noqa: PLR0124  (nan alone differs)
+                table[name] = [None if isinstance(cell, float) and math.isnan(cell) else cell for cell in cells]
         return table
 
     def to_frame(self) -> Any:
@@ -194,24 +194,13 @@ class Estimates(Sequence[Estimate]):
     def __repr__(self) -> str:
         names = [label(row.key) for row in self]
         width = max(map(len, names), default=0)
-        return "\n".join(f"{name:<{width}}  {row!r}" for name, row in zip(names, self, strict=True))
+        table = "\n".join(f"{name:<{width}}  {row!r}" for name, row in zip(names, self, strict=True))
+        return "\n".join([table, *(f"warning ({warning.code}): {warning.message()}" for warning in self.warnings)])
 
     def _repr_html_(self) -> str:
         from demur.drawing.html import html_table  # noqa: PLC0415  (only a notebook pays for it)
 
         return html_table(("number", "value"), [(label(row.key), repr(row)) for row in self], f"{len(self)} numbers")
-
-
-class WarnedEstimates(Estimates):
-    """A table of estimates, and what to be careful about in it."""
-
-    def __init__(self, rows: Iterable[Estimate], warnings: Iterable[ResultWarning] = ()) -> None:
-        super().__init__(rows)
-        self.warnings = tuple(warnings)
-
-    def __repr__(self) -> str:
-        warned = [f"warning ({warning.code}): {warning.message()}" for warning in self.warnings]
-        return "\n".join([super().__repr__(), *warned])
 
 
 def label(key: Key) -> str:

@@ -169,12 +169,7 @@ def decoded(content: Json) -> Results:
         raise UserError(one_line(error)) from None
     base: Any = SelectiveStudy if isinstance(file, SelectiveFile) else RetrievalStudy
     study = base(**{name: getattr(file, name) for name in base.model_fields})
-    curves = {
-        (curve.system, curve.confidence): CurveRecord(
-            **{name: getattr(curve, name) for name in CurveRecord.model_fields}
-        )
-        for curve in file.curves
-    }
+    curves = {(curve.system, curve.confidence): CurveRecord.within(curve) for curve in file.curves}
     with located("warnings"):
         warnings = [_read_warning(warning, study.noun) for warning in file.warnings]
     with located("estimates"):

@@ -14,10 +14,10 @@ from demur.inference.estimates import Estimate
 from demur.inference.key import Key, Minus
 from demur.inference.warnings import ResultWarning
 from demur.intervals import Interval
-from demur.quantities import Quantity, quantities
+from demur.quantities import Quantity
 from demur.quantities.registry import CUT
 from demur.results.json_v1_model import metrics_model
-from demur.results.parts import CurveRecord
+from demur.results.study import reported
 from demur.results.table import Results
 from demur.strict_model import one_line, schema_of
 from demur.types import Json
@@ -112,16 +112,10 @@ def where(results: Results, warning: ResultWarning) -> str:
 
 def cells(results: Results, *, points: bool = True) -> Iterator[tuple[Quantity, str, str]]:
     """Every number of a run, or those with an interval: its quantity, its name, and the key of its coverage, if any."""
-    for entry in quantities("curve"):
-        if not entry.reported or (entry.point_only and not points):
-            continue
-        if entry.parameter is None:
-            yield entry, entry.name, ""
-        elif entry.parameter is CUT:
-            yield entry, f"{entry.stem}@{results.selective.cut}", ""
-        else:
-            for text in results.selective.coverages:
-                yield entry, f"{entry.stem}@{text}", Coverage.of(text).key
+    study = results.selective
+    for entry, name, coverage in reported(study.cut, study.coverages):
+        if points or not entry.point_only:
+            yield entry, name, coverage and Coverage.of(coverage).key
 
 
 def _run(results: Results, system: str, confidence: str) -> Json:
@@ -146,7 +140,7 @@ def _run(results: Results, system: str, confidence: str) -> Json:
             items.setdefault(group.level, {})[row.key.quantity] = row.value
     return content | {
         "bootstrap": _bootstrap(results, system, confidence) if study.bootstrap else None,
-        **{name: getattr(record, name) for name in CurveRecord.model_fields},
+        **dict(record),
         "by_item": {item: _item(numbers) for item, numbers in items.items()},
     }
 

@@ -12,21 +12,8 @@ from pydantic import Discriminator, Field, Tag, TypeAdapter, ValidationError, cr
 from demur.errors import literal
 from demur.quantities import Quantity, quantities
 from demur.quantities.registry import CUT
-from demur.results.parts import (
-    Bands,
-    Bootstrap,
-    CaseList,
-    CurveRecord,
-    Declined,
-    Histogram,
-    Input,
-    Loss,
-    Name,
-    Number,
-    Points,
-    Reference,
-    ReliabilityTable,
-)
+from demur.results import parts
+from demur.results.parts import CurveRecord, Name, Number
 from demur.strict_model import Count, Part, Share, Time, Tool, WordedWarning, one_line
 from demur.types import Json
 
@@ -62,7 +49,7 @@ class Ends(Part):
             yield f"the low end {self.low} lies above the high end {self.high}"
 
 
-class RunBootstrap(Bootstrap):
+class RunBootstrap(parts.Bootstrap):
     """The uncertainty of one run's numbers, by their keys; those at a coverage stand under theirs."""
 
     ci95: Mapping[str, Pair | Mapping[str, Pair | None] | None]
@@ -125,7 +112,7 @@ class _RunNumbers(Part):
 
     def _mistakes(self) -> Iterator[str]:
         members: Any = self
-        record = CurveRecord(**{name: getattr(members, name) for name in CurveRecord.model_fields})
+        record = CurveRecord.within(self)
         if record.cmax != members.cmax:
             yield f"the curve ends at {record.cmax}, not at cmax {members.cmax}"
 
@@ -206,15 +193,15 @@ class SkippedVariant(Part):
 class Needless(Part):
     """What each of two runs declined and the other answered right."""
 
-    left: Declined
-    right: Declined
+    left: parts.Declined
+    right: parts.Declined
 
 
 class Cases(Part):
     """Failed participants, the most confident answers that are wrong, and needless abstentions of two runs."""
 
     failed: Annotated[tuple[Name, ...], Field(strict=False)]
-    confident_errors: Mapping[str, CaseList]
+    confident_errors: Mapping[str, parts.CaseList]
     needless_abstentions: Needless | None = None
 
 
@@ -290,9 +277,9 @@ def _model(reported: tuple[Quantity, ...]) -> type[Part]:
         "schema_version": (Literal["1"], "1"),
         "created_at": (Time, ...),
         "tool": (Tool, ...),
-        "inputs": (Annotated[tuple[Input, ...], Field(strict=False, min_length=1, max_length=2)], ...),
+        "inputs": (Annotated[tuple[parts.Input, ...], Field(strict=False, min_length=1, max_length=2)], ...),
         "population": (Population, ...),
-        "loss": (Loss, ...),
+        "loss": (parts.Loss, ...),
         "convention": (Convention, ...),
         "confidence_variants": (Annotated[Mapping[str, variant], Field(min_length=1)], ...),
         "skipped_variants": (Annotated[tuple[SkippedVariant, ...], Field(strict=False)], ...),
@@ -327,10 +314,10 @@ def _run_fields(reported: Sequence[Quantity]) -> dict[str, Any]:
     return fields | {
         "bootstrap": (RunBootstrap | None, ...),
         "nulls_filled": (Mapping[str, Count], ...),
-        "curve": (Points, ...),
-        "reference": (Reference | None, None),
-        "bands": (Bands | None, None),
+        "curve": (parts.Points, ...),
+        "reference": (parts.Reference | None, None),
+        "bands": (parts.Bands | None, None),
         "by_item": (Mapping[str, ByItem], ...),
-        "histogram": (Histogram | None, ...),
-        "reliability": (ReliabilityTable | None, ...),
+        "histogram": (parts.Histogram | None, ...),
+        "reliability": (parts.ReliabilityTable | None, ...),
     }

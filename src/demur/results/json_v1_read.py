@@ -39,9 +39,7 @@ def decoded(content: Json) -> Results:
         for confidence, entry in variants.items()
         for system, run in zip(names, (entry.left, entry.right) if len(names) > 1 else (entry,), strict=True)
     }
-    curves = {
-        key: CurveRecord(**{name: getattr(run, name) for name in CurveRecord.model_fields}) for key, run in runs.items()
-    }
+    curves = {key: CurveRecord.within(run) for key, run in runs.items()}
     empty = Results((), _study(file, names, runs), curves)
     rows = [row for key, run in runs.items() for row in _run_rows(empty, *key, run)]
     for confidence, deltas in (file.comparison.deltas or {}).items():

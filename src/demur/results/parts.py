@@ -1,7 +1,7 @@
 """Parts of a result besides its estimates: curves, bands, histograms, cases; checked on writing and on reading."""
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 import numpy as np
 from pydantic import ConfigDict, Field, model_validator
@@ -133,6 +133,11 @@ class CurveRecord(Part):
     bands: Bands | None = None
     histogram: Histogram | None = None
     reliability: ReliabilityTable | None = None
+
+    @classmethod
+    def within(cls, part: Part) -> Self:
+        """The record among the members of a larger part."""
+        return cls(**{name: getattr(part, name) for name in cls.model_fields})
 
     @property
     def cmax(self) -> float:

@@ -45,21 +45,21 @@ class Evaluation:
     alignment: Alignment
     baseline: str
     views: Mapping[str, Mapping[str, CurveView]]
-    skipped: Sequence[tuple[str, str, str]]
+    skipped: Sequence[Json]
 
 
-def selective_study(evaluation: Evaluation, making: Json) -> SelectiveStudy:
-    """Everything a file records besides numbers, curves and warnings; `making` says when and by what."""
+def selective_study(evaluation: Evaluation, provenance: Json) -> SelectiveStudy:
+    """Everything a file records besides numbers, curves and warnings; `provenance` says when and by what."""
     settings, alignment = evaluation.settings, evaluation.alignment
     first = next(iter(alignment.systems.values()))
-    several, request = len(alignment.systems) > 1, settings.request
-    cut = settings.cut(len(alignment.systems))
+    systems, request = len(alignment.systems), settings.request
+    cut = settings.cut(systems)
     loss, instrument = loss_named(settings.loss), first.instrument
     return SelectiveStudy.model_validate(
         {
-            **making,
+            **provenance,
             "inputs": named_inputs({name: input_of(items) for name, items in evaluation.given.items()}),
-            "baseline": evaluation.baseline if several else None,
+            "baseline": evaluation.baseline if systems > 1 else None,
             "requested": {"level": request.level, "interval": request.method} if request else None,
             "convention": CONVENTION,
             "systems": [_system(name, alignment) for name in alignment.systems],
@@ -73,10 +73,7 @@ def selective_study(evaluation: Evaluation, making: Json) -> SelectiveStudy:
                 "raw_multiplier": loss.divisor(instrument),
             },
             "confidences": [*evaluation.views],
-            "skipped": [
-                {"name": name, "reason": reason, "system": system if several else None}
-                for system, name, reason in evaluation.skipped
-            ],
+            "skipped": evaluation.skipped,
             "coverages": [target.text for target in settings.targets],
             "area_coverage": None if cut == COMMON else cut,
             "failed": _failed(evaluation.given),

@@ -30,7 +30,7 @@ from demur.resample import Plan
 from demur.results.curves import points
 from demur.results.parts import CurveRecord
 from demur.results.retrieval_record import retrieval_study, retrieval_warnings
-from demur.results.table import Results, making
+from demur.results.table import Results, provenance
 from demur.selection import Bounds, Policy, shown_hits
 from demur.types import Flags, Floats
 
@@ -94,7 +94,7 @@ def evaluate_retrieval(
     estimates, _ = estimated(rows, contrasts, plan=plan)
     folds = [row for system in made.values() for row in system.fold_estimates()]
     located = [made[row.key.system].located(row) for row in estimates]
-    study = retrieval_study(made, baseline, located, making(plan, created_at, command))
+    study = retrieval_study(made, baseline, located, provenance(plan, created_at, command))
     curves = {
         (name, PROBABILITY): CurveRecord.model_validate({"defined": curve.defined, "curve": points(curve)})
         for name, curve in ((name, system.gate.curve) for name, system in made.items() if system.gate)

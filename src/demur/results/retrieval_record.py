@@ -41,13 +41,13 @@ CONVENTION = {
 _PERCENTILES = (5, 25, 50, 75, 95)
 
 
-def retrieval_study(made: Made, baseline: str, estimates: Sequence[Estimate], making: Json) -> RetrievalStudy:
-    """Everything a file records besides numbers, curves and warnings; `making` says when and by what."""
+def retrieval_study(made: Made, baseline: str, estimates: Sequence[Estimate], provenance: Json) -> RetrievalStudy:
+    """Everything a file records besides numbers, curves and warnings; `provenance` says when and by what."""
     first, settings = made[baseline].rankings, made[baseline].settings
     files = dict.fromkeys((one.path, one.sha256) for system in made.values() for one in system.rankings.sources)
     return RetrievalStudy.model_validate(
         {
-            **making,
+            **provenance,
             "inputs": [{"path": path, "sha256": sha256} for path, sha256 in files],
             "baseline": baseline if len(made) > 1 else None,
             "convention": CONVENTION,

@@ -6,18 +6,19 @@ twice.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from demur.bands import BandEnds, bands_of, drawn_risks
+from demur.bands import bands_of, drawn_risks
 from demur.calibration import Calibration
 from demur.confidences import can_serve, chosen
 from demur.coverage import Coverage
 from demur.errors import UserError, literal
 from demur.graded import Graded
 from demur.grading import grade
-from demur.inference.estimates import Estimate, Estimates, Request, WarnedEstimates, estimated
+from demur.inference.estimates import Estimate, Estimates, Request, estimated
 from demur.inference.key import Key, Pattern
 from demur.inference.rows import Row, baseline_of, contrasts_with
 from demur.inference.views import CurveView, SharedView
@@ -27,11 +28,13 @@ from demur.losses import loss as loss_named
 from demur.pairing import aligned
 from demur.quantities import Measure, quantities
 from demur.quantities.registry import COMMON, CUT
-from demur.resample import Ask, Plan, resampled
+from demur.resample import Ask, Plan
 from demur.results.curves import curve_record
 from demur.results.record import Evaluation, by_item, input_of, selective_study
-from demur.results.table import Results, making, system_names
+from demur.results.study import reported
+from demur.results.table import Results, provenance, system_names
 from demur.strict_model import checked_time
+from demur.types import Json
 from demur.variants import Confidence
 
 TENTHS = tuple(Coverage.of(f"0.{tenth}") for tenth in range(1, 10))
@@ -82,15 +85,8 @@ class Settings:
 
     def measures(self, systems: int) -> list[Measure]:
         """Every quantity that is reported, in the order of the registry."""
-        measures: list[Measure] = []
-        for entry in (entry for entry in quantities("curve") if entry.reported):
-            if entry.parameter is None:
-                measures.append(Measure(entry))
-            elif entry.parameter is CUT:
-                measures.append(Measure.of(f"{entry.stem}@{self.cut(systems)}"))
-            else:
-                measures += [Measure(entry, target, target.text) for target in self.targets]
-        return measures
+        coverages = [target.text for target in self.targets]
+        return [Measure.of(name, "curve") for _, name, _ in reported(self.cut(systems), coverages)]
 
 
 def evaluate(
@@ -122,21 +118,26 @@ def evaluate(
         }
         for name in confidences[baseline]
     }
-    measures = settings.measures(len(systems))
+    evaluation = Evaluation(settings, systems, alignment, baseline, views, skipped)
+    return _results(evaluation, plan, provenance(plan, created_at, command))
+
+
+def _results(evaluation: Evaluation, plan: Plan, origin: Json) -> Results:
+    """One pass over the draws of every view, and what follows."""
+    settings, views = evaluation.settings, evaluation.views
+    measures = settings.measures(len(evaluation.given))
     rows = [row for name, by_system in views.items() for row in curve_rows(name, by_system, measures)]
+    contrasts = [*contrasts_with(rows, evaluation.baseline)]
     drawn = {(system, name): view for name, by_system in views.items() for system, view in by_system.items()}
-    asks = [_risks(view) for view in drawn.values()]
-    contrasts = [*contrasts_with(rows, baseline)]
+    asks = [Ask(view, partial(drawn_risks, view.curve)) for view in drawn.values()]
     estimates, risks = estimated(rows, contrasts, plan=plan, request=settings.request, asks=asks)
     curves = {
-        key: curve_record(view, _bands(view, risk)) for (key, view), risk in zip(drawn.items(), risks, strict=True)
+        key: curve_record(view, bands_of(view.curve, view.table, risk) if risk and view.varies else None)
+        for (key, view), risk in zip(drawn.items(), risks, strict=True)
     }
-    evaluation = Evaluation(settings, systems, alignment, baseline, views, skipped)
     items = [row for system, view in views[next(iter(views))].items() for row in by_item(system, view.graded)]
     warnings = _warnings(views, Estimates(estimates), plan)
-    return Results(
-        [*estimates, *items], selective_study(evaluation, making(plan, created_at, command)), curves, warnings
-    )
+    return Results([*estimates, *items], selective_study(evaluation, origin), curves, warnings)
 
 
 def _named(runs: Sequence[Any]) -> dict[str, Items]:
@@ -152,7 +153,7 @@ def _named(runs: Sequence[Any]) -> dict[str, Items]:
 
 def _confidences(
     systems: Mapping[str, Items], names: str, calibration: Calibration | None
-) -> tuple[dict[str, dict[str, Confidence]], list[tuple[str, str, str]]]:
+) -> tuple[dict[str, dict[str, Confidence]], list[Json]]:
     """The confidences all systems can serve, by system, and those that were left out with the reason."""
     served = {system: _served(items, names, calibration) for system, items in systems.items()}
     first = next(iter(served.values()))[0]
@@ -163,10 +164,11 @@ def _confidences(
     if calibration is not None and all(first[name].calibration is None for name in shared):
         name = f"calibrated:{calibration.variant}" if calibration.variant else "calibrated"
         raise UserError(f"the calibration is used by none of {', '.join(shared)}: ask for {name}, or for all")
-    skipped: dict[str, tuple[str, str, str]] = {}
+    skipped: Json = {}
     for system, (_, reasons) in served.items():
         for name, reason in reasons.items():
-            skipped.setdefault(name, (system, name, reason))
+            own = system if len(systems) > 1 else None
+            skipped.setdefault(name, {"name": name, "reason": reason, "system": own})
     kept = {system: {name: made[name] for name in shared} for system, (made, _) in served.items()}
     return kept, [*skipped.values()]
 
@@ -230,20 +232,6 @@ def warnings_of(rows: Iterable[Estimate], view: CurveView | None = None) -> Iter
         yield from about_estimate(row, about, added)
 
 
-def _risks(view: CurveView) -> Ask:
-    return Ask(view, lambda sample: drawn_risks(view.curve, sample) if view.curve.defined else {})
-
-
-def _bands(view: CurveView, risks: Mapping[str, Any]) -> BandEnds | None:
-    return bands_of(view.curve, view.table, risks) if risks and view.varies else None
-
-
-def curve_bands(graded: Graded, *, plan: Plan) -> BandEnds | None:
-    """How far the whole risk–coverage curve may be off; None where nothing varies."""
-    view = CurveView.of(graded)
-    return _bands(view, resampled([_risks(view)], plan)[0])
-
-
 def estimate(
     graded: Graded,
     measures: str | Iterable[str | Measure] | None = None,
@@ -252,7 +240,7 @@ def estimate(
     interval: str | Sequence[str] | None = None,
     level: float | None = None,
     system: str = "",
-) -> WarnedEstimates:
+) -> Estimates:
     """Every number of one system with its uncertainty, and by another method or at another level where asked.
 
     Of several methods the first is `requested`; `Estimate.interval` gives the others, whatever they need.
@@ -274,7 +262,7 @@ def compare(
     baseline: str | None = None,
     interval: str | Sequence[str] | None = None,
     level: float | None = None,
-) -> WarnedEstimates:
+) -> Estimates:
     """Several systems on the same clusters, and the difference of each from the baseline, the first if none is named.
 
     Areas cut at C_common, the smallest Cmax among them, are always there; C_common is found anew in every replicate.
@@ -290,12 +278,12 @@ def compare(
 
 def _estimates(
     systems: Mapping[str, Graded], measures: Sequence[Measure], baseline: str, plan: Plan, request: Request | None
-) -> WarnedEstimates:
+) -> Estimates:
     views = {name: CurveView.of(graded) for name, graded in systems.items()}
     rows = [*curve_rows("", views, measures, resample_all=True)]
     contrasts = [*contrasts_with(rows, baseline)]
     table = Estimates(estimated(rows, contrasts, plan=plan, request=request)[0])
-    return WarnedEstimates(table, (*_about_numbers({None: views}, table), *about_comparisons(len(contrasts))))
+    return Estimates(table, (*_about_numbers({None: views}, table), *about_comparisons(len(contrasts))))
 
 
 def _measures(names: str | Iterable[str | Measure] | None, cut: Coverage | None) -> list[Measure]:

@@ -1,12 +1,12 @@
 """Studies: what was evaluated and how, besides the numbers. All of it goes into the file."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Literal
 
 from pydantic import Field
 
-from demur.quantities import quantities
-from demur.quantities.registry import COMMON, COVERAGE, CUT
+from demur.quantities import Quantity, quantities
+from demur.quantities.registry import COMMON, CUT
 from demur.results.parts import Bootstrap, Breach, CaseList, Declined, Input, Loss, Name, RequestedInterval, Skipped
 from demur.strict_model import Count, Part, Share, Time, Tool
 
@@ -21,6 +21,17 @@ class Study(Part):
     bootstrap: Bootstrap | None
     requested: RequestedInterval | None = None
     convention: Mapping[str, str]
+
+
+def reported(cut: str, coverages: Sequence[str]) -> Iterator[tuple[Quantity, str, str]]:
+    """Every number that is reported of a curve: its quantity, its name, and the coverage it is at, if any."""
+    for entry in (entry for entry in quantities("curve") if entry.reported):
+        if entry.parameter is None:
+            yield entry, entry.name, ""
+        elif entry.parameter is CUT:
+            yield entry, f"{entry.stem}@{cut}", ""
+        else:
+            yield from ((entry, f"{entry.stem}@{text}", text) for text in coverages)
 
 
 class SelectiveSystem(Part):
@@ -71,15 +82,13 @@ class SelectiveStudy(Study):
 
     def names(self, shown: str) -> list[str]:
         """The quantities that are shown in one place, as the keys of these results name them."""
-        entries = quantities("curve", shown)
-        plain = [entry for entry in entries if entry.reported and entry.parameter in (None, CUT)]
-        return [f"{entry.stem}@{self.cut}" if entry.parameter else entry.name for entry in plain]
+        cells = reported(self.cut, self.coverages)
+        return [name for entry, name, coverage in cells if shown in entry.shown and not coverage]
 
     @property
     def names_at_coverages(self) -> list[str]:
         """The quantities at the coverages asked for, as the keys of these results name them."""
-        entries = [entry for entry in quantities("curve") if entry.reported and entry.parameter is COVERAGE]
-        return [f"{entry.stem}@{text}" for entry in entries for text in self.coverages]
+        return [name for _, name, coverage in reported(self.cut, self.coverages) if coverage]
 
     def _mistakes(self) -> Iterator[str]:
         if self.clusters_total < self.clusters_included:

@@ -13,7 +13,7 @@ from demur.inference.warnings import ResultWarning
 from demur.resample import Plan
 from demur.results.parts import CurveRecord, Input
 from demur.results.study import RetrievalStudy, SelectiveStudy
-from demur.strict_json import fingerprint
+from demur.strict_json import fingerprint, loads
 from demur.strict_model import Tool, now
 from demur.types import Json
 from demur.write import json_members, write_whole
@@ -35,8 +35,8 @@ class Results(Estimates):
         curves: Mapping[tuple[str, str], CurveRecord],
         warnings: Sequence[ResultWarning] = (),
     ) -> None:
-        super().__init__(rows)
-        self.study, self.curves, self.warnings = study, dict(curves), tuple(warnings)
+        super().__init__(rows, warnings)
+        self.study, self.curves = study, dict(curves)
 
     @property
     def systems(self) -> tuple[str, ...]:
@@ -91,8 +91,6 @@ class Results(Estimates):
 
     def to_json(self) -> dict[str, Any]:
         """The content of the file."""
-        from demur.strict_json import loads  # noqa: PLC0415
-
         content: dict[str, Any] = loads(self.text)
         return content
 
@@ -150,7 +148,7 @@ def system_names(inputs: Sequence[Input]) -> tuple[str, ...]:
     return tuple(names) if len({*names}) == len(names) else words
 
 
-def making(plan: Plan, created_at: str | None, command: str | None) -> Json:
+def provenance(plan: Plan, created_at: str | None, command: str | None) -> Json:
     """What every study records of its making: when, by what, and how clusters were resampled."""
     return {
         "created_at": now() if created_at is None else created_at,
