@@ -1,8 +1,7 @@
 """Bands: how far the whole risk–coverage curve may be off, point by point and everywhere at once."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
@@ -10,7 +9,7 @@ from demur.curve import Curve
 from demur.intervals import MANY_CLUSTERS, MOST_DROPPED, Evidence, interval
 from demur.replicates import Replicates
 from demur.table import Table
-from demur.types import Floats, Indices
+from demur.types import Floats, Indices, Json
 
 LEVEL = 0.95
 MOST_POINTS = 40
@@ -36,14 +35,12 @@ class BandEnds:
     generalized_risk: BandColumns
     level: float = LEVEL
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         """The bands as an artifact holds them."""
-
-        def ends(band: BandColumns) -> dict[str, list[float]]:
-            return {field.name: getattr(band, field.name).tolist() for field in fields(band)}
-
-        risks = {"selective_risk": ends(self.selective_risk), "generalized_risk": ends(self.generalized_risk)}
-        return {"level": self.level, "coverage": self.coverage.tolist(), **risks}
+        content: Json = {"level": self.level, "coverage": self.coverage.tolist()}
+        for name in ("selective_risk", "generalized_risk"):
+            content[name] = {end: ends.tolist() for end, ends in asdict(getattr(self, name)).items()}
+        return content
 
 
 def points_kept(points: int) -> Indices:
@@ -61,6 +58,8 @@ def drawn_risks(curve: Curve, sample: Replicates) -> dict[str, Floats]:
 
     The risk at a coverage is that of the first operating point that reaches it, in a replicate as in the sample itself.
     """
+    if not curve.defined:
+        return {}
     count = curve.points.count[points_kept(len(curve))]
     units = sample.units.astype(np.int64)[:, None]
     needed = -(-count * units // curve.units)  # k of n is reached by ⌈k·m/n⌉ of m, exactly
@@ -96,21 +95,15 @@ def _band(risk: Floats, drawn: Floats, clusters: int, floor: float) -> BandColum
     ends = [interval(method, one, LEVEL) for one in evidence]
     spread = np.array([one.bootstrap_std_error for one in evidence])
     spread[spread <= _ROUNDING * np.abs(risk)] = 0
-    reach = _critical(risk, drawn, spread) * spread
+    # How many standard errors hold the largest deviation along the curve in 95 % of the replicates (sup-t). A replicate
+    # counts where it reaches; a risk that never varies is known, and has no part in it.
+    varies = spread > 0
+    away = np.abs(drawn[:, varies] - risk[varies]) / spread[varies]
+    largest = np.max(away, axis=1, initial=0.0, where=~np.isnan(away))
+    reach = float(np.quantile(largest, LEVEL)) * spread
     return BandColumns(
         low=np.array([end.low for end in ends if end]),
         high=np.array([end.high for end in ends if end]),
         low_simultaneous=np.maximum(risk - reach, floor),
         high_simultaneous=risk + reach,
     )
-
-
-def _critical(risk: Floats, drawn: Floats, spread: Floats) -> float:
-    """How many standard errors hold the largest deviation along the curve in 95 % of the replicates (sup-t).
-
-    A replicate counts where it reaches; a risk that never varies is known, and has no part in it.
-    """
-    varies = spread > 0
-    away = np.abs(drawn[:, varies] - risk[varies]) / spread[varies]
-    largest = np.max(away, axis=1, initial=0.0, where=~np.isnan(away))
-    return float(np.quantile(largest, LEVEL))

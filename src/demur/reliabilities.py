@@ -18,7 +18,7 @@ from demur.drawing.picture import Picture
 from demur.errors import UserError
 from demur.graded import Graded
 from demur.grading import grade, grade_units
-from demur.inference.estimates import WarnedEstimates, estimated
+from demur.inference.estimates import Estimates, estimated
 from demur.inference.key import Key, Pattern
 from demur.inference.rows import Row, Rule
 from demur.inference.warnings import ResultWarning, about_calibration, about_sample
@@ -118,7 +118,7 @@ class Reliability:
         """Why a number is undefined, for each that is."""
         return {name: Measure.of(name).quantity.undefined for name, value in self.scores.items() if math.isnan(value)}
 
-    def estimate(self, names: Iterable[str] | None = None, *, plan: Plan) -> WarnedEstimates:
+    def estimate(self, names: Iterable[str] | None = None, *, plan: Plan) -> Estimates:
         """Calibration quantities with cluster-bootstrap intervals."""
         view = _OutcomeView(self.table.ids, self.table.cells, self.forecasts, self.table)
         rule = Rule("expanded_percentile")
@@ -128,7 +128,7 @@ class Reliability:
             for measure in chosen
         ]
         warned = (*about_sample(self.table.cluster_units), *self.warnings)
-        return WarnedEstimates(estimated(rows, plan=plan)[0], warned)
+        return Estimates(estimated(rows, plan=plan)[0], warned)
 
     def __repr__(self) -> str:
         lines = ["{:14}{:>7}{:>16}{:>18}{:>9}".format(*cells) for cells in (_HEADER, *map(_cells, self.bins))]

@@ -5,6 +5,7 @@ No quantity is known here by name.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -16,8 +17,9 @@ from demur.table import Table
 from demur.types import Floats, Indices
 
 Columns = dict[str, Floats]
-
 Progress = Callable[[int, int], None]
+_BLOCK_CELLS = 1 << 17  # a megabyte an array: a block of them stays near the processor
+_KEPT = 3 << 20
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -26,11 +28,6 @@ class Ask:
 
     view: Any
     numbers: Callable[[Any], Mapping[str, Any]]
-
-
-_BLOCK_CELLS = 1 << 17  # a megabyte an array: a block of them stays near the processor
-
-_KEPT = 3 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,30 +64,18 @@ def bootstrap(statistic: Callable[..., Mapping[str, Any]], *tables: Table, plan:
     """
     if not tables or not all(isinstance(table, Table) for table in tables):
         raise UserError("nothing to resample: give at least one table, made by Table.of")
-    return resampled([Ask(_Tables(tables), lambda samples: statistic(*samples))], plan)[0]
+    _check_drawn_alike(tables)
+    view = SimpleNamespace(
+        ids=tables[0].ids,
+        cells=max(table.cells for table in tables),
+        drawn=lambda weights: [Replicates.of(table, weights) for table in tables],
+    )
+    return resampled([Ask(view, lambda samples: statistic(*samples))], plan)[0]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Tables:
-    """Tables as one view."""
-
-    tables: tuple[Table, ...]
-
-    @property
-    def ids(self) -> Sequence[int | str]:
-        if any(table.ids != self.tables[0].ids for table in self.tables):
-            raise UserError(_DIFFERENT)
-        return self.tables[0].ids
-
-    @property
-    def cells(self) -> int:
-        return max(table.cells for table in self.tables)
-
-    def drawn(self, weights: Floats) -> list[Replicates]:
-        return [Replicates.of(table, weights) for table in self.tables]
-
-
-_DIFFERENT = "the tables hold different clusters: they cannot be drawn alike"
+def _check_drawn_alike(views: Sequence[Any]) -> None:
+    if any(view.ids != views[0].ids for view in views):
+        raise UserError("the tables hold different clusters: they cannot be drawn alike")
 
 
 def resampled(asks: Sequence[Ask], plan: Plan) -> list[Columns]:
@@ -120,8 +105,7 @@ def _in_blocks(asks: Sequence[Ask], weights_of: Callable[[Indices], Floats], tot
     """The answers of every block of samples, put together in order."""
     if not asks or not total:
         return [{} for _ in asks]
-    if any(ask.view.ids != asks[0].view.ids for ask in asks):
-        raise UserError(_DIFFERENT)
+    _check_drawn_alike([ask.view for ask in asks])
 
     def work(start: int) -> list[Columns]:
         numbers = np.arange(start, min(start + size, total))
@@ -135,7 +119,10 @@ def _in_blocks(asks: Sequence[Ask], weights_of: Callable[[Indices], Floats], tot
         blocks.append(block)
         if plan.progress:
             plan.progress(min(len(blocks) * size, total), total)
-    return [_joined([block[number] for block in blocks]) for number in range(len(asks))]
+    return [
+        {name: np.concatenate([block[index][name] for block in blocks]) for name in blocks[0][index]}
+        for index in range(len(asks))
+    ]
 
 
 def _sample(view: Any, weights: Floats, samples: dict[int, Any]) -> Any:
@@ -146,10 +133,6 @@ def _sample(view: Any, weights: Floats, samples: dict[int, Any]) -> Any:
             view.drawn(weights) if members is None else view.joined([_sample(one, weights, samples) for one in members])
         )
     return samples[id(view)]
-
-
-def _joined(blocks: Sequence[Columns]) -> Columns:
-    return {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]}
 
 
 def _each(work: Callable[[int], Any], starts: range, threads: int) -> Iterator[Any]:

@@ -2,10 +2,11 @@
 
 import datetime as dt
 import platform
+from collections.abc import Iterator
 from typing import Annotated, Any, Literal, Self
 
 import numpy as np
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
 from demur.errors import UserError, and_more, literal
 
@@ -47,6 +48,16 @@ class Part(BaseModel):
     """A part of a file: every member is there, none is unknown, and each is what it should be."""
 
     model_config = ConfigDict(**STRICT, frozen=True)
+
+    def _mistakes(self) -> Iterator[str]:
+        """What does not hold together, though each member by itself is what it should be."""
+        yield from ()
+
+    @model_validator(mode="after")
+    def _holds_together(self) -> Self:
+        for mistake in self._mistakes():
+            raise ValueError(mistake)
+        return self
 
 
 def schema_of(model: Any) -> dict[str, Any]:

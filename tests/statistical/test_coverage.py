@@ -1,10 +1,13 @@
 """Do the intervals cover as often as they should? Simulated, with fixed seeds; slow."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
-from demur import Curve, Plan, UserError
-from demur.results.selective import curve_bands
+from demur import Curve, Plan, UserError, bootstrap
+from demur.bands import bands_of, drawn_risks
+from demur.inference.views import CurveView
 from demur.simulate import ZERO_SHOT, make_people, run_system
 from demur.study import Design, coverage, report
 
@@ -72,7 +75,9 @@ def test_simultaneous_bands_hold_the_whole_curve(confidence, capsys):
     held = dict.fromkeys(("selective_risk", "generalized_risk"), 0)
     for seed in range(500):
         graded = run_system(make_people(41, seed=seed), ZERO_SHOT, seed=seed).graded("abs", confidence)
-        bands = curve_bands(graded, plan=Plan(1000, seed=seed))
+        view = CurveView.of(graded)
+        drawn = bootstrap(partial(drawn_risks, view.curve), view.table, plan=Plan(1000, seed=seed))
+        bands = bands_of(view.curve, view.table, drawn)
         for name in held:
             held[name] += truth_inside(at_large, bands.coverage, getattr(bands, name), name)
     with capsys.disabled():

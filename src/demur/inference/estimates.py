@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import partial
 from typing import Any, overload
 
 import numpy as np
@@ -12,18 +13,17 @@ import numpy as np
 from demur.errors import UserError, literal, unknown
 from demur.inference.key import KEY_COLUMNS, Group, Key
 from demur.inference.rows import Contrast, Row, Rule, difference
-from demur.inference.views import CurveView, SharedView
+from demur.inference.views import JointView, SharedView
 from demur.inference.warnings import ResultWarning
 from demur.intervals import MANY_CLUSTERS, METHODS, MOST_DROPPED, Evidence, Interval, interval
 from demur.quantities import Measure
-from demur.resample import Ask, Plan, left_out, resampled
+from demur.resample import Ask, Columns, Plan, left_out, resampled
 from demur.types import Floats
-
-Columns = dict[str, Floats]
 
 ROUNDING = 1e-12  # a replicate's difference that is no larger is 0: the two sides are tied in it
 _ERROR_FREE_BOUND = 0.05
 POINT_ONLY = "reported without an interval"
+INTERVALS = ("percentile", "recommended", "requested")
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,10 +112,10 @@ class Estimate:
 
 
 class Estimates(Sequence[Estimate]):
-    """A table of estimates: one row per number, found by the columns of its key."""
+    """A table of estimates: one row per number, found by the columns of its key; and what to be careful about in it."""
 
-    def __init__(self, rows: Iterable[Estimate] = ()) -> None:
-        self._rows = tuple(rows)
+    def __init__(self, rows: Iterable[Estimate] = (), warnings: Iterable[ResultWarning] = ()) -> None:
+        self._rows, self.warnings = tuple(rows), tuple(warnings)
         self._by_key = {row.key: row for row in self._rows}
 
     @overload
@@ -161,38 +161,41 @@ class Estimates(Sequence[Estimate]):
             known = list(dict.fromkeys(row.key.quantity for row in self))
             if columns["quantity"] not in known:
                 raise unknown("quantity of these results", columns["quantity"], known)
-        raise UserError(f"{len(rows)} numbers have {_in_words(columns)}, expected one: name more columns of the key")
+        words = " and ".join(f"{name} {value!r}" for name, value in columns.items()) or "any key"
+        raise UserError(f"{len(rows)} numbers have {words}, expected one: name more columns of the key")
 
     def to_columns(self) -> dict[str, list[Any]]:
         """The table as columns: those of the key, then those of the estimate; null where there is nothing."""
-        names = [field.name for field in fields(Estimate) if field.name not in ("key", "evidence")]
         keys = [row.key.to_json() for row in self]
         table = {name: [key[name] for key in keys] for name in KEY_COLUMNS}
-        return table | {column: cells for name in names for column, cells in _cells(name, self._rows)}
+        for name in (field.name for field in fields(Estimate) if field.name not in ("key", "evidence")):
+            cells = [getattr(row, name) for row in self]
+            if name in INTERVALS:
+                for part in ("low", "high", "method")[: 2 if name == "percentile" else 3]:
+                    table[f"{name}_{part}"] = [None if cell is None else getattr(cell, part) for cell in cells]
+            else:
+                table[name] = [None if isinstance(cell, float) and math.isnan(cell) else cell for cell in cells]
+        return table
 
     def to_frame(self) -> Any:
         """The table as a data frame: of polars, pandas or pyarrow, whichever is installed."""
         from demur.frames import frame_of  # noqa: PLC0415  (frames are optional)
 
-        columns = self.to_columns()
-        keys = [row.key for row in self]
-        groups = [key.group or (None, None) for key in keys]
-        minus = [key.minus or (None, None) for key in keys]
-        subtracted = [value if isinstance(value, Group) else (value, None) for _, value in minus]
-        flat = {
-            "group": [name for name, _ in groups],
-            "level": [level for _, level in groups],
-            "minus": [column for column, _ in minus],
-            "subtracted": [name for name, _ in subtracted],
-            "subtracted_level": [level for _, level in subtracted],
-        }
-        names = [*KEY_COLUMNS[:-3], *flat, *KEY_COLUMNS[-1:], *(name for name in columns if name not in KEY_COLUMNS)]
-        return frame_of({name: flat[name] if name in flat else columns[name] for name in names})
+        columns, names = self.to_columns(), ("group", "level", "minus", "subtracted", "subtracted_level")
+        cells = []
+        for key in (row.key for row in self):
+            column, value = key.minus or (None, None)
+            subtracted = value if isinstance(value, Group) else (value, None)
+            cells.append((*(key.group or (None, None)), column, *subtracted))
+        flat = {name: [row[index] for row in cells] for index, name in enumerate(names)}
+        front = {name: columns[name] for name in KEY_COLUMNS[:-3]}
+        return frame_of(front | flat | {name: column for name, column in columns.items() if name not in front | flat})
 
     def __repr__(self) -> str:
         names = [label(row.key) for row in self]
         width = max(map(len, names), default=0)
-        return "\n".join(f"{name:<{width}}  {row!r}" for name, row in zip(names, self, strict=True))
+        table = "\n".join(f"{name:<{width}}  {row!r}" for name, row in zip(names, self, strict=True))
+        return "\n".join([table, *(f"warning ({warning.code}): {warning.message()}" for warning in self.warnings)])
 
     def _repr_html_(self) -> str:
         from demur.drawing.html import html_table  # noqa: PLC0415  (only a notebook pays for it)
@@ -200,49 +203,13 @@ class Estimates(Sequence[Estimate]):
         return html_table(("number", "value"), [(label(row.key), repr(row)) for row in self], f"{len(self)} numbers")
 
 
-class WarnedEstimates(Estimates):
-    """A table of estimates, and what to be careful about in it."""
-
-    def __init__(self, rows: Iterable[Estimate], warnings: Iterable[ResultWarning] = ()) -> None:
-        super().__init__(rows)
-        self.warnings = tuple(warnings)
-
-    def __repr__(self) -> str:
-        warned = [f"warning ({warning.code}): {warning.message()}" for warning in self.warnings]
-        return "\n".join([super().__repr__(), *warned])
-
-
 def label(key: Key) -> str:
     """A key as a line of text shows it."""
     group = None if key.group is None else f"{key.group.name} {key.group.level or 'mean'}"
     among = None if key.among == "all" else key.among
-    return ", ".join(
-        filter(None, (key.system, key.quantity, key.confidence, among, group, _minus(key), key.convention))
-    )
-
-
-def _minus(key: Key) -> str | None:
-    if key.minus is None:
-        return None
-    value = key.minus.value
-    return f"minus {value if isinstance(value, str) else value.level or 'mean'}"
-
-
-def _in_words(columns: Mapping[str, Any]) -> str:
-    return " and ".join(f"{name} {value!r}" for name, value in columns.items()) or "any key"
-
-
-def _cells(name: str, rows: Sequence[Estimate]) -> Iterator[tuple[str, list[Any]]]:
-    """One field of every estimate as columns of plain values; an interval makes three."""
-    values = [getattr(row, name) for row in rows]
-    if name in ("percentile", "recommended", "requested"):
-        for part in ("low", "high", "method")[: 2 if name == "percentile" else 3]:
-            yield f"{name}_{part}", [None if value is None else getattr(value, part) for value in values]
-        return
-    yield (
-        name,
-        [None if value is None or (isinstance(value, float) and math.isnan(value)) else value for value in values],
-    )
+    value = key.minus and key.minus.value
+    minus = None if value is None else f"minus {value if isinstance(value, str) else value.level or 'mean'}"
+    return ", ".join(filter(None, (key.system, key.quantity, key.confidence, among, group, minus, key.convention)))
 
 
 def estimated(
@@ -255,10 +222,10 @@ def estimated(
 ) -> tuple[list[Estimate], list[Columns]]:
     """Every row and contrast with its uncertainty, and the answers to whatever else is asked of the same draws."""
     drawn_rows = [row for row in rows if row.resampled]
-    needs = request.needs if request else frozenset()
+    needs: frozenset[str] = request.needs if request else frozenset()
     pairs = [contrast for contrast in contrasts if "errors" in needs and contrast.has_slopes]
-    wanted = [_ask(row, needs) for row in drawn_rows]
-    wanted += [_pair_ask(contrast) for contrast in pairs]
+    wanted = [Ask(row.view, partial(row.columns, needs=needs)) for row in drawn_rows]
+    wanted += [Ask(JointView((pair.row.view, pair.subtracted.view)), pair.columns) for pair in pairs]
     answers = resampled([*wanted, *asks], plan)
     alone = left_out(wanted[: len(drawn_rows)], plan) if "left_out" in needs else [{} for _ in drawn_rows]
     by_row = {id(row): (columns, left) for row, columns, left in zip(drawn_rows, answers, alone, strict=False)}
@@ -266,34 +233,6 @@ def estimated(
     singles = [_single(row, *by_row.get(id(row), ({}, {})), request) for row in rows]
     differences = [_contrast(each, by_row, by_pair.get(id(each), {}), request) for each in contrasts]
     return singles + differences, answers[len(wanted) :]
-
-
-def _ask(row: Row, needs: frozenset[str]) -> Ask:
-    return Ask(row.view, lambda sample: row.columns(sample, needs))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _PairView:
-    """Two views, for the error of a difference."""
-
-    members: tuple[CurveView, CurveView]
-
-    @property
-    def ids(self) -> Sequence[int | str]:
-        return self.members[0].ids
-
-    @property
-    def cells(self) -> int:
-        return max(member.cells for member in self.members)
-
-    def joined(self, samples: Sequence[Any]) -> Sequence[Any]:
-        return samples
-
-
-def _pair_ask(contrast: Contrast) -> Ask:
-    members = contrast.row.curve_view, contrast.subtracted.curve_view
-    assert members[0] is not None and members[1] is not None  # noqa: S101, PT018  (only curves have slopes)
-    return Ask(_PairView((members[0], members[1])), lambda samples: {"error": contrast.errors(*samples)})
 
 
 def _single(row: Row, drawn: Columns, alone: Columns, request: Request | None) -> Estimate:
@@ -309,20 +248,27 @@ def _single(row: Row, drawn: Columns, alone: Columns, request: Request | None) -
     return Estimate(
         key=row.key,
         **_uncertainty(evidence, row.rule, request if row.resampled else None, resampled=row.resampled),
-        **_threshold_rates(row, drawn),
         undefined=row.measure.quantity.undefined if math.isnan(row.point) else "",
         upper_bound=_upper_bound(row),
         by_convention=row.by_convention,
-        **_operating_point(row),
+        **_operating_point(row, drawn),
     )
 
 
 def _uncertainty(evidence: Evidence, rule: Rule, request: Request | None, *, resampled: bool = True) -> dict[str, Any]:
     """What follows from the replicates of a number; many clusters need nothing but the percentile."""
-    if rule.must_vary and evidence.clusters > 1 and not _varies(evidence):
+    reached = evidence.reached
+    varies = len(reached) and reached.max() - reached.min() > ROUNDING
+    if rule.must_vary and evidence.clusters > 1 and not varies:
         evidence = Evidence(evidence.point, evidence.values, evidence.clusters, two_sided=False)
     recommended = interval("percentile" if evidence.clusters >= MANY_CLUSTERS else rule.method, evidence)
-    requested, problem = _requested(evidence, recommended, request)
+    requested, problem = None, ""
+    if request is not None:
+        usual = recommended.method if recommended else "percentile"
+        try:
+            requested = interval(usual if request.method == "recommended" else request.method, evidence, request.level)
+        except UserError as error:
+            problem = str(error)
     return {
         "value": evidence.point,
         "std_error": evidence.bootstrap_std_error,
@@ -336,25 +282,6 @@ def _uncertainty(evidence: Evidence, rule: Rule, request: Request | None, *, res
     }
 
 
-def _varies(evidence: Evidence) -> bool:
-    reached = evidence.reached
-    return bool(len(reached) and reached.max() - reached.min() > ROUNDING)
-
-
-def _requested(
-    evidence: Evidence, recommended: Interval | None, request: Request | None
-) -> tuple[Interval | None, str]:
-    if request is None:
-        return None, ""
-    method = request.method
-    if method == "recommended":
-        method = recommended.method if recommended else "percentile"
-    try:
-        return interval(method, evidence, request.level), ""
-    except UserError as error:
-        return None, str(error)
-
-
 def _why_no_interval(evidence: Evidence) -> str:
     if not len(evidence.values):
         return "no resamples"
@@ -365,18 +292,24 @@ def _why_no_interval(evidence: Evidence) -> str:
     return "it is the same in every draw, or given by convention"
 
 
-def _threshold_rates(row: Row, drawn: Columns) -> dict[str, Any]:
-    """How often a replicate sets another threshold, or ends before the coverage of a cut area."""
-    rates: dict[str, Any] = {}
-    view = row.curve_view
-    if view is not None and "operating_point" in drawn and row.measure.coverage is not None:
-        index = np.searchsorted(view.curve.points.count, row.measure.coverage.units_needed(view.curve.units))
-        points = drawn["operating_point"]
-        reached = points[points < len(view.curve)]
-        rates["other_threshold_rate"] = float(np.mean(reached != index)) if len(reached) else 0.0
+def _operating_point(row: Row, drawn: Columns) -> dict[str, Any]:
+    """The coverage a number is measured at, the threshold there; how often a replicate has another, or ends first."""
+    parts: dict[str, Any] = {}
     if "ends_before" in drawn:
-        rates["short_domain_rate"] = float(np.mean(drawn["ends_before"]))
-    return rates
+        parts["short_domain_rate"] = float(np.mean(drawn["ends_before"]))
+    if isinstance(row.view, SharedView):
+        return parts | {"at": float(min(member.curve.coverage_reached for member in row.view.members))}
+    if row.curve_view is None or row.measure.coverage is None:
+        return parts
+    curve, coverage = row.curve_view.curve, row.measure.coverage
+    if "operating_point" not in row.measure.quantity.watched:
+        return parts | {"at": float(min(coverage.value, curve.coverage_reached))}
+    if "operating_point" in drawn:
+        reached = drawn["operating_point"][drawn["operating_point"] < len(curve)]
+        index = np.searchsorted(curve.points.count, coverage.units_needed(curve.units))
+        parts["other_threshold_rate"] = float(np.mean(reached != index)) if len(reached) else 0.0
+    point = curve.at(coverage)
+    return parts if math.isnan(point.value) else parts | {"at": point.achieved, "threshold": point.threshold}
 
 
 def _upper_bound(row: Row) -> float | None:
@@ -389,19 +322,6 @@ def _upper_bound(row: Row) -> float | None:
         return None
     rare = 1 - _ERROR_FREE_BOUND ** (1 / row.clusters)
     return float(bound(largest / view.table.divisor, rare, view.curve.cmax))
-
-
-def _operating_point(row: Row) -> dict[str, Any]:
-    """The coverage a number is measured at, and the threshold there."""
-    if isinstance(row.view, SharedView):
-        return {"at": row.view.common_coverage}
-    view, coverage = row.curve_view, row.measure.coverage
-    if view is None or coverage is None:
-        return {}
-    if "operating_point" not in row.measure.quantity.watched:
-        return {"at": float(min(coverage.value, view.curve.coverage_reached))}
-    point = view.curve.at(coverage)
-    return {} if math.isnan(point.value) else {"at": point.achieved, "threshold": point.threshold}
 
 
 def _contrast(

@@ -50,12 +50,7 @@ class Key:
 
     def to_json(self) -> dict[str, Any]:
         """The columns as JSON holds them: a group is a pair, and what is subtracted an object of one member."""
-        columns = {field.name: getattr(self, field.name) for field in fields(self)}
-        columns["group"] = None if self.group is None else list(self.group)
-        if self.minus is not None:
-            value = list(self.minus.value) if self.minus.column == "group" else self.minus.value
-            columns["minus"] = {self.minus.column: value}
-        return columns
+        return {name: _plain(getattr(self, name)) for name in KEY_COLUMNS}
 
     @classmethod
     def from_json(cls, columns: dict[str, Any]) -> Key:
@@ -87,18 +82,13 @@ class Pattern:
 
     def matches(self, key: Key) -> bool:
         """Whether a number is among them."""
-        wanted = ((field.name, getattr(self, field.name)) for field in fields(self))
+        wanted = ((name, getattr(self, name)) for name in KEY_COLUMNS)
         return all(value is None or getattr(key, name) == value for name, value in wanted)
 
     def to_json(self) -> dict[str, Any]:
         """The columns that are fixed."""
-        given = {field.name: getattr(self, field.name) for field in fields(self)}
-        plain = Key("", "", group=self.group, minus=self.minus).to_json()
-        return {
-            name: plain[name] if name in ("group", "minus") else value
-            for name, value in given.items()
-            if value is not None
-        }
+        columns = ((name, _plain(getattr(self, name))) for name in KEY_COLUMNS)
+        return {name: value for name, value in columns if value is not None}
 
     @classmethod
     def from_json(cls, columns: dict[str, Any]) -> Pattern:
@@ -115,6 +105,15 @@ def _check_minus(minus: Minus | None) -> None:
         raise UserError(f"a difference subtracts a {minus.column}, not {literal(minus.value)}")
 
 
+def _plain(value: str | Group | Minus | None) -> Any:
+    match value:
+        case Group():
+            return list(value)
+        case Minus(column, subtracted):
+            return {column: _plain(subtracted)}
+    return value
+
+
 def _checked(columns: dict[str, Any]) -> dict[str, Any]:
     """Columns read from JSON as a key holds them."""
     for name in columns:
@@ -124,24 +123,20 @@ def _checked(columns: dict[str, Any]) -> dict[str, Any]:
 
 
 def _column(name: str, value: Any) -> Any:
-    if name == "group":
-        return _group(value)
     if name != "minus":
-        return _text(name, value)
+        return _cell(name, value)
     if not isinstance(value, dict) or len(value) != 1:
         raise UserError(f"minus {literal(value)}, expected an object of one member, such as system")
     ((column, subtracted),) = value.items()
-    return Minus(column, _group(subtracted) if column == "group" else _text(column, subtracted))
+    return Minus(column, _cell(column, subtracted))
 
 
-def _group(value: Any) -> Group:
-    match value:
-        case [str(name), str() | None as level]:
-            return Group(name, level)
-    raise UserError(f"group {literal(value)}, expected the name of a grouping and a level of it, or null")
-
-
-def _text(name: str, value: Any) -> str:
-    if not isinstance(value, str):
-        raise UserError(f"{name} {literal(value)}, expected text")
-    return value
+def _cell(name: str, value: Any) -> Any:
+    match name, value:
+        case "group", [str(grouping), str() | None as level]:
+            return Group(grouping, level)
+        case "group", _:
+            raise UserError(f"group {literal(value)}, expected the name of a grouping and a level of it, or null")
+        case _, str():
+            return value
+    raise UserError(f"{name} {literal(value)}, expected text")

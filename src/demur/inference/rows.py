@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from demur.errors import unknown
 from demur.inference.key import Key, Minus
 from demur.inference.views import CurveView, SharedView, View
 from demur.influence import influences, standard_errors
@@ -47,21 +48,10 @@ class Row:
     def of_curve(cls, key: Key, view: CurveView | SharedView, measure: Measure, **changes: Any) -> Row:
         """A number of a risk–coverage curve, or of one that is cut where others end."""
         own = view.own if isinstance(view, SharedView) else view
-        single, contrast = measure.quantity.intervals
-        return cls(
-            key=key,
-            view=view,
-            measure=measure,
-            number=measure,
-            point=float(measure(view.exact())),
-            rule=Rule(single),
-            contrast_rule=Rule(contrast),
-            two_sided=own.varies or measure.quantity.loss_free,
-        ).with_(**changes)
-
-    def with_(self, **changes: Any) -> Row:
-        """The same row, some of it otherwise."""
-        return replace(self, **changes) if changes else self
+        rule, contrast_rule = map(Rule, measure.quantity.intervals)
+        two_sided = own.varies or measure.quantity.loss_free
+        row = cls(key, view, measure, measure, float(measure(view.exact())), rule, contrast_rule, two_sided=two_sided)
+        return replace(row, **changes)
 
     @property
     def clusters(self) -> int:
@@ -91,15 +81,11 @@ class Row:
         assert self.measure.quantity.slopes is not None  # noqa: S101  (asked of rows that have slopes)
         return influences(sample, self.measure.quantity.slopes)
 
-    def wants_errors(self, needs: frozenset[str]) -> bool:
-        """Whether an error in every replicate is needed, for the recommended interval or for those requested."""
-        by_rule = "errors" in METHODS[self.rule.method].needs and self.clusters < MANY_CLUSTERS
-        return self.has_slopes and ("errors" in needs or by_rule)
-
     def columns(self, sample: Any, needs: frozenset[str]) -> dict[str, Any]:
-        """Everything a block of replicates is asked for."""
+        """Everything a block of replicates is asked for; an error in each only where an interval needs it."""
         taken = {"value": self.number(sample)}
-        if self.wants_errors(needs):
+        by_rule = "errors" in METHODS[self.rule.method].needs and self.clusters < MANY_CLUSTERS
+        if self.has_slopes and ("errors" in needs or by_rule):
             taken["error"] = standard_errors(self.influences(sample), sample.weights)
         if self.measure.coverage is not None:
             watched = self.measure.quantity.watched.items()
@@ -130,6 +116,10 @@ class Contrast:
         apart = self.row.influences(sample) - self.subtracted.influences(subtracted)
         return standard_errors(apart, sample.weights)
 
+    def columns(self, samples: Sequence[Any]) -> dict[str, Any]:
+        """What a block of replicates of both sides is asked for."""
+        return {"error": self.errors(*samples)}
+
     def std_error(self) -> float | None:
         """The standard error of the difference in the data as they are."""
         view, other = self.row.curve_view, self.subtracted.curve_view
@@ -143,6 +133,13 @@ def difference(values: Mapping[str, Floats], subtracted: Mapping[str, Floats]) -
     if "value" not in values or "value" not in subtracted:
         return np.zeros(0)
     return np.asarray(values["value"] - subtracted["value"])
+
+
+def baseline_of(systems: Mapping[str, Any], wanted: str | None) -> str:
+    """The system the others are compared with: the first if none is named."""
+    if wanted is not None and wanted not in systems:
+        raise unknown("system", wanted, systems)
+    return next(iter(systems), "") if wanted is None else wanted
 
 
 def contrasts_with(

@@ -82,14 +82,9 @@ class CurveView:
         return self.drawn(np.ones((1, len(self.ids))))
 
     @cached_property
-    def informative(self) -> int:
-        """How many clusters hold an answer with a loss."""
-        return self.table.informative
-
-    @property
     def varies(self) -> bool:
         """Whether losses vary at all: without an error every replicate is 0, which is not an interval."""
-        return self.informative > 0 or len(self.ids) == 1
+        return self.table.informative > 0 or len(self.ids) == 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -100,46 +95,55 @@ class Cut:
     common: Any
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SharedView:
+@dataclass(frozen=True, eq=False)
+class JointView:
+    """Several views of the same clusters, drawn alike; a quantity is a number of all their samples."""
+
+    members: tuple[Any, ...]
+
+    @property
+    def ids(self) -> Sequence[int | str]:
+        """The clusters."""
+        ids: Sequence[int | str] = self.members[0].ids
+        return ids
+
+    @property
+    def cells(self) -> int:
+        """How wide the arrays of one replicate are."""
+        return max(int(member.cells) for member in self.members)
+
+    def exact(self) -> Any:
+        """What each of them is in the data."""
+        return [member.exact() for member in self.members]
+
+    def drawn(self, weights: Floats) -> Any:
+        """What each of them is in every draw."""
+        return self.joined([member.drawn(weights) for member in self.members])
+
+    def joined(self, samples: Sequence[Any]) -> Any:
+        """The same from samples that are drawn already."""
+        return samples
+
+
+@dataclass(frozen=True, eq=False)
+class SharedView(JointView):
     """One of several systems, to be cut at the coverage all of them reach, found anew in every replicate."""
 
-    members: tuple[CurveView, ...]
     index: int
 
     @property
     def own(self) -> CurveView:
         """The view of the system itself."""
-        return self.members[self.index]
-
-    @property
-    def ids(self) -> Sequence[int | str]:
-        """The clusters."""
-        return self.own.ids
-
-    @property
-    def cells(self) -> int:
-        """How wide the arrays of one replicate are."""
-        return self.own.cells
-
-    @property
-    def common_coverage(self) -> float:
-        """The largest coverage that all of them reach."""
-        return float(min(member.curve.coverage_reached for member in self.members))
+        view: CurveView = self.members[self.index]
+        return view
 
     def exact(self) -> Cut:
         """The curve with the common coverage; an empty one where one of the systems answers nothing."""
         reached = min(member.curve.coverage_reached for member in self.members)
-        if not reached:
-            return Cut(Curve.empty(self.own.curve), None)
-        return Cut(self.own.curve, Coverage.of(reached))
-
-    def drawn(self, weights: Floats) -> Cut:
-        """The replicates of all members, cut where the first of them ends."""
-        return self.joined([member.drawn(weights) for member in self.members])
+        return Cut(self.own.curve, Coverage.of(reached)) if reached else Cut(Curve.empty(self.own.curve), None)
 
     def joined(self, samples: Sequence[Replicates]) -> Cut:
-        """The same from replicates that are drawn already."""
+        """The replicates of the system, cut where the first of all ends."""
         return Cut(samples[self.index], np.minimum.reduce([sample.answered for sample in samples]))
 
 
@@ -281,33 +285,3 @@ class ForecastsView:
             outcome=outcome,
             squares=np.asarray(outcome.sum(axis=0)),
         )
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class GroupsView:
-    """Several views of the same clusters, for the mean of a number over them."""
-
-    members: tuple[Any, ...]
-
-    @property
-    def ids(self) -> Sequence[int | str]:
-        """The clusters."""
-        ids: Sequence[int | str] = self.members[0].ids
-        return ids
-
-    @property
-    def cells(self) -> int:
-        """How wide the arrays of one replicate are."""
-        return max(int(member.cells) for member in self.members)
-
-    def exact(self) -> list[Any]:
-        """What each of them is in the data."""
-        return [member.exact() for member in self.members]
-
-    def drawn(self, weights: Floats) -> list[Any]:
-        """What each of them is in every draw."""
-        return self.joined([member.drawn(weights) for member in self.members])
-
-    def joined(self, samples: Sequence[Any]) -> list[Any]:
-        """The same from samples that are drawn already."""
-        return [*samples]

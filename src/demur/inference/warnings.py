@@ -13,11 +13,9 @@ from demur.errors import shown
 from demur.inference.key import Pattern
 from demur.inference.views import CurveView
 from demur.items import Source
-from demur.table import Table
 from demur.variants import MERGED, Confidence, distinct
 
 if TYPE_CHECKING:
-    from demur.calibration import Training
     from demur.inference.estimates import Estimate
 
 FEW_CLUSTERS = 40
@@ -40,16 +38,6 @@ class Kind:
     sentence: str
     sample: bool = False
     given: Mapping[str, str] = field(default_factory=dict)
-
-    def words(self, parameters: Mapping[str, Any], noun: str) -> str:
-        """The sentence with its parameters."""
-        sentence = next((text for name, text in self.given.items() if name in parameters), self.sentence)
-        plain = {name: _listed(value) for name, value in parameters.items()}
-        return sentence.format(noun=noun, **plain)
-
-
-def _listed(value: Any) -> Any:
-    return ", ".join(map(shown, value)) if isinstance(value, (list, tuple)) else value
 
 
 _PEOPLE, _ORDER = "clusters", "confidence"
@@ -135,7 +123,12 @@ class ResultWarning:
         kind = KINDS.get(self.code)
         if self.text or kind is None:
             return self.text.replace("cluster", noun) if kind and "{noun}" in kind.sentence else self.text
-        sentence = kind.words(self.parameters, noun)
+        words = next((text for name, text in kind.given.items() if name in self.parameters), kind.sentence)
+        plain = {
+            name: ", ".join(map(shown, value)) if isinstance(value, (list, tuple)) else value
+            for name, value in self.parameters.items()
+        }
+        sentence = words.format(noun=noun, **plain)
         return sentence.replace(f"1 {noun}s hold ", f"1 {noun} holds ") if sentence.startswith("1 ") else sentence
 
     @property
@@ -166,27 +159,25 @@ def about_view(view: CurveView, about: Pattern) -> Iterator[ResultWarning]:
     """Whether what is resampled holds enough losses, and whether the confidence ranks at all, and the right way."""
     yield from about_sample(view.table.cluster_units)
     if len(view.ids) > 1 and view.curve.defined:
-        if not view.informative:
+        informative = view.table.informative
+        if not informative:
             yield ResultWarning("no_errors", about)
-        elif view.informative < FEW_INFORMATIVE:
-            counts = {"informative": view.informative, "limit": FEW_INFORMATIVE}
+        elif informative < FEW_INFORMATIVE:
+            counts = {"informative": informative, "limit": FEW_INFORMATIVE}
             yield ResultWarning("few_informative_clusters", about, counts)
-    yield from _about_plateaus(view.table, about)
+    plateaus = view.table.plateaus
+    starts = np.append(0, plateaus.step_end[:-1] + 1)
+    answers = np.add.reduceat(plateaus.count, starts) if len(view.table.threshold) else np.zeros(0)
+    if len(answers) == 1 and answers[0] > 1:
+        yield ResultWarning("constant_confidence", about)
+    elif len(answers) > 1 and answers.max() > LARGE_PLATEAU * answers.sum():
+        yield ResultWarning("tied_confidence", about, {"share": float(answers.max() / answers.sum())})
     area = float(view.curve.generalized_area)
     random = float(view.curve.coverage_reached * view.curve.generalized_risk_reached / 2)
     if area > (1 + OFTEN) * random:
         yield ResultWarning("worse_than_random", about, {"augrc": area, "random": random})
     items = view.graded.items
     yield from about_calibration(view.graded.made_of, items.source if items else None, about)
-
-
-def _about_plateaus(table: Table, about: Pattern) -> Iterator[ResultWarning]:
-    starts = np.append(0, table.plateaus.step_end[:-1] + 1)
-    answers = np.add.reduceat(table.plateaus.count, starts) if len(table.threshold) else np.zeros(0)
-    if len(answers) == 1 and answers[0] > 1:
-        yield ResultWarning("constant_confidence", about)
-    elif len(answers) > 1 and answers.max() > LARGE_PLATEAU * answers.sum():
-        yield ResultWarning("tied_confidence", about, {"share": float(answers.max() / answers.sum())})
 
 
 def about_estimate(estimate: Estimate, about: Pattern, plateau_share: float = 0.0) -> Iterator[ResultWarning]:
@@ -217,15 +208,12 @@ def about_calibration(confidence: Confidence | None, source: Source | None, abou
     """A calibrated confidence looks too good on the run it was fitted on, and may have merged plateaus."""
     if confidence is None or confidence.calibration is None:
         return
-    if source is not None and _is_same_run(confidence.calibration.training, source):
+    training = confidence.calibration.training
+    known = () if source is None else ((training.sha256, source.sha256), (training.run_id, source.run_id))
+    if any(fitted is not None and fitted == here for fitted, here in known):
         yield ResultWarning("fitted_on_this_run", about)
     if confidence.inputs:  # a part of a combination has none: its plateaus are not the calibration's doing
         answered = confidence.values[~np.isnan(confidence.values)]
         counts = {"inputs": distinct(confidence.inputs.values()), "outputs": distinct([answered])}
         if counts["outputs"] < counts["inputs"]:
             yield ResultWarning("merged_plateaus", about, counts)
-
-
-def _is_same_run(training: Training, source: Source) -> bool:
-    same_bytes = training.sha256 is not None and training.sha256 == source.sha256
-    return same_bytes or (training.run_id is not None and training.run_id == source.run_id)

@@ -1,6 +1,6 @@
 """Curves as results hold them: operating points, oracle order, bands, histogram and reliability."""
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 
@@ -67,21 +67,11 @@ def _is_probability(graded: Graded) -> bool:
     confidence = graded.made_of
     if confidence is None:
         return False
-    variant = VARIANTS.get(confidence.name)
     calibrated = confidence.calibration is not None and bool(confidence.inputs)
-    return calibrated or (variant is not None and variant.is_probability)
+    return calibrated or (confidence.name in VARIANTS and VARIANTS[confidence.name].is_probability)
 
 
 def _reliability(graded: Graded) -> Json:
     table = Reliability.of(replace(graded, loss=(graded.loss == 0).astype(np.int64), divisor=1))
-    bins = [
-        {
-            "low": each.low,
-            "high": each.high,
-            "count": each.count,
-            "mean_predicted": min(each.mean_predicted, 1.0),
-            "fraction_correct": each.fraction_correct,
-        }
-        for each in table.bins
-    ]
+    bins = [asdict(each) | {"mean_predicted": min(each.mean_predicted, 1.0)} for each in table.bins]
     return {name: table.scores[name] for name in ("ece", "brier", "nll")} | {"bins": bins}

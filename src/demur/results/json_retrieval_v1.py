@@ -32,10 +32,9 @@ def _translated(file: Json) -> Json:
     systems, baseline, places = file["systems"], file["settings"]["baseline"], _places(file["settings"]["policies"])
     rows = [_row(name, *number) for name, system in systems.items() for number in _numbers(places, system)]
     for name, deltas in file["deltas"].items():
-        flat = [
-            (places[place], which, number) for place, numbers in deltas.items() for which, number in numbers.items()
-        ]
-        rows += [_row(name, *number) | {"minus": {"system": baseline}} for number in flat]
+        for place, numbers in deltas.items():
+            minus = places[place] | {"minus": {"system": baseline}}
+            rows += [_row(name, minus, quantity, number) for quantity, number in numbers.items()]
     rows += [row for name, system in systems.items() for row in _fold_rows(name, places, system["folds"] or {})]
     columns = dict.fromkeys(column for row in rows for column in row)
     gates = {name: system["gate"] for name, system in systems.items() if system["gate"]}

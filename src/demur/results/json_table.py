@@ -3,12 +3,12 @@
 import math
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, model_validator
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from demur.errors import UserError, located, unknown
-from demur.inference.estimates import Estimate
+from demur.inference.estimates import INTERVALS, Estimate
 from demur.inference.key import KEY_COLUMNS, Key, Pattern
 from demur.inference.warnings import ResultWarning
 from demur.intervals import Interval
@@ -61,16 +61,14 @@ class EstimateColumns(Part):
     no_interval: list[str] | None = None
     not_requested: list[str] | None = None
 
-    @model_validator(mode="after")
-    def _holds_together(self) -> Self:
+    def _mistakes(self) -> Iterator[str]:
         columns = {name: column for name, column in self if column is not None}
         if len({len(column) for column in columns.values()}) > 1:
-            raise ValueError("the columns of the estimates have different lengths")
+            yield "the columns of the estimates have different lengths"
         for low, high in (("ci95_low", "ci95_high"), ("low", "high"), ("requested_low", "requested_high")):
             ends = zip(columns.get(low, ()), columns.get(high, ()), strict=True)
             if any((a is None) != (b is None) or (a is not None and b is not None and a > b) for a, b in ends):
-                raise ValueError(f"an interval of {low} and {high} has one end, or its low end lies above the high end")
-        return self
+                yield f"an interval of {low} and {high} has one end, or its low end lies above the high end"
 
 
 _RENAMED = {
@@ -84,6 +82,7 @@ _RENAMED = {
     "below": "share_below",
 }
 _USUAL = {"confidence": "", "among": "all", "convention": "", "by_convention": False}
+_UNDEFINED = ("value", "std_error", "drop_rate", "p_value", "above", "below")
 
 
 class NamedCurve(CurveRecord):
@@ -129,14 +128,28 @@ def schema() -> Json:
 def encoded(results: Results) -> Json:
     """The content of the file, with every invariant checked."""
     study = results.study
+    columns = {_RENAMED.get(name, name): column for name, column in results.to_columns().items()}
     content = {
         **dict(study),
-        "estimates": _columns(results),
+        "estimates": {
+            name: column
+            for name, column in columns.items()
+            if name in ("system", "quantity", "value")
+            or any(cell != _USUAL.get(name) and cell not in (None, "") for cell in column)
+        },
         "curves": [
             {"system": system, "confidence": confidence, **dict(record)}
             for (system, confidence), record in results.curves.items()
         ],
-        "warnings": [_warning(warning, study.noun) for warning in results.warnings],
+        "warnings": [
+            {
+                "code": warning.code,
+                "about": warning.about.to_json(),
+                "parameters": dict(warning.parameters),
+                "message": warning.message(study.noun),
+            }
+            for warning in results.warnings
+        ],
     }
     try:
         checked = _FILE.validate_python(content)
@@ -148,28 +161,6 @@ def encoded(results: Results) -> Json:
     return {name: dumped[name] for name in first} | {name: value for name, value in dumped.items() if name not in first}
 
 
-def _columns(results: Results) -> Json:
-    columns = {_RENAMED.get(name, name): column for name, column in results.to_columns().items()}
-    kept = ("system", "quantity", "value")
-    return {
-        name: column
-        for name, column in columns.items()
-        if name in kept or any(cell != _USUAL.get(name) and cell not in (None, "") for cell in column)
-    }
-
-
-def _warning(warning: ResultWarning, noun: str) -> Json:
-    parameters = {
-        name: list(value) if isinstance(value, tuple) else value for name, value in warning.parameters.items()
-    }
-    return {
-        "code": warning.code,
-        "about": warning.about.to_json(),
-        "parameters": parameters,
-        "message": warning.message(noun),
-    }
-
-
 def decoded(content: Json) -> Results:
     """Results from the content of a file."""
     try:
@@ -178,26 +169,16 @@ def decoded(content: Json) -> Results:
         raise UserError(one_line(error)) from None
     base: Any = SelectiveStudy if isinstance(file, SelectiveFile) else RetrievalStudy
     study = base(**{name: getattr(file, name) for name in base.model_fields})
-    curves = {
-        (curve.system, curve.confidence): CurveRecord(
-            **{name: getattr(curve, name) for name in CurveRecord.model_fields}
-        )
-        for curve in file.curves
-    }
+    curves = {(curve.system, curve.confidence): CurveRecord.within(curve) for curve in file.curves}
     with located("warnings"):
         warnings = [_read_warning(warning, study.noun) for warning in file.warnings]
     with located("estimates"):
         rows = [*_rows({name: column for name, column in file.estimates if column is not None})]
         if len({row.key for row in rows}) < len(rows):
             raise UserError("two rows have the same key")
-    return _of_its_systems(Results(rows, study, curves, warnings))
-
-
-def _of_its_systems(results: Results) -> Results:
-    """Results in which every number and curve is of one of the systems."""
-    subtracted = [row.key.minus.value for row in results if row.key.minus and row.key.minus.column == "system"]
-    named = [*(row.key.system for row in results), *(system for system, _ in results.curves), *subtracted]
-    for name in (*named, results.study.baseline):
+    results = Results(rows, study, curves, warnings)
+    subtracted = [row.key.minus.value for row in rows if row.key.minus and row.key.minus.column == "system"]
+    for name in (*(row.key.system for row in rows), *(system for system, _ in curves), *subtracted, study.baseline):
         if name is not None and name not in results.systems:
             raise unknown("system of this file", name, results.systems)
     return results
@@ -215,27 +196,13 @@ def _read_warning(warning: PatternedWarning, noun: str) -> ResultWarning:
 
 def _rows(columns: Json) -> Iterator[Estimate]:
     names = {new: old for old, new in _RENAMED.items()}
-    quantities = set(columns["quantity"])
-    for name in quantities:
+    for name in set(columns["quantity"]):
         Measure.of(name)
     for index in range(len(columns["value"])):
         cells = {names.get(name, name): column[index] for name, column in columns.items()}
         key = Key.from_json({name: cells.pop(name) for name in KEY_COLUMNS if name in cells})
-        yield Estimate(key=key, **_intervals(cells), **{name: _number(name, cell) for name, cell in cells.items()})
-
-
-def _intervals(cells: Json) -> Json:
-    """The intervals of a row, taken out of its cells."""
-    intervals = {}
-    for name in ("percentile", "recommended", "requested"):
-        low, high, method = (cells.pop(f"{name}_{part}", None) for part in ("low", "high", "method"))
-        if low is not None:
-            intervals[name] = Interval(method or name, low, high)
-    return intervals
-
-
-_UNDEFINED = ("value", "std_error", "drop_rate", "p_value", "above", "below")
-
-
-def _number(name: str, cell: Any) -> Any:
-    return math.nan if cell is None and name in _UNDEFINED else cell
+        for name in INTERVALS:
+            low, high, method = (cells.pop(f"{name}_{part}", None) for part in ("low", "high", "method"))
+            cells[name] = None if low is None else Interval(method or name, low, high)
+        cells |= {name: math.nan for name in _UNDEFINED if name in cells and cells[name] is None}
+        yield Estimate(key=key, **cells)

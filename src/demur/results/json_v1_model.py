@@ -3,30 +3,19 @@
 The members that hold numbers are those the registry declares.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 
-from pydantic import Discriminator, Field, Tag, TypeAdapter, ValidationError, create_model, model_validator
+from pydantic import Discriminator, Field, Tag, TypeAdapter, ValidationError, create_model
 
 from demur.errors import literal
 from demur.quantities import Quantity, quantities
 from demur.quantities.registry import CUT
-from demur.results.parts import (
-    Bands,
-    CaseList,
-    CurveRecord,
-    Declined,
-    Histogram,
-    Input,
-    Loss,
-    Name,
-    Number,
-    Points,
-    Reference,
-    ReliabilityTable,
-)
+from demur.results import parts
+from demur.results.parts import CurveRecord, Name, Number
 from demur.strict_model import Count, Part, Share, Time, Tool, WordedWarning, one_line
+from demur.types import Json
 
 _ROUNDING = 1e-12
 Pair = Annotated[tuple[float, float], Field(strict=False)]
@@ -55,20 +44,14 @@ class Ends(Part):
     low: float
     high: float
 
-    @model_validator(mode="after")
-    def _ordered(self) -> Self:
+    def _mistakes(self) -> Iterator[str]:
         if self.low > self.high:
-            raise ValueError(f"the low end {self.low} lies above the high end {self.high}")
-        return self
+            yield f"the low end {self.low} lies above the high end {self.high}"
 
 
-class RunBootstrap(Part):
+class RunBootstrap(parts.Bootstrap):
     """The uncertainty of one run's numbers, by their keys; those at a coverage stand under theirs."""
 
-    seed: Count
-    n_resamples: Annotated[int, Field(ge=1)]
-    kind: Literal["multinomial"] = "multinomial"
-    engine: Literal["numpy"] = "numpy"
     ci95: Mapping[str, Pair | Mapping[str, Pair | None] | None]
     ci95_recommended: Mapping[str, Ends | Mapping[str, Ends | None] | None]
     std_error: Mapping[str, Number | Mapping[str, Number]]
@@ -77,53 +60,41 @@ class RunBootstrap(Part):
     short_domain_rate: Share
     ci: Mapping[str, Any] | None
 
-    @model_validator(mode="after")
-    def _ordered(self) -> Self:
+    def _mistakes(self) -> Iterator[str]:
         for name, value in self.ci95.items():
             nested = value.values() if isinstance(value, Mapping) else [value]
             if any(ends is not None and ends[0] > ends[1] for ends in nested):
-                raise ValueError(f"ci95.{name}: the low end lies above the high end")
-        return self
-
-    @model_validator(mode="after")
-    def _nested_where_risks_are(self) -> Self:
+                yield f"ci95.{name}: the low end lies above the high end"
         for name in ("ci95", "ci95_recommended", "std_error"):
-            _check_nesting(name, getattr(self, name))
-        return self
-
-    @model_validator(mode="after")
-    def _requested_interval(self) -> Self:
-        if self.ci is None:
-            return self
-        level, method, undefined = (self.ci.get(name) for name in ("level", "interval", "undefined"))
-        if not (isinstance(level, float) and 0 < level < 1):
-            raise ValueError(f"ci.level: expected a number between 0 and 1, not {literal(level)}")
-        if not isinstance(method, str):
-            raise ValueError(f"ci.interval: expected the name of a method, not {literal(method)}")  # noqa: TRY004
-        if not isinstance(undefined, Mapping) or not all(isinstance(reason, str) for reason in undefined.values()):
-            raise ValueError(f"ci.undefined: expected a reason for each number, not {literal(undefined)}")
-        for name, value in self.ci.items():
-            if name not in ("level", "interval", "undefined"):
-                _check_requested(name, value)
-        return self
+            yield from _misnested(name, getattr(self, name))
+        if self.ci is not None:
+            yield from _mistakes_of_requested(dict(self.ci))
 
 
 _REQUESTED: TypeAdapter[Any] = TypeAdapter(Ends | Mapping[str, Ends | None] | None)
 
 
-def _check_requested(name: str, value: Any) -> None:
-    try:
-        _check_nesting("ci", {name: _REQUESTED.validate_python(value)})
-    except ValidationError as error:
-        raise ValueError(f"ci.{name}: {one_line(error)}") from None
+def _mistakes_of_requested(ci: Json) -> Iterator[str]:
+    level, method, undefined = (ci.pop(name, None) for name in ("level", "interval", "undefined"))
+    if not (isinstance(level, float) and 0 < level < 1):
+        yield f"ci.level: expected a number between 0 and 1, not {literal(level)}"
+    if not isinstance(method, str):
+        yield f"ci.interval: expected the name of a method, not {literal(method)}"
+    if not isinstance(undefined, Mapping) or not all(isinstance(reason, str) for reason in undefined.values()):
+        yield f"ci.undefined: expected a reason for each number, not {literal(undefined)}"
+    for name, value in ci.items():
+        try:
+            yield from _misnested("ci", {name: _REQUESTED.validate_python(value)})
+        except ValidationError as error:
+            yield f"ci.{name}: {one_line(error)}"
 
 
-def _check_nesting(name: str, members: Mapping[str, Any]) -> None:
+def _misnested(name: str, members: Mapping[str, Any]) -> Iterator[str]:
     """Quantities at a coverage have a number for each, and others have one."""
     at_coverage = {entry.key for entry in quantities("curve") if entry.parameter not in (None, CUT)}
     for key, value in members.items():
         if isinstance(value, Mapping) != (key in at_coverage):
-            raise ValueError(f"{name}.{key}: only {', '.join(at_coverage)} holds a number for each coverage")
+            yield f"{name}.{key}: only {', '.join(at_coverage)} holds a number for each coverage"
 
 
 class ByItem(Part):
@@ -139,13 +110,11 @@ class ByItem(Part):
 class _RunNumbers(Part):
     """Every number of one run under one confidence."""
 
-    @model_validator(mode="after")
-    def _is_one_curve(self) -> Self:
+    def _mistakes(self) -> Iterator[str]:
         members: Any = self
-        record = {name: getattr(members, name) for name in CurveRecord.model_fields}
-        if CurveRecord(**record).cmax != members.cmax:
-            raise ValueError(f"the curve ends at {CurveRecord(**record).cmax}, not at cmax {members.cmax}")
-        return self
+        record = CurveRecord.within(self)
+        if record.cmax != members.cmax:
+            yield f"the curve ends at {record.cmax}, not at cmax {members.cmax}"
 
 
 class DeltaNumbers(Part):
@@ -178,15 +147,13 @@ class Population(Part):
     items_total: Count
     items_predicted: Count | Sides
 
-    @model_validator(mode="after")
-    def _adds_up(self) -> Self:
+    def _mistakes(self) -> Iterator[str]:
         if self.participants_total != self.participants_included + self.participants_failed:
-            raise ValueError("participants_total is not participants_included + participants_failed")
+            yield "participants_total is not participants_included + participants_failed"
         answered = self.items_predicted
         largest = answered if isinstance(answered, int) else max(answered.left, answered.right)
         if largest > self.items_total:
-            raise ValueError("more items are predicted than there are")
-        return self
+            yield "more items are predicted than there are"
 
 
 class Convention(Part):
@@ -211,12 +178,9 @@ class Compared(Part):
     participants_failed_right: Count | None = None
     deltas: Mapping[str, Mapping[str, DeltaNumbers | Mapping[str, DeltaNumbers]]] | None = None
 
-    @model_validator(mode="after")
-    def _all_or_none(self) -> Self:
-        others = [value for name, value in self if name != "enabled"]
-        if any((value is None) == self.enabled for value in others):
-            raise ValueError("a comparison has all of its members, and no comparison has none")
-        return self
+    def _mistakes(self) -> Iterator[str]:
+        if any((value is None) == self.enabled for name, value in self if name != "enabled"):
+            yield "a comparison has all of its members, and no comparison has none"
 
 
 class SkippedVariant(Part):
@@ -229,76 +193,67 @@ class SkippedVariant(Part):
 class Needless(Part):
     """What each of two runs declined and the other answered right."""
 
-    left: Declined
-    right: Declined
+    left: parts.Declined
+    right: parts.Declined
 
 
 class Cases(Part):
     """Failed participants, the most confident answers that are wrong, and needless abstentions of two runs."""
 
     failed: Annotated[tuple[Name, ...], Field(strict=False)]
-    confident_errors: Mapping[str, CaseList]
+    confident_errors: Mapping[str, parts.CaseList]
     needless_abstentions: Needless | None = None
 
 
 class _File(Part):
     """The whole file."""
 
-    @model_validator(mode="after")
-    def _parts_agree(self) -> Self:
+    def _mistakes(self) -> Iterator[str]:
         file: Any = self
-        enabled, items = file.comparison.enabled, file.population.items_total
+        enabled, variants = file.comparison.enabled, file.confidence_variants
         if len(file.inputs) != (2 if enabled else 1):
-            raise ValueError(f"{len(file.inputs)} inputs do not go with comparison.enabled {enabled}")
-        for name, entry in file.confidence_variants.items():
-            if hasattr(entry, "left") != enabled:
-                raise ValueError("the variants of a comparison have a left and a right, and others have not")
-            for run in (entry.left, entry.right) if enabled else (entry,):
-                if sum(item.n for item in run.by_item.values()) != items:
-                    raise ValueError(f"items_total is not the number of items of {name}")
-                if any(abs(c * items - round(c * items)) > _ROUNDING * items for c in run.curve.coverage):
-                    raise ValueError(f"{name}: a coverage of the curve is not a number of the {items} items")
-        included = file.comparison.participants_overlap_included
+            yield f"{len(file.inputs)} inputs do not go with comparison.enabled {enabled}"
+        if any(hasattr(entry, "left") != enabled for entry in variants.values()):
+            yield "the variants of a comparison have a left and a right, and others have not"
+        runs = [
+            (name, run)
+            for name, entry in variants.items()
+            for run in ((entry.left, entry.right) if enabled else (entry,))
+        ]
+        items, included = file.population.items_total, file.comparison.participants_overlap_included
+        for name, run in runs:
+            if sum(item.n for item in run.by_item.values()) != items:
+                yield f"items_total is not the number of items of {name}"
+            if any(abs(c * items - round(c * items)) > _ROUNDING * items for c in run.curve.coverage):
+                yield f"{name}: a coverage of the curve is not a number of the {items} items"
         if included is not None and included != file.population.participants_included:
-            raise ValueError("participants_overlap_included is not population.participants_included")
-        return self
-
-    @model_validator(mode="after")
-    def _differences_are_of_the_variants(self) -> Self:
-        file: Any = self
-        deltas = file.comparison.deltas
-        if deltas is not None and set(deltas) != set(file.confidence_variants):
-            raise ValueError("the differences are not of the variants")
-        for name, differences in (deltas or {}).items():
-            pair = file.confidence_variants[name]
-            for entry in _reported():
-                if not entry.point_only:
-                    _check_difference(name, entry.key, pair, differences.get(entry.key))
-        return self
-
-    @model_validator(mode="after")
-    def _alike_under_every_variant(self) -> Self:
-        """Coverages, cut and resamples are those of the whole file, however often it says them."""
-        file: Any = self
-        pairs = file.confidence_variants.values()
-        runs = [run for entry in pairs for run in ((entry.left, entry.right) if hasattr(entry, "left") else (entry,))]
-        for entry in _reported():
-            members = [getattr(run, entry.key) for run in runs if entry.parameter is not None]
-            asked = [[*each] if isinstance(each, Mapping) else each.requested for each in members]
-            if any(each != asked[0] for each in asked):
-                raise ValueError(f"{entry.key} is not at the same coverages under every confidence, and on both sides")
-        drawn = [run.bootstrap and (run.bootstrap.seed, run.bootstrap.n_resamples) for run in runs]
-        if len({*drawn}) > 1:
-            raise ValueError("seed and n_resamples are not the same under every confidence, and on both sides")
-        return self
+            yield "participants_overlap_included is not population.participants_included"
+        yield from _mistakes_of_differences(file.comparison.deltas, variants)
+        yield from _unlike([run for _, run in runs])
 
 
-def _check_difference(variant: str, key: str, pair: Any, delta: Any) -> None:
-    numbers = getattr(pair.left, key)
-    if isinstance(numbers, Mapping) and (not isinstance(delta, Mapping) or set(delta) != set(numbers)):
-        raise ValueError(f"the differences of {variant} are not at the coverages of its risks")
-    if not isinstance(numbers, Mapping) and not isinstance(delta, DeltaNumbers):
-        raise ValueError(f"the differences of {variant} lack {key}")  # noqa: TRY004  (pydantic collects these)
+def _mistakes_of_differences(deltas: Mapping[str, Any] | None, variants: Mapping[str, Any]) -> Iterator[str]:
+    """The differences are of the variants, of every number that has an interval, and at the coverages of the risks."""
+    if deltas is not None and set(deltas) != set(variants):
+        yield "the differences are not of the variants"
+    for name, differences in (deltas or {}).items():
+        for key in (entry.key for entry in _reported() if not entry.point_only):
+            numbers, delta = getattr(variants[name].left, key), differences.get(key)
+            if isinstance(numbers, Mapping) and (not isinstance(delta, Mapping) or set(delta) != set(numbers)):
+                yield f"the differences of {name} are not at the coverages of its risks"
+            if not isinstance(numbers, Mapping) and not isinstance(delta, DeltaNumbers):
+                yield f"the differences of {name} lack {key}"
+
+
+def _unlike(runs: Sequence[Any]) -> Iterator[str]:
+    """Coverages, cut and resamples are those of the whole file, however often it says them."""
+    for entry in _reported():
+        members = [getattr(run, entry.key) for run in runs if entry.parameter is not None]
+        requested = [[*each] if isinstance(each, Mapping) else each.requested for each in members]
+        if any(each != requested[0] for each in requested):
+            yield f"{entry.key} is not at the same coverages under every confidence, and on both sides"
+    if len({run.bootstrap and (run.bootstrap.seed, run.bootstrap.n_resamples) for run in runs}) > 1:
+        yield "seed and n_resamples are not the same under every confidence, and on both sides"
 
 
 def _reported() -> list[Quantity]:
@@ -322,9 +277,9 @@ def _model(reported: tuple[Quantity, ...]) -> type[Part]:
         "schema_version": (Literal["1"], "1"),
         "created_at": (Time, ...),
         "tool": (Tool, ...),
-        "inputs": (Annotated[tuple[Input, ...], Field(strict=False, min_length=1, max_length=2)], ...),
+        "inputs": (Annotated[tuple[parts.Input, ...], Field(strict=False, min_length=1, max_length=2)], ...),
         "population": (Population, ...),
-        "loss": (Loss, ...),
+        "loss": (parts.Loss, ...),
         "convention": (Convention, ...),
         "confidence_variants": (Annotated[Mapping[str, variant], Field(min_length=1)], ...),
         "skipped_variants": (Annotated[tuple[SkippedVariant, ...], Field(strict=False)], ...),
@@ -359,10 +314,10 @@ def _run_fields(reported: Sequence[Quantity]) -> dict[str, Any]:
     return fields | {
         "bootstrap": (RunBootstrap | None, ...),
         "nulls_filled": (Mapping[str, Count], ...),
-        "curve": (Points, ...),
-        "reference": (Reference | None, None),
-        "bands": (Bands | None, None),
+        "curve": (parts.Points, ...),
+        "reference": (parts.Reference | None, None),
+        "bands": (parts.Bands | None, None),
         "by_item": (Mapping[str, ByItem], ...),
-        "histogram": (Histogram | None, ...),
-        "reliability": (ReliabilityTable | None, ...),
+        "histogram": (parts.Histogram | None, ...),
+        "reliability": (parts.ReliabilityTable | None, ...),
     }

@@ -2,6 +2,8 @@
 
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from itertools import product
 from typing import Any
 
 from pydantic import ValidationError
@@ -14,9 +16,9 @@ from demur.inference.warnings import KINDS, ResultWarning
 from demur.intervals import Interval
 from demur.quantities import Quantity, quantities
 from demur.quantities.registry import CUT
-from demur.results.json_v1 import ITEM_NUMBERS, SIDES, cells, where
+from demur.results.json_v1 import DIFFERENCE, FAVOURS, INTERVALS, ITEM_NUMBERS, SIDES, cells, where
 from demur.results.json_v1_model import metrics_model
-from demur.results.parts import CurveRecord, Points
+from demur.results.parts import CurveRecord
 from demur.results.study import SelectiveStudy
 from demur.results.table import Results, system_names
 from demur.strict_model import one_line
@@ -31,36 +33,36 @@ def decoded(content: Json) -> Results:
         file: Any = metrics_model().model_validate(content)
     except ValidationError as error:
         raise UserError(one_line(error)) from None
-    names = system_names(file.inputs)
+    names, variants = system_names(file.inputs), file.confidence_variants
     runs = {
-        (system, name): run for name, entry in file.confidence_variants.items() for system, run in _runs(names, entry)
+        (system, confidence): run
+        for confidence, entry in variants.items()
+        for system, run in zip(names, (entry.left, entry.right) if len(names) > 1 else (entry,), strict=True)
     }
-    curves = {
-        key: CurveRecord(**{name: getattr(run, name) for name in CurveRecord.model_fields}) for key, run in runs.items()
-    }
+    curves = {key: CurveRecord.within(run) for key, run in runs.items()}
     empty = Results((), _study(file, names, runs), curves)
-    rows = [row for (system, name), run in runs.items() for row in _run_rows(empty, system, name, run)]
-    rows += [row for name in file.confidence_variants for row in _delta_rows(empty, file, name)]
-    first = next(iter(file.confidence_variants))
+    rows = [row for key, run in runs.items() for row in _run_rows(empty, *key, run)]
+    for confidence, deltas in (file.comparison.deltas or {}).items():
+        rows += _delta_rows(empty, confidence, deltas)
+    first = next(iter(variants))
     rows += [row for system in names for row in _item_rows(system, runs[system, first])]
-    warnings = [_warning(empty, warning) for warning in file.warnings]
-    return Results(rows, empty.study, curves, warnings)
-
-
-def _runs(names: tuple[str, ...], entry: Any) -> Iterator[tuple[str, Any]]:
-    yield from zip(names, (entry.left, entry.right) if len(names) > 1 else (entry,), strict=True)
+    return Results(rows, empty.study, curves, [_warning(empty, warning) for warning in file.warnings])
 
 
 def _study(file: Any, names: tuple[str, ...], runs: Mapping[tuple[str, str], Any]) -> SelectiveStudy:
     first, people = next(iter(runs.values())), file.population
-    cut = next(entry for entry in quantities("curve") if entry.parameter is CUT)
-    requested = getattr(first, cut.key).requested
+    entries, boot = [entry for entry in quantities("curve") if entry.parameter is not None], first.bootstrap
+    cut = next(getattr(first, entry.key).requested for entry in entries if entry.parameter is CUT)
+    grid = next((getattr(first, entry.key) for entry in entries if entry.parameter is not CUT), ())
+    asked = boot and boot.ci and {"level": boot.ci["level"], "interval": present_method(boot.ci["interval"])}
+    sides = [f" {side}" for side in SIDES] if len(names) > 1 else [""]
     study = {
         "created_at": file.created_at,
         "tool": file.tool,
         "inputs": file.inputs,
         "baseline": names[0] if len(names) > 1 else None,
-        **_resampling(first.bootstrap),
+        "bootstrap": boot and {"seed": boot.seed, "n_resamples": boot.n_resamples},
+        "requested": asked or None,
         "convention": dict(file.convention),
         "systems": _systems(file, names),
         "clusters_total": people.participants_total,
@@ -70,19 +72,16 @@ def _study(file: Any, names: tuple[str, ...], runs: Mapping[tuple[str, str], Any
         "loss": file.loss,
         "confidences": [*file.confidence_variants],
         "skipped": [dict(skipped) for skipped in file.skipped_variants],
-        "coverages": _coverages(first),
-        "area_coverage": None if requested is None else Coverage.of(requested).text,
+        "coverages": [Coverage.of_key(key).text for key in grid],
+        "area_coverage": None if cut is None else Coverage.of(cut).text,
         "failed": file.cases.failed,
-        "confident_errors": _errors(file, names),
+        "confident_errors": [
+            {"system": name, "confidence": each, "cases": file.cases.confident_errors.get(f"{each}{side}", ())}
+            for each in file.confidence_variants
+            for side, name in zip(sides, names, strict=True)
+        ],
     }
     return SelectiveStudy.model_validate(study)
-
-
-def _resampling(boot: Any) -> Json:
-    if boot is None:
-        return {"bootstrap": None}
-    asked = boot.ci and {"level": boot.ci["level"], "interval": present_method(boot.ci["interval"])}
-    return {"bootstrap": {"seed": boot.seed, "n_resamples": boot.n_resamples}, "requested": asked or None}
 
 
 def _systems(file: Any, names: tuple[str, ...]) -> list[Json]:
@@ -101,78 +100,49 @@ def _systems(file: Any, names: tuple[str, ...]) -> list[Json]:
     ]
 
 
-def _coverages(run: Any) -> tuple[str, ...]:
-    """The grid, as it stands in the keys."""
-    grids = (getattr(run, entry.key) for entry in quantities("curve") if entry.parameter not in (None, CUT))
-    return tuple(Coverage.of_key(key).text for key in next(grids, ()))
-
-
-def _errors(file: Any, names: tuple[str, ...]) -> list[Json]:
-    sides = [f" {side}" for side in SIDES] if len(names) > 1 else [""]
-    return [
-        {"system": name, "confidence": confidence, "cases": file.cases.confident_errors.get(f"{confidence}{side}", ())}
-        for confidence in file.confidence_variants
-        for side, name in zip(sides, names, strict=True)
-    ]
-
-
 def _run_rows(results: Results, system: str, confidence: str, run: Any) -> Iterator[Estimate]:
     for entry, name, coverage in cells(results):
-        members = getattr(run, entry.under) if entry.under else run
-        value, at = _value(getattr(members, entry.key), entry, coverage)
+        value, at = getattr(getattr(run, entry.under) if entry.under else run, entry.key), None
+        if entry.parameter is CUT:
+            value, at = value.value, value.used
+        elif coverage:
+            value, at = (value[coverage].value, value[coverage].achieved) if value[coverage] else (None, None)
+        known = coverage and at in run.curve.coverage
         yield Estimate(
             key=Key(system, name, confidence),
-            value=math.nan if value is None else value,
+            value=_number(value),
             at=at,
-            threshold=_threshold(run.curve, at) if coverage else None,
+            threshold=run.curve.threshold[run.curve.coverage.index(at)] if known else None,
             undefined=entry.undefined if value is None else "",
             **_uncertainty(run.bootstrap, entry, coverage, common=results.selective.area_coverage is None),
         )
 
 
-def _value(member: Any, entry: Quantity, coverage: str) -> tuple[float | None, float | None]:
-    """A number, and the coverage it is measured at."""
-    if entry.parameter is CUT:
-        return member.value, member.used
-    if not coverage:
-        return member, None
-    point = member[coverage]
-    return (None, None) if point is None else (point.value, point.achieved)
-
-
-def _threshold(curve: Points, coverage: float | None) -> float | None:
-    """The confidence that is needed at an operating point of the curve."""
-    return curve.threshold[curve.coverage.index(coverage)] if coverage in curve.coverage else None
-
-
 def _uncertainty(boot: Any, entry: Quantity, coverage: str, *, common: bool) -> Json:
-    if boot is None:
-        return {"no_interval": "no resamples"}
-    if entry.point_only:
-        return {"no_interval": POINT_ONLY}
+    if boot is None or entry.point_only:
+        return {"no_interval": "no resamples" if boot is None else POINT_ONLY}
 
     def member(name: str) -> Any:
         value = (getattr(boot, name) or {}).get(entry.key)
         return value.get(coverage) if coverage and value is not None else value
 
-    percentile, error = member("ci95"), member("std_error")
-    short = boot.short_domain_rate if entry.parameter is CUT and not common else None
     return {
-        "std_error": math.nan if error is None else error,
-        "percentile": None if percentile is None else Interval("percentile", *percentile),
-        "recommended": _interval(member("ci95_recommended")),
-        "requested": _interval(member("ci")),
+        "std_error": _number(member("std_error")),
+        **{field: _interval(member(name)) for name, field in INTERVALS.items()},
         "not_requested": "" if boot.ci is None or coverage else boot.ci.get("undefined", {}).get(entry.key, ""),
         "upper_bound": boot.upper_bound95.get(entry.key),
         "drop_rate": boot.drop_rate.get(entry.key, {}).get(coverage, 0.0) if coverage else math.nan,
-        "short_domain_rate": short,
+        "short_domain_rate": boot.short_domain_rate if entry.parameter is CUT and not common else None,
     }
 
 
 def _interval(ends: Any) -> Interval | None:
+    """An interval from its ends, and from its method, unless it is the plain percentile."""
     if ends is None:
         return None
-    parts = ends if isinstance(ends, dict) else dict(ends)
+    if isinstance(ends, tuple):
+        return Interval("percentile", *ends)
+    parts = dict(ends)
     return Interval(present_method(parts["method"]), parts["low"], parts["high"])
 
 
@@ -181,30 +151,15 @@ def present_method(method: str) -> str:
     return _EARLIER_METHODS.get(method, method)
 
 
-def _delta_rows(results: Results, file: Any, confidence: str) -> Iterator[Estimate]:
-    deltas = (file.comparison.deltas or {}).get(confidence)
-    if deltas is None:
-        return
+def _delta_rows(results: Results, confidence: str, deltas: Mapping[str, Any]) -> Iterator[Estimate]:
     left, right = results.systems
     for entry, name, coverage in cells(results, points=False):
         delta = deltas[entry.key][coverage] if coverage else deltas[entry.key]
-        favours = {"lower": ("favours_left", "favours_right"), "higher": ("favours_right", "favours_left")}.get(
-            entry.better
-        )
-        above, below = (getattr(delta, side) for side in favours) if favours else (None, None)
-        yield Estimate(
-            key=Key(right, name, confidence, minus=Minus("system", left)),
-            value=_number(delta.delta),
-            std_error=_number(delta.std_error),
-            percentile=None if delta.ci95 is None else Interval("percentile", *delta.ci95),
-            recommended=_interval(delta.ci95_recommended),
-            requested=_interval(delta.ci),
-            drop_rate=_number(delta.drop_rate),
-            p_value=_number(delta.p_value),
-            above=_number(above),
-            below=_number(below),
-            undefined=entry.undefined if delta.delta is None else "",
-        )
+        numbers = DIFFERENCE | FAVOURS.get(entry.better, {})
+        parts: Json = {field: _number(getattr(delta, member)) for member, field in numbers.items()}
+        parts |= {field: _interval(getattr(delta, member)) for member, field in INTERVALS.items()}
+        undefined = entry.undefined if delta.delta is None else ""
+        yield Estimate(Key(right, name, confidence, minus=Minus("system", left)), **parts, undefined=undefined)
 
 
 def _number(value: float | None) -> float:
@@ -224,18 +179,12 @@ def _warning(results: Results, worded: Any) -> ResultWarning:
     warning = ResultWarning(worded.code, text=worded.message)
     if worded.code not in KINDS or worded.where == warning.subject:
         return warning
-    for about in _patterns(results):
-        if where(results, ResultWarning(worded.code, about)) in (worded.where, worded.where.replace("mae@", "risk@")):
-            return ResultWarning(worded.code, about, text=worded.message)
-    return warning
-
-
-def _patterns(results: Results) -> Iterator[Pattern]:
+    first, *others = results.systems
+    subjects: list[Json] = [{"system": system} for system in results.systems]
+    subjects += [{"system": system, "minus": Minus("system", first)} for system in others]
     names = [None, *(name for _, name, _ in cells(results))]
-    minus = Minus("system", results.systems[0]) if len(results.systems) > 1 else None
-    for confidence in results.selective.confidences:
-        for quantity in names:
-            for system in results.systems:
-                yield Pattern(system=system, quantity=quantity, confidence=confidence)
-            if minus is not None:
-                yield Pattern(system=results.systems[-1], quantity=quantity, confidence=confidence, minus=minus)
+    for confidence, quantity, subject in product(results.selective.confidences, names, subjects):
+        patterned = replace(warning, about=Pattern(quantity=quantity, confidence=confidence, **subject))
+        if where(results, patterned) in (worded.where, worded.where.replace("mae@", "risk@")):
+            return patterned
+    return warning

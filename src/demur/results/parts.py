@@ -1,7 +1,7 @@
 """Parts of a result besides its estimates: curves, bands, histograms, cases; checked on writing and on reading."""
 
-from collections.abc import Mapping
-from typing import Annotated, Any, Literal, Self
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Literal, Self
 
 import numpy as np
 from pydantic import ConfigDict, Field, model_validator
@@ -22,15 +22,13 @@ class Points(Part):
     generalized_risk: Numbers
     threshold: Numbers
 
-    @model_validator(mode="after")
-    def _in_order(self) -> Self:
-        if len({len(self.coverage), len(self.selective_risk), len(self.generalized_risk), len(self.threshold)}) > 1:
-            raise ValueError("the columns of the curve have different lengths")
+    def _mistakes(self) -> Iterator[str]:
+        if len({len(column) for _, column in self}) > 1:
+            yield "the columns of the curve have different lengths"
         if (np.diff(self.coverage) <= 0).any():
-            raise ValueError("the coverages of the curve are not strictly increasing")
+            yield "the coverages of the curve are not strictly increasing"
         if (np.diff(self.threshold) >= 0).any():
-            raise ValueError("the thresholds of the curve are not strictly decreasing")
-        return self
+            yield "the thresholds of the curve are not strictly decreasing"
 
 
 class Vertices(Part):
@@ -40,13 +38,11 @@ class Vertices(Part):
     selective_risk: Numbers
     generalized_risk: Numbers
 
-    @model_validator(mode="after")
-    def _in_order(self) -> Self:
-        if len({len(self.coverage), len(self.selective_risk), len(self.generalized_risk)}) > 1:
-            raise ValueError("the columns of the oracle order have different lengths")
+    def _mistakes(self) -> Iterator[str]:
+        if len({len(column) for _, column in self}) > 1:
+            yield "the columns of the oracle order have different lengths"
         if (np.diff(self.coverage, prepend=0) <= 0).any():
-            raise ValueError("the coverages of the oracle order are not strictly increasing from 0")
-        return self
+            yield "the coverages of the oracle order are not strictly increasing from 0"
 
 
 class Reference(Part):
@@ -63,15 +59,12 @@ class Band(Part):
     low_simultaneous: Numbers
     high_simultaneous: Numbers
 
-    @model_validator(mode="after")
-    def _ordered(self) -> Self:
-        columns = (self.low, self.high, self.low_simultaneous, self.high_simultaneous)
-        if len(set(map(len, columns))) > 1:
-            raise ValueError("the columns of a band have different lengths")
-        for low, high in (columns[:2], columns[2:]):
+    def _mistakes(self) -> Iterator[str]:
+        if len({len(column) for _, column in self}) > 1:
+            yield "the columns of a band have different lengths"
+        for low, high in ((self.low, self.high), (self.low_simultaneous, self.high_simultaneous)):
             if np.greater(low, high).any():
-                raise ValueError("the low end of a band lies above its high end")
-        return self
+                yield "the low end of a band lies above its high end"
 
 
 class Bands(Part):
@@ -82,13 +75,11 @@ class Bands(Part):
     selective_risk: Band
     generalized_risk: Band
 
-    @model_validator(mode="after")
-    def _as_long(self) -> Self:
+    def _mistakes(self) -> Iterator[str]:
         if any(len(band.low) != len(self.coverage) for band in (self.selective_risk, self.generalized_risk)):
-            raise ValueError("a band has not as many ends as there are coverages")
+            yield "a band has not as many ends as there are coverages"
         if (np.diff(self.coverage) <= 0).any():
-            raise ValueError("the coverages of the bands are not strictly increasing")
-        return self
+            yield "the coverages of the bands are not strictly increasing"
 
 
 class Histogram(Part):
@@ -99,11 +90,9 @@ class Histogram(Part):
     wrong: Counts
     abstained: Count
 
-    @model_validator(mode="after")
-    def _edges_around_bars(self) -> Self:
+    def _mistakes(self) -> Iterator[str]:
         if not len(self.edges) - 1 == len(self.right) == len(self.wrong) > 0:
-            raise ValueError("a histogram has one edge more than bars, and a bar of right and of wrong answers each")
-        return self
+            yield "a histogram has one edge more than bars, and a bar of right and of wrong answers each"
 
 
 class ReliabilityBin(Part):
@@ -145,31 +134,30 @@ class CurveRecord(Part):
     histogram: Histogram | None = None
     reliability: ReliabilityTable | None = None
 
+    @classmethod
+    def within(cls, part: Part) -> Self:
+        """The record among the members of a larger part."""
+        return cls(**{name: getattr(part, name) for name in cls.model_fields})
+
     @property
     def cmax(self) -> float:
         """The largest coverage."""
         return self.curve.coverage[-1] if self.curve.coverage else 0.0
 
-    @model_validator(mode="after")
-    def _holds_together(self) -> Self:
+    def _mistakes(self) -> Iterator[str]:
         if self.defined != bool(self.curve.coverage):
-            raise ValueError("defined and the curve do not agree")
+            yield "defined and the curve do not agree"
         if self.reference is not None and bool(self.reference.oracle.coverage) != self.defined:
-            raise ValueError("the oracle order has a vertex where the curve has a point, and none where it has none")
-        return self
-
-    @model_validator(mode="after")
-    def _bands_hold_the_curve(self) -> Self:
+            yield "the oracle order has a vertex where the curve has a point, and none where it has none"
         if self.bands is None:
-            return self
+            return
         if not set(self.bands.coverage) <= set(self.curve.coverage):
-            raise ValueError("a coverage of the bands is none of the curve")
+            yield "a coverage of the bands is none of the curve"
         index = np.searchsorted(self.curve.coverage, self.bands.coverage)
         for name in ("selective_risk", "generalized_risk"):
             risk, band = np.array(getattr(self.curve, name))[index], getattr(self.bands, name)
             if ((risk < band.low_simultaneous) | (risk > band.high_simultaneous)).any():
-                raise ValueError(f"the {name} of the curve leaves its simultaneous band")
-        return self
+                yield f"the {name} of the curve leaves its simultaneous band"
 
 
 class Case(Part):
@@ -199,15 +187,13 @@ class Breach(Part):
     allowed: Annotated[tuple[int, int], Field(strict=False)]
 
 
-def _without_label(schema: dict[str, Any]) -> None:
-    """An input nobody has named has no label in a file."""
-    schema["required"] = [name for name in schema["required"] if name != "label"]
-
-
 class Input(Part):
     """A file that was read, and which run of it."""
 
-    model_config = ConfigDict(**STRICT, frozen=True, json_schema_extra=_without_label)
+    # One nobody has named has no label in a file.
+    model_config = ConfigDict(
+        **STRICT, frozen=True, json_schema_extra=lambda schema: schema["required"].remove("label")
+    )
 
     path: str | None
     run_id: str | None = None

@@ -11,7 +11,7 @@ from demur.errors import shown
 from demur.inference.estimates import Estimate
 from demur.inference.key import Key, Minus
 from demur.quantities import Measure
-from demur.results.parts import Bands, Points, ReliabilityTable, Vertices
+from demur.results.parts import Band, ReliabilityTable, Vertices
 from demur.results.table import Results
 
 _PIECES = 12
@@ -23,8 +23,12 @@ def risk_curve(results: Results, system: str, confidence: str, kind: Kind, label
     record, risk = results.curves[system, confidence], results[Key(system, "risk", confidence)].value
     random = None if math.isnan(risk) else (risk, risk) if kind == "selective" else (0.0, risk * record.cmax)
     oracle = [*_oracle_order(record.reference.oracle, kind)] if random and record.reference else []
-    band = None if record.bands is None else _band(record.bands, record.curve, kind)
-    style, curve = look_at(results.systems.index(system)).style, record.curve
+    style, curve, bands, band = look_at(results.systems.index(system)).style, record.curve, record.bands, None
+    if bands is not None:
+        ends: Band = getattr(bands, f"{kind}_risk")
+        # Of a band at only some of the operating points straight edges are fair: nothing is known of the steps between.
+        stepped = bands.coverage == curve.coverage[: len(bands.coverage)]
+        band = RiskBand(bands.coverage, ends.low, ends.high, ends.low_simultaneous, ends.high_simultaneous, stepped)
     return RiskCurve(label, style, curve.coverage, getattr(curve, f"{kind}_risk"), record.cmax, random, oracle, band)
 
 
@@ -32,13 +36,6 @@ def reliability_bins(table: ReliabilityTable, label: str, style: str) -> Reliabi
     """The bins of a reliability diagram that hold answers."""
     points = ((each.mean_predicted, each.fraction_correct, each.count) for each in table.bins)
     return ReliabilityBins.of(label, style, points)
-
-
-def _band(bands: Bands, curve: Points, kind: Kind) -> RiskBand:
-    """Of a band at only some of the operating points straight edges are fair: nothing is known of the steps between."""
-    ends = bands.selective_risk if kind == "selective" else bands.generalized_risk
-    stepped = bands.coverage == curve.coverage[: len(bands.coverage)]
-    return RiskBand(bands.coverage, ends.low, ends.high, ends.low_simultaneous, ends.high_simultaneous, stepped)
 
 
 def _oracle_order(vertices: Vertices, kind: Kind) -> Iterator[tuple[float, float]]:
@@ -57,20 +54,13 @@ def _oracle_order(vertices: Vertices, kind: Kind) -> Iterator[tuple[float, float
 
 def notebook_html(results: Results) -> str:
     """The curves of the first few confidences, and the numbers of the console."""
-    several = len(results.systems) > 1
-    pictures = {
-        shown(confidence): risk_coverage(
-            [
-                risk_curve(results, system, confidence, "selective", shown(system) if several else "")
-                for system in results.systems
-            ],
-            "selective",
-            size=_NOTEBOOK_SIZE,
-        )
-        for confidence in results.selective.confidences
-    }
-    names = results.selective.names("console")
-    rows = [row for confidence in results.selective.confidences for row in _rows(results, confidence, names)]
+    names, confidences = results.selective.names("console"), results.selective.confidences
+    labels = {system: shown(system) if len(results.systems) > 1 else "" for system in results.systems}
+    pictures = {}
+    for confidence in confidences:
+        curves = [risk_curve(results, system, confidence, "selective", label) for system, label in labels.items()]
+        pictures[shown(confidence)] = risk_coverage(curves, "selective", size=_NOTEBOOK_SIZE)
+    rows = [row for confidence in confidences for row in _rows(results, confidence, names)]
     return html_pictures(pictures, html_table(("confidence", *names), rows, repr(results)))
 
 
@@ -82,18 +72,14 @@ def _rows(results: Results, confidence: str, names: list[str]) -> Iterator[tuple
     baseline = results.study.baseline
     for system in results.systems:
         if baseline is not None and system != baseline:
-            keys = [Key(system, name, confidence, minus=Minus("system", baseline)) for name in names]
-            label = f"{shown(confidence)}, {shown(system)} − {shown(baseline)}"
-            yield label, *(_difference(results, key) for key in keys)
-
-
-def _difference(results: Results, key: Key) -> str:
-    """A difference with its interval, unless it is of areas over different coverages."""
-    pair = (key.system, results.study.baseline or "")
-    differs = len({results.curves[system, key.confidence].cmax for system in pair}) > 1
-    if differs and Measure.of(key.quantity).quantity.comparable == "cmax":
-        return "Cmax differs"
-    return _with_interval(results[key])
+            differs = results.curves[system, confidence].cmax != results.curves[baseline, confidence].cmax
+            cells = (
+                "Cmax differs"
+                if differs and Measure.of(name).quantity.comparable == "cmax"
+                else _with_interval(results[Key(system, name, confidence, minus=Minus("system", baseline))])
+                for name in names
+            )
+            yield f"{shown(confidence)}, {shown(system)} − {shown(baseline)}", *cells
 
 
 def _with_interval(estimate: Estimate) -> str:

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from demur.graded import Graded
+from demur.inference.estimates import Estimate
+from demur.inference.key import Group, Key
 from demur.inference.views import CurveView
 from demur.items import Items, sorted_ids
 from demur.losses import loss as loss_named
+from demur.pairing import Alignment
+from demur.quantities import QUANTITIES, quantities
 from demur.quantities.registry import COMMON
+from demur.quantities.units import UnitSums
 from demur.results.parts import Input
 from demur.results.study import SelectiveStudy
 from demur.results.table import named_inputs
-from demur.strict_model import Tool, now
 from demur.types import Indices, Json
 
 if TYPE_CHECKING:
-    from demur.results.selective import Evaluation
+    from demur.results.selective import Settings
 
 CONVENTION = {
     "ties": "equal confidences are one operating point (plateau)",
@@ -30,49 +36,54 @@ CONVENTION = {
 MOST_CASES = 20
 
 
-def selective_study(
-    evaluation: Evaluation, views: Mapping[str, Mapping[str, CurveView]], skipped: Sequence[tuple[str, str, str]]
-) -> SelectiveStudy:
-    """Everything a file records besides numbers, curves and warnings."""
-    settings, plan, alignment = evaluation.settings, evaluation.plan, evaluation.alignment
+@dataclass(frozen=True, slots=True, eq=False)
+class Evaluation:
+    """What a selective study is recorded from: what was asked for, the systems as given and compared, their views."""
+
+    settings: Settings
+    given: Mapping[str, Items]
+    alignment: Alignment
+    baseline: str
+    views: Mapping[str, Mapping[str, CurveView]]
+    skipped: Sequence[Json]
+
+
+def selective_study(evaluation: Evaluation, provenance: Json) -> SelectiveStudy:
+    """Everything a file records besides numbers, curves and warnings; `provenance` says when and by what."""
+    settings, alignment = evaluation.settings, evaluation.alignment
     first = next(iter(alignment.systems.values()))
-    several, request = len(alignment.systems) > 1, settings.request
-    cut = settings.cut(len(alignment.systems))
+    systems, request = len(alignment.systems), settings.request
+    cut = settings.cut(systems)
+    loss, instrument = loss_named(settings.loss), first.instrument
     return SelectiveStudy.model_validate(
         {
-            "created_at": now() if evaluation.created_at is None else evaluation.created_at,
-            "tool": Tool.here(evaluation.command),
+            **provenance,
             "inputs": named_inputs({name: input_of(items) for name, items in evaluation.given.items()}),
-            "baseline": evaluation.baseline if several else None,
-            "bootstrap": {"seed": plan.seed, "n_resamples": plan.n_resamples} if plan.n_resamples else None,
+            "baseline": evaluation.baseline if systems > 1 else None,
             "requested": {"level": request.level, "interval": request.method} if request else None,
             "convention": CONVENTION,
-            "systems": [_system(name, evaluation) for name in alignment.systems],
+            "systems": [_system(name, alignment) for name in alignment.systems],
             "clusters_total": alignment.overlap,
             "clusters_included": alignment.included,
             "units": len(first),
             "intersection_only": alignment.intersection_only,
-            "loss": _loss(settings.loss, first),
-            "confidences": [*views],
-            "skipped": [
-                {"name": name, "reason": reason, "system": system if several else None}
-                for system, name, reason in skipped
-            ],
+            "loss": {
+                "name": settings.loss,
+                "definition": loss.definition(instrument),
+                "raw_multiplier": loss.divisor(instrument),
+            },
+            "confidences": [*evaluation.views],
+            "skipped": evaluation.skipped,
             "coverages": [target.text for target in settings.targets],
             "area_coverage": None if cut == COMMON else cut,
             "failed": _failed(evaluation.given),
             "confident_errors": [
                 {"system": system, "confidence": name, "cases": _confident_errors(view.graded)}
-                for name, by_system in views.items()
+                for name, by_system in evaluation.views.items()
                 for system, view in by_system.items()
             ],
         }
     )
-
-
-def _loss(name: str, items: Items) -> Json:
-    loss, instrument = loss_named(name), items.instrument
-    return {"name": name, "definition": loss.definition(instrument), "raw_multiplier": loss.divisor(instrument)}
 
 
 def input_of(items: Items) -> Input:
@@ -81,8 +92,7 @@ def input_of(items: Items) -> Input:
     return Input(**{name: getattr(source, name, None) if source else None for name in Input.model_fields})
 
 
-def _system(name: str, evaluation: Evaluation) -> Json:
-    alignment = evaluation.alignment
+def _system(name: str, alignment: Alignment) -> Json:
     items = alignment.systems[name]
     others = [other for other_name, other in alignment.systems.items() if other_name != name]
     return {
@@ -122,3 +132,23 @@ def _cases(items: Items, units: Indices) -> list[Json]:
         {"participant": items.cluster_ids[items.cluster[unit]], "item": items.item_names[items.item[unit]]}
         for unit in units.tolist()
     ]
+
+
+def by_item(system: str, graded: Graded) -> Iterator[Estimate]:
+    """The numbers of every item; which confidence ranks the answers makes no difference to them."""
+    items = graded.items
+    if items is None:
+        return
+    loss = np.zeros(len(items), graded.loss.dtype)
+    loss[items.answered] = graded.loss  # summed as integers, where they are, and divided once
+    for index, name in enumerate(items.item_names):
+        here = items.item == index
+        answered = here & items.answered
+        n, k = int(here.sum()), int(answered.sum())
+        sums = UnitSums(n, k, int((items.answer - items.truth)[answered].sum()))
+        numbers = {entry.name: entry.function(sums) for entry in quantities("units")}
+        numbers["cmax"] = k / n if n else 0.0
+        numbers["risk"] = float(loss[answered].sum() / (k * graded.divisor)) if k else math.nan
+        for quantity, value in numbers.items():
+            undefined = QUANTITIES[quantity].undefined if math.isnan(value) else ""
+            yield Estimate(Key(system, quantity, group=Group("item", name)), value, undefined=undefined)

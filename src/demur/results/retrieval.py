@@ -8,16 +8,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
 
-from demur.errors import UserError, literal, shown, unknown
+from demur.errors import UserError, literal, shown
 from demur.graded import Clusters, Graded
 from demur.inference.estimates import Estimate, estimated
 from demur.inference.key import Group, Key
-from demur.inference.rows import Row, Rule, contrasts_with
-from demur.inference.views import CurveView, DecisionView, ForecastsView, GroupsView, Mean, MeansView, mean_over
+from demur.inference.rows import Row, Rule, baseline_of, contrasts_with
+from demur.inference.views import CurveView, DecisionView, ForecastsView, JointView, Mean, MeansView, mean_over
 from demur.quantities import Measure, default_measures, quantities
 from demur.quantities.detection import by_convention, detection_measures, single_class, threshold_at_fpr
 from demur.quantities.evidence import Selection
@@ -28,7 +30,7 @@ from demur.resample import Plan
 from demur.results.curves import points
 from demur.results.parts import CurveRecord
 from demur.results.retrieval_record import retrieval_study, retrieval_warnings
-from demur.results.table import Results
+from demur.results.table import Results, provenance
 from demur.selection import Bounds, Policy, shown_hits
 from demur.types import Flags, Floats
 
@@ -78,33 +80,26 @@ def evaluate_retrieval(
 ) -> Results:
     """Evaluate one system, or several on the same queries, each compared with the first or with the `baseline`."""
     settings = settings or RetrievalSettings()
-    baseline = _baseline(systems, settings.baseline)
-    for name, rankings in systems.items():
-        check_same_queries(systems[baseline], rankings, (baseline, name))
-    _check_policies(systems, settings)
-    made = {name: _made(name, rankings, settings) for name, rankings in systems.items()}
-    rows = [row for system in made.values() for row in system.rows()]
-    contrasts = [*contrasts_with(rows, baseline, _comparable(made, baseline))]
-    estimates, _ = estimated(rows, contrasts, plan=plan)
-    folds = [row for system in made.values() for row in system.fold_estimates()]
-    located = [made[row.key.system].located(row) for row in estimates]
-    study = retrieval_study(made, settings, plan, baseline, created_at, command, located)
-    curves = {(name, PROBABILITY): _gate_record(one.gate) for name, one in made.items() if one.gate}
-    return Results([*located, *folds], study, curves, retrieval_warnings(made, settings, plan, estimates))
-
-
-def _baseline(systems: Mapping[str, Rankings], wanted: str | None) -> str:
     if not systems:
         raise UserError("no system is given: there is nothing to evaluate")
-    if wanted is not None and wanted not in systems:
-        raise unknown("system", wanted, systems)
-    return next(iter(systems)) if wanted is None else wanted
-
-
-def _check_policies(systems: Mapping[str, Rankings], settings: RetrievalSettings) -> None:
+    baseline = baseline_of(systems, settings.baseline)
+    for name, rankings in systems.items():
+        check_same_queries(systems[baseline], rankings, (baseline, name))
     for policy in map(Policy.of, settings.policies):
         if policy.kind.needs_scores and all(rankings.scores is None for rankings in systems.values()):
             raise UserError(f"the policy {policy} needs scores, and no system has any: give a column of them")
+    made = {name: _made(name, rankings, settings) for name, rankings in systems.items()}
+    rows = [row for system in made.values() for row in system.rows()]
+    contrasts = [*contrasts_with(rows, baseline, partial(_comparable, made))]
+    estimates, _ = estimated(rows, contrasts, plan=plan)
+    folds = [row for system in made.values() for row in system.fold_estimates()]
+    located = [made[row.key.system].located(row) for row in estimates]
+    study = retrieval_study(made, baseline, located, provenance(plan, created_at, command))
+    curves = {
+        (name, PROBABILITY): CurveRecord.model_validate({"defined": curve.defined, "curve": points(curve)})
+        for name, curve in ((name, system.gate.curve) for name, system in made.items() if system.gate)
+    }
+    return Results([*located, *folds], study, curves, retrieval_warnings(made, plan, estimates))
 
 
 def _made(name: str, rankings: Rankings, settings: RetrievalSettings) -> RetrievalRows:
@@ -114,26 +109,18 @@ def _made(name: str, rankings: Rankings, settings: RetrievalSettings) -> Retriev
         raise UserError(f"system {shown(name)}: {error}") from None
 
 
-def _comparable(made: Mapping[str, RetrievalRows], baseline: str) -> Callable[[Row, Row], bool]:
-    """Where a difference of two systems means something.
+def _comparable(made: Mapping[str, RetrievalRows], row: Row, other: Row) -> bool:
+    """Whether a difference of two systems means something.
 
     Not criterion by criterion: those differences are many and small, and invite picking the one that stands out. Not of
     one gate with itself, and not of two empty decisions that are taken by different rules.
     """
-
-    def allowed(row: Row, other: Row) -> bool:
-        one, base = made[row.key.system], made[baseline]
-        if row.key.group is not None and row.key.group.level is not None:
-            return False
-        if row.key.confidence == PROBABILITY:
-            return not np.array_equal(one.probability, base.probability)
-        return other.measure.quantity.of != "decision" or one.decided_by == base.decided_by
-
-    return allowed
-
-
-def _gate_record(gate: CurveView) -> CurveRecord:
-    return CurveRecord.model_validate({"defined": gate.curve.defined, "curve": points(gate.curve)})
+    system, baseline = made[row.key.system], made[other.key.system]
+    if row.key.group is not None and row.key.group.level is not None:
+        return False
+    if row.key.confidence == PROBABILITY:
+        return not np.array_equal(system.probability, baseline.probability)
+    return other.measure.quantity.of != "decision" or system.decided_by == baseline.decided_by
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,7 +179,9 @@ class RetrievalRows:
             yield self._row(Key(self.name, str(measure)), view, measure, measure)
         if self.gate is not None:
             yield from self._detection_rows()
-            yield from self._gate_rows(self.gate)
+            for entry in quantities("curve", "gate"):
+                key = Key(self.name, entry.name, PROBABILITY)
+                yield Row.of_curve(key, self.gate, Measure(entry), contrast_rule=_CONTRAST)
 
     def _row(self, key: Key, view: Any, measure: Measure, number: Callable[[Any], Any], **changes: Any) -> Row:
         point = float(number(view.exact())[0])
@@ -207,7 +196,8 @@ class RetrievalRows:
         yield from rows
         for measure in self.values:
             key = Key(self.name, str(measure), among=among, group=Group(CRITERION))
-            yield self._row(key, rows[0].view, measure, _mean_of([(group, measure) for group in groups if group]))
+            names = [(group, measure) for group in groups if group]
+            yield self._row(key, rows[0].view, measure, partial(_mean_column, names))
 
     def _mean_rows(
         self, columns: Mapping[Measure, Floats], among: str, groups: Mapping[Group | None, Flags]
@@ -223,7 +213,7 @@ class RetrievalRows:
         for group in groups:
             for measure in columns:
                 key = Key(self.name, str(measure), among=among, group=group)
-                yield self._row(key, view, measure, _column((group, measure)))
+                yield self._row(key, view, measure, itemgetter((group, measure)))
 
     def _forecasts(self, inside: Flags) -> ForecastsView:
         outcome = self.rankings.has_gold[inside].astype(np.float64)
@@ -232,19 +222,14 @@ class RetrievalRows:
     def _detection_rows(self) -> Iterator[Row]:
         views: dict[Group | None, ForecastsView] = {None: self._forecasts(self.populations[ALL])}
         views |= {group: self._forecasts(here) for group, here in self.criteria()}
-        over_criteria = GroupsView(tuple(view for group, view in views.items() if group))
+        over_criteria = JointView(tuple(view for group, view in views.items() if group))
         for measure in detection_measures():
-            number = _by_convention(measure)
+            number = partial(by_convention, measure)
             for group, view in views.items():
                 key = Key(self.name, str(measure), PROBABILITY, group=group)
                 yield self._row(key, view, measure, number, by_convention=single_class(view.forecasts))
             key = Key(self.name, str(measure), PROBABILITY, group=Group(CRITERION))
-            yield self._row(key, over_criteria, measure, _mean_by_convention(number))
-
-    def _gate_rows(self, gate: CurveView) -> Iterator[Row]:
-        for entry in quantities("curve", "gate"):
-            key = Key(self.name, entry.name, PROBABILITY)
-            yield Row.of_curve(key, gate, Measure(entry), contrast_rule=_CONTRAST)
+            yield self._row(key, over_criteria, measure, partial(_mean_number, number))
 
     def located(self, row: Estimate) -> Estimate:
         """A mean over no query with the reason, a true positive rate with the threshold and rate it is reached at."""
@@ -266,7 +251,10 @@ class RetrievalRows:
             for name, value in zip(by_fold, values, strict=True):
                 undefined = _NO_QUERY if math.isnan(value) else ""
                 yield Estimate(replace(key, group=Group(FOLD, name)), value, undefined=undefined)
-            yield _mean_estimate(replace(key, group=Group(FOLD)), values)
+            undefined = "a fold has no such query" if any(map(math.isnan, values)) else ""
+            mean = math.nan if undefined else math.fsum(values) / len(values)
+            spread = None if undefined else math.sqrt(math.fsum((value - mean) ** 2 for value in values) / len(values))
+            yield Estimate(replace(key, group=Group(FOLD)), mean, spread=spread, undefined=undefined)
 
     def _in_fold(self, here: Flags) -> dict[Key, float]:
         found: dict[Key, float] = {}
@@ -285,42 +273,22 @@ class RetrievalRows:
         return found
 
 
-def _mean_estimate(key: Key, values: Sequence[float]) -> Estimate:
-    if any(map(math.isnan, values)):
-        return Estimate(key, math.nan, undefined="a fold has no such query")
-    mean = math.fsum(values) / len(values)
-    return Estimate(key, mean, spread=math.sqrt(math.fsum((value - mean) ** 2 for value in values) / len(values)))
+def _mean_column(names: Sequence[Hashable], columns: Mapping[Hashable, Floats]) -> Floats:
+    return mean_over([columns[name] for name in names])
 
 
-def _column(name: Hashable) -> Callable[[Mapping[Hashable, Floats]], Floats]:
-    return lambda columns: columns[name]
-
-
-def _mean_of(names: Sequence[Hashable]) -> Callable[[Mapping[Hashable, Floats]], Floats]:
-    return lambda columns: mean_over([columns[name] for name in names])
-
-
-def _by_convention(measure: Measure) -> Callable[[Forecasts], Floats]:
-    return lambda forecasts: by_convention(measure, forecasts)
-
-
-def _mean_by_convention(number: Callable[[Forecasts], Floats]) -> Callable[[Sequence[Forecasts]], Floats]:
-    return lambda samples: mean_over([number(forecasts) for forecasts in samples])
+def _mean_number(number: Callable[[Forecasts], Floats], samples: Sequence[Forecasts]) -> Floats:
+    return mean_over([number(forecasts) for forecasts in samples])
 
 
 def _selections(rankings: Rankings, settings: RetrievalSettings) -> Iterator[tuple[str, Selection]]:
     """What is shown: as the system selected, and as each policy it can serve would."""
     if rankings.selected_count is not None and rankings.selected_hits is not None:
         yield "", Selection(rankings.gold_count, rankings.selected_count, rankings.selected_hits)
-    for policy in policies_for(rankings, settings):
-        count = policy.chosen(rankings, settings.bounds)
-        yield str(policy), Selection(rankings.gold_count, count, shown_hits(rankings, count))
-
-
-def policies_for(rankings: Rankings, settings: RetrievalSettings) -> list[Policy]:
-    """The policies that were asked for and that a system can serve: without scores only some."""
-    wanted = map(Policy.of, settings.policies)
-    return [policy for policy in wanted if rankings.scores is not None or not policy.kind.needs_scores]
+    for policy in map(Policy.of, settings.policies):
+        if rankings.scores is not None or not policy.kind.needs_scores:
+            count = policy.chosen(rankings, settings.bounds)
+            yield str(policy), Selection(rankings.gold_count, count, shown_hits(rankings, count))
 
 
 def _returned(rankings: Rankings, settings: RetrievalSettings) -> Flags:

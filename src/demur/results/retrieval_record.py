@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,6 @@ from demur.reference_ranges import RANGES
 from demur.resample import Plan
 from demur.results.study import RetrievalStudy
 from demur.selection import Policy, breaches
-from demur.strict_model import Tool, now
 from demur.types import Json
 
 if TYPE_CHECKING:
@@ -42,54 +41,37 @@ CONVENTION = {
 _PERCENTILES = (5, 25, 50, 75, 95)
 
 
-def retrieval_study(  # noqa: PLR0913, PLR0917  (each is a part of the record)
-    made: Made,
-    settings: RetrievalSettings,
-    plan: Plan,
-    baseline: str,
-    created_at: str | None,
-    command: str | None,
-    estimates: Sequence[Estimate],
-) -> RetrievalStudy:
-    """Everything a file records besides numbers, curves and warnings."""
-    first = made[baseline].rankings
+def retrieval_study(made: Made, baseline: str, estimates: Sequence[Estimate], provenance: Json) -> RetrievalStudy:
+    """Everything a file records besides numbers, curves and warnings; `provenance` says when and by what."""
+    first, settings = made[baseline].rankings, made[baseline].settings
     files = dict.fromkeys((one.path, one.sha256) for system in made.values() for one in system.rankings.sources)
     return RetrievalStudy.model_validate(
         {
-            "created_at": now() if created_at is None else created_at,
-            "tool": Tool.here(command),
+            **provenance,
             "inputs": [{"path": path, "sha256": sha256} for path, sha256 in files],
             "baseline": baseline if len(made) > 1 else None,
-            "bootstrap": {"seed": plan.seed, "n_resamples": plan.n_resamples} if plan.n_resamples else None,
             "convention": CONVENTION,
             "systems": [_system(name, one) for name, one in made.items()],
-            "settings": _settings(settings),
+            "settings": {
+                "k": settings.depths,
+                "effective_k": settings.effective_k,
+                **asdict(settings.bounds),
+                "k_max_ratio": float(settings.bounds.k_max_ratio),
+                "policies": settings.policies,
+                "gate_threshold": None if settings.threshold is None else float(settings.threshold),
+            },
             "posts": len(first.post_ids),
             "queries": len(first),
             "with_gold": int(first.has_gold.sum()),
-            "criteria": [*_criteria(first)],
+            "criteria": [
+                {"name": group.level, "queries": int(here.sum()), "with_gold": int((here & first.has_gold).sum())}
+                for group, here in made[baseline].criteria()
+            ],
             "folds": first.folds or (),
             "has_evidence_rate": float(first.has_gold.mean()),
-            "reference_ranges": [*_placed(made, settings, estimates)],
+            "reference_ranges": [*_placed(made, estimates, effective_k=settings.effective_k)],
         }
     )
-
-
-def _settings(settings: RetrievalSettings) -> Json:
-    return {
-        "k": settings.depths,
-        "effective_k": settings.effective_k,
-        **asdict(settings.bounds),
-        "k_max_ratio": float(settings.bounds.k_max_ratio),
-        "policies": settings.policies,
-        "gate_threshold": None if settings.threshold is None else float(settings.threshold),
-    }
-
-
-def _criteria(rankings: Rankings) -> Iterator[Json]:
-    for index, name in enumerate(rankings.criteria):
-        here = rankings.criterion == index
-        yield {"name": name, "queries": int(here.sum()), "with_gold": int((here & rankings.has_gold).sum())}
 
 
 def _system(name: str, made: RetrievalRows) -> Json:
@@ -120,40 +102,33 @@ def _system(name: str, made: RetrievalRows) -> Json:
     }
 
 
-def _placed(made: Made, settings: RetrievalSettings, estimates: Sequence[Estimate]) -> Iterator[Json]:
+def _placed(systems: Iterable[str], estimates: Sequence[Estimate], *, effective_k: bool) -> Iterator[Json]:
     """Ranking quantities of the queries with gold, and detection of all queries, beside the reference ranges.
 
     The ranges are those of the plain K and of two classes: what is judged otherwise is not held against them.
     """
     by_key = {row.key: row for row in estimates}
-    for system in made:
+    for system in systems:
         for name, known in RANGES.items():
             ranking = Measure.of(name).quantity.of == "ranking"
             key = Key(system, name, among="with_gold") if ranking else Key(system, name, "prob")
             row = by_key.get(key)
-            if row is None or math.isnan(row.value) or row.by_convention or (ranking and settings.effective_k):
+            if row is None or math.isnan(row.value) or row.by_convention or (ranking and effective_k):
                 continue
-            yield {
-                "system": system,
-                "metric": name,
-                "value": row.value,
-                **asdict(known),
-                "place": known.place(row.value),
-            }
+            figure = {"system": system, "metric": name, "value": row.value}
+            yield figure | asdict(known) | {"place": known.place(row.value)}
 
 
-def retrieval_warnings(
-    made: Made, settings: RetrievalSettings, plan: Plan, estimates: Sequence[Estimate]
-) -> list[ResultWarning]:
+def retrieval_warnings(made: Made, plan: Plan, estimates: Sequence[Estimate]) -> list[ResultWarning]:
     """What a reader must know of the queries, the lists and the probabilities."""
     first = next(iter(made.values())).rankings
     warned = [*about_resamples(plan.n_resamples), *_about_queries(first)]
-    for name, one in made.items():
-        warned += _about_lists(Pattern(system=name), one.rankings, settings)
-        warned += _about_detection(Pattern(system=name, confidence="prob"), one.rankings)
-        if one.gate is not None:
-            gate = about_view(one.gate, Pattern(system=name, confidence="prob"))
-            warned += [warning for warning in gate if not warning.of_sample]
+    for name, system in made.items():
+        gated = Pattern(system=name, confidence="prob")
+        warned += _about_lists(Pattern(system=name), system.rankings, system.settings)
+        warned += _about_detection(gated, system.rankings)
+        if system.gate is not None:
+            warned += [warning for warning in about_view(system.gate, gated) if not warning.of_sample]
     tested = sum(row.recommended is not None for row in estimates if row.key.minus is not None)
     return [*warned, *about_comparisons(tested)]
 
@@ -195,16 +170,11 @@ def _about_detection(about: Pattern, rankings: Rankings) -> Iterator[ResultWarni
     """Where the numbers of a detection are conventions, because there is one class only."""
     if rankings.prob is None:
         return
-    outcome = rankings.has_gold.astype(np.float64)
-    if single_class(Forecasts.of(rankings.prob, outcome)):
+    if single_class(Forecasts.of(rankings.prob, rankings.has_gold.astype(np.float64))):
         yield ResultWarning("single_class", about)
     else:
-        places = range(len(rankings.criteria))
-        alone = [
-            rankings.criteria[place]
-            for place in places
-            if np.ptp(rankings.has_gold[rankings.criterion == place] * 1) == 0
-        ]
+        outcomes = (rankings.has_gold[rankings.criterion == index] * 1 for index in range(len(rankings.criteria)))
+        alone = [name for name, outcome in zip(rankings.criteria, outcomes, strict=True) if np.ptp(outcome) == 0]
         if alone:
             yield ResultWarning("single_class", about, {"criteria": alone})
     if rankings.fold is not None:

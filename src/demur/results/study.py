@@ -1,23 +1,13 @@
 """Studies: what was evaluated and how, besides the numbers. All of it goes into the file."""
 
-from collections.abc import Mapping
-from typing import Annotated, Literal, Self
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
-from demur.quantities import quantities
-from demur.quantities.registry import COMMON, COVERAGE, CUT
-from demur.results.parts import (
-    Bootstrap,
-    Breach,
-    CaseList,
-    Declined,
-    Input,
-    Loss,
-    Name,
-    RequestedInterval,
-    Skipped,
-)
+from demur.quantities import Quantity, quantities
+from demur.quantities.registry import COMMON, CUT
+from demur.results.parts import Bootstrap, Breach, CaseList, Declined, Input, Loss, Name, RequestedInterval, Skipped
 from demur.strict_model import Count, Part, Share, Time, Tool
 
 
@@ -31,6 +21,17 @@ class Study(Part):
     bootstrap: Bootstrap | None
     requested: RequestedInterval | None = None
     convention: Mapping[str, str]
+
+
+def reported(cut: str, coverages: Sequence[str]) -> Iterator[tuple[Quantity, str, str]]:
+    """Every number that is reported of a curve: its quantity, its name, and the coverage it is at, if any."""
+    for entry in (entry for entry in quantities("curve") if entry.reported):
+        if entry.parameter is None:
+            yield entry, entry.name, ""
+        elif entry.parameter is CUT:
+            yield entry, f"{entry.stem}@{cut}", ""
+        else:
+            yield from ((entry, f"{entry.stem}@{text}", text) for text in coverages)
 
 
 class SelectiveSystem(Part):
@@ -81,23 +82,19 @@ class SelectiveStudy(Study):
 
     def names(self, shown: str) -> list[str]:
         """The quantities that are shown in one place, as the keys of these results name them."""
-        entries = quantities("curve", shown)
-        plain = [entry for entry in entries if entry.reported and entry.parameter in (None, CUT)]
-        return [f"{entry.stem}@{self.cut}" if entry.parameter else entry.name for entry in plain]
+        cells = reported(self.cut, self.coverages)
+        return [name for entry, name, coverage in cells if shown in entry.shown and not coverage]
 
     @property
     def names_at_coverages(self) -> list[str]:
         """The quantities at the coverages asked for, as the keys of these results name them."""
-        entries = [entry for entry in quantities("curve") if entry.reported and entry.parameter is COVERAGE]
-        return [f"{entry.stem}@{text}" for entry in entries for text in self.coverages]
+        return [name for _, name, coverage in reported(self.cut, self.coverages) if coverage]
 
-    @model_validator(mode="after")
-    def _adds_up(self) -> Self:
+    def _mistakes(self) -> Iterator[str]:
         if self.clusters_total < self.clusters_included:
-            raise ValueError("participants_total is not participants_included + participants_failed")
+            yield "participants_total is not participants_included + participants_failed"
         if any(system.answered > self.units for system in self.systems):
-            raise ValueError("more items are predicted than there are")
-        return self
+            yield "more items are predicted than there are"
 
 
 class CandidateCounts(Part):
@@ -170,12 +167,10 @@ class RetrievalStudy(Study):
     has_evidence_rate: Share
     reference_ranges: Annotated[tuple[PlacedFigure, ...], Field(strict=False)]
 
-    @model_validator(mode="after")
-    def _adds_up(self) -> Self:
+    def _mistakes(self) -> Iterator[str]:
         if sum(criterion.queries for criterion in self.criteria) != self.queries:
-            raise ValueError("the queries of the criteria do not add up to queries")
+            yield "the queries of the criteria do not add up to queries"
         if sum(criterion.with_gold for criterion in self.criteria) != self.with_gold:
-            raise ValueError("the queries with gold of the criteria do not add up to with_gold")
+            yield "the queries with gold of the criteria do not add up to with_gold"
         if len({system.name for system in self.systems}) < len(self.systems):
-            raise ValueError("two systems have the same name")
-        return self
+            yield "two systems have the same name"

@@ -10,9 +10,12 @@ from typing import Any
 from demur.errors import UserError, shown, unknown
 from demur.inference.estimates import Estimate, Estimates
 from demur.inference.warnings import ResultWarning
+from demur.resample import Plan
 from demur.results.parts import CurveRecord, Input
 from demur.results.study import RetrievalStudy, SelectiveStudy
-from demur.strict_json import fingerprint
+from demur.strict_json import fingerprint, loads
+from demur.strict_model import Tool, now
+from demur.types import Json
 from demur.write import json_members, write_whole
 
 _UNDATED = ("created_at", "tool")
@@ -32,8 +35,8 @@ class Results(Estimates):
         curves: Mapping[tuple[str, str], CurveRecord],
         warnings: Sequence[ResultWarning] = (),
     ) -> None:
-        super().__init__(rows)
-        self.study, self.curves, self.warnings = study, dict(curves), tuple(warnings)
+        super().__init__(rows, warnings)
+        self.study, self.curves = study, dict(curves)
 
     @property
     def systems(self) -> tuple[str, ...]:
@@ -88,8 +91,6 @@ class Results(Estimates):
 
     def to_json(self) -> dict[str, Any]:
         """The content of the file."""
-        from demur.strict_json import loads  # noqa: PLC0415
-
         content: dict[str, Any] = loads(self.text)
         return content
 
@@ -145,6 +146,15 @@ def system_names(inputs: Sequence[Input]) -> tuple[str, ...]:
     words = ("left", "right") if len(inputs) == _PAIR else tuple(f"system {n + 1}" for n in range(len(inputs)))
     names = [label or word for label, word in zip(labels, words, strict=True)]
     return tuple(names) if len({*names}) == len(names) else words
+
+
+def provenance(plan: Plan, created_at: str | None, command: str | None) -> Json:
+    """What every study records of its making: when, by what, and how clusters were resampled."""
+    return {
+        "created_at": now() if created_at is None else created_at,
+        "tool": Tool.here(command),
+        "bootstrap": {"seed": plan.seed, "n_resamples": plan.n_resamples} if plan.n_resamples else None,
+    }
 
 
 def named_inputs(systems: Mapping[str, Input]) -> list[Input]:
