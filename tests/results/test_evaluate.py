@@ -318,7 +318,6 @@ class TestTheFile:
             ("comparison.enabled", True, "a comparison has all of its members, and no comparison has none"),
             ("schema_version", "2", "schema_version: Input should be '1', not '2'"),
             ("inputs", [], "inputs: "),
-            ("extra", 1, "extra: Extra inputs are not permitted"),
         ],
     )
     def test_what_does_not_hold_together_is_refused(self, path, value, message):
@@ -332,6 +331,13 @@ class TestTheFile:
             decoded(content)
         assert message in str(raised.value)
         assert "\n" not in str(raised.value)
+
+    def test_members_nobody_knows_are_ignored_on_reading(self):
+        results = evaluated("zero_shot")
+        content = results.to_json() | {"note": "from another tool"}
+        content["population"]["countries"] = 3
+        content["confidence_variants"]["llm"]["curve"]["colour"] = "blue"
+        assert decoded(content).text == results.text
 
 
 @pytest.mark.parametrize(

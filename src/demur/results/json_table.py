@@ -164,7 +164,7 @@ def encoded(results: Results) -> Json:
 def decoded(content: Json) -> Results:
     """Results from the content of a file."""
     try:
-        file = _FILE.validate_python(content)
+        file = _FILE.validate_python(content, extra="ignore")
     except ValidationError as error:
         raise UserError(one_line(error)) from None
     base: Any = SelectiveStudy if isinstance(file, SelectiveFile) else RetrievalStudy

@@ -30,7 +30,7 @@ _EARLIER_METHODS = {"bootstrap_t": "t_interval"}
 def decoded(content: Json) -> Results:
     """Results from the content of a file; anything in it that does not hold together is one line that says what."""
     try:
-        file: Any = metrics_model().model_validate(content)
+        file: Any = metrics_model().model_validate(content, extra="ignore")
     except ValidationError as error:
         raise UserError(one_line(error)) from None
     names, variants = system_names(file.inputs), file.confidence_variants
