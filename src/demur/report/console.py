@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from demur.calibration import Calibration, Quality
+from demur.calibration import Calibration
 from demur.coverage import Coverage
 from demur.errors import harmless, shown
 from demur.fitting import QUALITY
@@ -12,7 +12,7 @@ from demur.quantities import Measure
 from demur.report.differences import says
 from demur.report.names import Pair, pairs_of, systems_of, why_skipped, worded_warnings
 from demur.report.selective.sentences import verdict
-from demur.report.text import UNDEFINED, bounded_interval, four, level_of, title_of, with_interval
+from demur.report.text import UNDEFINED, bounded_interval, decimals, four, level_of, title_of, with_interval
 from demur.results.parts import Input
 from demur.results.table import Results
 from demur.signals import SIGNALS
@@ -47,18 +47,16 @@ def calibration_text(calibration: Calibration) -> str:
     lines += [f"nulls filled: {shown(name)} {count}" for name, count in training.nulls_filled.items()]
     sides = {"as given": checked.as_given, "in sample": checked.in_sample}
     sides[f"out of {checked.folds} folds by {noun}"] = checked.cross_validated
-    rows = [(label, *_numbers(quality)) for label, quality in sides.items() if quality is not None]
+    rows = [
+        (label, *(decimals(getattr(quality, name)) for name in QUALITY))
+        for label, quality in sides.items()
+        if quality is not None
+    ]
     lines += ["", *table([("", *QUALITY), *rows])]
     lines += [f"{UNDEFINED} {name}: {reason}" for name, reason in checked.in_sample.undefined.items()]
     if checked.reason:
         lines.append(f"not validated on other {noun}s: {checked.reason}")
     return "\n".join([*lines, *(f"warning ({w.code}, {shown(w.where)}): {w.message}" for w in calibration.warnings)])
-
-
-def _numbers(quality: Quality) -> Iterator[str]:
-    for name in QUALITY:
-        value = getattr(quality, name)
-        yield UNDEFINED if value is None else f"{value:.4f}"
 
 
 def print_report(text: str) -> None:

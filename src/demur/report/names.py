@@ -8,6 +8,7 @@ from demur.errors import shown
 from demur.inference.key import Key, Minus
 from demur.inference.warnings import ResultWarning
 from demur.results.parts import Skipped
+from demur.results.study import SelectiveStudy
 from demur.results.table import Results
 from demur.strict_model import WordedWarning
 
@@ -87,19 +88,27 @@ def isolated(name: str) -> str:
 
 def worded_warnings(results: Results) -> list[WordedWarning]:
     """The warnings in words, each with what it is about."""
+    where = _about_answers if isinstance(results.study, SelectiveStudy) else _about_queries
     return [
-        WordedWarning(code=each.code, message=each.message(), where=_where(results, each)) for each in results.warnings
+        WordedWarning(code=each.code, message=each.message(), where=where(results, each)) for each in results.warnings
     ]
 
 
-def _where(results: Results, warning: ResultWarning) -> str:
-    """What a warning is about, in words."""
+def _about_answers(results: Results, warning: ResultWarning) -> str:
     about = warning.about
     if about.confidence is None:
         return warning.subject or (about.system or "")
     words = {system.system: system.word for system in systems_of(results)} if len(results.systems) > 1 else {}
     side = "difference" if about.minus else words.get(about.system or "", "")
     return f"{about.confidence}: {f'{side} {about.quantity or warning.subject}'.strip()}"
+
+
+def _about_queries(_: Results, warning: ResultWarning) -> str:
+    system, subject = warning.about.system, warning.subject
+    if system is None:
+        return "posts" if subject == "clusters" else subject
+    gate = "gate " if subject in ("clusters", "confidence") else ""
+    return f"{system} {gate}{'folds' if 'folds' in warning.parameters else subject}".strip()
 
 
 def why_skipped(results: Results, skipped: Skipped) -> str:

@@ -1,8 +1,10 @@
 """Verdict: what the numbers say, in words. Nothing is called better that was not compared fairly."""
 
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from demur.inference.key import Key
+from demur.inference.warnings import ResultWarning
 from demur.quantities import Measure
 from demur.results.study import SelectiveStudy
 from demur.results.table import Results
@@ -82,3 +84,13 @@ def why_not_comparable(results: Results, key: Key) -> str:
     if None in reached or reached[0] == reached[1]:
         return ""
     return f"{REACHED_AT} {reached[0]:.3g} and {reached[1]:.3g}"
+
+
+def bearing_warnings(
+    results: Results, warnings: Iterable[ResultWarning], codes: Iterable[str], whose: Callable[[ResultWarning], str]
+) -> Iterator[str]:
+    """Each kind of warning that bears on the verdict, once, with the name of the system it is about, if any."""
+    first = {warning.code: warning for warning in reversed([*warnings])}
+    for warning in (first[code] for code in codes if code in first):
+        message, name = warning.message(results.study.noun), whose(warning)
+        yield f"{name}: {message}." if name else f"{message[:1].upper()}{message[1:]}."

@@ -4,27 +4,22 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from demur.errors import shown
-from demur.inference.estimates import Estimate
-from demur.inference.key import Group
 from demur.report.console import warnings_text
-from demur.report.retrieval.detection import detection_rows, thresholds
+from demur.report.names import worded_warnings
+from demur.report.retrieval.detection import selections_of, thresholds
 from demur.report.retrieval.differences import differences_by_place
-from demur.report.retrieval.folds import mean_and_spread, means_over_folds
 from demur.report.retrieval.places import (
     DECISION,
     DETECTION,
     GATE,
-    Place,
     cell,
     others_of,
+    pooled_and_mean,
     pooled_places,
-    range_place,
     title,
-    worded_warnings,
 )
-from demur.report.retrieval.rankings import ranking_keys
+from demur.report.retrieval.rankings import mean_and_spread, means_over_folds, ranking_keys
 from demur.report.retrieval.sentences import side_of_zero, verdict
-from demur.report.retrieval.shown import selections_of
 from demur.report.text import with_interval
 from demur.results.study import RetrievalSystem
 from demur.results.table import Results
@@ -36,28 +31,19 @@ _MOST_BREACHES = 5
 
 def retrieval_text(results: Results) -> str:
     """The whole report, as lines."""
-    lines = [*_counts(results)]
-    for system in results.retrieval.systems:
+    study, drawn = results.retrieval, results.study.bootstrap
+    lines = [f"file: {shown(file.path)}" for file in study.inputs]
+    counts = f"{study.with_gold} with gold, {study.queries - study.with_gold} without"
+    lines.append(f"{study.queries} queries of {study.posts} posts and {len(study.criteria)} criteria: {counts}")
+    resampled = drawn and f"95 % intervals from {drawn.n_resamples} resamples of posts, seed {drawn.seed}"
+    lines.append(resampled or "no intervals: 0 resamples")
+    for system in study.systems:
         lines += ["", *_system(results, system)]
     for name in others_of(results):
         lines += ["", *_differences(results, name)]
     conclusion = verdict(results)
     lines += ["", conclusion.headline, *conclusion.sentences, *conclusion.failures]
     return "\n".join([*lines, *warnings_text(worded_warnings(results))])
-
-
-def _counts(results: Results) -> Iterator[str]:
-    study, drawn = results.retrieval, results.study.bootstrap
-    for file in study.inputs:
-        yield f"file: {shown(file.path)}"
-    yield (
-        f"{study.queries} queries of {study.posts} posts and {len(study.criteria)} criteria: "
-        f"{study.with_gold} with gold, {study.queries - study.with_gold} without"
-    )
-    if drawn is None:
-        yield "no intervals: 0 resamples"
-    else:
-        yield f"95 % intervals from {drawn.n_resamples} resamples of posts, seed {drawn.seed}"
 
 
 def _system(results: Results, system: RetrievalSystem) -> Iterator[str]:
@@ -67,29 +53,30 @@ def _system(results: Results, system: RetrievalSystem) -> Iterator[str]:
         f"90 % within {lists.p5:g} to {lists.p95:g}"
     )
     ranges = "with gold, against the reference ranges"
-    head = ("", f"with gold ({study.with_gold})", f"all ({study.queries})", "mean over criteria", ranges)
-    yield from table([head, *_ranking_rows(results, name)])
-    places = pooled_places(results, name)
+    rows = [("", f"with gold ({study.with_gold})", f"all ({study.queries})", "mean over criteria", ranges)]
+    for key in (replace(first, system=name) for first in ranking_keys(results, "with_gold")):
+        pooled, mean, ranged = pooled_and_mean(results, key)
+        rows.append((f"  {title(key)}", pooled, cell(results, results.get(replace(key, among="all"))), mean, ranged))
+    yield from table(rows)
+    decision = pooled_places(results, name).get(DECISION, [])
     yield f"  no evidence here, as a decision {_RULES[system.empty_decision_by]}"
-    yield from table([(f"    {title(row.key)}", cell(results, row)) for row in places.get(DECISION, [])])
-    if DETECTION in places:
-        yield from _detection(results, places)
+    yield from table([(f"    {title(row.key)}", cell(results, row)) for row in decision])
+    yield from _detection(results, name)
     yield from _shown_ids(results, system)
     if study.folds:
-        yield from _folds(results, name)
+        yield f"  over {len(study.folds)} folds, mean ± std (ddof 0)"
+        means = means_over_folds(results, name)
+        listed = [(f"    {title(mean.key)}", place.words, mean_and_spread(mean)) for place, mean in means]
+        yield from table([("", "over", "mean ± std"), *listed])
 
 
-def _ranking_rows(results: Results, system: str) -> Iterator[tuple[str, ...]]:
-    for first in ranking_keys(results, "with_gold"):
-        key = replace(first, system=system)
-        keys = (key, replace(key, among="all"), replace(key, group=Group("criterion")))
-        yield f"  {title(key)}", *(cell(results, results.get(one)) for one in keys), range_place(results, key)
-
-
-def _detection(results: Results, places: dict[Place, list[Estimate]]) -> Iterator[str]:
+def _detection(results: Results, system: str) -> Iterator[str]:
+    places = pooled_places(results, system)
+    if DETECTION not in places:
+        return
     share = results.retrieval.has_evidence_rate
     yield f"  no evidence here, from the probability ({share:.1%} of the queries have evidence)"
-    rows = [(f"    {name}", *cells) for name, *cells in detection_rows(results, places[DETECTION])]
+    rows = [(f"    {title(row.key)}", *pooled_and_mean(results, row.key)) for row in places[DETECTION]]
     yield from table([("", "all", "mean over criteria", "against the reference ranges"), *rows])
     for rate, threshold, tpr, fpr in thresholds(places[DETECTION]):
         line = "no finite threshold" if threshold is None else f"probability {threshold} or more"
@@ -112,13 +99,6 @@ def _shown_ids(results: Results, system: RetrievalSystem) -> Iterator[str]:
         yield f"    {query}: {breach.selected} of {breach.candidates} selected, {low} to {high} allowed"
     if len(system.breaches) > _MOST_BREACHES:
         yield f"    … and {len(system.breaches) - _MOST_BREACHES} more selections that break the bounds"
-
-
-def _folds(results: Results, system: str) -> Iterator[str]:
-    yield f"  over {len(results.retrieval.folds)} folds, mean ± std (ddof 0)"
-    means = means_over_folds(results, system)
-    rows = [(f"    {title(mean.key)}", place.words, mean_and_spread(mean)) for place, mean in means]
-    yield from table([("", "over", "mean ± std"), *rows])
 
 
 def _differences(results: Results, system: str) -> Iterator[str]:

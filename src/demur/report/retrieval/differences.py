@@ -72,25 +72,22 @@ def _against(results: Results, pair: Pair) -> Content:
     Of many systems the other depths are only counted: the file holds them, and the page stays small.
     """
     places = differences_by_place(results, pair.other.system)
-    rows = [(place, _difference(results, pair, place, row)) for place, members in places.items() for row in members]
-    depth, panels = primary_depth(results), dict[str, ForestPanel]()
+    names, panels = [short(system.name) for system in (pair.baseline, pair.other)], dict[str, ForestPanel]()
     drawn, others = list[tuple[str, Difference]](), list[tuple[str, Difference]]()
-    for place, row in rows:
-        listed = drawn if row.panel and at_depth(row.estimate.key, depth) else others
-        listed.append((place.title, row))
-        if listed is drawn:
-            shown = [*panels.setdefault(row.panel, _panel(pair, place, row)).rows, row.drawn]
-            panels[row.panel] = replace(panels[row.panel], rows=shown)
+    for place, estimate in ((place, estimate) for place, members in places.items() for estimate in members):
+        row = _difference(results, pair, place, estimate)
+        if not row.panel or not at_depth(estimate.key, primary_depth(results)):
+            others.append((place.title, row))
+            continue
+        drawn.append((place.title, row))
+        first, second = names if row.better == "higher" else names[::-1]
+        empty = ForestPanel(short(place.title), (f"← {first} is better", f"{second} is better →"))
+        panel = panels.get(row.panel, empty)
+        panels[row.panel] = replace(panel, rows=[*panel.rows, row.drawn])
     kept = others if len(others_of(results)) <= _MOST_IN_FULL else []
-    names = {"name": pair.other.name, "baseline": pair.baseline.name}
-    svg = forest([*panels.values()], _IN_WORDS).svg
-    return {**names, "svg": svg, "drawn": drawn, "others": kept, "more": len(others) - len(kept)}
-
-
-def _panel(pair: Pair, place: Place, row: RetrievalDifference) -> ForestPanel:
-    names = [short(system.name) for system in (pair.baseline, pair.other)]
-    first, second = names if row.better == "higher" else names[::-1]
-    return ForestPanel(short(place.title), (f"← {first} is better", f"{second} is better →"))
+    svg, more = forest([*panels.values()], _IN_WORDS).svg, len(others) - len(kept)
+    shown = {"svg": svg, "drawn": drawn, "others": kept, "more": more}
+    return {"name": pair.other.name, "baseline": pair.baseline.name, **shown}
 
 
 def _difference(results: Results, pair: Pair, place: Place, estimate: Estimate) -> RetrievalDifference:

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from demur.errors import shown
 from demur.inference.estimates import Estimate
-from demur.inference.key import Key, Minus
-from demur.inference.warnings import ResultWarning
+from demur.inference.key import Group, Key, Minus
 from demur.quantities import Measure
 from demur.report.names import NamedSystem, isolated
 from demur.report.text import UNDEFINED, with_interval
 from demur.results.table import Results
-from demur.strict_model import WordedWarning
 
 _USUAL_DEPTH = 10
 _LONGEST_LABEL = 24
@@ -80,12 +78,9 @@ def pooled_places(results: Results, system: str) -> dict[Place, list[Estimate]]:
 def systems_of(results: Results) -> tuple[NamedSystem, ...]:
     """Every system; the baseline is drawn as left, the others as right."""
     first = results.study.baseline or results.systems[0]
-    word = "baseline" if len(results.systems) > 1 else "run"
+    drawn = ("baseline" if len(results.systems) > 1 else "run", "left")
     return tuple(
-        NamedSystem(name, word, "left", isolated(name))
-        if name == first
-        else NamedSystem(name, "", "right", isolated(name))
-        for name in results.systems
+        NamedSystem(name, *(drawn if name == first else ("", "right")), isolated(name)) for name in results.systems
     )
 
 
@@ -111,6 +106,11 @@ def primary(results: Results, system: str) -> Key:
     return Key(system, f"ndcg@{primary_depth(results)}", among="with_gold")
 
 
+def primary_difference(results: Results, system: str) -> Key:
+    """The difference from the baseline that the verdict rests on."""
+    return replace(primary(results, system), minus=against_baseline(results))
+
+
 def at_depth(key: Key, depth: int) -> bool:
     """Whether a number is taken at a depth, or at none."""
     measure = Measure.of(key.quantity)
@@ -124,16 +124,18 @@ def title(key: Key) -> str:
 
 def cell(results: Results, estimate: Estimate | None) -> str:
     """A number with its interval."""
-    missing = estimate is None or math.isnan(estimate.value)
-    return UNDEFINED if missing or estimate is None else with_interval(results, estimate)
+    return UNDEFINED if estimate is None or math.isnan(estimate.value) else with_interval(results, estimate)
 
 
-def range_place(results: Results, key: Key) -> str:
-    """Where a number falls among the reference ranges: those of queries with gold, and of probabilities."""
-    if key.among == "all" and not key.confidence:
-        return ""
-    figures = results.retrieval.reference_ranges
-    return next((one.place for one in figures if (one.system, one.metric) == (key.system, key.quantity)), "")
+def pooled_and_mean(results: Results, key: Key) -> tuple[str, str, str]:
+    """A number pooled, its mean over criteria, and where it falls among the reference ranges.
+
+    The ranges are of queries with gold, and of probabilities.
+    """
+    figures = results.retrieval.reference_ranges if key.among != "all" or key.confidence else ()
+    ranges = (each.place for each in figures if (each.system, each.metric) == (key.system, key.quantity))
+    over_criteria = results.get(replace(key, group=Group("criterion")))
+    return cell(results, results.get(key)), cell(results, over_criteria), next(ranges, "")
 
 
 def short(name: str) -> str:
@@ -143,19 +145,6 @@ def short(name: str) -> str:
     ('reranked', 'aaaaaaaaaaaaaaaaaaaaaaa…')
     """
     return name if len(name) <= _LONGEST_LABEL else f"{name[: _LONGEST_LABEL - 1]}…"
-
-
-def worded_warnings(results: Results) -> list[WordedWarning]:
-    """The warnings in words, each with what it is about."""
-    return [WordedWarning(code=one.code, message=one.message(), where=_about(one)) for one in results.warnings]
-
-
-def _about(warning: ResultWarning) -> str:
-    about, subject = warning.about, warning.subject
-    if about.system is None:
-        return "posts" if subject == "clusters" else subject
-    gate = "gate " if subject in ("clusters", "confidence") else ""
-    return f"{about.system} {gate}{'folds' if 'folds' in warning.parameters else subject}".strip()
 
 
 def chance_numbers(results: Results, system: str, *families: str) -> tuple[str, ...]:

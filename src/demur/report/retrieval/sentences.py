@@ -2,15 +2,15 @@
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from demur.errors import shown
 from demur.inference.estimates import Estimate
 from demur.inference.key import Key
-from demur.inference.warnings import FEW_INFORMATIVE
-from demur.report.retrieval.places import against_baseline, chance_numbers, others_of, primary, title
+from demur.inference.warnings import FEW_INFORMATIVE, ResultWarning
+from demur.report.retrieval.places import chance_numbers, others_of, primary, primary_difference, title
 from demur.report.text import with_interval
-from demur.report.verdict import UNDECIDED, Verdict, decide, why_nothing_decides
+from demur.report.verdict import UNDECIDED, Verdict, bearing_warnings, decide, why_nothing_decides
 from demur.results.table import Results
 
 _MOST_SENTENCES = 3
@@ -40,11 +40,6 @@ def side_of_zero(difference: Estimate | None) -> str:
     return UNDECIDED if interval.low <= 0 <= interval.high else "above" if interval.low > 0 else "below"
 
 
-def primary_difference(results: Results, system: str) -> Key:
-    """The difference from the baseline that the verdict rests on."""
-    return replace(primary(results, system), minus=against_baseline(results))
-
-
 @dataclass(frozen=True)
 class _Speaker:
     results: Results
@@ -56,7 +51,12 @@ class _Speaker:
         silent = [self.named(system.name) for system in study.systems if system.abstained == study.queries]
         failures = tuple(f"{name} returned nothing for any query: every ranking number of it is 0." for name in silent)
         judged = bool(study.with_gold) and len(silent) < len(study.systems)
-        return Verdict(self._headline(judged), (*self._sentences(judged),), failures, (*self._warnings(),))
+        warnings = bearing_warnings(self.results, self.results.warnings, _BEAR_ON_THE_VERDICT, self._whose)
+        return Verdict(self._headline(judged), (*self._sentences(judged),), failures, (*warnings,))
+
+    def _whose(self, warning: ResultWarning) -> str:
+        system = warning.about.system
+        return "" if system is None or warning.about.confidence is not None else self.named(system)
 
     def _reached(self, key: Key) -> str:
         estimate = self.results.get(key)
@@ -133,13 +133,3 @@ class _Speaker:
             whose = "The probability" if shared else f"The probability of {self.named(row.key.system)}"
             number = with_interval(self.results, row)
             yield f"{whose} tells queries with evidence from those without with an AUROC of {number}."
-
-    def _warnings(self) -> Iterator[str]:
-        """Each kind of warning that bears on the verdict, once; one about a system, with its name."""
-        first = {warning.code: warning for warning in reversed(self.results.warnings)}
-        for warning in (first[code] for code in _BEAR_ON_THE_VERDICT if code in first):
-            message, system = warning.message(self.results.study.noun), warning.about.system
-            if system is None or warning.about.confidence is not None:
-                yield f"{message[:1].upper()}{message[1:]}."
-            else:
-                yield f"{self.named(system)}: {message}."

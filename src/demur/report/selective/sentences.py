@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping
 from demur.coverage import Coverage
 from demur.errors import shown
 from demur.inference.key import Key
+from demur.inference.warnings import ResultWarning
 from demur.report.names import Pair, pairs_of, systems_of
 from demur.report.text import with_interval
-from demur.report.verdict import UNDECIDED, Decision, Verdict, decide
+from demur.report.verdict import UNDECIDED, Decision, Verdict, bearing_warnings, decide
 from demur.results.table import Results
 
 Names = Mapping[str, str]
@@ -23,8 +24,13 @@ def verdict(results: Results, names: Names | None = None) -> Verdict:
     names = names or default_names(results)
     confidence = results.selective.confidences[0]
     headline, sentences = _what_they_say(results, confidence, names)
-    failures, warnings = _failed_often(results, names), _warnings(results, confidence, names)
-    return Verdict(headline, tuple(sentences), tuple(failures), tuple(warnings))
+
+    def whose(warning: ResultWarning) -> str:
+        about = warning.about.system
+        return "" if about is None or len(results.systems) == 1 else names[about]
+
+    warnings = bearing_warnings(results, results.about(confidence=confidence), _BEARING, whose)
+    return Verdict(headline, tuple(sentences), tuple(_failed_often(results, names)), tuple(warnings))
 
 
 def default_names(results: Results) -> dict[str, str]:
@@ -87,16 +93,6 @@ def _where(results: Results, confidence: str, pair: Pair) -> str:
 
 def _too_few(results: Results, confidence: str) -> bool:
     return any(warning.code in _TOO_FEW for warning in results.about(confidence=confidence))
-
-
-def _warnings(results: Results, confidence: str, names: Names) -> Iterator[str]:
-    """Each kind of warning that bears on the verdict, once, with the system it is about."""
-    first = {warning.code: warning for warning in reversed([*results.about(confidence=confidence)])}
-    for code in _BEARING:
-        if code in first:
-            text, about = first[code].message(results.study.noun), first[code].about.system
-            side = "" if about is None or len(results.systems) == 1 else f"{names[about]}: "
-            yield f"{side}{text}." if side else f"{text[:1].upper()}{text[1:]}."
 
 
 def _failed_often(results: Results, names: Names) -> Iterator[str]:
