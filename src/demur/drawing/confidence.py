@@ -84,8 +84,7 @@ def histogram(bars: ConfidenceBars, top: int) -> Picture:
 
 
 def _bar(frame: Frame, edges: tuple[float, float], stack: Sequence[tuple[int, str]]) -> Iterator[str]:
-    x, end = frame.across(edges[0]), frame.across(edges[1])
-    base = 0
+    x, end, base = frame.across(edges[0]), frame.across(edges[1]), 0
     for count, kind in stack:
         if count:
             top = frame.up(base + count)

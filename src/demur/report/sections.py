@@ -42,14 +42,7 @@ class PageKind:
     data: Filling = lambda _: None
 
 
-_KINDS: dict[str, PageKind] = {}
 _SECTIONS: dict[str, dict[str, Section]] = {}
-
-
-def page_kind(kind: PageKind) -> PageKind:
-    """Register a kind of page."""
-    _KINDS[kind.task] = kind
-    return kind
 
 
 def section(anchor: str, title: str, *, task: Task, order: int) -> Callable[[Filling], Filling]:
@@ -66,8 +59,9 @@ def section(anchor: str, title: str, *, task: Task, order: int) -> Callable[[Fil
 
 
 def page_of(task: Task) -> tuple[PageKind, list[Section]]:
-    """The kind of page of a task, and its sections in order."""
+    """The kind of page of a task, which is the `PAGE` of its package, and its sections in order."""
     package = import_module(f"demur.report.{task}")
     for module in iter_modules(package.__path__):
         import_module(f"{package.__name__}.{module.name}")
-    return _KINDS[task], sorted(_SECTIONS[task].values(), key=lambda each: each.order)
+    kind: PageKind = package.PAGE
+    return kind, sorted(_SECTIONS[task].values(), key=lambda each: each.order)

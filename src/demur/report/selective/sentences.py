@@ -9,7 +9,7 @@ from demur.inference.key import Key
 from demur.inference.warnings import ResultWarning
 from demur.report.names import Pair, pairs_of, systems_of
 from demur.report.text import with_interval
-from demur.report.verdict import UNDECIDED, Decision, Verdict, bearing_warnings, decide
+from demur.report.verdict import UNDECIDED, Verdict, bearing_warnings, decide
 from demur.results.table import Results
 
 Names = Mapping[str, str]
@@ -22,12 +22,20 @@ _BEARING = (*_TOO_FEW, "few_clusters", "no_errors", "unequal_clusters", "few_res
 def verdict(results: Results, names: Names | None = None) -> Verdict:
     """What the results say under their first confidence; systems are called by the names given, or left and right."""
     names = names or default_names(results)
-    confidence = results.selective.confidences[0]
-    headline, sentences = _what_they_say(results, confidence, names)
+    confidence, pairs, only = results.selective.confidences[0], pairs_of(results), results.systems[0]
+    curve = results.curves[only, confidence]
+    if pairs:
+        headline, sentences = _headline(results, pairs, names), comparison_sentences(results, confidence, names)
+    elif curve.defined:
+        headline = f"{names[only]} answers {curve.cmax:.1%} of the items."
+        sentences = [*_one_system(results, only, confidence)]
+    else:
+        headline = f"{names[only]} answered nothing: there is nothing to measure, and nothing to rank."
+        sentences = []
 
     def whose(warning: ResultWarning) -> str:
         about = warning.about.system
-        return "" if about is None or len(results.systems) == 1 else names[about]
+        return "" if about is None or not pairs else names[about]
 
     warnings = bearing_warnings(results, results.about(confidence=confidence), _BEARING, whose)
     return Verdict(headline, tuple(sentences), tuple(_failed_often(results, names)), tuple(warnings))
@@ -45,31 +53,17 @@ def cut_area(results: Results) -> str:
     return f"{AREA}@{results.selective.cut}"
 
 
-def _what_they_say(results: Results, confidence: str, names: Names) -> tuple[str, list[str]]:
-    pairs = pairs_of(results)
-    if pairs:
-        return _headline(results, confidence, pairs, names), comparison_sentences(results, confidence, names)
-    system = results.systems[0]
-    curve = results.curves[system, confidence]
-    if not curve.defined:
-        return f"{names[system]} answered nothing: there is nothing to measure, and nothing to rank.", []
-    return f"{names[system]} answers {curve.cmax:.1%} of the items.", [*_one_system(results, system, confidence)]
-
-
-def _headline(results: Results, confidence: str, pairs: tuple[Pair, ...], names: Names) -> str:
-    if len(pairs) == 1:
-        return _which_system(results, confidence, pairs[0], names)
-    groups: dict[str, list[str]] = {"lower": [], "higher": [], "not shown to differ": []}
-    for pair in pairs:
-        winner = decide(results, pair.key(cut_area(results), confidence)).winner
-        group = "not shown to differ" if winner is None else "lower" if winner == pair.other.system else "higher"
-        groups[group].append(names[pair.other.system])
-    text = "; ".join(f"{group}: {', '.join(members)}" for group, members in groups.items() if members)
-    return f"AUGRC against {names[pairs[0].baseline.system]} (lower is better): {text}."
-
-
-def _which_system(results: Results, confidence: str, pair: Pair, names: Names) -> str:
-    decision, where = decide(results, pair.key(cut_area(results), confidence)), _where(results, confidence, pair)
+def _headline(results: Results, pairs: tuple[Pair, ...], names: Names) -> str:
+    confidence = results.selective.confidences[0]
+    decisions = [decide(results, pair.key(cut_area(results), confidence)) for pair in pairs]
+    if len(pairs) > 1:
+        groups: dict[str, list[str]] = {"lower": [], "higher": [], "not shown to differ": []}
+        for pair, winner in zip(pairs, (decision.winner for decision in decisions), strict=True):
+            group = "not shown to differ" if winner is None else "lower" if winner == pair.other.system else "higher"
+            groups[group].append(names[pair.other.system])
+        text = "; ".join(f"{group}: {', '.join(members)}" for group, members in groups.items() if members)
+        return f"AUGRC against {names[pairs[0].baseline.system]} (lower is better): {text}."
+    decision, where = decisions[0], _where(results, confidence, pairs[0])
     if decision.winner is None:
         reason = "" if decision.reason == UNDECIDED else decision.reason or "nothing was resampled"
         return f"No conclusion: {reason}." if reason else "Neither run is shown to be better."
@@ -131,48 +125,31 @@ def comparison_sentences(results: Results, confidence: str, names: Names | None 
 
 def _about_pair(results: Results, confidence: str, pair: Pair, names: Names) -> Iterator[str]:
     both = (pair.first.system, pair.second.system)
-    silent = [system for system in both if not results.curves[system, confidence].defined]
+    silent = [names[system] for system in both if not results.curves[system, confidence].defined]
     if silent:
-        them = " and ".join(names[system] for system in silent)
-        yield f"{them} answered nothing: there is nothing to compare, and nothing to rank."
+        yield f"{' and '.join(silent)} answered nothing: there is nothing to compare, and nothing to rank."
         return
-    yield from _why_raw_errors_say_little(results, confidence, both, names)
+    shares = [results.curves[system, confidence].cmax for system in both]
+    risks = {system: results[Key(system, "risk", confidence)].value for system in both}
+    if shares[0] != shares[1]:
+        errors = " and ".join(map(_thousandths, risks.values()))
+        answered = f"{names[both[0]]} answers {shares[0]:.1%} of the items and {names[both[1]]} {shares[1]:.1%}"
+        different = f"their raw errors ({errors}) are about different items"
+        yield f"{answered}, so {different}: declining hard cases lowers an error without one better answer."
+        yield "Neither those errors nor the full areas may be compared."
     key, where = pair.key(cut_area(results), confidence), _where(results, confidence, pair)
     decision = decide(results, key)
+    winner, reason = decision.winner, decision.reason
+    end = f" ({reason})" if reason else ""
+    if winner is not None:
+        end = f": {names[winner]} {'looks better' if _too_few(results, confidence) else 'is better'} there"
+    elif reason == UNDECIDED:
+        end = "; the 95 % interval includes 0, so neither is shown to be better"
     label = f"{names[pair.other.system]} − {names[pair.baseline.system]}"
-    difference = f"{with_interval(results, results[key])} ({label})"
-    fair = f"{where[:1].upper()}{where[1:]} the AUGRC under {shown(confidence)} differs by {difference}"
-    yield f"{fair}{_conclusion(decision, names, tentative=_too_few(results, confidence))}."
-    yield from _against_the_risk(results, confidence, decision, pair, names)
-
-
-def _why_raw_errors_say_little(results: Results, confidence: str, both: tuple[str, str], names: Names) -> Iterator[str]:
-    shares = [results.curves[system, confidence].cmax for system in both]
-    if shares[0] == shares[1]:
-        return
-    errors = [_thousandths(results[Key(system, "risk", confidence)].value) for system in both]
-    answered = f"{names[both[0]]} answers {shares[0]:.1%} of the items and {names[both[1]]} {shares[1]:.1%}"
-    different = f"their raw errors ({errors[0]} and {errors[1]}) are about different items"
-    yield f"{answered}, so {different}: declining hard cases lowers an error without one better answer."
-    yield "Neither those errors nor the full areas may be compared."
-
-
-def _conclusion(decision: Decision, names: Names, *, tentative: bool) -> str:
-    if decision.winner is not None:
-        return f": {names[decision.winner]} {'looks better' if tentative else 'is better'} there"
-    if decision.reason == UNDECIDED:
-        return "; the 95 % interval includes 0, so neither is shown to be better"
-    return f" ({decision.reason})" if decision.reason else ""
-
-
-def _against_the_risk(results: Results, confidence: str, decision: Decision, pair: Pair, names: Names) -> Iterator[str]:
-    """An area rewards a good order as well as right answers: where the errors of all answers point the other way."""
-    both = (pair.first.system, pair.second.system)
-    if decision.winner is None or len({results.curves[system, confidence].cmax for system in both}) > 1:
-        return
-    loser = next(system for system in both if system != decision.winner)
-    risks = {system: results[Key(system, "risk", confidence)].value for system in both}
-    if risks[decision.winner] > risks[loser]:
+    difference = f"{with_interval(results, results[key])} ({label}){end}"
+    yield f"{where[:1].upper()}{where[1:]} the AUGRC under {shown(confidence)} differs by {difference}."
+    loser = both[1] if winner == both[0] else both[0]
+    if winner is not None and shares[0] == shares[1] and risks[winner] > risks[loser]:
         fewer = f"With everything answered {names[loser]} makes the fewer or smaller errors"
         yield f"{fewer}: what is better here is the order."
 
