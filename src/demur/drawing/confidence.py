@@ -7,8 +7,7 @@ from typing import Self
 
 from demur.drawing.picture import Picture
 from demur.drawing.risk_coverage import MOST_MARKERS
-from demur.drawing.svg import Frame, element, label, line, marker
-from demur.drawing.thinning import visible
+from demur.drawing.svg import Frame, element, label, line, marker, visible
 
 _SQUARE = 340
 _WIDTH, _HEIGHT = 480, 250

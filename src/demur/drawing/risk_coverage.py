@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from demur.drawing.picture import Picture
-from demur.drawing.svg import Frame, coordinate, element, label, line, marker, steps
-from demur.drawing.thinning import visible
+from demur.drawing.svg import Frame, coordinate, element, label, line, marker, steps, visible
 
 Kind = Literal["selective", "generalized"]
 

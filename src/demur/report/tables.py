@@ -2,21 +2,96 @@
 
 import csv
 import io
+import re
 from collections.abc import Callable, Iterator
 from pathlib import PurePath
 from typing import NamedTuple
 
-from demur.errors import unknown
+from demur.errors import harmless, unknown
 from demur.inference.key import Key
 from demur.intervals import Interval
 from demur.quantities import Measure
 from demur.quantities.registry import COVERAGE
-from demur.report.differences import is_measured
-from demur.report.escaped import DAGGER, escaped_latex, escaped_markdown, latex_numbers, no_formula
-from demur.report.names import pairs_of, systems_of
-from demur.report.text import UNDEFINED, four, interval_text, level_of, shown_interval, three, title_of
-from demur.report.verdict import REACHED_AT, decide, why_not_comparable
+from demur.report.text import (
+    UNDEFINED,
+    four,
+    interval_text,
+    level_of,
+    pairs_of,
+    shown_interval,
+    systems_of,
+    three,
+    title_of,
+)
+from demur.report.verdict import REACHED_AT, decide, is_measured, why_not_comparable
 from demur.results.table import Results
+
+DAGGER = "†"
+_FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
+_MARKUP = re.compile(r"([\\`*_{}\[\]<>|~$&#@!^]|:(?=//)|(?<=[wW])\.)")
+
+
+def escaped_markdown(text: str) -> str:
+    r"""Text that Markdown shows as it is: addresses stay text as well.
+
+    >>> print(escaped_markdown("a|b <i> [x](y)"))
+    a\|b \<i\> \[x\](y)
+    """
+    return _MARKUP.sub(r"\\\1", harmless(text))
+
+
+_TEX = {
+    "\\": r"\textbackslash{}",
+    "^": r"\textasciicircum{}",
+    "~": r"\textasciitilde{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\symbol{34}",
+    "'": r"\symbol{39}",
+    "`": r"\symbol{96}",
+    "-": "-{}",
+    "[": "{[}",
+    "]": "{]}",
+    "−": "$-$",
+    "–": "--",
+    "≤": r"$\leq$",
+    DAGGER: r"\textsuperscript{\dag}",
+    **{sign: f"\\{sign}" for sign in "{}$&#%_"},
+}
+
+
+def escaped_latex(text: str) -> str:
+    r"""Text that LaTeX prints as it is: no command, comment, formula, ligature or new line comes out of it.
+
+    >>> print(escaped_latex(r"50% \input{x_1}"))
+    50\% \textbackslash{}input\{x\_1\}
+    """
+    return "".join(_TEX.get(character, character) for character in harmless(text))
+
+
+def latex_numbers(text: str) -> str:
+    """A number or an interval: minus signs and powers of ten as formulas."""
+    power = re.sub(r"(-?[0-9.]+)e([+-][0-9]+)", lambda match: _power(*match.groups()), text)
+    plain = re.sub(r"(?<![0-9{$])-([0-9.]+)", r"$-\1$", power)
+    for sign in ("≤", "–", DAGGER):
+        plain = plain.replace(sign, _TEX[sign])
+    return plain.replace("[", "{[}", 1)
+
+
+def _power(mantissa: str, exponent: str) -> str:
+    return f"${mantissa}\\times10^{{{int(exponent)}}}$"
+
+
+def no_formula(text: str) -> str:
+    r"""Text that a spreadsheet shows and does not calculate.
+
+    >>> no_formula("=1+1"), no_formula(" @SUM(A1)"), no_formula("llm"), no_formula("\u202e=1")
+    ("'=1+1", "' @SUM(A1)", 'llm', '\\u202e=1')
+    """
+    plain = harmless(text)
+    return f"'{plain}" if plain.lstrip().startswith(_FORMULA) else plain
+
 
 _TWO_SYSTEMS = 3  # columns: two systems and their difference
 

@@ -5,9 +5,8 @@ from dataclasses import replace
 
 from demur.errors import shown
 from demur.report.console import warnings_text
-from demur.report.names import worded_warnings
 from demur.report.retrieval.detection import selections_of, thresholds
-from demur.report.retrieval.differences import differences_by_place
+from demur.report.retrieval.overview import side_of_zero, verdict
 from demur.report.retrieval.places import (
     DECISION,
     DETECTION,
@@ -18,9 +17,8 @@ from demur.report.retrieval.places import (
     pooled_places,
     title,
 )
-from demur.report.retrieval.rankings import mean_and_spread, means_over_folds, ranking_keys
-from demur.report.retrieval.sentences import side_of_zero, verdict
-from demur.report.text import with_interval
+from demur.report.retrieval.rankings import differences_by_place, mean_and_spread, means_over_folds, ranking_keys
+from demur.report.text import with_interval, worded_warnings
 from demur.results.study import RetrievalSystem
 from demur.results.table import Results
 from demur.text_table import table

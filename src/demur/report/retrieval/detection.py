@@ -9,7 +9,6 @@ from demur.drawing.risk_coverage import RiskCurve, risk_coverage
 from demur.inference.estimates import Estimate
 from demur.inference.key import Key
 from demur.quantities import Measure
-from demur.report.names import isolated
 from demur.report.retrieval.places import (
     DECISION,
     DETECTION,
@@ -22,7 +21,7 @@ from demur.report.retrieval.places import (
     title,
 )
 from demur.report.sections import Content, section
-from demur.report.text import three
+from demur.report.text import isolated, three
 from demur.results.table import Results
 
 _RULES = {"threshold": "the gate’s threshold", "selected_ids": "the selection", "ranked_ids": "the list"}

@@ -10,8 +10,7 @@ from demur.errors import shown
 from demur.inference.estimates import Estimate
 from demur.inference.key import Group, Key, Minus
 from demur.quantities import Measure
-from demur.report.names import NamedSystem, isolated
-from demur.report.text import UNDEFINED, with_interval
+from demur.report.text import UNDEFINED, NamedSystem, isolated, with_interval
 from demur.results.table import Results
 
 _USUAL_DEPTH = 10

@@ -2,10 +2,8 @@
 
 import math
 
-from demur.report.names import systems_of
-from demur.report.parts import FEW, ShadedCell, shade
-from demur.report.sections import Content, section
-from demur.report.text import UNDEFINED
+from demur.report.sections import FEW, Content, ShadedCell, section, shade
+from demur.report.text import UNDEFINED, systems_of
 from demur.results.record import MOST_CASES
 from demur.results.table import Results
 
