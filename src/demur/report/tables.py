@@ -72,15 +72,11 @@ def escaped_latex(text: str) -> str:
 
 def latex_numbers(text: str) -> str:
     """A number or an interval: minus signs and powers of ten as formulas."""
-    power = re.sub(r"(-?[0-9.]+)e([+-][0-9]+)", lambda match: _power(*match.groups()), text)
+    power = re.sub(r"(-?[0-9.]+)e([+-][0-9]+)", lambda match: f"${match[1]}\\times10^{{{int(match[2])}}}$", text)
     plain = re.sub(r"(?<![0-9{$])-([0-9.]+)", r"$-\1$", power)
     for sign in ("≤", "–", DAGGER):
         plain = plain.replace(sign, _TEX[sign])
     return plain.replace("[", "{[}", 1)
-
-
-def _power(mantissa: str, exponent: str) -> str:
-    return f"${mantissa}\\times10^{{{int(exponent)}}}$"
 
 
 def no_formula(text: str) -> str:
@@ -232,7 +228,11 @@ def latex(results: Results) -> str:
     for confidence in results.selective.confidences:
         name = f"\\texttt{{{escaped_latex(confidence)}}}"
         lines += ["    \\midrule", f"    \\multicolumn{{{1 + 2 * len(columns)}}}{{l}}{{{name}}} \\\\"]
-        lines += [f"    {_latex_row(row)} \\\\" for row in rows_of(results, confidence)]
+        for row in rows_of(results, confidence):
+            title = escaped_latex(row.title).replace("Cmax", r"$C_{\max}$")
+            cells = [latex_numbers(text) for cell in row.cells for text in cell.texts()]
+            heading = title.replace(r"C\_common", r"$C_{\mathrm{common}}$")
+            lines.append(f"    {' & '.join([heading, *cells])} \\\\")
     lines += [
         "    \\bottomrule",
         "  \\end{tabular}",
@@ -241,12 +241,6 @@ def latex(results: Results) -> str:
     ]
     lines += [f"    {escaped_latex(note)}" for note in notes(results)]
     return "\n".join([*lines, "  \\end{minipage}", "\\end{table}", ""])
-
-
-def _latex_row(row: TableRow) -> str:
-    heading = escaped_latex(row.title).replace("Cmax", r"$C_{\max}$").replace(r"C\_common", r"$C_{\mathrm{common}}$")
-    cells = [latex_numbers(text) for cell in row.cells for text in cell.texts()]
-    return " & ".join([heading, *cells])
 
 
 def csv_text(results: Results) -> str:
@@ -261,21 +255,13 @@ def csv_text(results: Results) -> str:
     for confidence in results.selective.confidences:
         for row in rows_of(results, confidence, "csv"):
             for side, cell in zip(sides, row.cells, strict=True):
-                texts = map(no_formula, (confidence, side, row.name))
-                write((*texts, _full(cell.value), *_csv_ends(cell, level)))
+                ends: tuple[float | None, float | None, str, str] = (None, None, "", "")
+                if cell.interval is not None:
+                    ends = (cell.interval.low, cell.interval.high, level, no_formula(cell.interval.method))
+                elif cell.bound is not None:
+                    ends = (None, cell.bound, "0.95", "one_sided_bound")
+                write((*map(no_formula, (confidence, side, row.name)), cell.value, *ends))
     return lines.getvalue()
-
-
-def _csv_ends(cell: Cell, level: str) -> tuple[str, str, str, str]:
-    if cell.interval is not None:
-        return _full(cell.interval.low), _full(cell.interval.high), level, no_formula(cell.interval.method)
-    if cell.bound is not None:
-        return "", _full(cell.bound), "0.95", "one_sided_bound"
-    return "", "", "", ""
-
-
-def _full(value: float | None) -> str:
-    return "" if value is None else repr(value)
 
 
 FORMS: dict[str, Callable[[Results], str]] = {"latex": latex, "markdown": markdown, "csv": csv_text}

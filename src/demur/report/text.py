@@ -197,27 +197,24 @@ def isolated(name: str) -> str:
 
 def worded_warnings(results: Results) -> list[WordedWarning]:
     """The warnings in words, each with what it is about."""
-    where = _about_answers if isinstance(results.study, SelectiveStudy) else _about_queries
+    several = isinstance(results.study, SelectiveStudy) and len(results.systems) > 1
+    words = {system.system: system.word for system in systems_of(results)} if several else {}
     return [
-        WordedWarning(code=each.code, message=each.message(), where=where(results, each)) for each in results.warnings
+        WordedWarning(code=each.code, message=each.message(), where=_where(results, each, words))
+        for each in results.warnings
     ]
 
 
-def _about_answers(results: Results, warning: ResultWarning) -> str:
-    about = warning.about
-    if about.confidence is None:
-        return warning.subject or (about.system or "")
-    words = {system.system: system.word for system in systems_of(results)} if len(results.systems) > 1 else {}
-    side = "difference" if about.minus else words.get(about.system or "", "")
-    return f"{about.confidence}: {f'{side} {about.quantity or warning.subject}'.strip()}"
-
-
-def _about_queries(_: Results, warning: ResultWarning) -> str:
-    system, subject = warning.about.system, warning.subject
-    if system is None:
+def _where(results: Results, warning: ResultWarning, words: dict[str, str]) -> str:
+    about, subject = warning.about, warning.subject
+    if isinstance(results.study, SelectiveStudy):
+        side = "difference" if about.minus else words.get(about.system or "", "")
+        within = f"{about.confidence}: {f'{side} {about.quantity or subject}'.strip()}"
+        return within if about.confidence is not None else subject or (about.system or "")
+    if about.system is None:
         return "posts" if subject == "clusters" else subject
     gate = "gate " if subject in ("clusters", "confidence") else ""
-    return f"{system} {gate}{'folds' if 'folds' in warning.parameters else subject}".strip()
+    return f"{about.system} {gate}{'folds' if 'folds' in warning.parameters else subject}".strip()
 
 
 def why_skipped(results: Results, skipped: Skipped) -> str:

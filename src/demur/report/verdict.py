@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from demur.drawing.forest import ForestPanel, IntervalRow
 from demur.inference.estimates import Estimate
@@ -119,10 +120,8 @@ def says_in_full(results: Results, pair: Pair, key: Key) -> str:
 def is_measured(results: Results, estimate: Estimate) -> bool:
     """Whether answers stand behind a number: the areas of no answers are 0 by convention, and measure nothing."""
     quantity, key = Measure.of(estimate.key.quantity).quantity, estimate.key
-    if math.isnan(estimate.value):
-        return False
-    if quantity.loss_free:
-        return True
+    if math.isnan(estimate.value) or quantity.loss_free:
+        return not math.isnan(estimate.value)
     silent = quantity.parameter is CUT and nothing_common(results, key.confidence)
     return results.curves[key.system, key.confidence].defined and not silent
 
@@ -134,9 +133,11 @@ def nothing_common(results: Results, confidence: str) -> bool:
     return not all(results.curves[system, confidence].defined for system in results.systems)
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """One number of a system minus that of the baseline, and what follows from it."""
+class Difference(NamedTuple):
+    """One number of a system minus that of the baseline, and what follows from it.
+
+    `shares` are those of the replicates that favour each of the two, in the order of a table's columns.
+    """
 
     panel: str
     name: str
@@ -145,6 +146,7 @@ class Difference:
     decision: Decision
     says: str
     pair: Pair
+    shares: tuple[str, str]
 
     @property
     def drawn(self) -> IntervalRow:
@@ -160,16 +162,6 @@ class Difference:
         """Whether a margin can be tried: on a risk of both systems at the same coverage."""
         return self.panel == "risk" and (self.decision.winner is not None or self.decision.reason == UNDECIDED)
 
-    @property
-    def shares(self) -> tuple[str, str]:
-        """How many of the replicates favour each of the two, in the order of the results."""
-        if math.isnan(self.estimate.p_value):
-            return UNDEFINED, UNDEFINED
-        higher = Measure.of(self.estimate.key.quantity).quantity.better == "higher"
-        above, below = f"{self.estimate.above:.1%}", f"{self.estimate.below:.1%}"
-        other, baseline = (above, below) if higher else (below, above)
-        return (other, baseline) if self.pair.first is self.pair.other else (baseline, other)
-
 
 def panels_of(pair: Pair) -> dict[str, ForestPanel]:
     """What the differences of a pair are of, and what either side of zero means."""
@@ -182,30 +174,25 @@ def panels_of(pair: Pair) -> dict[str, ForestPanel]:
     }
 
 
-def differences(results: Results, confidence: str, pair: Pair) -> tuple[Difference, ...]:
+def differences(results: Results, confidence: str, pair: Pair) -> list[Difference]:
     """The differences that can be drawn on a few scales: areas up to a coverage, risks there, shares answered."""
-    return tuple(
-        _difference(results, pair, panel, pair.key(name, confidence)) for panel, name in _names(results, confidence)
-    )
-
-
-def _names(results: Results, confidence: str) -> Iterator[tuple[str, str]]:
     study = results.selective
-    measures = [(name, Measure.of(name).quantity) for name in study.names("table")]
-    if not nothing_common(results, confidence):
-        yield from (("area", name) for name, quantity in measures if quantity.parameter is CUT)
-    yield from (("risk", name) for name in study.names_at_coverages)
-    yield from (("coverage", name) for name, quantity in measures if quantity.loss_free)
+    measures = {name: Measure.of(name).quantity for name in study.names("table")}
+    cut = [name for name, quantity in measures.items() if quantity.parameter is CUT]
+    panels = {
+        "area": [] if nothing_common(results, confidence) else cut,
+        "risk": study.names_at_coverages,
+        "coverage": [name for name, quantity in measures.items() if quantity.loss_free],
+    }
+    return [_difference(results, pair, panel, pair.key(name, confidence)) for panel in panels for name in panels[panel]]
 
 
 def _difference(results: Results, pair: Pair, panel: str, key: Key) -> Difference:
-    estimate = results[key]
-    return Difference(
-        panel=panel,
-        name=title_of(results[Key(pair.first.system, key.quantity, key.confidence)]),
-        estimate=estimate,
-        interval=shown_interval(results, estimate),
-        decision=decide(results, key),
-        says=says_in_full(results, pair, key),
-        pair=pair,
-    )
+    estimate, title = results[key], title_of(results[Key(pair.first.system, key.quantity, key.confidence)])
+    interval, says = shown_interval(results, estimate), says_in_full(results, pair, key)
+    shares = (UNDEFINED, UNDEFINED)
+    if not math.isnan(estimate.p_value):
+        above_is_first = (Measure.of(key.quantity).quantity.better == "higher") == (pair.first is pair.other)
+        above, below = f"{estimate.above:.1%}", f"{estimate.below:.1%}"
+        shares = (above, below) if above_is_first else (below, above)
+    return Difference(panel, title, estimate, interval, decide(results, key), says, pair, shares)

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from demur.drawing.forest import DotGroup, ForestPanel, IntervalRow, dot_plot, forest
 from demur.inference.estimates import Estimate
@@ -144,26 +144,6 @@ _IN_WORDS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class RetrievalDifference(Difference):
-    """A difference of two systems; a draw in which both are equal counts half for each."""
-
-    @property
-    def better(self) -> str:
-        """Which way the number is better; of a gate's curve, where it favours a system at all."""
-        quantity = Measure.of(self.estimate.key.quantity).quantity
-        return "neither" if quantity.of == "curve" and not quantity.comparable else quantity.better
-
-    @property
-    def shares(self) -> tuple[str, str]:
-        """How many of the replicates favour the baseline, and how many the other system."""
-        above = (1 + self.estimate.above - self.estimate.below) / 2
-        if self.better == "neither" or math.isnan(above):
-            return UNDEFINED, UNDEFINED
-        baseline, other = (1 - above, above) if self.better == "higher" else (above, 1 - above)
-        return f"{baseline:.1%}", f"{other:.1%}"
-
-
 @section("differences", "Paired differences", task="retrieval", order=70)
 def system_differences(results: Results) -> list[Content] | None:
     """Every system against the baseline, or nothing where there is one system."""
@@ -188,12 +168,12 @@ def _against(results: Results, pair: Pair) -> Content:
     names, panels = [short(system.name) for system in (pair.baseline, pair.other)], dict[str, ForestPanel]()
     drawn, others = list[tuple[str, Difference]](), list[tuple[str, Difference]]()
     for place, estimate in ((place, estimate) for place, members in places.items() for estimate in members):
-        row = _difference(results, pair, place, estimate)
+        better, row = _difference(results, pair, place, estimate)
         if not row.panel or not at_depth(estimate.key, primary_depth(results)):
             others.append((place.title, row))
             continue
         drawn.append((place.title, row))
-        first, second = names if row.better == "higher" else names[::-1]
+        first, second = names if better == "higher" else names[::-1]
         empty = ForestPanel(short(place.title), (f"← {first} is better", f"{second} is better →"))
         panel = panels.get(row.panel, empty)
         panels[row.panel] = replace(panel, rows=[*panel.rows, row.drawn])
@@ -203,16 +183,15 @@ def _against(results: Results, pair: Pair) -> Content:
     return {"name": pair.other.name, "baseline": pair.baseline.name, **shown}
 
 
-def _difference(results: Results, pair: Pair, place: Place, estimate: Estimate) -> RetrievalDifference:
-    decision = decide(results, estimate.key)
-    winner = decision.winner
-    row = RetrievalDifference(
-        panel="",
-        name=title(estimate.key),
-        estimate=estimate,
-        interval=shown_interval(results, estimate),
-        decision=decision,
-        says=open_question(results, estimate.key) if winner is None else f"{pair.named(winner).name} is better",
-        pair=pair,
-    )
-    return row if row.better == "neither" else replace(row, panel=f"{place} {row.better}")
+def _difference(results: Results, pair: Pair, place: Place, estimate: Estimate) -> tuple[str, Difference]:
+    """Which way the number is better, if either, and its difference; a draw in which both are equal counts half."""
+    quantity, decision = Measure.of(estimate.key.quantity).quantity, decide(results, estimate.key)
+    better = "neither" if quantity.of == "curve" and not quantity.comparable else quantity.better
+    above, shares = (1 + estimate.above - estimate.below) / 2, (UNDEFINED, UNDEFINED)
+    if better != "neither" and not math.isnan(above):
+        baseline, other = (1 - above, above) if better == "higher" else (above, 1 - above)
+        shares = (f"{baseline:.1%}", f"{other:.1%}")
+    winner, name, interval = decision.winner, title(estimate.key), shown_interval(results, estimate)
+    says = open_question(results, estimate.key) if winner is None else f"{pair.named(winner).name} is better"
+    panel = "" if better == "neither" else f"{place} {better}"
+    return better, Difference(panel, name, estimate, interval, decision, says, pair, shares)
