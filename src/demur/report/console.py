@@ -9,21 +9,9 @@ from demur.fitting import QUALITY
 from demur.inference.key import Key
 from demur.items import Items
 from demur.quantities import Measure
+from demur.report.names import Pair, pairs_of, systems_of, why_skipped, worded_warnings
 from demur.report.selective.overview import verdict
-from demur.report.text import (
-    UNDEFINED,
-    Pair,
-    bounded_interval,
-    decimals,
-    four,
-    level_of,
-    pairs_of,
-    systems_of,
-    title_of,
-    why_skipped,
-    with_interval,
-    worded_warnings,
-)
+from demur.report.text import UNDEFINED, bounded_interval, decimals, four, level_of, title_of, with_interval
 from demur.report.verdict import says
 from demur.results.table import Results
 from demur.signals import SIGNALS

@@ -11,7 +11,8 @@ from demur.drawing.forest import IntervalRow
 from demur.drawing.looks import LOOKS, Look, look_at
 from demur.drawing.risk_coverage import MOST_MARKERS, RiskCurve
 from demur.errors import UserError, literal, shown, unknown
-from demur.report.text import level_of, pairs_of, systems_of
+from demur.report.names import pairs_of, systems_of
+from demur.report.text import level_of
 from demur.report.verdict import differences
 from demur.results.pictures import reliability_bins, risk_curve
 from demur.results.table import Results

@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from demur.calibration import Calibration
 from demur.quantities import Quantity
-from demur.report.text import NamedSystem
+from demur.report.names import NamedSystem
 from demur.results.table import Results
 from demur.strict_model import WordedWarning
 

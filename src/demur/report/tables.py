@@ -12,17 +12,8 @@ from demur.inference.key import Key
 from demur.intervals import Interval
 from demur.quantities import Measure
 from demur.quantities.registry import COVERAGE
-from demur.report.text import (
-    UNDEFINED,
-    four,
-    interval_text,
-    level_of,
-    pairs_of,
-    shown_interval,
-    systems_of,
-    three,
-    title_of,
-)
+from demur.report.names import pairs_of, systems_of
+from demur.report.text import UNDEFINED, four, interval_text, level_of, shown_interval, three, title_of
 from demur.report.verdict import REACHED_AT, decide, is_measured, why_not_comparable
 from demur.results.table import Results
 

@@ -12,7 +12,8 @@ from demur.inference.warnings import ResultWarning
 from demur.intervals import Interval
 from demur.quantities import Measure
 from demur.quantities.registry import COVERAGE, CUT
-from demur.report.text import UNDEFINED, Pair, shown_interval, title_of
+from demur.report.names import Pair
+from demur.report.text import UNDEFINED, shown_interval, title_of
 from demur.results.study import SelectiveStudy
 from demur.results.table import Results
 

@@ -12,8 +12,9 @@ from demur.drawing.risk_coverage import MOST_MARKERS
 from demur.errors import UserError
 from demur.fitting import QUALITY
 from demur.quantities import QUANTITIES
+from demur.report.names import NamedSystem, isolated
 from demur.report.sections import Content, carried, definition, section
-from demur.report.text import NamedSystem, decimals, isolated
+from demur.report.text import decimals
 from demur.signals import SIGNALS
 from demur.strict_model import WordedWarning
 from demur.targets import TARGETS

@@ -5,20 +5,12 @@ from dataclasses import replace
 
 from demur.errors import shown
 from demur.report.console import warnings_text
+from demur.report.names import Pair, pairs_of, worded_warnings
 from demur.report.retrieval.detection import selections_of, thresholds
 from demur.report.retrieval.overview import side_of_zero, verdict
-from demur.report.retrieval.places import (
-    DECISION,
-    DETECTION,
-    GATE,
-    cell,
-    others_of,
-    pooled_and_mean,
-    pooled_places,
-    title,
-)
+from demur.report.retrieval.places import cell, pooled, pooled_and_mean, title
 from demur.report.retrieval.rankings import differences_by_place, mean_and_spread, means_over_folds, ranking_keys
-from demur.report.text import with_interval, worded_warnings
+from demur.report.text import with_interval
 from demur.results.study import RetrievalSystem
 from demur.results.table import Results
 from demur.text_table import table
@@ -37,8 +29,8 @@ def retrieval_text(results: Results) -> str:
     lines.append(resampled or "no intervals: 0 resamples")
     for system in study.systems:
         lines += ["", *_system(results, system)]
-    for name in others_of(results):
-        lines += ["", *_differences(results, name)]
+    for pair in pairs_of(results):
+        lines += ["", *_differences(results, pair)]
     conclusion = verdict(results)
     lines += ["", conclusion.headline, *conclusion.sentences, *conclusion.failures]
     return "\n".join([*lines, *warnings_text(worded_warnings(results))])
@@ -53,10 +45,11 @@ def _system(results: Results, system: RetrievalSystem) -> Iterator[str]:
     ranges = "with gold, against the reference ranges"
     rows = [("", f"with gold ({study.with_gold})", f"all ({study.queries})", "mean over criteria", ranges)]
     for key in (replace(first, system=name) for first in ranking_keys(results, "with_gold")):
-        pooled, mean, ranged = pooled_and_mean(results, key)
-        rows.append((f"  {title(key)}", pooled, cell(results, results.get(replace(key, among="all"))), mean, ranged))
+        with_gold, mean, ranged = pooled_and_mean(results, key)
+        over_all = cell(results, results.get(replace(key, among="all")))
+        rows.append((f"  {title(key)}", with_gold, over_all, mean, ranged))
     yield from table(rows)
-    decision = pooled_places(results, name).get(DECISION, [])
+    decision = pooled(results, name, "decision")
     yield f"  no evidence here, as a decision {_RULES[system.empty_decision_by]}"
     yield from table([(f"    {title(row.key)}", cell(results, row)) for row in decision])
     yield from _detection(results, name)
@@ -69,19 +62,19 @@ def _system(results: Results, system: RetrievalSystem) -> Iterator[str]:
 
 
 def _detection(results: Results, system: str) -> Iterator[str]:
-    places = pooled_places(results, system)
-    if DETECTION not in places:
+    numbers, gate = pooled(results, system, "forecasts"), pooled(results, system, "curve")
+    if not numbers:
         return
     share = results.retrieval.has_evidence_rate
     yield f"  no evidence here, from the probability ({share:.1%} of the queries have evidence)"
-    rows = [(f"    {title(row.key)}", *pooled_and_mean(results, row.key)) for row in places[DETECTION]]
+    rows = [(f"    {title(row.key)}", *pooled_and_mean(results, row.key)) for row in numbers]
     yield from table([("", "all", "mean over criteria", "against the reference ranges"), *rows])
-    for rate, threshold, tpr, fpr in thresholds(places[DETECTION]):
+    for rate, threshold, tpr, fpr in thresholds(numbers):
         line = "no finite threshold" if threshold is None else f"probability {threshold} or more"
         yield f"    at most {rate} false alarms: {line} (TPR {tpr}, FPR {fpr})"
-    if GATE in places:
-        numbers = (f"{title(row.key)} {cell(results, row)}" for row in places[GATE])
-        yield f"    as a selective predictor: {', '.join(numbers)}"
+    if gate:
+        listed = (f"{title(row.key)} {cell(results, row)}" for row in gate)
+        yield f"    as a selective predictor: {', '.join(listed)}"
 
 
 def _shown_ids(results: Results, system: RetrievalSystem) -> Iterator[str]:
@@ -99,11 +92,11 @@ def _shown_ids(results: Results, system: RetrievalSystem) -> Iterator[str]:
         yield f"    … and {len(system.breaches) - _MOST_BREACHES} more selections that break the bounds"
 
 
-def _differences(results: Results, system: str) -> Iterator[str]:
-    yield f"{shown(system)} − {shown(results.study.baseline)}, on the same queries"
+def _differences(results: Results, pair: Pair) -> Iterator[str]:
+    yield f"{shown(pair.other.system)} − {shown(pair.baseline.system)}, on the same queries"
     rows = [
         (f"  {title(row.key)}", place.pooled_words, with_interval(results, row), side_of_zero(row))
-        for place, differences in differences_by_place(results, system).items()
+        for place, differences in differences_by_place(results, pair).items()
         for row in differences
     ]
     yield from table([("", "over", "difference", ""), *rows])

@@ -9,19 +9,10 @@ from demur.drawing.risk_coverage import RiskCurve, risk_coverage
 from demur.inference.estimates import Estimate
 from demur.inference.key import Key
 from demur.quantities import Measure
-from demur.report.retrieval.places import (
-    DECISION,
-    DETECTION,
-    GATE,
-    cell,
-    chance_numbers,
-    pooled_and_mean,
-    pooled_places,
-    systems_of,
-    title,
-)
+from demur.report.names import isolated, systems_of
+from demur.report.retrieval.places import cell, chance_numbers, pooled, pooled_and_mean, pooled_places, title
 from demur.report.sections import Content, section
-from demur.report.text import isolated, three
+from demur.report.text import three
 from demur.results.table import Results
 
 _RULES = {"threshold": "the gate’s threshold", "selected_ids": "the selection", "ranked_ids": "the list"}
@@ -31,7 +22,7 @@ _MOST_BREACHES = 50
 @section("detection", "No evidence here", task="retrieval", order=50)
 def detection(results: Results) -> Content:
     """How well the systems know where there is nothing; systems that share their probabilities are listed together."""
-    first = pooled_places(results, results.systems[0]).get(DECISION, [])
+    first = pooled(results, results.systems[0], "decision")
     decisions = []
     for named, system in zip(systems_of(results), results.retrieval.systems, strict=True):
         cells = [cell(results, results.get(replace(row.key, system=system.name))) for row in first]
@@ -44,8 +35,7 @@ def detection(results: Results) -> Content:
 
 
 def _probabilities(results: Results, names: list[str]) -> Content:
-    places = pooled_places(results, names[0])
-    rows = places.get(DETECTION, [])
+    rows = pooled(results, names[0], "forecasts")
     return {
         "names": ", ".join(map(isolated, names)),
         "everyone": len(names) == len(results.systems),
@@ -53,7 +43,7 @@ def _probabilities(results: Results, names: list[str]) -> Content:
         "rows": [(title(row.key), *pooled_and_mean(results, row.key)) for row in rows],
         "thresholds": [*thresholds(rows)],
         "curve": _curve(results, names[0]),
-        "gate": [(title(row.key), cell(results, row)) for row in places.get(GATE, [])],
+        "gate": [(title(row.key), cell(results, row)) for row in pooled(results, names[0], "curve")],
     }
 
 

@@ -9,19 +9,10 @@ from demur.inference.estimates import Estimate
 from demur.inference.key import Key
 from demur.inference.warnings import FEW_INFORMATIVE, ResultWarning
 from demur.quantities import quantities
-from demur.report.retrieval.places import chance_numbers, others_of, primary, primary_difference, systems_of, title
+from demur.report.names import NamedSystem, Pair, isolated, pairs_of, systems_of, worded_warnings
+from demur.report.retrieval.places import chance_numbers, primary, primary_difference, title
 from demur.report.sections import Card, CardNumber, Content, carried, definition, section
-from demur.report.text import (
-    UNDEFINED,
-    NamedSystem,
-    four,
-    interval_text,
-    isolated,
-    level_of,
-    shown_interval,
-    with_interval,
-    worded_warnings,
-)
+from demur.report.text import UNDEFINED, four, interval_text, level_of, shown_interval, with_interval
 from demur.report.verdict import UNDECIDED, Verdict, bearing_warnings, decide, why_nothing_decides
 from demur.results.study import RetrievalSystem
 from demur.results.table import Results
@@ -89,8 +80,9 @@ class _Speaker:
         return f"No conclusion: {reason}." if reason else self._comparison()
 
     def _comparison(self) -> str:
-        base, others = self.named(self.results.study.baseline or ""), others_of(self.results)
-        winners = {name: decide(self.results, primary_difference(self.results, name)).winner for name in others}
+        base, others = self.named(self.results.study.baseline or ""), pairs_of(self.results)
+        decisions = [decide(self.results, primary_difference(self.results, pair)) for pair in others]
+        winners = {pair.other.system: each.winner for pair, each in zip(others, decisions, strict=True)}
         above = [self.named(name) for name, winner in winners.items() if winner == name]
         below = [self.named(name) for name, winner in winners.items() if winner not in (name, None)]
         if not (above or below):
@@ -112,7 +104,7 @@ class _Speaker:
         share = study.with_gold / max(study.queries, 1)
         yield f"Of {study.queries} queries {study.with_gold} ({share:.1%}) have evidence to find."
         if judged and study.baseline is not None:
-            key, others = primary(self.results, study.baseline), others_of(self.results)
+            key, others = primary(self.results, study.baseline), pairs_of(self.results)
             reached = f"{self.named(study.baseline)} reaches an {title(key)} of {self._reached(key)}"
             first, *rest = map(self._difference, others[:_MOST_SENTENCES])
             yield from (f"Where there is evidence {reached} and {first}", *rest)
@@ -120,8 +112,8 @@ class _Speaker:
                 yield f"{len(others) - _MOST_SENTENCES} more systems are compared in the same way."
         yield from self._detection()
 
-    def _difference(self, system: str) -> str:
-        key = primary_difference(self.results, system)
+    def _difference(self, pair: Pair) -> str:
+        key, system = primary_difference(self.results, pair), pair.other.system
         decision = decide(self.results, key)
         if decision.winner is not None:
             end = f": {self.named(decision.winner)} is better"
@@ -164,8 +156,8 @@ def _cards(results: Results) -> Iterator[Card]:
     interval = level_of(results) if study.bootstrap else "no resamples, no intervals"
     reached = [_number(results, system, primary(results, system.system)) for system in systems]
     yield title(primary(results, "")), reached, f"queries with gold, higher is better; {interval}"
-    if len(others_of(results)) == 1:
-        key = primary_difference(results, *others_of(results))
+    if len(pairs_of(results)) == 1:
+        key = primary_difference(results, *pairs_of(results))
         estimate, winner = results.get(key), decide(results, key).winner
         number: CardNumber = (None, UNDEFINED, UNDEFINED)
         if estimate is not None:

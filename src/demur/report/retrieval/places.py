@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 
 from demur.errors import shown
 from demur.inference.estimates import Estimate
-from demur.inference.key import Group, Key, Minus
+from demur.inference.key import Group, Key
 from demur.quantities import Measure
-from demur.report.text import UNDEFINED, NamedSystem, isolated, with_interval
+from demur.report.names import Pair
+from demur.report.text import UNDEFINED, with_interval
 from demur.results.table import Results
 
 _USUAL_DEPTH = 10
-_LONGEST_LABEL = 24
 _TITLES = {
     ("ranking", "with_gold"): ("Queries with gold", "positives only"),
     ("ranking", "all"): ("All queries", "all queries"),
@@ -66,32 +66,14 @@ def by_place(rows: Iterable[Estimate]) -> dict[Place, list[Estimate]]:
     return {place: members for listed in places.values() for place, members in listed.items()}
 
 
-DETECTION, GATE, DECISION = Place("forecasts", "all"), Place("curve", "all"), Place("decision", "all")
-
-
 def pooled_places(results: Results, system: str) -> dict[Place, list[Estimate]]:
     """The numbers of a system over all criteria and folds, place by place."""
     return by_place(results.where(system=system, group=None, minus=None))
 
 
-def systems_of(results: Results) -> tuple[NamedSystem, ...]:
-    """Every system; the baseline is drawn as left, the others as right."""
-    first = results.study.baseline or results.systems[0]
-    drawn = ("baseline" if len(results.systems) > 1 else "run", "left")
-    return tuple(
-        NamedSystem(name, *(drawn if name == first else ("", "right")), isolated(name)) for name in results.systems
-    )
-
-
-def others_of(results: Results) -> tuple[str, ...]:
-    """The systems that are compared with the baseline."""
-    base = results.study.baseline
-    return () if base is None else tuple(name for name in results.systems if name != base)
-
-
-def against_baseline(results: Results) -> Minus:
-    """What every difference subtracts."""
-    return Minus("system", results.study.baseline or "")
+def pooled(results: Results, system: str, family: str, among: str = "all") -> list[Estimate]:
+    """Those of one family of quantities."""
+    return pooled_places(results, system).get(Place(family, among), [])
 
 
 def primary_depth(results: Results) -> int:
@@ -105,15 +87,15 @@ def primary(results: Results, system: str) -> Key:
     return Key(system, f"ndcg@{primary_depth(results)}", among="with_gold")
 
 
-def primary_difference(results: Results, system: str) -> Key:
+def primary_difference(results: Results, pair: Pair) -> Key:
     """The difference from the baseline that the verdict rests on."""
-    return replace(primary(results, system), minus=against_baseline(results))
+    return replace(primary(results, pair.other.system), minus=pair.minus)
 
 
-def at_depth(key: Key, depth: int) -> bool:
-    """Whether a number is taken at a depth, or at none."""
+def at_depth(results: Results, key: Key) -> bool:
+    """Whether a number is taken at the depth of the verdict, or at none."""
     measure = Measure.of(key.quantity)
-    return measure.quantity.of != "ranking" or measure.value == depth
+    return measure.quantity.of != "ranking" or measure.value == primary_depth(results)
 
 
 def title(key: Key) -> str:
@@ -135,15 +117,6 @@ def pooled_and_mean(results: Results, key: Key) -> tuple[str, str, str]:
     ranges = (each.place for each in figures if (each.system, each.metric) == (key.system, key.quantity))
     over_criteria = results.get(replace(key, group=Group("criterion")))
     return cell(results, results.get(key)), cell(results, over_criteria), next(ranges, "")
-
-
-def short(name: str) -> str:
-    """A name as a picture has room for it.
-
-    >>> short("reranked"), short("a" * 30)
-    ('reranked', 'aaaaaaaaaaaaaaaaaaaaaaa…')
-    """
-    return name if len(name) <= _LONGEST_LABEL else f"{name[: _LONGEST_LABEL - 1]}…"
 
 
 def chance_numbers(results: Results, system: str, *families: str) -> tuple[str, ...]:

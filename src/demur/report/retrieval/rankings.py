@@ -8,23 +8,11 @@ from demur.drawing.forest import DotGroup, ForestPanel, IntervalRow, dot_plot, f
 from demur.inference.estimates import Estimate
 from demur.inference.key import Group, Key
 from demur.quantities import Measure
+from demur.report.names import NamedSystem, Pair, pairs_of, short, systems_of
 from demur.report.retrieval.overview import open_question
-from demur.report.retrieval.places import (
-    Place,
-    against_baseline,
-    at_depth,
-    by_place,
-    cell,
-    others_of,
-    pooled_and_mean,
-    pooled_places,
-    primary_depth,
-    short,
-    systems_of,
-    title,
-)
+from demur.report.retrieval.places import Place, at_depth, by_place, cell, pooled, pooled_and_mean, primary_depth, title
 from demur.report.sections import FEW, Content, ShadedCell, section, shade
-from demur.report.text import UNDEFINED, NamedSystem, Pair, decimals, shown_interval
+from demur.report.text import UNDEFINED, decimals, shown_interval
 from demur.report.verdict import Difference, decide
 from demur.results.study import CriterionCounts
 from demur.results.table import Results
@@ -44,7 +32,7 @@ def rankings_compared(results: Results) -> list[Content]:
 
 def ranking_keys(results: Results, among: str) -> list[Key]:
     """Every ranking number of the first system, pooled."""
-    return [row.key for row in pooled_places(results, results.systems[0]).get(Place("ranking", among), [])]
+    return [row.key for row in pooled(results, results.systems[0], "ranking", among)]
 
 
 def _population(results: Results, among: str, queries: int) -> Content:
@@ -56,7 +44,7 @@ def _population(results: Results, among: str, queries: int) -> Content:
     groups = [
         DotGroup(title(key), [_dot(results, system, key) for system in systems], ranges.get(key.quantity, {}))
         for key in keys
-        if at_depth(key, primary_depth(results))
+        if at_depth(results, key)
     ]
     words = f"Ranking numbers of every system over the queries ({_NAMES[among]}), with intervals"
     reached = "{}: a baseline reaches {:g} to {:g}, a good system {:g} to {:g}"
@@ -109,7 +97,7 @@ def _shaded(results: Results, key: Key, criterion: CriterionCounts) -> ShadedCel
 @section("folds", "Folds", task="retrieval", order=80)
 def folds(results: Results) -> Content | None:
     """The numbers over folds at the depth of the verdict, or nothing where there are none."""
-    names, depth = results.retrieval.folds, primary_depth(results)
+    names = results.retrieval.folds
     if not names:
         return None
     listed = names if len(names) <= _MOST_FOLDS else ()
@@ -121,7 +109,7 @@ def folds(results: Results) -> Content | None:
         return place.title, title(mean.key), pooled, mean_and_spread(mean), values
 
     rows = [
-        [row(place, mean) for place, mean in means_over_folds(results, system) if at_depth(mean.key, depth)]
+        [row(place, mean) for place, mean in means_over_folds(results, system) if at_depth(results, mean.key)]
         for system in results.systems
     ]
     return {"count": len(names), "names": listed, "rows": rows} if any(rows) else None
@@ -147,16 +135,12 @@ _IN_WORDS = (
 @section("differences", "Paired differences", task="retrieval", order=70)
 def system_differences(results: Results) -> list[Content] | None:
     """Every system against the baseline, or nothing where there is one system."""
-    systems = {system.system: system for system in systems_of(results)}
-    base = systems.get(results.study.baseline or "")
-    if base is None:
-        return None
-    return [_against(results, Pair(systems[name], base, base, systems[name])) for name in others_of(results)]
+    return [_against(results, pair) for pair in pairs_of(results)] or None
 
 
-def differences_by_place(results: Results, system: str) -> dict[Place, list[Estimate]]:
+def differences_by_place(results: Results, pair: Pair) -> dict[Place, list[Estimate]]:
     """The differences of a system from the baseline; means over criteria are in the file alone."""
-    return by_place(results.where(system=system, group=None, minus=against_baseline(results)))
+    return by_place(results.where(system=pair.other.system, group=None, minus=pair.minus))
 
 
 def _against(results: Results, pair: Pair) -> Content:
@@ -164,12 +148,12 @@ def _against(results: Results, pair: Pair) -> Content:
 
     Of many systems the other depths are only counted: the file holds them, and the page stays small.
     """
-    places = differences_by_place(results, pair.other.system)
+    places = differences_by_place(results, pair)
     names, panels = [short(system.name) for system in (pair.baseline, pair.other)], dict[str, ForestPanel]()
     drawn, others = list[tuple[str, Difference]](), list[tuple[str, Difference]]()
     for place, estimate in ((place, estimate) for place, members in places.items() for estimate in members):
         better, row = _difference(results, pair, place, estimate)
-        if not row.panel or not at_depth(estimate.key, primary_depth(results)):
+        if not row.panel or not at_depth(results, estimate.key):
             others.append((place.title, row))
             continue
         drawn.append((place.title, row))
@@ -177,7 +161,7 @@ def _against(results: Results, pair: Pair) -> Content:
         empty = ForestPanel(short(place.title), (f"← {first} is better", f"{second} is better →"))
         panel = panels.get(row.panel, empty)
         panels[row.panel] = replace(panel, rows=[*panel.rows, row.drawn])
-    kept = others if len(others_of(results)) <= _MOST_IN_FULL else []
+    kept = others if len(pairs_of(results)) <= _MOST_IN_FULL else []
     svg, more = forest([*panels.values()], _IN_WORDS).svg, len(others) - len(kept)
     shown = {"svg": svg, "drawn": drawn, "others": kept, "more": more}
     return {"name": pair.other.name, "baseline": pair.baseline.name, **shown}

@@ -1,8 +1,8 @@
 """The page of an evaluation of answers."""
 
+from demur.report.names import systems_of
 from demur.report.sections import PageKind
 from demur.report.selective.operating import operating_data
-from demur.report.text import systems_of
 
 PAGE = PageKind(
     task="selective",

@@ -2,8 +2,9 @@
 
 import math
 
+from demur.report.names import systems_of
 from demur.report.sections import FEW, Content, ShadedCell, section, shade
-from demur.report.text import UNDEFINED, systems_of
+from demur.report.text import UNDEFINED
 from demur.results.record import MOST_CASES
 from demur.results.table import Results
 

@@ -6,20 +6,10 @@ from demur.drawing.confidence import ConfidenceBars, histogram, reliability_diag
 from demur.drawing.forest import forest
 from demur.drawing.risk_coverage import MOST_MARKERS, Kind, risk_coverage
 from demur.inference.key import Key
+from demur.report.names import NamedSystem, Pair, pairs_of, systems_of, why_skipped
 from demur.report.sections import Content, section
 from demur.report.selective.overview import cut_area
-from demur.report.text import (
-    UNDEFINED,
-    NamedSystem,
-    Pair,
-    level_of,
-    pairs_of,
-    systems_of,
-    threshold_at,
-    title_of,
-    why_skipped,
-    with_interval,
-)
+from demur.report.text import UNDEFINED, level_of, threshold_at, title_of, with_interval
 from demur.report.verdict import differences, nothing_common, panels_of, says_in_full
 from demur.results.parts import CurveRecord, Points
 from demur.results.pictures import reliability_bins, risk_curve

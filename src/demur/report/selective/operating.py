@@ -14,8 +14,9 @@ from demur.coverage import Coverage
 from demur.drawing.svg import spread
 from demur.inference.key import Key
 from demur.intervals import Interval
+from demur.report.names import systems_of
 from demur.report.sections import Content, section
-from demur.report.text import interval_text, level_of, shown_interval, systems_of, threshold_at, usable_threshold
+from demur.report.text import interval_text, level_of, shown_interval, threshold_at, usable_threshold
 from demur.results.parts import CurveRecord
 from demur.results.table import Results
 from demur.types import Flags

@@ -8,21 +8,18 @@ from demur.errors import shown
 from demur.inference.key import Key
 from demur.inference.warnings import ResultWarning
 from demur.quantities import Measure, quantities
+from demur.report.names import Pair, pairs_of, systems_of, worded_warnings
 from demur.report.sections import Card, CardNumber, Content, carried, definition, section
 from demur.report.tables import methods_shown, table_text
 from demur.report.text import (
     UNDEFINED,
-    Pair,
     bounded_interval,
     four,
     interval_text,
     level_of,
-    pairs_of,
     shown_interval,
-    systems_of,
     title_of,
     with_interval,
-    worded_warnings,
 )
 from demur.report.verdict import UNDECIDED, Verdict, bearing_warnings, decide, is_measured, nothing_common, says_in_full
 from demur.results.table import Results
