@@ -26,8 +26,7 @@ _RUN = ".json"
 @app.command(rich_help_panel=TRUST)
 def audit(
     data: Annotated[
-        list[Path],
-        typer.Option(help="What was measured: a per-query table (.csv, .jsonl, .parquet), or runs (.json)."),
+        list[Path], typer.Option(help="What was measured: a per-query table (.csv, .jsonl, .parquet), or runs (.json).")
     ],
     reported: Annotated[Path, typer.Option(help="What was reported of it: a JSON file of figures.")],
     system: Annotated[

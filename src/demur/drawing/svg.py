@@ -12,6 +12,8 @@ from demur.types import Indices
 
 _COLUMNS = 200
 _FEW = 300
+_MOST_TICKS = 5
+_FINEST = 1e-300
 
 
 def visible(across: Sequence[float], up: Sequence[float]) -> Indices:
@@ -42,10 +44,6 @@ def spread(count: int, most: int) -> Indices:
     if count <= most:
         return np.arange(count)
     return np.unique(np.round(np.linspace(0, count - 1, most)).astype(np.intp))
-
-
-_MOST_TICKS = 5
-_FINEST = 1e-300
 
 
 def coordinate(value: float) -> str:

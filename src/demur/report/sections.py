@@ -24,6 +24,21 @@ from demur.strict_model import WordedWarning
 Filling = Callable[[Any], Any]
 Content = dict[str, Any]
 Task = Literal["selective", "retrieval", "calibration"]
+CardNumber = tuple[NamedSystem | None, str, str]  # whose it is, the number, and its interval
+Card = tuple[str, list[CardNumber], str]  # a title, a number or one of each system, and what it means
+ShadedCell = tuple[str, str]  # a number, and the style of its background
+FEW = 10
+_SHADES = 8
+_MOST_BYTES = 150_000
+_HOPELESS = 20 * _MOST_BYTES
+_BIBTEX = """\
+@software{{demur,
+  title   = {{demur: evaluation of systems that may decline to answer}},
+  author  = {{{{The demur founders}}}},
+  version = {{{version}}},
+  year    = {{{year}}}
+}}
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,23 +88,6 @@ def page_of(task: Task) -> tuple[PageKind, list[Section]]:
         import_module(f"{package.__name__}.{module.name}")
     kind: PageKind = package.PAGE
     return kind, sorted(_SECTIONS[task].values(), key=lambda each: each.order)
-
-
-CardNumber = tuple[NamedSystem | None, str, str]  # whose it is, the number, and its interval
-Card = tuple[str, list[CardNumber], str]  # a title, a number or one of each system, and what it means
-ShadedCell = tuple[str, str]  # a number, and the style of its background
-FEW = 10
-_SHADES = 8
-_MOST_BYTES = 150_000
-_HOPELESS = 20 * _MOST_BYTES
-_BIBTEX = """\
-@software{{demur,
-  title   = {{demur: evaluation of systems that may decline to answer}},
-  author  = {{{{The demur founders}}}},
-  version = {{{version}}},
-  year    = {{{year}}}
-}}
-"""
 
 
 def shade(kind: str, share: float, *, few: bool) -> str:

@@ -18,19 +18,9 @@ from demur.report.verdict import REACHED_AT, decide, is_measured, why_not_compar
 from demur.results.table import Results
 
 DAGGER = "†"
+_TWO_SYSTEMS = 3  # columns: two systems and their difference
 _FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>|~$&#@!^]|:(?=//)|(?<=[wW])\.)")
-
-
-def escaped_markdown(text: str) -> str:
-    r"""Text that Markdown shows as it is: addresses stay text as well.
-
-    >>> print(escaped_markdown("a|b <i> [x](y)"))
-    a\|b \<i\> \[x\](y)
-    """
-    return _MARKUP.sub(r"\\\1", harmless(text))
-
-
 _TEX = {
     "\\": r"\textbackslash{}",
     "^": r"\textasciicircum{}",
@@ -50,6 +40,15 @@ _TEX = {
     DAGGER: r"\textsuperscript{\dag}",
     **{sign: f"\\{sign}" for sign in "{}$&#%_"},
 }
+
+
+def escaped_markdown(text: str) -> str:
+    r"""Text that Markdown shows as it is: addresses stay text as well.
+
+    >>> print(escaped_markdown("a|b <i> [x](y)"))
+    a\|b \<i\> \[x\](y)
+    """
+    return _MARKUP.sub(r"\\\1", harmless(text))
 
 
 def escaped_latex(text: str) -> str:
@@ -78,9 +77,6 @@ def no_formula(text: str) -> str:
     """
     plain = harmless(text)
     return f"'{plain}" if plain.lstrip().startswith(_FORMULA) else plain
-
-
-_TWO_SYSTEMS = 3  # columns: two systems and their difference
 
 
 class Cell(NamedTuple):

@@ -17,7 +17,7 @@ from demur.report.verdict import UNDECIDED, Verdict, bearing_warnings, decide, w
 from demur.results.study import RetrievalSystem
 from demur.results.table import Results
 
-_MOST_SENTENCES = 3
+_MOST_SENTENCES, _MOST_SYSTEMS = 3, 4
 _BEAR_ON_THE_VERDICT = (
     *("one_cluster", "few_clusters", "unequal_clusters", "few_resamples", "many_comparisons", "single_class"),
     *("abstained", "criterion_without_gold", "selected_not_ranked", "selection_bounds", "unjudged_topics"),
@@ -140,9 +140,6 @@ class _Speaker:
             yield f"{whose} tells queries with evidence from those without with an AUROC of {number}."
 
 
-_MOST_SYSTEMS = 4
-
-
 @section("verdict", "Verdict", task="retrieval", order=10)
 def retrieval_overview(results: Results) -> Content:
     """The verdict on the rankings where there is evidence."""
@@ -159,11 +156,9 @@ def _cards(results: Results) -> Iterator[Card]:
     if len(pairs_of(results)) == 1:
         key = primary_difference(results, *pairs_of(results))
         estimate, winner = results.get(key), decide(results, key).winner
-        number: CardNumber = (None, UNDEFINED, UNDEFINED)
-        if estimate is not None:
-            number = (None, four(estimate.value), interval_text(shown_interval(results, estimate)))
+        interval = interval_text(shown_interval(results, estimate) if estimate else None)
         note = open_question(results, key) if winner is None else f"{isolated(winner)} is better"
-        yield f"Difference in {title(key)}", [number], note
+        yield f"Difference in {title(key)}", [(None, four(estimate.value) if estimate else UNDEFINED, interval)], note
     missed = [_number(results, system, Key(system.system, "false_evidence_rate")) for system in systems]
     yield "Shows something where nothing is", missed, "share of the queries without gold; lower is better"
     share = study.with_gold / study.queries if study.queries else 0.0

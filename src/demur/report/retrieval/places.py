@@ -1,7 +1,5 @@
 """Places: the groups numbers of retrieval are listed in, what these are called, and the number a verdict rests on."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -34,13 +32,6 @@ class Place:
     among: str
     policy: str = ""
 
-    @classmethod
-    def of(cls, key: Key) -> Place:
-        """Where a number is listed."""
-        measure = Measure.of(key.quantity)
-        policy = measure.text if measure.quantity.of == "selection" else ""
-        return cls(measure.quantity.of, key.among, policy)
-
     @property
     def title(self) -> str:
         """The place as a heading."""
@@ -61,8 +52,10 @@ def by_place(rows: Iterable[Estimate]) -> dict[Place, list[Estimate]]:
     """Numbers place by place; a number that belongs in none of them is in the file alone."""
     places: dict[tuple[str, str], dict[Place, list[Estimate]]] = {name: {} for name in _TITLES}
     for row in rows:
-        place = Place.of(row.key)
-        places.get((place.family, place.among), {}).setdefault(place, []).append(row)
+        measure = Measure.of(row.key.quantity)
+        family, among = measure.quantity.of, row.key.among
+        place = Place(family, among, measure.text if family == "selection" else "")
+        places.get((family, among), {}).setdefault(place, []).append(row)
     return {place: members for listed in places.values() for place, members in listed.items()}
 
 

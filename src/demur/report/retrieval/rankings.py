@@ -20,6 +20,10 @@ from demur.results.table import Results
 _NAMES = {"with_gold": "with gold", "all": "all"}
 _MOST_CRITERIA = 200
 _MOST_FOLDS = 12
+_MOST_IN_FULL = 2
+_IN_WORDS = (
+    "Paired differences, the system minus the baseline, with intervals; the table beneath holds the same numbers."
+)
 _HEATED = ("recall", "mrr", "map", "ndcg")
 
 
@@ -124,12 +128,6 @@ def means_over_folds(results: Results, system: str) -> Iterator[tuple[Place, Est
 def mean_and_spread(mean: Estimate) -> str:
     """The mean over folds and their standard deviation."""
     return UNDEFINED if mean.spread is None else f"{decimals(mean.value)} ± {mean.spread:.4f}"
-
-
-_MOST_IN_FULL = 2
-_IN_WORDS = (
-    "Paired differences, the system minus the baseline, with intervals; the table beneath holds the same numbers."
-)
 
 
 @section("differences", "Paired differences", task="retrieval", order=70)
