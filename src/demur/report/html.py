@@ -35,24 +35,21 @@ def report_html(artifact: Results | Calibration, *, sha256: str | None = None) -
     script = Markup("").join(map(_asset, kind.scripts))
     data, systems = kind.data(artifact), kind.systems(artifact)
     looks = [look for look in LOOKS if look.style in {system.style for system in systems}]
-    return (
-        _environment()
-        .get_template(f"{kind.task}.html.j2")
-        .render(
-            artifact=artifact,
-            study=study,
-            systems=systems,
-            switched=kind.switched(artifact),
-            folder=kind.task,
-            sections=sections,
-            sha256=sha256,
-            policy=_POLICY.format(base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()),
-            style=_asset("style.css"),
-            keys={look.style: Markup(marker(17, 6, look.style)) for look in looks},  # noqa: S704  (ours)
-            more_looks=[look for look in looks if look not in LOOKS[:_STYLED]],
-            script=script,
-            data=None if data is None else embedded(data),
-        )
+    template = _environment().get_template(f"{kind.task}.html.j2")
+    return template.render(
+        artifact=artifact,
+        study=study,
+        systems=systems,
+        switched=kind.switched(artifact),
+        folder=kind.task,
+        sections=sections,
+        sha256=sha256,
+        policy=_POLICY.format(base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()),
+        style=_asset("style.css"),
+        keys={look.style: Markup(marker(17, 6, look.style)) for look in looks},  # noqa: S704  (ours)
+        more_looks=[look for look in looks if look not in LOOKS[:_STYLED]],
+        script=script,
+        data=None if data is None else embedded(data),
     )
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from demur.drawing.forest import ForestPanel, IntervalRow
+from demur.drawing.forest import IntervalRow
 from demur.inference.estimates import Estimate
 from demur.inference.key import Key
 from demur.inference.warnings import ResultWarning
@@ -162,17 +162,6 @@ class Difference(NamedTuple):
     def has_margin(self) -> bool:
         """Whether a margin can be tried: on a risk of both systems at the same coverage."""
         return self.panel == "risk" and (self.decision.winner is not None or self.decision.reason == UNDECIDED)
-
-
-def panels_of(pair: Pair) -> dict[str, ForestPanel]:
-    """What the differences of a pair are of, and what either side of zero means."""
-    other, base = pair.other.word, pair.baseline.word
-    better = (f"← {other} is better", f"{base} is better →")
-    return {
-        "area": ForestPanel("Areas up to a common coverage", better),
-        "risk": ForestPanel("Risk at a coverage", better, margin=True),
-        "coverage": ForestPanel("Share of the items answered", (f"← {base} answers more", f"{other} answers more →")),
-    }
 
 
 def differences(results: Results, confidence: str, pair: Pair) -> list[Difference]:

@@ -1,16 +1,14 @@
 """Pictures of an evaluation of answers: risk–coverage curves, paired differences, and every confidence side by side."""
 
-from dataclasses import replace
-
 from demur.drawing.confidence import ConfidenceBars, histogram, reliability_diagram
-from demur.drawing.forest import forest
+from demur.drawing.forest import ForestPanel, forest
 from demur.drawing.risk_coverage import MOST_MARKERS, Kind, risk_coverage
 from demur.inference.key import Key
 from demur.report.names import NamedSystem, Pair, pairs_of, systems_of, why_skipped
 from demur.report.sections import Content, section
 from demur.report.selective.overview import cut_area
 from demur.report.text import UNDEFINED, level_of, threshold_at, title_of, with_interval
-from demur.report.verdict import differences, nothing_common, panels_of, says_in_full
+from demur.report.verdict import differences, nothing_common, says_in_full
 from demur.results.parts import CurveRecord, Points
 from demur.results.pictures import reliability_bins, risk_curve
 from demur.results.table import Results
@@ -72,11 +70,17 @@ def forests(results: Results) -> Content | None:
 
 
 def _forest(results: Results, confidence: str, pair: Pair) -> Content:
-    rows, panels = differences(results, confidence, pair), panels_of(pair).items()
-    filled = [replace(panel, rows=[row.drawn for row in rows if row.panel == name]) for name, panel in panels]
-    words = f"Paired differences, {pair.other.word} minus {pair.baseline.word}, with intervals"
-    drawn = forest(filled, f"{words}; the table beneath holds the same numbers.")
-    return {"pair": pair, "svg": drawn.svg, "rows": rows}
+    rows, other, base = differences(results, confidence, pair), pair.other.word, pair.baseline.word
+    better = (f"← {other} is better", f"{base} is better →")
+    more = (f"← {base} answers more", f"{other} answers more →")
+    drawn = {name: [row.drawn for row in rows if row.panel == name] for name in ("area", "risk", "coverage")}
+    panels = [
+        ForestPanel("Areas up to a common coverage", better, rows=drawn["area"]),
+        ForestPanel("Risk at a coverage", better, margin=True, rows=drawn["risk"]),
+        ForestPanel("Share of the items answered", more, rows=drawn["coverage"]),
+    ]
+    words = f"Paired differences, {other} minus {base}, with intervals; the table beneath holds the same numbers."
+    return {"pair": pair, "svg": forest(panels, words).svg, "rows": rows}
 
 
 @section("signals", "Which signal", task="selective", order=60)

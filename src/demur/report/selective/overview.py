@@ -11,16 +11,7 @@ from demur.quantities import Measure, quantities
 from demur.report.names import Pair, pairs_of, systems_of, worded_warnings
 from demur.report.sections import Card, CardNumber, Content, carried, definition, section
 from demur.report.tables import methods_shown, table_text
-from demur.report.text import (
-    UNDEFINED,
-    bounded_interval,
-    four,
-    interval_text,
-    level_of,
-    shown_interval,
-    title_of,
-    with_interval,
-)
+from demur.report.text import UNDEFINED, bounded_interval, four, level_of, shown_interval, title_of, with_interval
 from demur.report.verdict import UNDECIDED, Verdict, bearing_warnings, decide, is_measured, nothing_common, says_in_full
 from demur.results.table import Results
 
@@ -196,7 +187,7 @@ def _cards(results: Results, confidence: str) -> Iterator[Card]:
         estimate, winner = results[key], decide(results, key).winner
         says = says_in_full(results, pair, key) or "nothing was resampled"
         note = says if winner is None else f"{pair.named(winner).name} is better"
-        number = (None, four(estimate.value), interval_text(shown_interval(results, estimate)))
+        number = (None, four(estimate.value), bounded_interval(results, estimate))
         yield f"Difference, {pair.label}", [number], note
     if not pairs:
         excess = _numbers(results, f"e{AREA}", confidence)
