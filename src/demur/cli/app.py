@@ -69,16 +69,11 @@ def named(pairs: list[str] | None, option: str) -> dict[str, str]:
     return values
 
 
-def listed(text: str | None) -> list[str] | None:
-    """What was given separated by commas."""
-    return None if text is None else [part.strip() for part in text.split(",")]
-
-
-def checked_list(text: str, pattern: str, name: str, expected: str) -> list[str]:
-    """What was given separated by commas, each of one form."""
+def listed(text: str, pattern: str = ".*", name: str = "", expected: str = "") -> list[str]:
+    """What was given separated by commas, each of it in the form that is expected."""
     parts = [part.strip() for part in text.split(",")]
     for part in parts:
-        if not re.fullmatch(pattern, part):
+        if not re.fullmatch(pattern, part, re.DOTALL):
             raise UserError(f"{name} {literal(part)}, expected {expected}")
     return parts
 

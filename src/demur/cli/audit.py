@@ -16,7 +16,6 @@ from demur.cli.app import TRUST, app, fitted, named, progress_bar
 from demur.errors import UserError, located
 
 if TYPE_CHECKING:
-    from demur.items import Items
     from demur.results.table import Results
 
 _DIFFERS = 3
@@ -118,13 +117,21 @@ class _Audit:
         return self._of_queries(claimed, printed)
 
     def _of_own_runs(self, claimed: Results) -> list[Finding]:
+        """The runs a file names, by the modes it records or those given."""
         from demur.audit.independent import audited_independently, run_recipes
         from demur.audit.own import audited_runs
         from demur.pairing import aligned
+        from demur.read import read_inputs
 
         with located(self.reported):
             study = claimed.selective
-        runs = self._runs(claimed)
+        count = len(claimed.systems)
+        paths = [*self.data] * (count if len(self.data) == 1 else 1)
+        if len(paths) != count:
+            raise UserError(f"{len(self.data)} data files for {count} systems: give one for each, or one for all")
+        recorded = [source.mode for source in study.inputs if source.mode is not None]
+        modes = self.modes or (recorded if len(recorded) == len(study.inputs) else ())
+        runs = read_inputs(paths, modes=modes, instrument=self.instrument)
         with progress_bar("resamples") as advance:
             if not self.independent:
                 return audited_runs(claimed, runs, fitted(self.calibration), advance)
@@ -132,19 +139,6 @@ class _Audit:
             systems = aligned(named_runs, intersection_only=study.intersection_only).systems
             recipes = run_recipes(claimed, systems, self._parsed_calibration())
             return audited_independently(claimed, recipes, advance)
-
-    def _runs(self, claimed: Results) -> list[Items]:
-        """The runs a file names: by the modes it records, or those given."""
-        from demur.read import read_inputs
-
-        count = len(claimed.systems)
-        paths = [*self.data] * (count if len(self.data) == 1 else 1)
-        if len(paths) != count:
-            raise UserError(f"{len(self.data)} data files for {count} systems: give one for each, or one for all")
-        recorded = [source.mode for source in claimed.study.inputs]
-        known = [mode for mode in recorded if mode is not None]
-        modes = self.modes or (known if len(known) == len(recorded) else ())
-        return read_inputs(paths, modes=modes, instrument=self.instrument)
 
     def _parsed_calibration(self) -> Any:
         from demur.strict_json import read_as

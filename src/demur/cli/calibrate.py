@@ -39,7 +39,7 @@ def calibrate(
     made = fit(
         read_one(run, mode, experiment, instrument, column),
         method=method,
-        features=listed(features),
+        features=None if features is None else listed(features),
         variant=variant,
         target=target,
         folds=folds,

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from demur.cli import options
-from demur.cli.app import MEASURE, Delivery, app, check_flags, checked_list, command_line, fitted, named, progress_bar
+from demur.cli.app import MEASURE, Delivery, app, check_flags, command_line, fitted, listed, named, progress_bar
 from demur.errors import UserError
 
 
@@ -72,7 +72,7 @@ def evaluate(
     if not given:
         raise UserError("nothing to evaluate: give a run file or a table, or several to compare")
     check_flags(bootstrap_resamples, seed, created_at, as_json=as_json, quiet=quiet)
-    grid = checked_list(coverage_grid, "[0-9.]+", "coverage grid:", "decimals such as 0.1,0.25,0.5")
+    grid = listed(coverage_grid, "[0-9.]+", "coverage grid:", "decimals such as 0.1,0.25,0.5")
     settings = Settings(
         loss=loss,
         confidence=confidence,

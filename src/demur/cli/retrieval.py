@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from demur.cli import options
-from demur.cli.app import MEASURE, Delivery, app, check_flags, checked_list, command_line, named, progress_bar
+from demur.cli.app import MEASURE, Delivery, app, check_flags, command_line, listed, named, progress_bar
 from demur.errors import UserError
 
 
@@ -61,7 +61,7 @@ def retrieval(
     if data is None and qrels is None:
         raise UserError("nothing to evaluate: give --data with a per-query file, or --qrels and --run with TREC files")
     check_flags(bootstrap_resamples, seed, created_at, as_json=as_json, quiet=quiet)
-    depths = checked_list(k, "0*[1-9][0-9]{0,7}", "k", "integers of 1 or more such as 1,5,10")
+    depths = listed(k, "0*[1-9][0-9]{0,7}", "k", "integers of 1 or more such as 1,5,10")
     settings = RetrievalSettings(
         depths=[*map(int, depths)],
         effective_k=effective_k,

@@ -40,8 +40,14 @@ def verdict(results: Results, names: Names | None = None) -> Verdict:
         about = warning.about.system
         return "" if about is None or not pairs else names[about]
 
+    study, failures = results.selective, tuple[str, ...]()
+    # Who fails is in no number: where many do, the rest may be the easier ones.
+    if any(system.failed > _OFTEN_FAILED * study.clusters_total for system in study.systems):
+        sides = " and ".join(f"{names[system.name]} failed on {system.failed}" for system in study.systems)
+        everyone = f"{study.clusters_total} {study.noun}s"
+        failures = (f"{sides} of {everyone}: they are in no number here, and may be the harder ones.",)
     warnings = bearing_warnings(results, results.about(confidence=confidence), _BEARING, whose)
-    return Verdict(headline, tuple(sentences), tuple(_failed_often(results, names)), tuple(warnings))
+    return Verdict(headline, tuple(sentences), failures, tuple(warnings))
 
 
 def default_names(results: Results) -> dict[str, str]:
@@ -90,15 +96,6 @@ def _where(results: Results, confidence: str, pair: Pair) -> str:
 
 def _too_few(results: Results, confidence: str) -> bool:
     return any(warning.code in _TOO_FEW for warning in results.about(confidence=confidence))
-
-
-def _failed_often(results: Results, names: Names) -> Iterator[str]:
-    """Who fails is in no number: where many do, the rest may be the easier ones."""
-    study = results.selective
-    if any(system.failed > _OFTEN_FAILED * study.clusters_total for system in study.systems):
-        sides = " and ".join(f"{names[system.name]} failed on {system.failed}" for system in study.systems)
-        everyone = f"{study.clusters_total} {study.noun}s"
-        yield f"{sides} of {everyone}: they are in no number here, and may be the harder ones."
 
 
 def _one_system(results: Results, system: str, confidence: str) -> Iterator[str]:
