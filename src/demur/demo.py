@@ -6,7 +6,7 @@ from pathlib import Path
 from demur.errors import UserError
 from demur.read import read_inputs
 from demur.report.html import report_html
-from demur.report.selective.sentences import comparison_sentences
+from demur.report.selective.overview import comparison_sentences
 from demur.resample import Plan, Progress
 from demur.results.selective import Settings, evaluate
 from demur.results.table import Results

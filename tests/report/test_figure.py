@@ -17,8 +17,7 @@ from artifacts import golden as golden_file
 from commands import demur
 from demur import UserError, load
 from demur.inference.key import Key
-from demur.report.figure import COLUMN_MM, KINDS, figure_bytes, width_mm
-from demur.report.figure_sheet import text_of
+from demur.report.figure import COLUMN_MM, KINDS, figure_bytes, text_of, width_mm
 from demur.report.selective.curves import curves
 from demur.results.pictures import risk_curve
 

@@ -13,8 +13,7 @@ from artifacts import GOLDEN, difference, golden, read_back, silent
 from commands import demur
 from demur import UserError
 from demur.inference.key import Key
-from demur.report.escaped import escaped_latex, escaped_markdown
-from demur.report.tables import table_text
+from demur.report.tables import escaped_latex, escaped_markdown, table_text
 
 HOSTILE = [
     r"\input{/etc/passwd}",

@@ -20,8 +20,7 @@ from demur.report.console import evaluation_text
 from demur.report.figure import figure_bytes
 from demur.report.html import report_html
 from demur.report.selective.closer import by_item
-from demur.report.selective.differences import forests
-from demur.report.selective.signals import signals
+from demur.report.selective.curves import forests, signals
 from demur.report.tables import table_text
 from demur.resample import Plan
 from demur.results.selective import Settings, evaluate
@@ -196,7 +195,7 @@ class TestNumbers:
         for one in content["confidence_variants"].values():
             for item, bias in zip(one["by_item"].values(), (-0.0001, 0.0001, 0.0, 0.25)):
                 item["bias"] = bias
-        shown = [cells[0][2].shown for cells in by_item(read_back(content))["cells"].values()]
+        shown = [cells[0][2][0] for cells in by_item(read_back(content))["cells"].values()]
         assert shown[:4] == ["0.000", "0.000", "0.000", "+0.250"]
 
     def test_the_histograms_of_two_runs_have_one_scale(self):

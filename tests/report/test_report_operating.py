@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from artifacts import evaluated, golden, large, read_back, silent
-from demur.drawing.thinning import visible
+from demur.drawing.svg import visible
 from demur.report.html import report_html
 from demur.report.selective.operating import operating, stops_of
 from demur.report.text import threshold_at
@@ -45,7 +45,7 @@ class TestOperatingPoint:
             lower = [-n for n in range(1, len(pair[side]["curve"]["threshold"]))]
             pair[side]["curve"]["threshold"] = [threshold, *lower]
         *_, first, second = stops_of(read_back(content), "llm")["threshold"]
-        assert [first.points, second.points] == [(0, 0), (0, None)]
+        assert [first.points, second.points] == [[0, 0], [0, None]]
         assert 0.12345671 < float(second.label) <= 0.12345678
 
     def test_the_intervals_are_of_one_level_that_the_column_names(self, one):
@@ -79,7 +79,7 @@ class TestOperatingPoint:
 
     def test_a_run_that_does_not_reach_a_coverage_has_no_point_there(self, paired):
         *_, last = stops_of(paired, "llm")["coverage"]
-        assert last.points == (None, len(paired.curves[paired.systems[1], "llm"].curve.coverage) - 1)
+        assert last.points == [None, len(paired.curves[paired.systems[1], "llm"].curve.coverage) - 1]
 
 
 class TestManyPoints:

@@ -6,7 +6,7 @@ from demur.inference.key import Key
 from demur.ranking_columns import rankings_of
 from demur.report.html import report_html
 from demur.report.retrieval.console import retrieval_text
-from demur.report.retrieval.sentences import verdict
+from demur.report.retrieval.overview import verdict
 from demur.resample import Plan
 from demur.results.retrieval import RetrievalSettings, evaluate_retrieval
 from pages import Page

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -29,6 +30,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 MEASURE, DATA, SHOW, TRUST, MORE = "Measure", "Data", "Show", "Trust", "More"
+_OUTPUTS = Path("data/outputs")  # where a result goes that was given no name
 _SPELLINGS = {"variants": ("fields",), "simulate-queries": ("simulate", "queries")}
 _FIRST = {"simulate": ("runs", "queries"), "study": ("intervals",)}
 
@@ -67,9 +69,13 @@ def named(pairs: list[str] | None, option: str) -> dict[str, str]:
     return values
 
 
-def listed(text: str | None) -> list[str] | None:
-    """What was given separated by commas."""
-    return None if text is None else [part.strip() for part in text.split(",")]
+def listed(text: str, pattern: str = ".*", name: str = "", expected: str = "") -> list[str]:
+    """What was given separated by commas, each of it in the form that is expected."""
+    parts = [part.strip() for part in text.split(",")]
+    for part in parts:
+        if not re.fullmatch(pattern, part, re.DOTALL):
+            raise UserError(f"{name} {literal(part)}, expected {expected}")
+    return parts
 
 
 def read_one(path: Path, mode: str | None, experiment: int | None, instrument: str, column: list[str] | None) -> Items:
@@ -118,7 +124,12 @@ class Delivery:
         if self.as_json:
             typer.echo(artifact.text, nl=False)
         elif not self.quiet:
-            _print(words)
+            if sys.stdout.isatty():
+                from demur.report.console import print_report
+
+                print_report(words)
+            else:
+                typer.echo(words)
             for path in written:
                 typer.echo(f"wrote {path}")
 
@@ -126,7 +137,12 @@ class Delivery:
         """The file, and its page: both or neither."""
         from demur.write import check_target, write_whole
 
-        path = self.output or _under_outputs(f"{self.kind}-{artifact.fingerprint[:8]}.json")
+        path = self.output or _OUTPUTS / f"{self.kind}-{artifact.fingerprint[:8]}.json"
+        if self.output is None:
+            try:
+                _OUTPUTS.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise UserError(f"{_OUTPUTS}: cannot be made ({error.strerror}); name a file with --output") from None
         protected = [*artifact.input_paths, *self.inputs]
         check_target(path, inputs=protected)
         if self.report is None:
@@ -139,25 +155,6 @@ class Delivery:
         page = report_html(artifact, sha256=fingerprint(artifact.text.encode()))
         written = write_whole(self.report, page, inputs=protected)
         return [write_whole(path, artifact.text, inputs=protected), written]
-
-
-def _print(text: str) -> None:
-    if sys.stdout.isatty():
-        from demur.report.console import print_report
-
-        print_report(text)
-    else:
-        typer.echo(text)
-
-
-def _under_outputs(name: str) -> Path:
-    """Where a result goes that was given no name."""
-    folder = Path("data/outputs")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UserError(f"{folder}: cannot be made ({error.strerror}); name a file with --output") from None
-    return folder / name
 
 
 @contextmanager

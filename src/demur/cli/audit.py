@@ -16,8 +16,6 @@ from demur.cli.app import TRUST, app, fitted, named, progress_bar
 from demur.errors import UserError, located
 
 if TYPE_CHECKING:
-    from demur.items import Items
-    from demur.rankings import Query
     from demur.results.table import Results
 
 _DIFFERS = 3
@@ -27,8 +25,7 @@ _RUN = ".json"
 @app.command(rich_help_panel=TRUST)
 def audit(
     data: Annotated[
-        list[Path],
-        typer.Option(help="What was measured: a per-query table (.csv, .jsonl, .parquet), or runs (.json)."),
+        list[Path], typer.Option(help="What was measured: a per-query table (.csv, .jsonl, .parquet), or runs (.json).")
     ],
     reported: Annotated[Path, typer.Option(help="What was reported of it: a JSON file of figures.")],
     system: Annotated[
@@ -72,22 +69,13 @@ def audit(
     listed = statuses(only or ())
     if realpath(reported) in map(realpath, data):
         raise UserError(f"{reported}: is the data as well: no figure is compared with itself")
-    findings = _Audit(
-        data=data,
-        reported=reported,
-        systems=named(system, "--system"),
-        columns=named(column, "--column"),
-        modes=mode or (),
-        instrument=instrument,
-        calibration=calibration,
-        independent=independent,
-        resamples=resamples,
-    ).findings()
+    reading = (named(system, "--system"), named(column, "--column"), mode or (), instrument, calibration)
+    findings = _Audit(data, reported, *reading, independent, resamples).findings()
     if as_json:
-        text = json_text(_record(data, reported) | findings_json(findings, listed))
+        files = {"data": [*map(_traced, data)], "reported": _traced(reported)}
+        typer.echo(json_text(files | findings_json(findings, listed)), nl=False)
     else:
-        text = f"{findings_text(findings, listed)}\n"
-    typer.echo(text, nl=False)
+        typer.echo(findings_text(findings, listed))
     if any(finding.status == "differs" for finding in findings):
         raise typer.Exit(_DIFFERS)
 
@@ -118,30 +106,32 @@ class _Audit:
             content, printed = loads(decode(data)), loads(decode(data), number=Printed.of)
             claimed = results_of(content) if is_own(content) else None
         if claimed is None:
-            self._refuse("figures of another tool", {"--independent": self.independent})
+            _refuse("figures of another tool", {"--independent": self.independent})
         else:
-            self._refuse("a file of demur's own", {"--resamples": self.resamples})
+            _refuse("a file of demur's own", {"--resamples": self.resamples})
         if self.data[0].suffix.lower() == _RUN or (claimed and claimed.study.task == "selective"):
-            self._refuse("a run", {"--system": self.systems, "--column": self.columns})
+            _refuse("a run", {"--system": self.systems, "--column": self.columns})
             return self._of_own_runs(claimed) if claimed else self._of_runs(printed)
         options = {"--mode": self.modes, "--calibration": self.calibration, "a second --data": self.data[1:]}
-        self._refuse("a per-query table", options)
-        return self._of_own_queries(claimed) if claimed else self._of_queries(printed)
-
-    @staticmethod
-    def _refuse(what: str, options: Mapping[str, object]) -> None:
-        for name, given in options.items():
-            if given:
-                raise UserError(f"{name} says nothing about {what}: leave it out")
+        _refuse("a per-query table", options)
+        return self._of_queries(claimed, printed)
 
     def _of_own_runs(self, claimed: Results) -> list[Finding]:
+        """The runs a file names, by the modes it records or those given."""
         from demur.audit.independent import audited_independently, run_recipes
         from demur.audit.own import audited_runs
         from demur.pairing import aligned
+        from demur.read import read_inputs
 
         with located(self.reported):
             study = claimed.selective
-        runs = self._runs(claimed)
+        count = len(claimed.systems)
+        paths = [*self.data] * (count if len(self.data) == 1 else 1)
+        if len(paths) != count:
+            raise UserError(f"{len(self.data)} data files for {count} systems: give one for each, or one for all")
+        recorded = [source.mode for source in study.inputs if source.mode is not None]
+        modes = self.modes or (recorded if len(recorded) == len(study.inputs) else ())
+        runs = read_inputs(paths, modes=modes, instrument=self.instrument)
         with progress_bar("resamples") as advance:
             if not self.independent:
                 return audited_runs(claimed, runs, fitted(self.calibration), advance)
@@ -150,46 +140,28 @@ class _Audit:
             recipes = run_recipes(claimed, systems, self._parsed_calibration())
             return audited_independently(claimed, recipes, advance)
 
-    def _runs(self, claimed: Results) -> list[Items]:
-        """The runs a file names: by the modes it records, or those given."""
-        from demur.read import read_inputs
-
-        count = len(claimed.systems)
-        paths = [*self.data] * (count if len(self.data) == 1 else 1)
-        if len(paths) != count:
-            raise UserError(f"{len(self.data)} data files for {count} systems: give one for each, or one for all")
-        recorded = [source.mode for source in claimed.study.inputs]
-        known = [mode for mode in recorded if mode is not None]
-        modes = self.modes or (known if len(known) == len(recorded) else ())
-        return read_inputs(paths, modes=modes, instrument=self.instrument)
-
     def _parsed_calibration(self) -> Any:
         from demur.strict_json import read_as
 
         return read_as(self.calibration, lambda parsed: parsed) if self.calibration else None
 
-    def _of_own_queries(self, claimed: Results) -> list[Finding]:
+    def _of_queries(self, claimed: Results | None, printed: Any) -> list[Finding]:
         from demur.audit.independent import audited_independently, query_recipes
         from demur.audit.own import audited_queries
+        from demur.audit.reported.queries import audited_retrieval
+        from demur.audit.reported.reading import queries_to_audit
         from demur.read import read_queries
 
+        names: dict[str, Any] = {"columns": self.columns, "systems": self.systems}
+        if claimed is None:
+            queries = queries_to_audit(self.data[0], **names)
+            with located(self.reported):
+                return audited_retrieval(queries, printed)
         with progress_bar("resamples") as advance:
-            if self.independent:
-                return audited_independently(claimed, query_recipes(claimed, self._queries()), advance)
-            rankings = read_queries(self.data[0], columns=self.columns, systems=self.systems)
-            return audited_queries(claimed, rankings, advance)
-
-    def _queries(self) -> Mapping[str, Sequence[Query]]:
-        from demur.audit.reported.reading import queries_to_audit
-
-        return queries_to_audit(self.data[0], columns=self.columns, systems=self.systems)
-
-    def _of_queries(self, printed: Any) -> list[Finding]:
-        from demur.audit.reported.queries import audited_retrieval
-
-        queries = self._queries()
-        with located(self.reported):
-            return audited_retrieval(queries, printed)
+            if not self.independent:
+                return audited_queries(claimed, read_queries(self.data[0], **names), advance)
+            recipes = query_recipes(claimed, queries_to_audit(self.data[0], **names))
+            return audited_independently(claimed, recipes, advance)
 
     def _of_runs(self, printed: Any) -> list[Finding]:
         from demur.audit.reported.reading import runs_to_audit
@@ -201,11 +173,14 @@ class _Audit:
             return audited_runs(runs, printed, calibration=calibration, resamples=draws)
 
 
-def _record(data: Sequence[Path], reported: Path) -> dict[str, Any]:
-    """The files the findings are about, so that an audit can be traced back to their bytes."""
+def _refuse(what: str, options: Mapping[str, object]) -> None:
+    for name, given in options.items():
+        if given:
+            raise UserError(f"{name} says nothing about {what}: leave it out")
+
+
+def _traced(path: Path) -> dict[str, str]:
+    """A file the findings are about, so that an audit can be traced back to its bytes."""
     from demur.strict_json import fingerprint, read_bytes, shown_path
 
-    def traced(path: Path) -> dict[str, str]:
-        return {"path": shown_path(path), "sha256": fingerprint(read_bytes(path))}
-
-    return {"data": [traced(path) for path in data], "reported": traced(reported)}
+    return {"path": shown_path(path), "sha256": fingerprint(read_bytes(path))}

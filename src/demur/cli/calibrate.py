@@ -20,8 +20,7 @@ def calibrate(
     features: Annotated[str | None, typer.Option(help="Signals to fit on, by name, separated by commas.")] = None,
     variant: Annotated[str | None, typer.Option(help="A confidence variant to fit on, instead of features.")] = None,
     target: Annotated[
-        str | None,
-        typer.Option(help="{targets}; what the method usually predicts if not given."),
+        str | None, typer.Option(help="{targets}; what the method usually predicts if not given.")
     ] = None,
     folds: Annotated[int, typer.Option(help="Folds of participants for the validation.")] = 5,
     output: options.Output = None,
@@ -40,7 +39,7 @@ def calibrate(
     made = fit(
         read_one(run, mode, experiment, instrument, column),
         method=method,
-        features=listed(features),
+        features=None if features is None else listed(features),
         variant=variant,
         target=target,
         folds=folds,

@@ -1,20 +1,14 @@
 """`demur evaluate`: every number of one system or of several, with its uncertainty."""
 
-from __future__ import annotations
-
 import shutil
 import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from demur.cli import options
 from demur.cli.app import MEASURE, Delivery, app, check_flags, command_line, fitted, listed, named, progress_bar
-from demur.errors import UserError, literal
-
-if TYPE_CHECKING:
-    from demur.coverage import Coverage
-    from demur.results.table import Results
+from demur.errors import UserError
 
 
 @app.command(rich_help_panel=MEASURE, cls=options.ListingCommand)
@@ -67,7 +61,9 @@ def evaluate(
 
     Example: demur evaluate A=a.csv B=b.csv C=c.csv --baseline A --seed 7
     """
+    from demur.coverage import Coverage
     from demur.read import read_inputs
+    from demur.report.console import evaluation_text
     from demur.resample import Plan
     from demur.results.selective import Settings
     from demur.results.selective import evaluate as evaluated
@@ -76,22 +72,18 @@ def evaluate(
     if not given:
         raise UserError("nothing to evaluate: give a run file or a table, or several to compare")
     check_flags(bootstrap_resamples, seed, created_at, as_json=as_json, quiet=quiet)
+    grid = listed(coverage_grid, "[0-9.]+", "coverage grid:", "decimals such as 0.1,0.25,0.5")
     settings = Settings(
         loss=loss,
         confidence=confidence,
-        grid=_grid(coverage_grid),
+        grid=tuple(map(Coverage.of, grid)),
         area_coverage=area_coverage,
         level=level,
         interval=interval,
         baseline=baseline,
     )
-    runs = read_inputs(
-        given,
-        modes=mode or (),
-        experiments=experiment or (),
-        instrument=instrument,
-        columns=named(column, "--column"),
-    )
+    columns = named(column, "--column")
+    runs = read_inputs(given, modes=mode or (), experiments=experiment or (), instrument=instrument, columns=columns)
     with progress_bar("resamples") as advance:
         results = evaluated(
             *runs,
@@ -103,20 +95,6 @@ def evaluate(
             command=command_line(),
         )
     protected = [instrument, *([str(calibration)] if calibration else [])]
-    Delivery("metrics", output, report, protected, as_json, quiet).of(results, lambda: _text(results))
-
-
-def _text(results: Results) -> str:
-    from demur.report.console import evaluation_text
-
-    return evaluation_text(results, **({"width": shutil.get_terminal_size().columns} if sys.stdout.isatty() else {}))
-
-
-def _grid(text: str) -> tuple[Coverage, ...]:
-    from demur.coverage import Coverage
-
-    parts = listed(text) or []
-    for part in parts:
-        if not part or set(part) - set("0123456789."):
-            raise UserError(f"coverage grid: {literal(part)}, expected decimals such as 0.1,0.25,0.5")
-    return tuple(map(Coverage.of, parts))
+    width = {"width": shutil.get_terminal_size().columns} if sys.stdout.isatty() else {}
+    delivery = Delivery("metrics", output, report, protected, as_json, quiet)
+    delivery.of(results, lambda: evaluation_text(results, **width))

@@ -1,20 +1,13 @@
 """`demur retrieval`: evidence retrieval that may come back empty-handed, from per-query or TREC files."""
 
-from __future__ import annotations
-
-import re
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from demur.cli import options
 from demur.cli.app import MEASURE, Delivery, app, check_flags, command_line, listed, named, progress_bar
-from demur.errors import UserError, literal
-
-if TYPE_CHECKING:
-    from demur.rankings import Rankings
+from demur.errors import UserError
 
 
 @app.command(rich_help_panel=MEASURE)
@@ -59,7 +52,7 @@ def retrieval(
 
     Example: demur retrieval --qrels qrels.txt --run bm25=bm25.run.gz --run dense.run --split-topics / --seed 7
     """
-    from demur.read import read_queries
+    from demur.read import read_queries, read_trec
     from demur.report.retrieval.console import retrieval_text
     from demur.resample import Plan
     from demur.results.retrieval import RetrievalSettings, evaluate_retrieval
@@ -68,8 +61,9 @@ def retrieval(
     if data is None and qrels is None:
         raise UserError("nothing to evaluate: give --data with a per-query file, or --qrels and --run with TREC files")
     check_flags(bootstrap_resamples, seed, created_at, as_json=as_json, quiet=quiet)
+    depths = listed(k, "0*[1-9][0-9]{0,7}", "k", "integers of 1 or more such as 1,5,10")
     settings = RetrievalSettings(
-        depths=_depths(k),
+        depths=[*map(int, depths)],
         effective_k=effective_k,
         bounds=Bounds(k_min, hard_cap, k_max_ratio),
         policies=policy or (),
@@ -83,7 +77,9 @@ def retrieval(
             systems = read_queries(data, **named_as, progress=advance)
         else:
             _check_mixture({"--system": system, "--column": column}, "--qrels")
-            systems = _trec(qrels, run or [], split_topics, advance)
+            if qrels is None or not run:
+                raise UserError("--qrels needs at least one --run, FILE or NAME=FILE")
+            systems = read_trec(qrels, [*map(_named_run, run)], split_topics=split_topics, progress=advance)
     with progress_bar("resamples") as advance:
         results = evaluate_retrieval(
             systems,
@@ -93,16 +89,6 @@ def retrieval(
             command=command_line(),
         )
     Delivery("retrieval", output, report, (), as_json, quiet).of(results, lambda: retrieval_text(results))
-
-
-def _trec(
-    qrels: Path | None, runs: list[str], split_topics: str | None, progress: Callable[[int, int], None] | None
-) -> dict[str, Rankings]:
-    from demur.read import read_trec
-
-    if qrels is None or not runs:
-        raise UserError("--qrels needs at least one --run, FILE or NAME=FILE")
-    return read_trec(qrels, [_named_run(run) for run in runs], split_topics=split_topics, progress=progress)
 
 
 def _named_run(run: str) -> tuple[str | None, str]:
@@ -115,11 +101,3 @@ def _check_mixture(given: dict[str, object], instead: str) -> None:
     for option, value in given.items():
         if value is not None:
             raise UserError(f"{option} does not go with {instead}")
-
-
-def _depths(text: str) -> list[int]:
-    parts = listed(text) or []
-    for part in parts:
-        if not re.fullmatch("0*[1-9][0-9]{0,7}", part):
-            raise UserError(f"k {literal(part)}, expected integers of 1 or more such as 1,5,10")
-    return [*map(int, parts)]

@@ -34,12 +34,9 @@ def intervals(
     from demur.instruments import instrument as instrument_of
     from demur.study import Design, coverage, report
 
+    chosen = instrument_of(instrument)
     design = Design(
-        participants=participants,
-        loss=loss,
-        confidence=confidence,
-        correlation=correlation,
-        instrument=instrument_of(instrument),
+        participants=participants, loss=loss, confidence=confidence, correlation=correlation, instrument=chosen
     )
     with progress_bar("data sets") as advance:
         tallies = coverage(design, datasets=datasets, seed=seed, n_resamples=resamples, progress=advance)
@@ -67,13 +64,9 @@ def runs(
     from demur.simulate import simulated_run
     from demur.write import json_text, write_whole
 
+    chosen = instrument_of(instrument)
     content = simulated_run(
-        participants,
-        seed=seed,
-        failures=failures,
-        correlation=correlation,
-        instrument=instrument_of(instrument),
-        run_id=run_id,
+        participants, seed=seed, failures=failures, correlation=correlation, instrument=chosen, run_id=run_id
     )
     typer.echo(f"wrote {write_whole(output, json_text(content))}: {participants} participants, zero_shot and few_shot")
 

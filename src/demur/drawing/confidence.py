@@ -7,8 +7,7 @@ from typing import Self
 
 from demur.drawing.picture import Picture
 from demur.drawing.risk_coverage import MOST_MARKERS
-from demur.drawing.svg import Frame, element, label, line, marker
-from demur.drawing.thinning import visible
+from demur.drawing.svg import Frame, element, label, line, marker, visible
 
 _SQUARE = 340
 _WIDTH, _HEIGHT = 480, 250
@@ -84,8 +83,7 @@ def histogram(bars: ConfidenceBars, top: int) -> Picture:
 
 
 def _bar(frame: Frame, edges: tuple[float, float], stack: Sequence[tuple[int, str]]) -> Iterator[str]:
-    x, end = frame.across(edges[0]), frame.across(edges[1])
-    base = 0
+    x, end, base = frame.across(edges[0]), frame.across(edges[1]), 0
     for count, kind in stack:
         if count:
             top = frame.up(base + count)

@@ -97,27 +97,24 @@ def dot_plot(groups: Sequence[DotGroup], words: str) -> Picture:
         parts.append(element("path", d=f"M{coordinate(x)} 6V{coordinate(floor)}", class_="grid"))
         parts.append(label(x, floor + 18, number_text(number)))
     for group in groups:
-        bottom = top + _DOT_HEADING + _DOT_ROW * len(group.rows)
-        parts += [*_ranges(frame, group.ranges, top + 4, bottom)]
-        parts.append(label(0, top + 17, group.heading, anchor="start", kind="heading"))
-        for index, row in enumerate(group.rows):
-            parts += [*_dot(frame, row, top + _DOT_HEADING + _DOT_ROW * (index + 0.5))]
-        top = bottom
+        parts += [*_dots(frame, group, top)]
+        top += _DOT_HEADING + _DOT_ROW * len(group.rows)
     return Picture(_WIDTH, height, words, parts, "forest")
 
 
-def _ranges(frame: Frame, ranges: Mapping[str, Interval], top: float, bottom: float) -> Iterator[str]:
-    for name, (low, high) in ranges.items():
+def _dots(frame: Frame, group: DotGroup, top: float) -> Iterator[str]:
+    height = _DOT_HEADING + _DOT_ROW * len(group.rows)
+    for name, (low, high) in group.ranges.items():
         x, end = frame.across(low), frame.across(high)
-        box = {"x": x, "y": top, "width": max(end - x, 0), "height": bottom - top - 2}
+        box = {"x": x, "y": top + 4, "width": max(end - x, 0), "height": height - 6}
         yield element("rect", class_=f"range {name}", **box)
-        yield label((x + end) / 2, top + 12, name)
-
-
-def _dot(frame: Frame, row: IntervalRow, y: float) -> Iterator[str]:
-    yield label(12, y + 4, row.label, anchor="start", kind="row")
-    if row.value is None:
-        yield label(frame.left + 4, y + 4, row.reason, anchor="start")
-        return
-    yield from _interval(frame, row, y, 4)
-    yield marker(frame.across(row.value), y, row.style)
+        yield label((x + end) / 2, top + 16, name)
+    yield label(0, top + 17, group.heading, anchor="start", kind="heading")
+    for index, row in enumerate(group.rows):
+        y = top + _DOT_HEADING + _DOT_ROW * (index + 0.5)
+        yield label(12, y + 4, row.label, anchor="start", kind="row")
+        if row.value is None:
+            yield label(frame.left + 4, y + 4, row.reason, anchor="start")
+        else:
+            yield from _interval(frame, row, y, 4)
+            yield marker(frame.across(row.value), y, row.style)

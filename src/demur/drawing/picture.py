@@ -1,6 +1,6 @@
 """Pictures: what every chart becomes, for a page that has styles or to be looked at on its own."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
@@ -52,12 +52,9 @@ class Picture:
         box = f"0 0 {coordinate(self.width)} {coordinate(height)}"
         attributes = {"viewBox": box, "width": coordinate(self.width), "role": "img", "aria_label": self.words}
         ground = [element("rect", width=self.width, height=height, fill="white")] if paper else []
-        named = [part for row, key in enumerate(keys) for part in _key(self.height + _KEY_ROW * (row + 0.5), *key)]
-        parts = (_style(), *ground, *self.parts, *named)
+        parts = [_style(), *ground, *self.parts]
+        for row, (style, name) in enumerate(keys):
+            y = self.height + _KEY_ROW * (row + 0.5)
+            parts.append(element("path", d=f"M56 {coordinate(y)}h40", class_=f"line {style}"))
+            parts += [marker(76, y, style), label(104, y + 4, name, anchor="start", kind="name")]
         return element("svg", *parts, xmlns="http://www.w3.org/2000/svg", **attributes, class_="demur")
-
-
-def _key(y: float, style: str, name: str) -> Iterator[str]:
-    yield element("path", d=f"M56 {coordinate(y)}h40", class_=f"line {style}")
-    yield marker(76, y, style)
-    yield label(104, y + 4, name, anchor="start", kind="name")

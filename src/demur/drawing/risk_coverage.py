@@ -1,15 +1,13 @@
 """Risk–coverage charts: curves as steps, with their bands, their ends and the orders they are held against."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from demur.drawing.picture import Picture
-from demur.drawing.svg import Frame, coordinate, element, label, line, marker, steps
-from demur.drawing.thinning import visible
+from demur.drawing.svg import Frame, coordinate, element, label, line, marker, steps, visible
 
 Kind = Literal["selective", "generalized"]
-Spots = list[tuple[float, float]]
 
 MOST_MARKERS = 40
 _NEAR_THE_END = 0.85
@@ -62,9 +60,10 @@ def risk_coverage(
     frame = Frame(*size, ys=(min(low, 0.0), (high if high > 0 else 1.0) * 1.04), top=margin)
     parts = [*frame.axes(f"coverage (share of all {units})", f"{kind} risk", percent=True)]
     for draw in (_band, _references, _steps):
-        parts += [part for curve in curves for part in _group(frame, curve, draw)]
-    names = ["Cmax"] if len(curves) == 1 else [f"Cmax {curve.label}" for curve in curves]
-    for row, (name, curve) in enumerate(zip(names, curves, strict=True)):
+        drawn = [(curve.style, [*draw(frame, curve)]) for curve in curves]
+        parts += [element("g", *inside, class_=f"of-{style}") for style, inside in drawn if inside]
+    for row, curve in enumerate(curves):
+        name = "Cmax" if len(curves) == 1 else f"Cmax {curve.label}"
         parts.append(element("g", *_cmax(frame, curve, name, 13 + _CMAX_ROW * row), class_=f"of-{curve.style}"))
     parts += [element("circle", r=8, class_=f"here {curve.style}", visibility="hidden") for curve in curves]
     floor = frame.up(0)
@@ -75,24 +74,15 @@ def risk_coverage(
         "data_unit": repr((floor - frame.up(frame.ys[1])) / frame.ys[1]),
     }
     keys = [(curve.style, curve.label) for curve in curves]
-    return Picture(*size, _in_words(curves, kind), parts, "curves", keys, data)
+    words = f"{kind.capitalize()} risk against coverage, as steps. {'; '.join(map(_ends_in_words, curves))}."
+    return Picture(*size, words, parts, "curves", keys, data)
 
 
-def _group(frame: Frame, curve: RiskCurve, draw: Callable[[Frame, RiskCurve], Iterator[str]]) -> list[str]:
-    """What can be hidden together."""
-    inside = [*draw(frame, curve)]
-    return [element("g", *inside, class_=f"of-{curve.style}")] if inside else []
-
-
-def _in_words(curves: Sequence[RiskCurve], kind: Kind) -> str:
-    ends = [
-        f"{curve.label or 'run'}: {curve.risk[0]:.4g} at a coverage of {curve.coverage[0]:.1%}, "
-        f"{curve.risk[-1]:.4g} at {curve.cmax:.1%}"
-        if len(curve.coverage)
-        else f"{curve.label or 'run'}: nothing is answered"
-        for curve in curves
-    ]
-    return f"{kind.capitalize()} risk against coverage, as steps. {'; '.join(ends)}."
+def _ends_in_words(curve: RiskCurve) -> str:
+    if not len(curve.coverage):
+        return f"{curve.label or 'run'}: nothing is answered"
+    first = f"{curve.risk[0]:.4g} at a coverage of {curve.coverage[0]:.1%}"
+    return f"{curve.label or 'run'}: {first}, {curve.risk[-1]:.4g} at {curve.cmax:.1%}"
 
 
 def _steps(frame: Frame, curve: RiskCurve) -> Iterator[str]:
@@ -110,18 +100,15 @@ def _steps(frame: Frame, curve: RiskCurve) -> Iterator[str]:
 
 def _band(frame: Frame, curve: RiskCurve) -> Iterator[str]:
     """The band that holds at all coverages at once, and on it the intervals at each of them."""
-    band = curve.band
-    if band is None:
-        return
-    for low, high, name in (
-        (band.low_simultaneous, band.high_simultaneous, "simultaneous"),
-        (band.low, band.high, "pointwise"),
-    ):
-        outline = [*_edge(frame, band, low), *reversed(_edge(frame, band, high))]
-        yield element("path", d=line(outline) + "Z", class_=f"band {name} {curve.style}")
+    if curve.band is not None:
+        band = curve.band
+        both = {"simultaneous": (band.low_simultaneous, band.high_simultaneous), "pointwise": (band.low, band.high)}
+        for name, (low, high) in both.items():
+            outline = [*_edge(frame, band, low), *reversed(_edge(frame, band, high))]
+            yield element("path", d=line(outline) + "Z", class_=f"band {name} {curve.style}")
 
 
-def _edge(frame: Frame, band: RiskBand, heights: Sequence[float]) -> Spots:
+def _edge(frame: Frame, band: RiskBand, heights: Sequence[float]) -> list[tuple[float, float]]:
     """One edge of a band, from coverage 0 on; what lies above the frame ends at it."""
     ups = [frame.up(min(height, frame.ys[1])) for height in heights]
     spots = [(frame.across(0), ups[0])]
@@ -133,12 +120,11 @@ def _edge(frame: Frame, band: RiskBand, heights: Sequence[float]) -> Spots:
 
 
 def _references(frame: Frame, curve: RiskCurve) -> Iterator[str]:
-    orders: dict[str, Sequence[tuple[float, float]]] = {"oracle": curve.oracle} if curve.oracle else {}
-    if curve.random is not None:
-        orders = {"random": [(0.0, curve.random[0]), (curve.cmax, curve.random[1])], **orders}
-    for name, points in orders.items():
-        path = line((frame.across(x), frame.up(y)) for x, y in points)
-        yield element("path", d=path, class_=f"reference {name} {curve.style}")
+    random = [] if curve.random is None else [(0.0, curve.random[0]), (curve.cmax, curve.random[1])]
+    for name, points in (("random", random), ("oracle", curve.oracle)):
+        if points:
+            path = line((frame.across(x), frame.up(y)) for x, y in points)
+            yield element("path", d=path, class_=f"reference {name} {curve.style}")
 
 
 def _cmax(frame: Frame, curve: RiskCurve, name: str, height: float) -> Iterator[str]:

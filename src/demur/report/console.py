@@ -2,23 +2,25 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from demur.calibration import Calibration, Quality
+from demur.calibration import Calibration
 from demur.coverage import Coverage
 from demur.errors import harmless, shown
 from demur.fitting import QUALITY
 from demur.inference.key import Key
 from demur.items import Items
 from demur.quantities import Measure
-from demur.report.differences import says
 from demur.report.names import Pair, pairs_of, systems_of, why_skipped, worded_warnings
-from demur.report.selective.sentences import verdict
-from demur.report.text import UNDEFINED, bounded_interval, four, level_of, title_of, with_interval
-from demur.results.parts import Input
+from demur.report.selective.overview import verdict
+from demur.report.text import UNDEFINED, bounded_interval, decimals, four, level_of, title_of, with_interval
+from demur.report.verdict import says
 from demur.results.table import Results
 from demur.signals import SIGNALS
 from demur.strict_model import WordedWarning
 from demur.text_table import table
 from demur.variants import VARIANTS
+
+_WIDE = 110
+_PLACES_SHOWN = 3
 
 
 def variants_text(items: Items, reasons: Mapping[str, str | None]) -> str:
@@ -47,18 +49,16 @@ def calibration_text(calibration: Calibration) -> str:
     lines += [f"nulls filled: {shown(name)} {count}" for name, count in training.nulls_filled.items()]
     sides = {"as given": checked.as_given, "in sample": checked.in_sample}
     sides[f"out of {checked.folds} folds by {noun}"] = checked.cross_validated
-    rows = [(label, *_numbers(quality)) for label, quality in sides.items() if quality is not None]
+    rows = [
+        (label, *(decimals(getattr(quality, name)) for name in QUALITY))
+        for label, quality in sides.items()
+        if quality is not None
+    ]
     lines += ["", *table([("", *QUALITY), *rows])]
     lines += [f"{UNDEFINED} {name}: {reason}" for name, reason in checked.in_sample.undefined.items()]
     if checked.reason:
         lines.append(f"not validated on other {noun}s: {checked.reason}")
     return "\n".join([*lines, *(f"warning ({w.code}, {shown(w.where)}): {w.message}" for w in calibration.warnings)])
-
-
-def _numbers(quality: Quality) -> Iterator[str]:
-    for name in QUALITY:
-        value = getattr(quality, name)
-        yield UNDEFINED if value is None else f"{value:.4f}"
 
 
 def print_report(text: str) -> None:
@@ -70,10 +70,6 @@ def print_report(text: str) -> None:
     for line in text.splitlines():
         style = "yellow" if line.startswith("warning") else "bold" if line.endswith("operating points") else ""
         console.print(Text(line, style=style))
-
-
-_WIDE = 110
-_PLACES_SHOWN = 3
 
 
 def evaluation_text(results: Results, width: int = _WIDE) -> str:
@@ -95,7 +91,9 @@ def evaluation_text(results: Results, width: int = _WIDE) -> str:
 def _population(results: Results) -> Iterator[str]:
     study, systems = results.selective, systems_of(results)
     for system, source in zip(systems, study.inputs, strict=True):
-        yield f"{system.word}: {_source(source)}"
+        facts = {"mode": source.mode, "run": source.run_id}
+        listed = [f"{name} {shown(value)}" for name, value in facts.items() if value is not None]
+        yield f"{system.word}: {', '.join([shown(source.path) if source.path else '(no file)', *listed])}"
     failed, answered = f"{study.clusters_failed} failed", str(study.systems[0].answered)
     if len(systems) > 1:
         both = [*zip(systems, study.systems, strict=True)]
@@ -109,55 +107,39 @@ def _population(results: Results) -> Iterator[str]:
     yield f"loss {study.loss.name}: {study.loss.definition}; {drawn}"
 
 
-def _source(source: Input) -> str:
-    parts = [shown(source.path) if source.path else "(no file)"]
-    facts = (("mode", source.mode), ("run", source.run_id))
-    return ", ".join([*parts, *(f"{name} {shown(value)}" for name, value in facts if value is not None)])
-
-
 def _single(results: Results, confidence: str) -> Iterator[str]:
-    system, level = results.systems[0], level_of(results)
+    """The numbers of one system, with what the oracle order would give and the excess over it where there are both."""
+    system, level, study = results.systems[0], level_of(results), results.selective
     record = results.curves[system, confidence]
     yield f"{shown(confidence)}   {len(record.curve.coverage)} operating points"
     if not record.defined:
         yield "  nothing is answered: areas are 0 by convention, and this is never ranked"
-    keys = [Key(system, name, confidence) for name in results.selective.names("console")]
-    rows = [
-        (
-            f"  {title_of(results[key])}",
-            four(results[key].value),
-            bounded_interval(results, results[key]),
-            *_orders(results, key),
-        )
-        for key in keys
-    ]
-    yield from table([("", "value", level, "optimal", "excess"), *rows])
-    risks = [_risk(results, Key(system, name, confidence)) for name in results.selective.names_at_coverages]
-    yield from table([("  risk at", "reached at", "risk", level), *risks])
-
-
-def _orders(results: Results, key: Key) -> tuple[str, str]:
-    """What the oracle order would give, and the excess over it, of a number that has both."""
-    names = (f"{key.quantity}_optimal", f"e{key.quantity}")
-    rows = [results.get(Key(key.system, name, key.confidence)) for name in names]
-    optimal, excess = (UNDEFINED if row is None else four(row.value) for row in rows)
-    return optimal, excess
-
-
-def _risk(results: Results, key: Key) -> tuple[str, str, str, str]:
-    estimate = results[key]
-    heading = f"  {Coverage.of(Measure.of(key.quantity).text).key}"
-    if estimate.at is None:
-        return heading, UNDEFINED, UNDEFINED, "beyond Cmax"
-    return heading, four(estimate.at), four(estimate.value), bounded_interval(results, estimate)
+    rows = [("", "value", level, "optimal", "excess")]
+    for name in study.names("console"):
+        estimate = results[Key(system, name, confidence)]
+        orders = [results.get(Key(system, order, confidence)) for order in (f"{name}_optimal", f"e{name}")]
+        optimal, excess = (UNDEFINED if each is None else four(each.value) for each in orders)
+        interval = bounded_interval(results, estimate)
+        rows.append((f"  {title_of(estimate)}", four(estimate.value), interval, optimal, excess))
+    yield from table(rows)
+    risks = [("  risk at", "reached at", "risk", level)]
+    for name in study.names_at_coverages:
+        estimate, heading = results[Key(system, name, confidence)], f"  {Coverage.of(Measure.of(name).text).key}"
+        numbers = (four(estimate.at or 0.0), four(estimate.value), bounded_interval(results, estimate))
+        risks.append((heading, *((UNDEFINED, UNDEFINED, "beyond Cmax") if estimate.at is None else numbers)))
+    yield from table(risks)
 
 
 def _paired(results: Results, confidence: str, pair: Pair, width: int) -> Iterator[str]:
-    both = (pair.first, pair.second)
+    both, study = (pair.first, pair.second), results.selective
     counts = " and ".join(str(len(results.curves[each.system, confidence].curve.coverage)) for each in both)
     yield f"{shown(confidence)}   {counts} operating points"
-    heads = (pair.first.word, pair.second.word, pair.label)
-    rows = [*_differences(results, confidence, pair)]
+    heads, rows = (pair.first.word, pair.second.word, pair.label), []
+    for name in (*study.names("console"), *study.names_at_coverages):
+        key = pair.key(name, confidence)
+        numbers = [*(results[Key(each.system, name, confidence)] for each in both), results[key]]
+        cells = [with_interval(results, number) for number in numbers]
+        rows.append((f"  {title_of(numbers[0])}", *cells, says(results, pair, key)))
     if width >= _WIDE:
         yield from table([("", *heads, ""), *rows])
         return
@@ -166,15 +148,6 @@ def _paired(results: Results, confidence: str, pair: Pair, width: int) -> Iterat
         yield from table([(f"    {head}", cell) for head, cell in zip(heads, cells, strict=True)])
         if verdict_text:
             yield f"    {verdict_text}"
-
-
-def _differences(results: Results, confidence: str, pair: Pair) -> Iterator[tuple[str, str, str, str, str]]:
-    study = results.selective
-    for name in (*study.names("console"), *study.names_at_coverages):
-        first, second = (results[Key(each.system, name, confidence)] for each in (pair.first, pair.second))
-        key = pair.key(name, confidence)
-        cells = [with_interval(results, estimate) for estimate in (first, second, results[key])]
-        yield f"  {title_of(first)}", cells[0], cells[1], cells[2], says(results, pair, key)
 
 
 def warnings_text(warnings: Iterable[WordedWarning]) -> Iterator[str]:

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-from demur.drawing.confidence import ReliabilityBins
 from demur.drawing.forest import IntervalRow
 from demur.drawing.looks import LOOKS, Look, look_at
-from demur.drawing.risk_coverage import MOST_MARKERS, RiskBand, RiskCurve
-from demur.errors import UserError, literal, unknown
-from demur.report.differences import differences
-from demur.report.figure_sheet import FONT, GREY, LETTER, PAGE_MM, STYLE, line_style, panels, sheet_of, text_of
-from demur.report.names import Pair, pairs_of, systems_of
+from demur.drawing.risk_coverage import MOST_MARKERS, RiskCurve
+from demur.errors import UserError, literal, shown, unknown
+from demur.report.names import pairs_of, systems_of
 from demur.report.text import level_of
+from demur.report.verdict import differences
 from demur.results.pictures import reliability_bins, risk_curve
 from demur.results.table import Results
 
@@ -24,13 +22,38 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 COLUMN_MM = {"single": 89.0, "double": 183.0}
-SUFFIXES = (".pdf", ".svg", ".png")
-_NARROWEST = 40.0
+_PAGE_MM, _NARROWEST = 247.0, 40.0
+_PANEL_MM, _MARGIN_MM = 45.0, 16.0
 _ROW_MM, _FOREST_MARGIN_MM = 4.2, 26.0
-_UNDATED: Mapping[str, Mapping[str, Any]] = {
+_INCH = 25.4
+_BLUE, _GREY = LOOKS[0].colour, "#777777"
+_FONT = 7.0
+_LETTER = 0.56  # how wide a letter is, of its height
+_UNDATED: dict[str, dict[str, Any]] = {
     ".pdf": {"CreationDate": None},
     ".svg": {"Date": None},
     ".png": {"Software": None},
+}
+_NOT_COMPARABLE = "not comparable, or too little to decide on"
+# A filled mark where a conclusion may be drawn, a hollow grey one where none may.
+_MARKS: dict[str, dict[str, Any]] = {
+    "comparable": {"marker": "o", "color": _BLUE, "markerfacecolor": _BLUE, "linestyle": "-"},
+    _NOT_COMPARABLE: {"marker": "o", "color": _GREY, "markerfacecolor": "white", "linestyle": ":"},
+}
+_STYLE: dict[Any, Any] = {
+    "font.size": _FONT,
+    "axes.titlesize": _FONT,
+    "axes.linewidth": 0.6,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "lines.linewidth": 1.2,
+    "lines.markersize": 3,
+    "legend.frameon": False,
+    "text.parse_math": False,
+    "savefig.dpi": 300,
+    "pdf.fonttype": 42,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "demur",
 }
 
 
@@ -43,8 +66,8 @@ def width_mm(text: str) -> float:
     if text in COLUMN_MM:
         return COLUMN_MM[text]
     plain = text.removesuffix("mm").strip()
-    if not plain.replace(".", "", 1).isdecimal() or not _NARROWEST <= float(plain) <= PAGE_MM:
-        allowed = f"single, double or millimetres from {_NARROWEST:g} to {PAGE_MM:g}"
+    if not plain.replace(".", "", 1).isdecimal() or not _NARROWEST <= float(plain) <= _PAGE_MM:
+        allowed = f"single, double or millimetres from {_NARROWEST:g} to {_PAGE_MM:g}"
         raise UserError(f"width {literal(text)}, expected {allowed}")
     return float(plain)
 
@@ -53,8 +76,8 @@ def figure_bytes(results: Results, suffix: str, *, kind: str = "risk-coverage", 
     """The content of a file of this suffix; the same results give the same bytes."""
     if kind not in KINDS:
         raise unknown("kind of figure", kind, KINDS)
-    if suffix not in SUFFIXES:
-        raise UserError(f"a figure ends in {', '.join(SUFFIXES)}, not in {literal(suffix)}")
+    if suffix not in _UNDATED:
+        raise UserError(f"a figure ends in {', '.join(_UNDATED)}, not in {literal(suffix)}")
     try:
         import matplotlib as mpl  # noqa: PLC0415  (an extra, and slow to import)
     except ImportError:
@@ -62,22 +85,59 @@ def figure_bytes(results: Results, suffix: str, *, kind: str = "risk-coverage", 
     data = io.BytesIO()
     with mpl.rc_context():
         mpl.rcdefaults()  # somebody's own settings must not change a byte, or hand a name to LaTeX
-        mpl.rcParams.update(STYLE)
-        KINDS[kind](results, width).savefig(data, format=suffix[1:], metadata=dict(_UNDATED[suffix]))
+        mpl.rcParams.update(_STYLE)
+        KINDS[kind](results, width).savefig(data, format=suffix[1:], metadata=_UNDATED[suffix])
     return data.getvalue()
 
 
-def _labels(results: Results) -> list[str]:
-    systems = [*zip(systems_of(results), results.study.inputs, strict=True)]
-    if len(systems) == 1:
-        return [systems[0][1].mode or "run"]
-    return [f"{system.word}: {source.mode}" if source.mode else system.word for system, source in systems]
+def _line_style(look: Look) -> dict[str, Any]:
+    """The colour and the dash of a system's line."""
+    return {"color": look.colour, "linestyle": (0, look.dash) if look.dash else "-"}
+
+
+def text_of(name: str) -> str:
+    r"""A name from a file as it is drawn: signs that are not in the font are spelled out.
+
+    >>> print(text_of("$x$"), text_of("字"))
+    $x$ \u5b57
+    """
+    from matplotlib.font_manager import findfont, get_font  # noqa: PLC0415
+
+    font = get_font(findfont("DejaVu Sans"))
+    return "".join(sign if font.get_char_index(ord(sign)) else ascii(sign)[1:-1] for sign in shown(name))
+
+
+def _sheet(width: float, height: float, way_out: str) -> Figure:
+    """A sheet of so many millimetres, if a page holds it."""
+    from matplotlib.figure import Figure  # noqa: PLC0415
+
+    if height > _PAGE_MM:
+        raise UserError(f"the figure would be {height:.0f} mm tall, and a page is {_PAGE_MM:.0f} mm: {way_out}")
+    return Figure(figsize=(width / _INCH, height / _INCH), layout="constrained")
+
+
+def _panels(names: Sequence[str], width: float, across: str, *, shape: float) -> tuple[Figure, list[Axes]]:
+    """A panel for each variant, as many side by side as there is room for."""
+    columns = min(len(names), max(1, int(width // _PANEL_MM)))
+    rows, panel_mm = -(-len(names) // columns), width / columns
+    way_out = "choose variants with --confidence, or --width double"
+    sheet = _sheet(width, rows * panel_mm * shape + _MARGIN_MM, way_out)
+    axes = [*sheet.subplots(rows, columns, sharey=True, squeeze=False).flat]
+    for unused in axes[len(names) :]:
+        unused.remove()
+    for index, (panel, name) in enumerate(zip(axes, map(text_of, names), strict=False)):
+        fitting = panel_mm / _INCH * 72 / (_LETTER * max(len(name), 1))
+        panel.set_title(name, loc="left", fontsize=min(_FONT, fitting))
+        panel.set_xlim(0, 1)
+        if index + columns >= len(names):
+            panel.set_xlabel(across)
+    return sheet, axes[: len(names)]
 
 
 def _risk_coverage(results: Results, width: float) -> Figure:
     """Selective risk against coverage, as the steps it is, with its bands, its end and a random order."""
     confidences = results.selective.confidences
-    sheet, axes = panels(confidences, width, "coverage", shape=0.75)
+    sheet, axes = _panels(confidences, width, "coverage", shape=0.75)
     for panel, confidence in zip(axes, confidences, strict=True):
         for index, system in enumerate(results.systems):
             if results.curves[system, confidence].defined:
@@ -85,16 +145,19 @@ def _risk_coverage(results: Results, width: float) -> Figure:
         if not panel.lines:
             panel.text(0.5, 0.5, "nothing is answered", ha="center", transform=panel.transAxes)
     axes[0].set_ylim(bottom=0)
-    sheet.supylabel(f"selective risk ({text_of(results.selective.loss.name)})", fontsize=FONT)
-    sheet.legend(handles=_key(results), loc="outside lower center", ncols=2)
+    sheet.supylabel(f"selective risk ({text_of(results.selective.loss.name)})", fontsize=_FONT)
+    sheet.legend(handles=[*_key(results), *_references(results)], loc="outside lower center", ncols=2)
     return sheet
 
 
 def _curve(panel: Axes, curve: RiskCurve, look: Look) -> None:
-    if curve.band:
-        _shade(panel, curve.band, look)
-    coverage, risk = curve.coverage, curve.risk
-    panel.plot([0, *coverage], [risk[0], *risk], drawstyle="steps-pre", zorder=3, **line_style(look))
+    coverage, risk, band = curve.coverage, curve.risk, curve.band
+    if band:
+        for low, high, alpha in ((band.low_simultaneous, band.high_simultaneous, 0.1), (band.low, band.high, 0.2)):
+            ends = [low[0], *low], [high[0], *high]
+            shade: dict[str, Any] = {"step": "pre" if band.stepped else None, "alpha": alpha, "linewidth": 0}
+            panel.fill_between([0, *band.coverage], *ends, color=look.colour, **shade)
+    panel.plot([0, *coverage], [risk[0], *risk], drawstyle="steps-pre", zorder=3, **_line_style(look))
     marks = coverage if len(coverage) <= MOST_MARKERS else coverage[-1:]
     panel.plot(marks, risk[-len(marks) :], color=look.colour, linestyle="none", marker=look.marker, zorder=4)
     panel.vlines(curve.cmax, 0, risk[-1], color=look.colour, linewidth=0.6, linestyle=":")
@@ -102,32 +165,27 @@ def _curve(panel: Axes, curve: RiskCurve, look: Look) -> None:
         panel.hlines(curve.random[1], 0, curve.cmax, color=look.colour, linewidth=0.6, linestyle="-.")
 
 
-def _shade(panel: Axes, band: RiskBand, look: Look) -> None:
-    coverage = [0, *band.coverage]
-    step: Literal["pre"] | None = "pre" if band.stepped else None
-    for low, high, alpha in ((band.low_simultaneous, band.high_simultaneous, 0.1), (band.low, band.high, 0.2)):
-        ends = [low[0], *low], [high[0], *high]
-        panel.fill_between(coverage, *ends, step=step, color=look.colour, alpha=alpha, linewidth=0)
+def _key(results: Results) -> Iterator[Any]:
+    """Which line is whose, with the mode of its run where one is recorded."""
+    from matplotlib.lines import Line2D  # noqa: PLC0415
+
+    systems = systems_of(results)
+    for index, (system, source) in enumerate(zip(systems, results.study.inputs, strict=True)):
+        mode, look = source.mode, look_at(index)
+        word = (mode or "run") if len(systems) == 1 else f"{system.word}: {mode}" if mode else system.word
+        yield Line2D([], [], marker=look.marker, label=text_of(word), **_line_style(look))
 
 
-def _key(results: Results) -> list[Any]:
-    """What the lines and the shades are."""
+def _references(results: Results) -> Iterator[Any]:
+    """What the thin lines and the shades are."""
     from matplotlib.lines import Line2D  # noqa: PLC0415
     from matplotlib.patches import Patch  # noqa: PLC0415
 
-    runs = [
-        Line2D([], [], marker=look_at(index).marker, label=text_of(name), **line_style(look_at(index)))
-        for index, name in enumerate(_labels(results))
-    ]
-    thin: dict[str, Any] = {"color": GREY, "linewidth": 0.6}
-    lines = [Line2D([], [], linestyle="-.", label="random order", **thin)]
-    lines += [Line2D([], [], linestyle=":", label="Cmax", **thin)]
-    shades = [
-        Patch(color=GREY, alpha=0.4, linewidth=0, label="95 % at each coverage"),
-        Patch(color=GREY, alpha=0.15, linewidth=0, label="95 % over the whole curve"),
-    ]
-    has_bands = any(record.bands for record in results.curves.values())
-    return [*runs, *lines, *(shades if has_bands else [])]
+    yield Line2D([], [], linestyle="-.", label="random order", color=_GREY, linewidth=0.6)
+    yield Line2D([], [], linestyle=":", label="Cmax", color=_GREY, linewidth=0.6)
+    if any(record.bands for record in results.curves.values()):
+        yield Patch(color=_GREY, alpha=0.4, linewidth=0, label="95 % at each coverage")
+        yield Patch(color=_GREY, alpha=0.15, linewidth=0, label="95 % over the whole curve")
 
 
 def _reliability(results: Results, width: float) -> Figure:
@@ -139,26 +197,51 @@ def _reliability(results: Results, width: float) -> Figure:
     drawn = {confidence: each for confidence, each in tables.items() if any(each)}
     if not drawn:
         raise UserError("no confidence of these results is a probability, so there is no reliability to draw")
-    sheet, axes = panels([*drawn], width, "confidence", shape=0.95)
+    sheet, axes = _panels([*drawn], width, "confidence", shape=0.95)
     for panel, by_system in zip(axes, drawn.values(), strict=True):
-        panel.plot([0, 1], [0, 1], color=GREY, linewidth=0.6, linestyle=":")
-        for index, table in enumerate(by_system):
-            if table is not None:
-                _points(panel, reliability_bins(table, "", look_at(index).style), look_at(index))
+        panel.plot([0, 1], [0, 1], color=_GREY, linewidth=0.6, linestyle=":")
+        for look, table in ((look_at(index), table) for index, table in enumerate(by_system) if table):
+            bins = reliability_bins(table, "", look.style)
+            across, up, sizes = bins.mean_predicted, bins.fraction_correct, [4 + 30 * each for each in bins.weight]
+            panel.plot(across, up, linewidth=0.8, **_line_style(look))
+            style: dict[str, Any] = {"color": look.colour, "marker": look.marker, "linewidth": 0, "clip_on": False}
+            panel.scatter(across, up, s=sizes, zorder=3, **style)
         panel.set(ylim=(0, 1), aspect="equal")
-    sheet.supylabel("share of exactly right answers", fontsize=FONT)
-    sheet.legend(handles=_key(results)[: len(results.systems)], loc="outside lower center", ncols=2)
+    sheet.supylabel("share of exactly right answers", fontsize=_FONT)
+    sheet.legend(handles=[*_key(results)], loc="outside lower center", ncols=2)
     return sheet
 
 
-def _points(panel: Axes, bins: ReliabilityBins, look: Look) -> None:
-    across, up = bins.mean_predicted, bins.fraction_correct
-    panel.plot(across, up, linewidth=0.8, **line_style(look))
-    sizes = [4 + 30 * weight for weight in bins.weight]
-    panel.scatter(across, up, s=sizes, color=look.colour, marker=look.marker, linewidth=0, clip_on=False, zorder=3)
+def _forest(results: Results, width: float) -> Figure:
+    """Differences with their intervals, and the line at which there is none."""
+    from matplotlib.lines import Line2D  # noqa: PLC0415
+
+    if len(results.systems) == 1:
+        raise UserError("a forest is of differences, and these are results of one run: ask for another kind of figure")
+    rows = [*_forest_rows(results)]
+    labels = [row.label for row in rows]
+    sheet = _sheet(width, len(rows) * _ROW_MM + _FOREST_MARGIN_MM, "choose variants with --confidence")
+    panel = sheet.subplots()
+    for index, row in enumerate(rows):
+        style = _MARKS["comparable" if row.comparable else _NOT_COMPARABLE]
+        if row.interval is not None:
+            panel.plot(row.interval, [-index, -index], **(style | {"marker": ""}))
+        if row.value is not None:
+            panel.plot([row.value], [-index], **style)
+    panel.axvline(0, color="black", linewidth=0.6)
+    panel.set_yticks([-index for index in range(len(rows))], labels)
+    panel.set_ylim(0.4 - len(rows), 0.6)
+    panel.tick_params(axis="y", length=0, pad=_LETTER * _FONT * max(map(len, labels)))
+    for label in panel.get_yticklabels():
+        label.set_horizontalalignment("left")
+    panel.spines["left"].set_visible(False)
+    panel.set_xlabel(_across(results))
+    marks = [Line2D([], [], label=label, **style) for label, style in _MARKS.items()]
+    sheet.legend(handles=marks, loc="outside lower left")
+    return sheet
 
 
-def _rows(results: Results) -> Iterator[IntervalRow]:
+def _forest_rows(results: Results) -> Iterator[IntervalRow]:
     """The name of each confidence, and below it its differences but the one in coverage, which is not a risk."""
     pairs = pairs_of(results)
     for confidence in results.selective.confidences:
@@ -170,54 +253,14 @@ def _rows(results: Results) -> Iterator[IntervalRow]:
                     yield replace(each.drawn, label=f"   {text_of(each.name)}")
 
 
-def _forest(results: Results, width: float) -> Figure:
-    """Differences with their intervals, and the line at which there is none."""
-    pairs = pairs_of(results)
-    if not pairs:
-        raise UserError("a forest is of differences, and these are results of one run: ask for another kind of figure")
-    rows = [*_rows(results)]
-    labels = [row.label for row in rows]
-    sheet = sheet_of(width, len(rows) * _ROW_MM + _FOREST_MARGIN_MM, "choose variants with --confidence")
-    panel = sheet.subplots()
-    for index, row in enumerate(rows):
-        style = _mark_style(comparable=row.comparable)
-        if row.interval is not None:
-            panel.plot(row.interval, [-index, -index], **(style | {"marker": ""}))
-        if row.value is not None:
-            panel.plot([row.value], [-index], **style)
-    panel.axvline(0, color="black", linewidth=0.6)
-    panel.set_yticks([-index for index in range(len(rows))], labels)
-    panel.set_ylim(0.4 - len(rows), 0.6)
-    panel.tick_params(axis="y", length=0, pad=LETTER * FONT * max(map(len, labels)))
-    for label in panel.get_yticklabels():
-        label.set_horizontalalignment("left")
-    panel.spines["left"].set_visible(False)
-    resampled = f"with its {level_of(results)}" if results.study.bootstrap else "nothing resampled"
-    panel.set_xlabel(_across(pairs, resampled))
-    sheet.legend(handles=[_mark(comparable=True), _mark(comparable=False)], loc="outside lower left")
-    return sheet
-
-
-def _across(pairs: Sequence[Pair], resampled: str) -> str:
+def _across(results: Results) -> str:
     """What is subtracted from what, and which way is better."""
-    base = text_of(pairs[0].baseline.word)
-    if len(pairs) > 1:
+    first, *others = pairs_of(results)
+    base, other = text_of(first.baseline.word), text_of(first.other.word)
+    resampled = f"with its {level_of(results)}" if results.study.bootstrap else "nothing resampled"
+    if others:
         return f"difference from {base}, {resampled}\n← lower is better      {base} is better →"
-    other = text_of(pairs[0].other.word)
-    return f"{text_of(pairs[0].label)}, {resampled}\n← {other} is better      {base} is better →"
-
-
-def _mark(*, comparable: bool) -> Any:
-    """A filled mark where a conclusion may be drawn, a hollow grey one where none may."""
-    from matplotlib.lines import Line2D  # noqa: PLC0415
-
-    label = "comparable" if comparable else "not comparable, or too little to decide on"
-    return Line2D([], [], label=label, **_mark_style(comparable=comparable))
-
-
-def _mark_style(*, comparable: bool) -> dict[str, Any]:
-    colour, face = (LOOKS[0].colour, LOOKS[0].colour) if comparable else (GREY, "white")
-    return {"marker": "o", "color": colour, "markerfacecolor": face, "linestyle": "-" if comparable else ":"}
+    return f"{text_of(first.label)}, {resampled}\n← {other} is better      {base} is better →"
 
 
 KINDS: dict[str, Callable[[Results, float], Figure]] = {

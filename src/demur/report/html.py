@@ -22,6 +22,8 @@ from demur.report.sections import page_of
 from demur.report.text import four, interval_text
 from demur.results.table import Results
 
+# Nothing but the styles of the page and this very script.
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{}'; base-uri 'none'; form-action 'none'"
 _STYLED = 2  # the style sheet itself knows the looks of two systems, in the light and in the dark
 
 
@@ -33,33 +35,21 @@ def report_html(artifact: Results | Calibration, *, sha256: str | None = None) -
     script = Markup("").join(map(_asset, kind.scripts))
     data, systems = kind.data(artifact), kind.systems(artifact)
     looks = [look for look in LOOKS if look.style in {system.style for system in systems}]
-    return (
-        _environment()
-        .get_template(f"{kind.task}.html.j2")
-        .render(
-            artifact=artifact,
-            study=study,
-            systems=systems,
-            switched=kind.switched(artifact),
-            folder=kind.task,
-            sections=sections,
-            sha256=sha256,
-            policy=_policy(script),
-            style=_asset("style.css"),
-            keys={look.style: Markup(marker(17, 6, look.style)) for look in looks},  # noqa: S704  (ours)
-            more_looks=[look for look in looks if look not in LOOKS[:_STYLED]],
-            script=script,
-            data=None if data is None else embedded(data),
-        )
-    )
-
-
-def _policy(script: str) -> str:
-    """Nothing but the styles of the page and this very script."""
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    return (
-        f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; "
-        "base-uri 'none'; form-action 'none'"
+    template = _environment().get_template(f"{kind.task}.html.j2")
+    return template.render(
+        artifact=artifact,
+        study=study,
+        systems=systems,
+        switched=kind.switched(artifact),
+        folder=kind.task,
+        sections=sections,
+        sha256=sha256,
+        policy=_POLICY.format(base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()),
+        style=_asset("style.css"),
+        keys={look.style: Markup(marker(17, 6, look.style)) for look in looks},  # noqa: S704  (ours)
+        more_looks=[look for look in looks if look not in LOOKS[:_STYLED]],
+        script=script,
+        data=None if data is None else embedded(data),
     )
 
 
@@ -84,11 +74,6 @@ def file_text(value: object) -> Markup:
     return Markup("<bdi>{}</bdi>").format(harmless(str(value)))
 
 
-def unbroken(text: str) -> str:
-    """A number with its interval, which stays on one line."""
-    return text.replace(", ", ",\u00a0")
-
-
 @cache
 def _environment() -> Environment:
     environment = Environment(
@@ -98,8 +83,12 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"file_text": file_text, "drawn": Markup, "harmless": harmless, "unbroken": unbroken}
-    environment.filters |= {"four": four, "interval": interval_text}
+    environment.filters |= {"file_text": file_text, "drawn": Markup, "harmless": harmless}
+    environment.filters |= {
+        "four": four,
+        "interval": interval_text,
+        "unbroken": lambda text: text.replace(", ", ",\u00a0"),
+    }
     return environment
 
 

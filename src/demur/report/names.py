@@ -8,10 +8,12 @@ from demur.errors import shown
 from demur.inference.key import Key, Minus
 from demur.inference.warnings import ResultWarning
 from demur.results.parts import Skipped
+from demur.results.study import SelectiveStudy
 from demur.results.table import Results
 from demur.strict_model import WordedWarning
 
 _FROM_THE_RIGHT = ("R", "AL", "AN")
+_LONGEST_LABEL = 24
 _WORDS = {1: ("run",), 2: ("left", "right")}
 
 
@@ -44,9 +46,14 @@ class Pair:
     first: NamedSystem
     second: NamedSystem
 
+    @property
+    def minus(self) -> Minus:
+        """What a difference of the two subtracts."""
+        return Minus("system", self.baseline.system)
+
     def key(self, quantity: str, confidence: str) -> Key:
         """The identity of a difference between the two."""
-        return Key(self.other.system, quantity, confidence, minus=Minus("system", self.baseline.system))
+        return Key(self.other.system, quantity, confidence, minus=self.minus)
 
     @property
     def label(self) -> str:
@@ -59,7 +66,13 @@ class Pair:
 
 
 def systems_of(results: Results) -> tuple[NamedSystem, ...]:
-    """The systems of an evaluation of answers; two of them are left and right."""
+    """The systems; two that answer are left and right, and of those that retrieve the baseline is drawn as left."""
+    if not isinstance(results.study, SelectiveStudy):
+        first = results.study.baseline or results.systems[0]
+        drawn = ("baseline" if len(results.systems) > 1 else "run", "left")
+        return tuple(
+            NamedSystem(name, *(drawn if name == first else ("", "right")), isolated(name)) for name in results.systems
+        )
     words = _WORDS.get(len(results.systems)) or tuple(map(isolated, results.systems))
     return tuple(
         NamedSystem(system, word, look_at(index).style, isolated(system))
@@ -85,21 +98,35 @@ def isolated(name: str) -> str:
     return f"\u2068{safe}\u2069" if any(bidirectional(letter) in _FROM_THE_RIGHT for letter in safe) else safe
 
 
+def short(name: str) -> str:
+    """A name as a picture has room for it.
+
+    >>> short("reranked"), short("a" * 30)
+    ('reranked', 'aaaaaaaaaaaaaaaaaaaaaaa…')
+    """
+    return name if len(name) <= _LONGEST_LABEL else f"{name[: _LONGEST_LABEL - 1]}…"
+
+
 def worded_warnings(results: Results) -> list[WordedWarning]:
     """The warnings in words, each with what it is about."""
+    several = isinstance(results.study, SelectiveStudy) and len(results.systems) > 1
+    words = {system.system: system.word for system in systems_of(results)} if several else {}
     return [
-        WordedWarning(code=each.code, message=each.message(), where=_where(results, each)) for each in results.warnings
+        WordedWarning(code=each.code, message=each.message(), where=_where(results, each, words))
+        for each in results.warnings
     ]
 
 
-def _where(results: Results, warning: ResultWarning) -> str:
-    """What a warning is about, in words."""
-    about = warning.about
-    if about.confidence is None:
-        return warning.subject or (about.system or "")
-    words = {system.system: system.word for system in systems_of(results)} if len(results.systems) > 1 else {}
-    side = "difference" if about.minus else words.get(about.system or "", "")
-    return f"{about.confidence}: {f'{side} {about.quantity or warning.subject}'.strip()}"
+def _where(results: Results, warning: ResultWarning, words: dict[str, str]) -> str:
+    about, subject = warning.about, warning.subject
+    if isinstance(results.study, SelectiveStudy):
+        side = "difference" if about.minus else words.get(about.system or "", "")
+        within = f"{about.confidence}: {f'{side} {about.quantity or subject}'.strip()}"
+        return within if about.confidence is not None else subject or (about.system or "")
+    if about.system is None:
+        return "posts" if subject == "clusters" else subject
+    gate = "gate " if subject in ("clusters", "confidence") else ""
+    return f"{about.system} {gate}{'folds' if 'folds' in warning.parameters else subject}".strip()
 
 
 def why_skipped(results: Results, skipped: Skipped) -> str:

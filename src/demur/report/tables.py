@@ -2,26 +2,84 @@
 
 import csv
 import io
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Iterator
 from pathlib import PurePath
+from typing import NamedTuple
 
-from demur.errors import unknown
-from demur.inference.estimates import Estimate
+from demur.errors import harmless, unknown
 from demur.inference.key import Key
 from demur.intervals import Interval
 from demur.quantities import Measure
 from demur.quantities.registry import COVERAGE
-from demur.report.differences import is_measured
-from demur.report.escaped import DAGGER, escaped_latex, escaped_markdown, latex_numbers, no_formula
-from demur.report.names import Pair, pairs_of, systems_of
+from demur.report.names import pairs_of, systems_of
 from demur.report.text import UNDEFINED, four, interval_text, level_of, shown_interval, three, title_of
-from demur.report.verdict import REACHED_AT, decide, why_not_comparable
+from demur.report.verdict import REACHED_AT, decide, is_measured, why_not_comparable
 from demur.results.table import Results
 
+DAGGER = "†"
+_TWO_SYSTEMS = 3  # columns: two systems and their difference
+_FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
+_MARKUP = re.compile(r"([\\`*_{}\[\]<>|~$&#@!^]|:(?=//)|(?<=[wW])\.)")
+_TEX = {
+    "\\": r"\textbackslash{}",
+    "^": r"\textasciicircum{}",
+    "~": r"\textasciitilde{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\symbol{34}",
+    "'": r"\symbol{39}",
+    "`": r"\symbol{96}",
+    "-": "-{}",
+    "[": "{[}",
+    "]": "{]}",
+    "−": "$-$",
+    "–": "--",
+    "≤": r"$\leq$",
+    DAGGER: r"\textsuperscript{\dag}",
+    **{sign: f"\\{sign}" for sign in "{}$&#%_"},
+}
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+
+def escaped_markdown(text: str) -> str:
+    r"""Text that Markdown shows as it is: addresses stay text as well.
+
+    >>> print(escaped_markdown("a|b <i> [x](y)"))
+    a\|b \<i\> \[x\](y)
+    """
+    return _MARKUP.sub(r"\\\1", harmless(text))
+
+
+def escaped_latex(text: str) -> str:
+    r"""Text that LaTeX prints as it is: no command, comment, formula, ligature or new line comes out of it.
+
+    >>> print(escaped_latex(r"50% \input{x_1}"))
+    50\% \textbackslash{}input\{x\_1\}
+    """
+    return "".join(_TEX.get(character, character) for character in harmless(text))
+
+
+def latex_numbers(text: str) -> str:
+    """A number or an interval: minus signs and powers of ten as formulas."""
+    power = re.sub(r"(-?[0-9.]+)e([+-][0-9]+)", lambda match: f"${match[1]}\\times10^{{{int(match[2])}}}$", text)
+    plain = re.sub(r"(?<![0-9{$])-([0-9.]+)", r"$-\1$", power)
+    for sign in ("≤", "–", DAGGER):
+        plain = plain.replace(sign, _TEX[sign])
+    return plain.replace("[", "{[}", 1)
+
+
+def no_formula(text: str) -> str:
+    r"""Text that a spreadsheet shows and does not calculate.
+
+    >>> no_formula("=1+1"), no_formula(" @SUM(A1)"), no_formula("llm"), no_formula("\u202e=1")
+    ("'=1+1", "' @SUM(A1)", 'llm', '\\u202e=1')
+    """
+    plain = harmless(text)
+    return f"'{plain}" if plain.lstrip().startswith(_FORMULA) else plain
+
+
+class Cell(NamedTuple):
     """A number with its interval, or with what it is at most; `unfair` says why it decides nothing."""
 
     value: float | None = None
@@ -33,19 +91,17 @@ class Cell:
         """The number, and its interval, as they are printed."""
         if self.value is None:
             return UNDEFINED, ""
-        mark = DAGGER if self.unfair else ""
-        if self.interval is not None:
-            return four(self.value), f"{interval_text(self.interval)}{mark}"
-        return four(self.value), (f"≤ {three(self.bound)}" if self.bound is not None else "") + mark
+        bound = "" if self.bound is None else f"≤ {three(self.bound)}"
+        interval = bound if self.interval is None else interval_text(self.interval)
+        return four(self.value), f"{interval}{DAGGER if self.unfair else ''}"
 
 
-@dataclass(frozen=True, slots=True)
-class TableRow:
+class TableRow(NamedTuple):
     """One number of every system, and its difference from the baseline; `name` is the one of its key."""
 
     name: str
     title: str
-    cells: tuple[Cell, ...]
+    cells: list[Cell]
 
 
 def table_text(results: Results, form: str) -> str:
@@ -56,35 +112,30 @@ def table_text(results: Results, form: str) -> str:
 
 
 def rows_of(results: Results, confidence: str, shown: str = "table") -> Iterator[TableRow]:
-    """The rows of one confidence: the quantities shown in a place, then those at the coverages asked for."""
+    """The rows of one confidence: the quantities shown in a place, then those at the coverages asked for.
+
+    A number that no answers stand behind, and a difference of such, is an empty cell.
+    """
     study, pairs = results.selective, pairs_of(results)
     for name in (*study.names(shown), *study.names_at_coverages):
-        numbers = [results[Key(system, name, confidence)] for system in results.systems]
-        cells = [_number(results, number) for number in numbers]
-        cells += [_difference(results, pair, pair.key(name, confidence)) for pair in pairs]
-        yield TableRow(name, title_of(numbers[0]), tuple(cells))
+        numbers = {system: results[Key(system, name, confidence)] for system in results.systems}
+        measured = {system: is_measured(results, number) for system, number in numbers.items()}
+        cells = [
+            Cell(number.value, shown_interval(results, number), number.upper_bound) if measured[system] else Cell()
+            for system, number in numbers.items()
+        ]
+        for pair in pairs:
+            key = pair.key(name, confidence)
+            decision, estimate = decide(results, key), results[key]
+            unfair = why_not_comparable(results, key) or ("" if decision.comparable else decision.reason)
+            difference = Cell(estimate.value, shown_interval(results, estimate), unfair=unfair)
+            cells.append(difference if measured[pair.first.system] and measured[pair.second.system] else Cell())
+        yield TableRow(name, title_of(numbers[results.systems[0]]), cells)
 
 
-def _number(results: Results, estimate: Estimate) -> Cell:
-    if not is_measured(results, estimate):
-        return Cell()
-    return Cell(estimate.value, shown_interval(results, estimate), estimate.upper_bound)
-
-
-def _difference(results: Results, pair: Pair, key: Key) -> Cell:
-    """A difference of two numbers that answers stand behind."""
-    both = [results[Key(each.system, key.quantity, key.confidence)] for each in (pair.first, pair.second)]
-    if not all(is_measured(results, number) for number in both):
-        return Cell()
-    decision, estimate = decide(results, key), results[key]
-    unfair = why_not_comparable(results, key) or ("" if decision.comparable else decision.reason)
-    return Cell(estimate.value, shown_interval(results, estimate), unfair=unfair)
-
-
-def _columns(results: Results) -> tuple[str, ...]:
-    pairs = pairs_of(results)
-    words = (system.word for system in systems_of(results))
-    return (*words, *(pair.label for pair in pairs)) if pairs else ("value",)
+def _columns(results: Results) -> list[str]:
+    systems = [system.word for system in systems_of(results)]
+    return [*systems, *(pair.label for pair in pairs_of(results))] if len(systems) > 1 else ["value"]
 
 
 def notes(results: Results) -> list[str]:
@@ -105,15 +156,11 @@ def notes(results: Results) -> list[str]:
         texts.append("≤ marks a one-sided bound at 95 %: no answer was wrong.")
     if not all(record.defined for record in results.curves.values()):
         texts.append(f"{UNDEFINED} under an area: a run that answers nothing has none, nor a difference to another.")
-    reasons = dict.fromkeys(_in_general(cell.unfair) for cell in cells if cell.unfair)
-    if reasons:
-        texts.append(f"{DAGGER} Nothing follows from this difference: {'; '.join(reasons)}.")
+    in_general = "the runs reach this coverage at different points"
+    unfair = [in_general if cell.unfair.startswith(REACHED_AT) else cell.unfair for cell in cells if cell.unfair]
+    if unfair:
+        texts.append(f"{DAGGER} Nothing follows from this difference: {'; '.join(dict.fromkeys(unfair))}.")
     return [*texts, f"demur {study.tool.version}."]
-
-
-def _in_general(unfair: str) -> str:
-    """Why a difference says nothing, in words that go for all of its kind."""
-    return "the runs reach this coverage at different points" if unfair.startswith(REACHED_AT) else unfair
 
 
 def _inputs(results: Results) -> Iterator[str]:
@@ -144,17 +191,13 @@ def _all_rows(results: Results) -> Iterator[TableRow]:
 def markdown(results: Results) -> str:
     """A table as GitHub and pandoc read it, and the notes below it."""
     columns = _columns(results)
-    lines = [_bars(["confidence", "", *map(escaped_markdown, columns)])]
-    lines.append(_bars(["---", "---", *["--:"] * len(columns)]))
+    lines = [["confidence", "", *map(escaped_markdown, columns)], ["---", "---", *["--:"] * len(columns)]]
     for confidence in results.selective.confidences:
         for row in rows_of(results, confidence):
             cells = [" ".join(filter(None, cell.texts())) for cell in row.cells]
-            lines.append(_bars([escaped_markdown(confidence), escaped_markdown(row.title), *cells]))
-    return "\n".join([*lines, "", *map(escaped_markdown, notes(results)), ""])
-
-
-def _bars(cells: Iterable[str]) -> str:
-    return f"| {' | '.join(cells)} |"
+            lines.append([escaped_markdown(confidence), escaped_markdown(row.title), *cells])
+    barred = [f"| {' | '.join(cells)} |" for cells in lines]
+    return "\n".join([*barred, "", *map(escaped_markdown, notes(results)), ""])
 
 
 def latex(results: Results) -> str:
@@ -172,7 +215,11 @@ def latex(results: Results) -> str:
     for confidence in results.selective.confidences:
         name = f"\\texttt{{{escaped_latex(confidence)}}}"
         lines += ["    \\midrule", f"    \\multicolumn{{{1 + 2 * len(columns)}}}{{l}}{{{name}}} \\\\"]
-        lines += [f"    {_latex_row(row)} \\\\" for row in rows_of(results, confidence)]
+        for row in rows_of(results, confidence):
+            title = escaped_latex(row.title).replace("Cmax", r"$C_{\max}$")
+            cells = [latex_numbers(text) for cell in row.cells for text in cell.texts()]
+            heading = title.replace(r"C\_common", r"$C_{\mathrm{common}}$")
+            lines.append(f"    {' & '.join([heading, *cells])} \\\\")
     lines += [
         "    \\bottomrule",
         "  \\end{tabular}",
@@ -183,12 +230,6 @@ def latex(results: Results) -> str:
     return "\n".join([*lines, "  \\end{minipage}", "\\end{table}", ""])
 
 
-def _latex_row(row: TableRow) -> str:
-    heading = escaped_latex(row.title).replace("Cmax", r"$C_{\max}$").replace(r"C\_common", r"$C_{\mathrm{common}}$")
-    cells = [latex_numbers(text) for cell in row.cells for text in cell.texts()]
-    return " & ".join([heading, *cells])
-
-
 def csv_text(results: Results) -> str:
     """One row per number, in full; what a spreadsheet would take for a formula is made text by an apostrophe."""
     lines = io.StringIO()
@@ -196,33 +237,18 @@ def csv_text(results: Results) -> str:
     write(("variant", "side", "metric", "value", "low", "high", "level", "method"))
     requested = results.study.requested
     level = "0.95" if requested is None else str(requested.level)
-    sides = [no_formula(side) for side in _csv_sides(results)]
+    columns = _columns(results)
+    sides = [""] if len(columns) == 1 else columns if len(columns) > _TWO_SYSTEMS else [*columns[:2], "difference"]
     for confidence in results.selective.confidences:
         for row in rows_of(results, confidence, "csv"):
             for side, cell in zip(sides, row.cells, strict=True):
-                number = (no_formula(row.name), _full(cell.value), *_csv_ends(cell, level))
-                write((no_formula(confidence), side, *number))
+                ends: tuple[float | None, float | None, str, str] = (None, None, "", "")
+                if cell.interval is not None:
+                    ends = (cell.interval.low, cell.interval.high, level, no_formula(cell.interval.method))
+                elif cell.bound is not None:
+                    ends = (None, cell.bound, "0.95", "one_sided_bound")
+                write((*map(no_formula, (confidence, side, row.name)), cell.value, *ends))
     return lines.getvalue()
-
-
-def _csv_sides(results: Results) -> tuple[str, ...]:
-    pairs = pairs_of(results)
-    if not pairs:
-        return ("",)
-    words = (system.word for system in systems_of(results))
-    return (*words, *("difference" if len(pairs) == 1 else pair.label for pair in pairs))
-
-
-def _csv_ends(cell: Cell, level: str) -> tuple[str, str, str, str]:
-    if cell.interval is not None:
-        return _full(cell.interval.low), _full(cell.interval.high), level, no_formula(cell.interval.method)
-    if cell.bound is not None:
-        return "", _full(cell.bound), "0.95", "one_sided_bound"
-    return "", "", "", ""
-
-
-def _full(value: float | None) -> str:
-    return "" if value is None else repr(value)
 
 
 FORMS: dict[str, Callable[[Results], str]] = {"latex": latex, "markdown": markdown, "csv": csv_text}

@@ -33,6 +33,15 @@ def four(value: float) -> str:
     return UNDEFINED if math.isnan(value) else f"{value:.4g}"
 
 
+def decimals(value: float | None) -> str:
+    """Four digits after the point, or a dash where there is no number.
+
+    >>> decimals(0.123456), decimals(None)
+    ('0.1235', '–')
+    """
+    return UNDEFINED if value is None or math.isnan(value) else f"{value:.4f}"
+
+
 def interval_text(interval: Interval | None) -> str:
     """An interval to three digits."""
     return UNDEFINED if interval is None else f"[{three(interval.low)}, {three(interval.high)}]"

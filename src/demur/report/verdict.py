@@ -1,9 +1,19 @@
-"""Verdict: what the numbers say, in words. Nothing is called better that was not compared fairly."""
+"""Verdict: what each difference from the baseline says. Nothing is called better that was not compared fairly."""
 
+import math
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
+from demur.drawing.forest import IntervalRow
+from demur.inference.estimates import Estimate
 from demur.inference.key import Key
+from demur.inference.warnings import ResultWarning
+from demur.intervals import Interval
 from demur.quantities import Measure
+from demur.quantities.registry import COVERAGE, CUT
+from demur.report.names import Pair
+from demur.report.text import UNDEFINED, shown_interval, title_of
 from demur.results.study import SelectiveStudy
 from demur.results.table import Results
 
@@ -82,3 +92,97 @@ def why_not_comparable(results: Results, key: Key) -> str:
     if None in reached or reached[0] == reached[1]:
         return ""
     return f"{REACHED_AT} {reached[0]:.3g} and {reached[1]:.3g}"
+
+
+def bearing_warnings(
+    results: Results, warnings: Iterable[ResultWarning], codes: Iterable[str], whose: Callable[[ResultWarning], str]
+) -> Iterator[str]:
+    """Each kind of warning that bears on the verdict, once, with the name of the system it is about, if any."""
+    first = {warning.code: warning for warning in reversed([*warnings])}
+    for warning in (first[code] for code in codes if code in first):
+        message, name = warning.message(results.study.noun), whose(warning)
+        yield f"{name}: {message}." if name else f"{message[:1].upper()}{message[1:]}."
+
+
+def says(results: Results, pair: Pair, key: Key) -> str:
+    """What a difference says, as a column of a console has room for it."""
+    if Measure.of(key.quantity).quantity.parameter is COVERAGE and math.isnan(results[key].value):
+        return "beyond Cmax"
+    decision = decide(results, key)
+    return decision.reason if decision.winner is None else f"{pair.named(decision.winner).word} is better"
+
+
+def says_in_full(results: Results, pair: Pair, key: Key) -> str:
+    """The same in a sentence of its own."""
+    text = says(results, pair, key)
+    return f"not comparable: {text}" if text.startswith(REACHED_AT) else text
+
+
+def is_measured(results: Results, estimate: Estimate) -> bool:
+    """Whether answers stand behind a number: the areas of no answers are 0 by convention, and measure nothing."""
+    quantity, key = Measure.of(estimate.key.quantity).quantity, estimate.key
+    if math.isnan(estimate.value) or quantity.loss_free:
+        return not math.isnan(estimate.value)
+    silent = quantity.parameter is CUT and nothing_common(results, key.confidence)
+    return results.curves[key.system, key.confidence].defined and not silent
+
+
+def nothing_common(results: Results, confidence: str) -> bool:
+    """Whether there is no coverage that all systems reach, though areas are to be cut there."""
+    if results.selective.area_coverage is not None:
+        return False
+    return not all(results.curves[system, confidence].defined for system in results.systems)
+
+
+class Difference(NamedTuple):
+    """One number of a system minus that of the baseline, and what follows from it.
+
+    `shares` are those of the replicates that favour each of the two, in the order of a table's columns.
+    """
+
+    panel: str
+    name: str
+    estimate: Estimate
+    interval: Interval | None
+    decision: Decision
+    says: str
+    pair: Pair
+    shares: tuple[str, str]
+
+    @property
+    def drawn(self) -> IntervalRow:
+        """What a picture shows of it."""
+        value = None if math.isnan(self.estimate.value) else self.estimate.value
+        interval = None if self.interval is None else (self.interval.low, self.interval.high)
+        winner = self.decision.winner
+        style = "neither" if winner is None else self.pair.named(winner).style
+        return IntervalRow(self.name, style, value, interval, comparable=self.decision.comparable)
+
+    @property
+    def has_margin(self) -> bool:
+        """Whether a margin can be tried: on a risk of both systems at the same coverage."""
+        return self.panel == "risk" and (self.decision.winner is not None or self.decision.reason == UNDECIDED)
+
+
+def differences(results: Results, confidence: str, pair: Pair) -> list[Difference]:
+    """The differences that can be drawn on a few scales: areas up to a coverage, risks there, shares answered."""
+    study = results.selective
+    measures = {name: Measure.of(name).quantity for name in study.names("table")}
+    cut = [name for name, quantity in measures.items() if quantity.parameter is CUT]
+    panels = {
+        "area": [] if nothing_common(results, confidence) else cut,
+        "risk": study.names_at_coverages,
+        "coverage": [name for name, quantity in measures.items() if quantity.loss_free],
+    }
+    return [_difference(results, pair, panel, pair.key(name, confidence)) for panel in panels for name in panels[panel]]
+
+
+def _difference(results: Results, pair: Pair, panel: str, key: Key) -> Difference:
+    estimate, title = results[key], title_of(results[Key(pair.first.system, key.quantity, key.confidence)])
+    interval, says = shown_interval(results, estimate), says_in_full(results, pair, key)
+    shares = (UNDEFINED, UNDEFINED)
+    if not math.isnan(estimate.p_value):
+        above_is_first = (Measure.of(key.quantity).quantity.better == "higher") == (pair.first is pair.other)
+        above, below = f"{estimate.above:.1%}", f"{estimate.below:.1%}"
+        shares = (above, below) if above_is_first else (below, above)
+    return Difference(panel, title, estimate, interval, decide(results, key), says, pair, shares)

@@ -1,6 +1,6 @@
 """The page of a calibration."""
 
 from demur.report.calibration.fitted import calibration_name
-from demur.report.sections import PageKind, page_kind
+from demur.report.sections import PageKind
 
-page_kind(PageKind(task="calibration", systems=calibration_name))
+PAGE = PageKind(task="calibration", systems=calibration_name)

@@ -1,7 +1,6 @@
 """A calibration as a page: what was fitted on what, which of its numbers to trust, and the map itself."""
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,11 +12,9 @@ from demur.drawing.risk_coverage import MOST_MARKERS
 from demur.errors import UserError
 from demur.fitting import QUALITY
 from demur.quantities import QUANTITIES
-from demur.report.carried import carried
-from demur.report.definitions import definition
 from demur.report.names import NamedSystem, isolated
-from demur.report.sections import Content, section
-from demur.report.text import UNDEFINED
+from demur.report.sections import Content, carried, definition, section
+from demur.report.text import decimals
 from demur.signals import SIGNALS
 from demur.strict_model import WordedWarning
 from demur.targets import TARGETS
@@ -62,55 +59,37 @@ def fitted(calibration: Calibration) -> Content:
 @section("validation", "Which numbers to trust", task="calibration", order=20)
 def validated(calibration: Calibration) -> Content:
     """The same numbers before, on the data it was fitted on, and on people it had not seen; and which to trust."""
-    checked = calibration.validation
+    checked, noun = calibration.validation, isolated(calibration.validation.grouped_by)
     columns: dict[str, Quality] = {"as given": checked.as_given} if checked.as_given else {}
     columns["in sample"] = checked.in_sample
     if checked.cross_validated:
         columns[f"out of {checked.folds} folds"] = checked.cross_validated
+        advice = (
+            f"Trust the numbers out of {checked.folds} folds: there each {noun} was judged by a calibrator fitted "
+            "without it. Those in sample are on the data it was fitted on, and are better than it will be."
+        )
+    else:
+        reason = f" ({checked.reason})" if checked.reason else ""
+        advice = (
+            f"Trust none of these on new {noun}s: the calibrator was not tried on {noun}s it had not seen{reason}, and "
+            "the numbers in sample are better than it will be."
+        )
     reasons = {name: reason for quality in columns.values() for name, reason in quality.undefined.items()}
-    cells = {name: [_four(getattr(quality, name)) for quality in columns.values()] for name in QUALITY}
+    ways = {name: "higher" if QUANTITIES[name].better == "higher" else "lower" for name in QUALITY}
     return {
-        "advice": _advice(calibration, isolated(checked.grouped_by)),
+        "advice": advice,
         "columns": [*columns],
-        "rows": [(name, _way(name), texts) for name, texts in cells.items()],
+        "rows": [
+            (name, f"{way} is better", [decimals(getattr(quality, name)) for quality in columns.values()])
+            for name, way in ways.items()
+        ],
         "undefined": [f"{name} is not defined: {reason}" for name, reason in reasons.items()],
     }
 
 
-def _advice(calibration: Calibration, noun: str) -> str:
-    checked = calibration.validation
-    if checked.cross_validated is None:
-        reason = f" ({checked.reason})" if checked.reason else ""
-        return (
-            f"Trust none of these on new {noun}s: the calibrator was not tried on {noun}s it had not seen{reason}, and "
-            "the numbers in sample are better than it will be."
-        )
-    return (
-        f"Trust the numbers out of {checked.folds} folds: there each {noun} was judged by a calibrator fitted without "
-        "it. Those in sample are on the data it was fitted on, and are better than it will be."
-    )
-
-
-def _way(name: str) -> str:
-    return "higher is better" if QUANTITIES[name].better == "higher" else "lower is better"
-
-
-def _four(value: float | None) -> str:
-    return UNDEFINED if value is None else f"{value:.4f}"
-
-
-@dataclass(frozen=True, slots=True)
-class DrawnMap:
-    """The fitted map as a picture, what it is from, and some of its values."""
-
-    svg: str
-    source: str
-    rows: tuple[tuple[str, str], ...]
-
-
 @section("map", "The map", task="calibration", order=30)
-def drawn_map(calibration: Calibration) -> DrawnMap | None:
-    """Input against calibrated confidence, where there is one input and the map can be drawn."""
+def drawn_map(calibration: Calibration) -> Content | None:
+    """Input against calibrated confidence, and some values, where there is one input and the map can be drawn."""
     if calibration.model.inputs != 1:
         return None
     (name,) = calibration.input_names
@@ -123,10 +102,10 @@ def drawn_map(calibration: Calibration) -> DrawnMap | None:
         return None
     knots = bool(calibration.model.knots)
     inputs, outputs = across.tolist(), up.tolist()
-    rows = [*zip(inputs, outputs, strict=True)]
-    listed = rows if knots else rows[:: (_POINTS - 1) // 10]
-    shown = tuple((f"{x:.6g}", f"{y:.4g}") for x, y in listed) if len(listed) <= MOST_MARKERS else ()
-    return DrawnMap(calibration_map(inputs, outputs, isolated(name), knots=knots).svg, isolated(name), shown)
+    listed = [*zip(inputs, outputs, strict=True)][:: 1 if knots else (_POINTS - 1) // 10]
+    rows = [(f"{x:.6g}", f"{y:.4g}") for x, y in listed] if len(listed) <= MOST_MARKERS else []
+    svg = calibration_map(inputs, outputs, isolated(name), knots=knots).svg
+    return {"svg": svg, "source": isolated(name), "rows": rows}
 
 
 def _inputs(calibration: Calibration, name: str) -> Floats | None:

@@ -1,6 +1,6 @@
 """The page of an evaluation of retrieval."""
 
-from demur.report.retrieval.places import systems_of
-from demur.report.sections import PageKind, page_kind
+from demur.report.names import systems_of
+from demur.report.sections import PageKind
 
-page_kind(PageKind(task="retrieval", systems=systems_of, switched=lambda results: results.systems))
+PAGE = PageKind(task="retrieval", systems=systems_of, switched=lambda results: results.systems)

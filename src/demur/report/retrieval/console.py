@@ -4,27 +4,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from demur.errors import shown
-from demur.inference.estimates import Estimate
-from demur.inference.key import Group
 from demur.report.console import warnings_text
-from demur.report.retrieval.detection import detection_rows, thresholds
-from demur.report.retrieval.differences import differences_by_place
-from demur.report.retrieval.folds import mean_and_spread, means_over_folds
-from demur.report.retrieval.places import (
-    DECISION,
-    DETECTION,
-    GATE,
-    Place,
-    cell,
-    others_of,
-    pooled_places,
-    range_place,
-    title,
-    worded_warnings,
-)
-from demur.report.retrieval.rankings import ranking_keys
-from demur.report.retrieval.sentences import side_of_zero, verdict
-from demur.report.retrieval.shown import selections_of
+from demur.report.names import Pair, pairs_of, worded_warnings
+from demur.report.retrieval.detection import selections_of, thresholds
+from demur.report.retrieval.overview import side_of_zero, verdict
+from demur.report.retrieval.places import cell, pooled, pooled_and_mean, title
+from demur.report.retrieval.rankings import differences_by_place, mean_and_spread, means_over_folds, ranking_keys
 from demur.report.text import with_interval
 from demur.results.study import RetrievalSystem
 from demur.results.table import Results
@@ -36,28 +21,19 @@ _MOST_BREACHES = 5
 
 def retrieval_text(results: Results) -> str:
     """The whole report, as lines."""
-    lines = [*_counts(results)]
-    for system in results.retrieval.systems:
+    study, drawn = results.retrieval, results.study.bootstrap
+    lines = [f"file: {shown(file.path)}" for file in study.inputs]
+    counts = f"{study.with_gold} with gold, {study.queries - study.with_gold} without"
+    lines.append(f"{study.queries} queries of {study.posts} posts and {len(study.criteria)} criteria: {counts}")
+    resampled = drawn and f"95 % intervals from {drawn.n_resamples} resamples of posts, seed {drawn.seed}"
+    lines.append(resampled or "no intervals: 0 resamples")
+    for system in study.systems:
         lines += ["", *_system(results, system)]
-    for name in others_of(results):
-        lines += ["", *_differences(results, name)]
+    for pair in pairs_of(results):
+        lines += ["", *_differences(results, pair)]
     conclusion = verdict(results)
     lines += ["", conclusion.headline, *conclusion.sentences, *conclusion.failures]
     return "\n".join([*lines, *warnings_text(worded_warnings(results))])
-
-
-def _counts(results: Results) -> Iterator[str]:
-    study, drawn = results.retrieval, results.study.bootstrap
-    for file in study.inputs:
-        yield f"file: {shown(file.path)}"
-    yield (
-        f"{study.queries} queries of {study.posts} posts and {len(study.criteria)} criteria: "
-        f"{study.with_gold} with gold, {study.queries - study.with_gold} without"
-    )
-    if drawn is None:
-        yield "no intervals: 0 resamples"
-    else:
-        yield f"95 % intervals from {drawn.n_resamples} resamples of posts, seed {drawn.seed}"
 
 
 def _system(results: Results, system: RetrievalSystem) -> Iterator[str]:
@@ -67,36 +43,38 @@ def _system(results: Results, system: RetrievalSystem) -> Iterator[str]:
         f"90 % within {lists.p5:g} to {lists.p95:g}"
     )
     ranges = "with gold, against the reference ranges"
-    head = ("", f"with gold ({study.with_gold})", f"all ({study.queries})", "mean over criteria", ranges)
-    yield from table([head, *_ranking_rows(results, name)])
-    places = pooled_places(results, name)
+    rows = [("", f"with gold ({study.with_gold})", f"all ({study.queries})", "mean over criteria", ranges)]
+    for key in (replace(first, system=name) for first in ranking_keys(results, "with_gold")):
+        with_gold, mean, ranged = pooled_and_mean(results, key)
+        over_all = cell(results, results.get(replace(key, among="all")))
+        rows.append((f"  {title(key)}", with_gold, over_all, mean, ranged))
+    yield from table(rows)
+    decision = pooled(results, name, "decision")
     yield f"  no evidence here, as a decision {_RULES[system.empty_decision_by]}"
-    yield from table([(f"    {title(row.key)}", cell(results, row)) for row in places.get(DECISION, [])])
-    if DETECTION in places:
-        yield from _detection(results, places)
+    yield from table([(f"    {title(row.key)}", cell(results, row)) for row in decision])
+    yield from _detection(results, name)
     yield from _shown_ids(results, system)
     if study.folds:
-        yield from _folds(results, name)
+        yield f"  over {len(study.folds)} folds, mean ± std (ddof 0)"
+        means = means_over_folds(results, name)
+        listed = [(f"    {title(mean.key)}", place.words, mean_and_spread(mean)) for place, mean in means]
+        yield from table([("", "over", "mean ± std"), *listed])
 
 
-def _ranking_rows(results: Results, system: str) -> Iterator[tuple[str, ...]]:
-    for first in ranking_keys(results, "with_gold"):
-        key = replace(first, system=system)
-        keys = (key, replace(key, among="all"), replace(key, group=Group("criterion")))
-        yield f"  {title(key)}", *(cell(results, results.get(one)) for one in keys), range_place(results, key)
-
-
-def _detection(results: Results, places: dict[Place, list[Estimate]]) -> Iterator[str]:
+def _detection(results: Results, system: str) -> Iterator[str]:
+    numbers, gate = pooled(results, system, "forecasts"), pooled(results, system, "curve")
+    if not numbers:
+        return
     share = results.retrieval.has_evidence_rate
     yield f"  no evidence here, from the probability ({share:.1%} of the queries have evidence)"
-    rows = [(f"    {name}", *cells) for name, *cells in detection_rows(results, places[DETECTION])]
+    rows = [(f"    {title(row.key)}", *pooled_and_mean(results, row.key)) for row in numbers]
     yield from table([("", "all", "mean over criteria", "against the reference ranges"), *rows])
-    for rate, threshold, tpr, fpr in thresholds(places[DETECTION]):
+    for rate, threshold, tpr, fpr in thresholds(numbers):
         line = "no finite threshold" if threshold is None else f"probability {threshold} or more"
         yield f"    at most {rate} false alarms: {line} (TPR {tpr}, FPR {fpr})"
-    if GATE in places:
-        numbers = (f"{title(row.key)} {cell(results, row)}" for row in places[GATE])
-        yield f"    as a selective predictor: {', '.join(numbers)}"
+    if gate:
+        listed = (f"{title(row.key)} {cell(results, row)}" for row in gate)
+        yield f"    as a selective predictor: {', '.join(listed)}"
 
 
 def _shown_ids(results: Results, system: RetrievalSystem) -> Iterator[str]:
@@ -114,18 +92,11 @@ def _shown_ids(results: Results, system: RetrievalSystem) -> Iterator[str]:
         yield f"    … and {len(system.breaches) - _MOST_BREACHES} more selections that break the bounds"
 
 
-def _folds(results: Results, system: str) -> Iterator[str]:
-    yield f"  over {len(results.retrieval.folds)} folds, mean ± std (ddof 0)"
-    means = means_over_folds(results, system)
-    rows = [(f"    {title(mean.key)}", place.words, mean_and_spread(mean)) for place, mean in means]
-    yield from table([("", "over", "mean ± std"), *rows])
-
-
-def _differences(results: Results, system: str) -> Iterator[str]:
-    yield f"{shown(system)} − {shown(results.study.baseline)}, on the same queries"
+def _differences(results: Results, pair: Pair) -> Iterator[str]:
+    yield f"{shown(pair.other.system)} − {shown(pair.baseline.system)}, on the same queries"
     rows = [
         (f"  {title(row.key)}", place.pooled_words, with_interval(results, row), side_of_zero(row))
-        for place, differences in differences_by_place(results, system).items()
+        for place, differences in differences_by_place(results, pair).items()
         for row in differences
     ]
     yield from table([("", "over", "difference", ""), *rows])

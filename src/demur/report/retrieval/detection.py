@@ -1,73 +1,50 @@
-"""No-evidence detection on the page: probabilities, thresholds, the gate's curve, and the decision to show nothing."""
+"""No-evidence detection and what is shown: probabilities, thresholds, the gate's curve, decisions, selections."""
 
 import math
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 from demur.drawing.risk_coverage import RiskCurve, risk_coverage
 from demur.inference.estimates import Estimate
-from demur.inference.key import Group, Key
+from demur.inference.key import Key
 from demur.quantities import Measure
-from demur.report.names import isolated
-from demur.report.retrieval.places import (
-    DECISION,
-    DETECTION,
-    GATE,
-    cell,
-    chance_numbers,
-    pooled_places,
-    range_place,
-    systems_of,
-    title,
-)
+from demur.report.names import isolated, systems_of
+from demur.report.retrieval.places import cell, chance_numbers, pooled, pooled_and_mean, pooled_places, title
 from demur.report.sections import Content, section
 from demur.report.text import three
 from demur.results.table import Results
 
 _RULES = {"threshold": "the gate’s threshold", "selected_ids": "the selection", "ranked_ids": "the list"}
+_MOST_BREACHES = 50
 
 
 @section("detection", "No evidence here", task="retrieval", order=50)
 def detection(results: Results) -> Content:
-    """How well the systems know where there is nothing."""
-    first = pooled_places(results, results.systems[0]).get(DECISION, [])
-    decisions = [
-        (
-            named,
-            _RULES[system.empty_decision_by],
-            [cell(results, results.get(replace(row.key, system=system.name))) for row in first],
-        )
-        for named, system in zip(systems_of(results), results.retrieval.systems, strict=True)
-    ]
+    """How well the systems know where there is nothing; systems that share their probabilities are listed together."""
+    first = pooled(results, results.systems[0], "decision")
+    decisions = []
+    for named, system in zip(systems_of(results), results.retrieval.systems, strict=True):
+        cells = [cell(results, results.get(replace(row.key, system=system.name))) for row in first]
+        decisions.append((named, _RULES[system.empty_decision_by], cells))
     shared: dict[tuple[str, ...], list[str]] = {}
-    for system in results.systems:
-        numbers = chance_numbers(results, system, "forecasts", "curve")
-        if numbers:
-            shared.setdefault(numbers, []).append(system)
-    told = [_probabilities(results, names) for names in shared.values()]
+    for name in results.systems:
+        shared.setdefault(chance_numbers(results, name, "forecasts", "curve"), []).append(name)
+    told = [_probabilities(results, names) for numbers, names in shared.items() if numbers]
     return {"probabilities": told, "columns": [title(row.key) for row in first], "decisions": decisions}
 
 
 def _probabilities(results: Results, names: list[str]) -> Content:
-    """What the probabilities of some systems tell; systems that share them are listed together."""
-    places = pooled_places(results, names[0])
-    rows = places.get(DETECTION, [])
+    rows = pooled(results, names[0], "forecasts")
     return {
         "names": ", ".join(map(isolated, names)),
         "everyone": len(names) == len(results.systems),
         "single_class": any(row.by_convention for row in rows),
-        "rows": [*detection_rows(results, rows)],
+        "rows": [(title(row.key), *pooled_and_mean(results, row.key)) for row in rows],
         "thresholds": [*thresholds(rows)],
         "curve": _curve(results, names[0]),
-        "gate": [(title(row.key), cell(results, row)) for row in places.get(GATE, [])],
+        "gate": [(title(row.key), cell(results, row)) for row in pooled(results, names[0], "curve")],
     }
-
-
-def detection_rows(results: Results, rows: list[Estimate]) -> Iterator[tuple[str, str, str, str]]:
-    """Each number: its title, pooled, averaged over criteria, and where it falls among the reference ranges."""
-    for row in rows:
-        over_criteria = results.get(replace(row.key, group=Group("criterion")))
-        yield title(row.key), cell(results, row), cell(results, over_criteria), range_place(results, row.key)
 
 
 def thresholds(rows: list[Estimate]) -> Iterator[tuple[str, str | None, str, str]]:
@@ -86,3 +63,23 @@ def _curve(results: Results, system: str) -> str | None:
     random = None if risk is None or math.isnan(risk.value) else (risk.value, risk.value)
     curve = RiskCurve("run", "left", record.curve.coverage, record.curve.selective_risk, record.cmax, random)
     return risk_coverage([curve], "selective", units="queries that are let through").svg
+
+
+def selections_of(results: Results, system: str) -> dict[str, list[Estimate]]:
+    """The numbers of what a system shows, by what chooses it: the system itself, or a policy."""
+    places = pooled_places(results, system).items()
+    return {place.policy or "as selected": rows for place, rows in places if place.family == "selection"}
+
+
+@section("shown", "What is shown", task="retrieval", order=60)
+def what_is_shown(results: Results) -> Content | None:
+    """Selections and policies side by side, and which break the bounds; nothing where nothing is selected."""
+    columns, rows, breaches = list[str](), list[Any](), list[Any]()
+    for named, system in zip(systems_of(results), results.retrieval.systems, strict=True):
+        for chosen_by, numbers in selections_of(results, system.name).items():
+            columns = [title(number.key) for number in numbers]
+            rows.append((named, chosen_by, [cell(results, number) for number in numbers]))
+        if system.breaches:
+            first = system.breaches[:_MOST_BREACHES]
+            breaches.append((named, first, len(system.breaches) - len(first)))
+    return {"columns": columns, "rows": rows, "breaches": breaches} if rows else None

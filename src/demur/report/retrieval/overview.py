@@ -1,20 +1,143 @@
-"""Retrieval at a glance: the verdict with its cards, and which queries were counted."""
+"""Retrieval at a glance: the verdict in words and cards, which queries were counted, and how the numbers were made."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
+from demur.errors import shown
+from demur.inference.estimates import Estimate
 from demur.inference.key import Key
-from demur.report.cards import Card, CardNumber
-from demur.report.names import NamedSystem, isolated
-from demur.report.retrieval.places import others_of, primary, systems_of, title
-from demur.report.retrieval.sentences import open_question, primary_difference, verdict
-from demur.report.sections import Content, section
-from demur.report.text import UNDEFINED, four, interval_text, level_of, shown_interval
-from demur.report.verdict import decide
+from demur.inference.warnings import FEW_INFORMATIVE, ResultWarning
+from demur.quantities import quantities
+from demur.report.names import NamedSystem, Pair, isolated, pairs_of, systems_of, worded_warnings
+from demur.report.retrieval.places import chance_numbers, primary, primary_difference, title
+from demur.report.sections import Card, CardNumber, Content, carried, definition, section
+from demur.report.text import UNDEFINED, four, interval_text, level_of, shown_interval, with_interval
+from demur.report.verdict import UNDECIDED, Verdict, bearing_warnings, decide, why_nothing_decides
 from demur.results.study import RetrievalSystem
 from demur.results.table import Results
 
-_MOST_SYSTEMS = 4
+_MOST_SENTENCES, _MOST_SYSTEMS = 3, 4
+_BEAR_ON_THE_VERDICT = (
+    *("one_cluster", "few_clusters", "unequal_clusters", "few_resamples", "many_comparisons", "single_class"),
+    *("abstained", "criterion_without_gold", "selected_not_ranked", "selection_bounds", "unjudged_topics"),
+    "post_in_several_folds",
+)
+
+
+def verdict(results: Results, named: Callable[[str], str] = shown) -> Verdict:
+    """What the results say of the rankings where there is evidence; `named` is how a sentence calls a system."""
+    return _Speaker(results, named).verdict
+
+
+def open_question(results: Results, key: Key) -> str:
+    """Why a difference speaks for no system; of a number that is no better either way, on which side of 0 it is."""
+    reason = decide(results, key).reason or why_nothing_decides(results)
+    return reason or side_of_zero(results.get(key)) or "there is no interval"
+
+
+def side_of_zero(difference: Estimate | None) -> str:
+    """Where the interval of a difference is, if there is one."""
+    interval = None if difference is None else difference.recommended
+    if interval is None:
+        return ""
+    return UNDECIDED if interval.low <= 0 <= interval.high else "above" if interval.low > 0 else "below"
+
+
+@dataclass(frozen=True)
+class _Speaker:
+    results: Results
+    named: Callable[[str], str]
+
+    @property
+    def verdict(self) -> Verdict:
+        study = self.results.retrieval
+        silent = [self.named(system.name) for system in study.systems if system.abstained == study.queries]
+        failures = tuple(f"{name} returned nothing for any query: every ranking number of it is 0." for name in silent)
+        judged = bool(study.with_gold) and len(silent) < len(study.systems)
+        warnings = bearing_warnings(self.results, self.results.warnings, _BEAR_ON_THE_VERDICT, self._whose)
+        return Verdict(self._headline(judged), (*self._sentences(judged),), failures, (*warnings,))
+
+    def _whose(self, warning: ResultWarning) -> str:
+        system = warning.about.system
+        return "" if system is None or warning.about.confidence is not None else self.named(system)
+
+    def _reached(self, key: Key) -> str:
+        estimate = self.results.get(key)
+        return "undefined" if estimate is None else with_interval(self.results, estimate)
+
+    def _headline(self, judged: bool) -> str:  # noqa: FBT001
+        names = [self.named(name) for name in self.results.systems]
+        if not self.results.retrieval.with_gold:
+            return "No query has gold: there is nothing to find, and no ranking to judge."
+        if not judged:
+            nothing = f"{names[0]} returned nothing" if len(names) == 1 else "No system returned anything"
+            return f"{nothing}: there is nothing to judge."
+        if len(names) == 1:
+            key = primary(self.results, self.results.systems[0])
+            return f"{names[0]} reaches an {title(key)} of {self._reached(key)} where there is evidence."
+        reason = why_nothing_decides(self.results)
+        return f"No conclusion: {reason}." if reason else self._comparison()
+
+    def _comparison(self) -> str:
+        base, others = self.named(self.results.study.baseline or ""), pairs_of(self.results)
+        decisions = [decide(self.results, primary_difference(self.results, pair)) for pair in others]
+        winners = {pair.other.system: each.winner for pair, each in zip(others, decisions, strict=True)}
+        above = [self.named(name) for name, winner in winners.items() if winner == name]
+        below = [self.named(name) for name, winner in winners.items() if winner not in (name, None)]
+        if not (above or below):
+            whom, or_worse = ("Neither", "") if len(others) == 1 else ("No", f" or worse than {base}")
+            return f"{whom} system is shown to rank the evidence better{or_worse}."
+        few = self.results.retrieval.posts < FEW_INFORMATIVE
+        if len(others) == 1:
+            winner, loser = (above[0], base) if above else (base, below[0])
+            if few:
+                return f"{winner} looks better at ranking the evidence, but too few posts stand behind that."
+            return f"{winner} ranks the evidence better than {loser}."
+        undecided = [self.named(name) for name, winner in winners.items() if winner is None]
+        groups = {f"better than {base}": above, f"worse than {base}": below, "not shown to differ": undecided}
+        text = "; ".join(f"{what}: {', '.join(names)}" for what, names in groups.items() if names)
+        return f"Ranking of the evidence, {text}{'; too few posts stand behind that' if few else ''}."
+
+    def _sentences(self, judged: bool) -> Iterator[str]:  # noqa: FBT001
+        study = self.results.retrieval
+        share = study.with_gold / max(study.queries, 1)
+        yield f"Of {study.queries} queries {study.with_gold} ({share:.1%}) have evidence to find."
+        if judged and study.baseline is not None:
+            key, others = primary(self.results, study.baseline), pairs_of(self.results)
+            reached = f"{self.named(study.baseline)} reaches an {title(key)} of {self._reached(key)}"
+            first, *rest = map(self._difference, others[:_MOST_SENTENCES])
+            yield from (f"Where there is evidence {reached} and {first}", *rest)
+            if len(others) > _MOST_SENTENCES:
+                yield f"{len(others) - _MOST_SENTENCES} more systems are compared in the same way."
+        yield from self._detection()
+
+    def _difference(self, pair: Pair) -> str:
+        key, system = primary_difference(self.results, pair), pair.other.system
+        decision = decide(self.results, key)
+        if decision.winner is not None:
+            end = f": {self.named(decision.winner)} is better"
+        elif decision.reason == UNDECIDED:
+            end = "; the interval includes 0, so neither is shown to be better"
+        else:
+            end = f" ({open_question(self.results, key)})"
+        reached = self._reached(primary(self.results, system))
+        return f"{self.named(system)} {reached}, a paired difference of {self._reached(key)}{end}."
+
+    def _detection(self) -> Iterator[str]:
+        """How well probabilities tell where there is evidence: once where all systems share them."""
+        pooled = self.results.where(quantity="auroc", group=None, minus=None)
+        rows = [row for row in pooled if not math.isnan(row.value)]
+        if any(row.by_convention for row in rows):
+            nothing = "there is nothing to detect, and AUROC and rates are conventions"
+            yield f"All queries have evidence, or none has: {nothing}."
+            return
+        different = {chance_numbers(self.results, row.key.system, "forecasts") for row in rows}
+        shared = len(rows) == len(self.results.systems) and len(different) == 1
+        for row in rows[: 1 if shared else _MOST_SENTENCES]:
+            whose = "The probability" if shared else f"The probability of {self.named(row.key.system)}"
+            number = with_interval(self.results, row)
+            yield f"{whose} tells queries with evidence from those without with an AUROC of {number}."
 
 
 @section("verdict", "Verdict", task="retrieval", order=10)
@@ -28,36 +151,44 @@ def retrieval_overview(results: Results) -> Content:
 def _cards(results: Results) -> Iterator[Card]:
     study, systems = results.retrieval, systems_of(results)[:_MOST_SYSTEMS]
     interval = level_of(results) if study.bootstrap else "no resamples, no intervals"
-    reached = tuple(_number(results, system, primary(results, system.system)) for system in systems)
-    yield Card(title(primary(results, "")), reached, f"queries with gold, higher is better; {interval}")
-    if len(others_of(results)) == 1:
-        yield _difference(results, *others_of(results))
-    missed = tuple(_number(results, system, Key(system.system, "false_evidence_rate")) for system in systems)
-    yield Card("Shows something where nothing is", missed, "share of the queries without gold; lower is better")
+    reached = [_number(results, system, primary(results, system.system)) for system in systems]
+    yield title(primary(results, "")), reached, f"queries with gold, higher is better; {interval}"
+    if len(pairs_of(results)) == 1:
+        key = primary_difference(results, *pairs_of(results))
+        estimate, winner = results.get(key), decide(results, key).winner
+        interval = interval_text(shown_interval(results, estimate) if estimate else None)
+        note = open_question(results, key) if winner is None else f"{isolated(winner)} is better"
+        yield f"Difference in {title(key)}", [(None, four(estimate.value) if estimate else UNDEFINED, interval)], note
+    missed = [_number(results, system, Key(system.system, "false_evidence_rate")) for system in systems]
+    yield "Shows something where nothing is", missed, "share of the queries without gold; lower is better"
     share = study.with_gold / study.queries if study.queries else 0.0
-    counts = f"{study.with_gold} of {study.queries} queries"
-    yield Card("Queries with evidence", (CardNumber(None, f"{share:.1%}", ""),), counts)
-
-
-def _difference(results: Results, system: str) -> Card:
-    key = primary_difference(results, system)
-    estimate, winner = results.get(key), decide(results, key).winner
-    number = CardNumber(None, UNDEFINED, UNDEFINED)
-    if estimate is not None:
-        number = CardNumber(None, four(estimate.value), interval_text(shown_interval(results, estimate)))
-    note = open_question(results, key) if winner is None else f"{isolated(winner)} is better"
-    return Card(f"Difference in {title(key)}", (number,), note)
+    yield "Queries with evidence", [(None, f"{share:.1%}", "")], f"{study.with_gold} of {study.queries} queries"
 
 
 def _number(results: Results, system: NamedSystem, key: Key) -> CardNumber:
     estimate = results.get(key)
     if estimate is None or math.isnan(estimate.value):
-        return CardNumber(system, UNDEFINED, estimate.undefined if estimate else "")
+        return system, UNDEFINED, estimate.undefined if estimate else ""
     interval = shown_interval(results, estimate)
-    return CardNumber(system, four(estimate.value), interval_text(interval) if interval else "")
+    return system, four(estimate.value), interval_text(interval) if interval else ""
 
 
 @section("counted", "Who was counted", task="retrieval", order=20)
 def lists_returned(results: Results) -> list[tuple[NamedSystem, RetrievalSystem]]:
     """What each system returned for the queries that were counted."""
     return [*zip(systems_of(results), results.retrieval.systems, strict=True)]
+
+
+@section("methods", "Methods and provenance", task="retrieval", order=90)
+def retrieval_provenance(results: Results) -> Content:
+    """How the results came about."""
+    methods = [
+        f"{row.recommended.method}{' (differences)' if row.key.minus else ''}"
+        for row in results.where(group=None)
+        if row.recommended
+    ]
+    return {
+        "definitions": [*map(definition, (*quantities("ranking"), *quantities("forecasts", "detection")))],
+        "methods": [*dict.fromkeys(methods)],
+        "carried": carried(results, "retrieval", worded_warnings(results)),
+    }

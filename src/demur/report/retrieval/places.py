@@ -1,23 +1,18 @@
 """Places: the groups numbers of retrieval are listed in, what these are called, and the number a verdict rests on."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from demur.errors import shown
 from demur.inference.estimates import Estimate
-from demur.inference.key import Key, Minus
-from demur.inference.warnings import ResultWarning
+from demur.inference.key import Group, Key
 from demur.quantities import Measure
-from demur.report.names import NamedSystem, isolated
+from demur.report.names import Pair
 from demur.report.text import UNDEFINED, with_interval
 from demur.results.table import Results
-from demur.strict_model import WordedWarning
 
 _USUAL_DEPTH = 10
-_LONGEST_LABEL = 24
 _TITLES = {
     ("ranking", "with_gold"): ("Queries with gold", "positives only"),
     ("ranking", "all"): ("All queries", "all queries"),
@@ -36,13 +31,6 @@ class Place:
     family: str
     among: str
     policy: str = ""
-
-    @classmethod
-    def of(cls, key: Key) -> Place:
-        """Where a number is listed."""
-        measure = Measure.of(key.quantity)
-        policy = measure.text if measure.quantity.of == "selection" else ""
-        return cls(measure.quantity.of, key.among, policy)
 
     @property
     def title(self) -> str:
@@ -64,12 +52,11 @@ def by_place(rows: Iterable[Estimate]) -> dict[Place, list[Estimate]]:
     """Numbers place by place; a number that belongs in none of them is in the file alone."""
     places: dict[tuple[str, str], dict[Place, list[Estimate]]] = {name: {} for name in _TITLES}
     for row in rows:
-        place = Place.of(row.key)
-        places.get((place.family, place.among), {}).setdefault(place, []).append(row)
+        measure = Measure.of(row.key.quantity)
+        family, among = measure.quantity.of, row.key.among
+        place = Place(family, among, measure.text if family == "selection" else "")
+        places.get((family, among), {}).setdefault(place, []).append(row)
     return {place: members for listed in places.values() for place, members in listed.items()}
-
-
-DETECTION, GATE, DECISION = Place("forecasts", "all"), Place("curve", "all"), Place("decision", "all")
 
 
 def pooled_places(results: Results, system: str) -> dict[Place, list[Estimate]]:
@@ -77,27 +64,9 @@ def pooled_places(results: Results, system: str) -> dict[Place, list[Estimate]]:
     return by_place(results.where(system=system, group=None, minus=None))
 
 
-def systems_of(results: Results) -> tuple[NamedSystem, ...]:
-    """Every system; the baseline is drawn as left, the others as right."""
-    first = results.study.baseline or results.systems[0]
-    word = "baseline" if len(results.systems) > 1 else "run"
-    return tuple(
-        NamedSystem(name, word, "left", isolated(name))
-        if name == first
-        else NamedSystem(name, "", "right", isolated(name))
-        for name in results.systems
-    )
-
-
-def others_of(results: Results) -> tuple[str, ...]:
-    """The systems that are compared with the baseline."""
-    base = results.study.baseline
-    return () if base is None else tuple(name for name in results.systems if name != base)
-
-
-def against_baseline(results: Results) -> Minus:
-    """What every difference subtracts."""
-    return Minus("system", results.study.baseline or "")
+def pooled(results: Results, system: str, family: str, among: str = "all") -> list[Estimate]:
+    """Those of one family of quantities."""
+    return pooled_places(results, system).get(Place(family, among), [])
 
 
 def primary_depth(results: Results) -> int:
@@ -111,10 +80,15 @@ def primary(results: Results, system: str) -> Key:
     return Key(system, f"ndcg@{primary_depth(results)}", among="with_gold")
 
 
-def at_depth(key: Key, depth: int) -> bool:
-    """Whether a number is taken at a depth, or at none."""
+def primary_difference(results: Results, pair: Pair) -> Key:
+    """The difference from the baseline that the verdict rests on."""
+    return replace(primary(results, pair.other.system), minus=pair.minus)
+
+
+def at_depth(results: Results, key: Key) -> bool:
+    """Whether a number is taken at the depth of the verdict, or at none."""
     measure = Measure.of(key.quantity)
-    return measure.quantity.of != "ranking" or measure.value == depth
+    return measure.quantity.of != "ranking" or measure.value == primary_depth(results)
 
 
 def title(key: Key) -> str:
@@ -124,38 +98,18 @@ def title(key: Key) -> str:
 
 def cell(results: Results, estimate: Estimate | None) -> str:
     """A number with its interval."""
-    missing = estimate is None or math.isnan(estimate.value)
-    return UNDEFINED if missing or estimate is None else with_interval(results, estimate)
+    return UNDEFINED if estimate is None or math.isnan(estimate.value) else with_interval(results, estimate)
 
 
-def range_place(results: Results, key: Key) -> str:
-    """Where a number falls among the reference ranges: those of queries with gold, and of probabilities."""
-    if key.among == "all" and not key.confidence:
-        return ""
-    figures = results.retrieval.reference_ranges
-    return next((one.place for one in figures if (one.system, one.metric) == (key.system, key.quantity)), "")
+def pooled_and_mean(results: Results, key: Key) -> tuple[str, str, str]:
+    """A number pooled, its mean over criteria, and where it falls among the reference ranges.
 
-
-def short(name: str) -> str:
-    """A name as a picture has room for it.
-
-    >>> short("reranked"), short("a" * 30)
-    ('reranked', 'aaaaaaaaaaaaaaaaaaaaaaa…')
+    The ranges are of queries with gold, and of probabilities.
     """
-    return name if len(name) <= _LONGEST_LABEL else f"{name[: _LONGEST_LABEL - 1]}…"
-
-
-def worded_warnings(results: Results) -> list[WordedWarning]:
-    """The warnings in words, each with what it is about."""
-    return [WordedWarning(code=one.code, message=one.message(), where=_about(one)) for one in results.warnings]
-
-
-def _about(warning: ResultWarning) -> str:
-    about, subject = warning.about, warning.subject
-    if about.system is None:
-        return "posts" if subject == "clusters" else subject
-    gate = "gate " if subject in ("clusters", "confidence") else ""
-    return f"{about.system} {gate}{'folds' if 'folds' in warning.parameters else subject}".strip()
+    figures = results.retrieval.reference_ranges if key.among != "all" or key.confidence else ()
+    ranges = (each.place for each in figures if (each.system, each.metric) == (key.system, key.quantity))
+    over_criteria = results.get(replace(key, group=Group("criterion")))
+    return cell(results, results.get(key)), cell(results, over_criteria), next(ranges, "")
 
 
 def chance_numbers(results: Results, system: str, *families: str) -> tuple[str, ...]:

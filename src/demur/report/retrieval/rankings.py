@@ -1,28 +1,30 @@
-"""Rankings compared: every ranking number of every system, over the queries with gold and over all of them."""
+"""Rankings compared: every system and its difference from the baseline, criterion by criterion, and over folds."""
 
 import math
+from collections.abc import Iterator
 from dataclasses import replace
 
-from demur.drawing.forest import DotGroup, IntervalRow, dot_plot
+from demur.drawing.forest import DotGroup, ForestPanel, IntervalRow, dot_plot, forest
+from demur.inference.estimates import Estimate
 from demur.inference.key import Group, Key
 from demur.quantities import Measure
-from demur.report.names import NamedSystem
-from demur.report.retrieval.places import (
-    Place,
-    at_depth,
-    cell,
-    pooled_places,
-    primary_depth,
-    range_place,
-    short,
-    systems_of,
-    title,
-)
-from demur.report.sections import Content, section
-from demur.results.study import PlacedFigure
+from demur.report.names import NamedSystem, Pair, pairs_of, short, systems_of
+from demur.report.retrieval.overview import open_question
+from demur.report.retrieval.places import Place, at_depth, by_place, cell, pooled, pooled_and_mean, primary_depth, title
+from demur.report.sections import FEW, Content, ShadedCell, section, shade
+from demur.report.text import UNDEFINED, decimals, shown_interval
+from demur.report.verdict import Difference, decide
+from demur.results.study import CriterionCounts
 from demur.results.table import Results
 
 _NAMES = {"with_gold": "with gold", "all": "all"}
+_MOST_CRITERIA = 200
+_MOST_FOLDS = 12
+_MOST_IN_FULL = 2
+_IN_WORDS = (
+    "Paired differences, the system minus the baseline, with intervals; the table beneath holds the same numbers."
+)
+_HEATED = ("recall", "mrr", "map", "ndcg")
 
 
 @section("rankings", "Rankings", task="retrieval", order=30)
@@ -34,42 +36,37 @@ def rankings_compared(results: Results) -> list[Content]:
 
 def ranking_keys(results: Results, among: str) -> list[Key]:
     """Every ranking number of the first system, pooled."""
-    return [row.key for row in pooled_places(results, results.systems[0]).get(Place("ranking", among), [])]
+    return [row.key for row in pooled(results, results.systems[0], "ranking", among)]
 
 
 def _population(results: Results, among: str, queries: int) -> Content:
     """The numbers over some of the queries, drawn and listed."""
     keys, systems = ranking_keys(results, among), systems_of(results)
     figures = results.retrieval.reference_ranges if among == "with_gold" else ()
-    ranges = {figure.metric: figure for figure in figures if figure.metric in {key.quantity for key in keys}}
+    ranges = {figure.metric: {"baseline": figure.baseline, "good": figure.good} for figure in figures}
+    titles = {key.quantity: title(key) for key in keys}
     groups = [
-        DotGroup(title(key), [_dot(results, system, key) for system in systems], _ranges(ranges.get(key.quantity)))
+        DotGroup(title(key), [_dot(results, system, key) for system in systems], ranges.get(key.quantity, {}))
         for key in keys
-        if at_depth(key, primary_depth(results))
+        if at_depth(results, key)
     ]
     words = f"Ranking numbers of every system over the queries ({_NAMES[among]}), with intervals"
+    reached = "{}: a baseline reaches {:g} to {:g}, a good system {:g} to {:g}"
     return {
         "key": among,
         "name": _NAMES[among],
         "queries": queries,
         "svg": dot_plot(groups, f"{words}; the table holds them all.").svg,
-        "ranges": [_range_in_words(figure) for figure in ranges.values()],
-        "rows": [(title(key), [_cells(results, replace(key, system=one.system)) for one in systems]) for key in keys],
+        "ranges": [
+            reached.format(titles[metric], *limits["baseline"], *limits["good"])
+            for metric, limits in ranges.items()
+            if metric in titles
+        ],
+        "rows": [
+            (title(key), [pooled_and_mean(results, replace(key, system=system)) for system in results.systems])
+            for key in keys
+        ],
     }
-
-
-def _cells(results: Results, key: Key) -> tuple[str, str, str]:
-    over_criteria = results.get(replace(key, group=Group("criterion")))
-    return cell(results, results.get(key)), cell(results, over_criteria), range_place(results, key)
-
-
-def _ranges(figure: PlacedFigure | None) -> dict[str, tuple[float, float]]:
-    return {"baseline": figure.baseline, "good": figure.good} if figure else {}
-
-
-def _range_in_words(figure: PlacedFigure) -> str:
-    baseline, good = (f"{low:g} to {high:g}" for low, high in (figure.baseline, figure.good))
-    return f"{Measure.of(figure.metric).title}: a baseline reaches {baseline}, a good system {good}"
 
 
 def _dot(results: Results, system: NamedSystem, key: Key) -> IntervalRow:
@@ -78,3 +75,105 @@ def _dot(results: Results, system: NamedSystem, key: Key) -> IntervalRow:
         return IntervalRow(name, system.style, None, None, estimate.undefined if estimate else "")
     ends = estimate.recommended
     return IntervalRow(name, system.style, estimate.value, None if ends is None else (ends.low, ends.high))
+
+
+@section("criteria", "By criterion", task="retrieval", order=40)
+def criteria(results: Results) -> Content:
+    """Pooled numbers at the depth of the verdict, and the AUROC where there is a probability, as heat maps."""
+    listed, tables = results.retrieval.criteria[:_MOST_CRITERIA], []
+    for system in results.systems:
+        keys = [Key(system, f"{stem}@{primary_depth(results)}", among="with_gold") for stem in _HEATED]
+        present = [key for key in (*keys, Key(system, "auroc", "prob")) if results.get(key) is not None]
+        rows = [(criterion, [_shaded(results, key, criterion) for key in present]) for criterion in listed]
+        tables.append(([title(key) for key in present], rows))
+    return {"tables": tables, "more": len(results.retrieval.criteria) - len(listed), "few": FEW}
+
+
+def _shaded(results: Results, key: Key, criterion: CriterionCounts) -> ShadedCell:
+    estimate = results.get(replace(key, group=Group("criterion", criterion.name)))
+    if estimate is None or math.isnan(estimate.value):
+        return UNDEFINED, "few"
+    queries = criterion.with_gold if key.among == "with_gold" else criterion.queries
+    few = estimate.by_convention or queries < FEW
+    return f"{estimate.value:.3f}", shade("coverage", estimate.value, few=few)
+
+
+@section("folds", "Folds", task="retrieval", order=80)
+def folds(results: Results) -> Content | None:
+    """The numbers over folds at the depth of the verdict, or nothing where there are none."""
+    names = results.retrieval.folds
+    if not names:
+        return None
+    listed = names if len(names) <= _MOST_FOLDS else ()
+
+    def row(place: Place, mean: Estimate) -> tuple[str, str, str, str, list[str]]:
+        pooled = cell(results, results.get(replace(mean.key, group=None)))
+        by_fold = [results.get(replace(mean.key, group=Group("fold", name))) for name in listed]
+        values = [decimals(each.value if each else None) for each in by_fold]
+        return place.title, title(mean.key), pooled, mean_and_spread(mean), values
+
+    rows = [
+        [row(place, mean) for place, mean in means_over_folds(results, system) if at_depth(results, mean.key)]
+        for system in results.systems
+    ]
+    return {"count": len(names), "names": listed, "rows": rows} if any(rows) else None
+
+
+def means_over_folds(results: Results, system: str) -> Iterator[tuple[Place, Estimate]]:
+    """Every mean over folds of a system, and where it is listed."""
+    for place, means in by_place(results.where(system=system, group=Group("fold"), minus=None)).items():
+        yield from ((place, mean) for mean in means)
+
+
+def mean_and_spread(mean: Estimate) -> str:
+    """The mean over folds and their standard deviation."""
+    return UNDEFINED if mean.spread is None else f"{decimals(mean.value)} ± {mean.spread:.4f}"
+
+
+@section("differences", "Paired differences", task="retrieval", order=70)
+def system_differences(results: Results) -> list[Content] | None:
+    """Every system against the baseline, or nothing where there is one system."""
+    return [_against(results, pair) for pair in pairs_of(results)] or None
+
+
+def differences_by_place(results: Results, pair: Pair) -> dict[Place, list[Estimate]]:
+    """The differences of a system from the baseline; means over criteria are in the file alone."""
+    return by_place(results.where(system=pair.other.system, group=None, minus=pair.minus))
+
+
+def _against(results: Results, pair: Pair) -> Content:
+    """One system against the baseline: drawn at the depth of the verdict, and listed at all of them.
+
+    Of many systems the other depths are only counted: the file holds them, and the page stays small.
+    """
+    places = differences_by_place(results, pair)
+    names, panels = [short(system.name) for system in (pair.baseline, pair.other)], dict[str, ForestPanel]()
+    drawn, others = list[tuple[str, Difference]](), list[tuple[str, Difference]]()
+    for place, estimate in ((place, estimate) for place, members in places.items() for estimate in members):
+        better, row = _difference(results, pair, place, estimate)
+        if not row.panel or not at_depth(results, estimate.key):
+            others.append((place.title, row))
+            continue
+        drawn.append((place.title, row))
+        first, second = names if better == "higher" else names[::-1]
+        empty = ForestPanel(short(place.title), (f"← {first} is better", f"{second} is better →"))
+        panel = panels.get(row.panel, empty)
+        panels[row.panel] = replace(panel, rows=[*panel.rows, row.drawn])
+    kept = others if len(pairs_of(results)) <= _MOST_IN_FULL else []
+    svg, more = forest([*panels.values()], _IN_WORDS).svg, len(others) - len(kept)
+    shown = {"svg": svg, "drawn": drawn, "others": kept, "more": more}
+    return {"name": pair.other.name, "baseline": pair.baseline.name, **shown}
+
+
+def _difference(results: Results, pair: Pair, place: Place, estimate: Estimate) -> tuple[str, Difference]:
+    """Which way the number is better, if either, and its difference; a draw in which both are equal counts half."""
+    quantity, decision = Measure.of(estimate.key.quantity).quantity, decide(results, estimate.key)
+    better = "neither" if quantity.of == "curve" and not quantity.comparable else quantity.better
+    above, shares = (1 + estimate.above - estimate.below) / 2, (UNDEFINED, UNDEFINED)
+    if better != "neither" and not math.isnan(above):
+        baseline, other = (1 - above, above) if better == "higher" else (above, 1 - above)
+        shares = (f"{baseline:.1%}", f"{other:.1%}")
+    winner, name, interval = decision.winner, title(estimate.key), shown_interval(results, estimate)
+    says = open_question(results, estimate.key) if winner is None else f"{pair.named(winner).name} is better"
+    panel = "" if better == "neither" else f"{place} {better}"
+    return better, Difference(panel, name, estimate, interval, decision, says, pair, shares)

@@ -5,14 +5,13 @@ points of the results.
 """
 
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from demur.coverage import Coverage
-from demur.drawing.thinning import spread
-from demur.inference.estimates import Estimate
+from demur.drawing.svg import spread
 from demur.inference.key import Key
 from demur.intervals import Interval
 from demur.report.names import systems_of
@@ -26,47 +25,38 @@ _MOST_STOPS = 60
 _PERCENTS = 100
 
 
-@dataclass(frozen=True, slots=True)
-class Stop:
+class Stop(NamedTuple):
     """A stop of the slider: what is asked for, the point each system takes there, and the interval stored for it."""
 
     label: str
     value: float
-    points: tuple[int | None, ...]
-    intervals: tuple[Interval | None, ...]
+    points: list[int | None]
+    intervals: list[Interval | None]
 
 
 @section("operating", "Operating point", task="selective", order=40)
 def operating(results: Results) -> Content:
     """The intervals of the column are of one level and one source: those along the curve, or those at the grid."""
-    level, resampled = level_of(results), results.study.bootstrap is not None
+    level, study = level_of(results), results.selective
     bands = next((record.bands for record in results.curves.values() if record.bands), None)
     along = None if bands is None else f"{100 * bands.level:.4g} % interval"
     stored = f"Along the curve only the {along} is stored; the {level} is in the table below."
     return {
-        "grids": [_grid(results, confidence) for confidence in results.selective.confidences],
-        "grid_interval": level if resampled else "nothing resampled",
+        "grids": [
+            {Coverage.of(text).key: _risks_at(results, name, text) for text in study.coverages}
+            for name in study.confidences
+        ],
+        "grid_interval": level if study.bootstrap else "nothing resampled",
         "answered": any(record.defined for record in results.curves.values()),
-        "interval": along or (level if resampled else None),
+        "interval": along or (level if study.bootstrap else None),
         "note": stored if along not in (None, level) else "",
     }
 
 
-def _grid(results: Results, confidence: str) -> dict[str, list[tuple[str, str, str] | None]]:
-    """At each coverage asked for, what each system reaches, its risk there and the interval; None beyond its Cmax."""
-    return {
-        Coverage.of(text).key: [
-            None
-            if row.at is None
-            else (f"{100 * row.at:.1f}%", f"{row.value:.4g}", interval_text(shown_interval(results, row)))
-            for row in _risks_at(results, confidence, text)
-        ]
-        for text in results.selective.coverages
-    }
-
-
-def _risks_at(results: Results, confidence: str, text: str) -> list[Estimate]:
-    return [results[Key(system, f"risk@{text}", confidence)] for system in results.systems]
+def _risks_at(results: Results, confidence: str, text: str) -> list[tuple[float | None, float, Interval | None]]:
+    """At a coverage asked for, what each system reaches, if it does, its risk there and the interval."""
+    rows = [results[Key(system, f"risk@{text}", confidence)] for system in results.systems]
+    return [(row.at, row.value, shown_interval(results, row)) for row in rows]
 
 
 def operating_data(results: Results) -> Content:
@@ -82,45 +72,32 @@ def operating_data(results: Results) -> Content:
 
 
 def _of_confidence(results: Results, confidence: str) -> Content:
-    records = [results.curves[system, confidence] for system in results.systems]
+    """The operating points that some stop takes, and the stops, which know them by their ranks among those."""
     stops = {way: [*each] for way, each in stops_of(results, confidence).items()}
-    kept = [
-        sorted({point for each in stops.values() for stop in each if (point := stop.points[index]) is not None})
-        for index in range(len(records))
-    ]
-    ranks: list[dict[int | None, int]] = [{point: rank for rank, point in enumerate(points)} for points in kept]
-    return {
-        "runs": [
-            _columns(record, points, results.selective.units) for record, points in zip(records, kept, strict=True)
-        ],
-        "stops": {
-            way: [
-                [
-                    stop.label,
-                    [rank.get(point, -1) for rank, point in zip(ranks, stop.points, strict=True)],
-                    ["" if interval is None else interval_text(interval) for interval in stop.intervals],
-                    stop.value,
-                ]
-                for stop in each
-            ]
-            for way, each in stops.items()
-        },
-    }
+    runs, ranks = list[Content](), list[dict[int | None, int]]()
+    for index, system in enumerate(results.systems):
+        curve = results.curves[system, confidence].curve
+        taken = {stop.points[index] for each in stops.values() for stop in each}
+        points = sorted(point for point in taken if point is not None)
+        ranks.append({point: rank for rank, point in enumerate(points)})
+        columns = {
+            "all": len(curve.coverage),
+            "accepted": [round(curve.coverage[i] * results.selective.units) for i in points],
+            "threshold": [curve.threshold[i] for i in points],
+            "typed": [threshold_at(curve, i) for i in points],
+            "selective": [curve.selective_risk[i] for i in points],
+            "generalized": [curve.generalized_risk[i] for i in points],
+        }
+        runs.append(columns)
+
+    def listed(stop: Stop) -> tuple[str, list[int], list[str], float]:
+        taken = [rank.get(point, -1) for rank, point in zip(ranks, stop.points, strict=True)]
+        return stop.label, taken, [interval_text(each) if each else "" for each in stop.intervals], stop.value
+
+    return {"runs": runs, "stops": {way: [*map(listed, each)] for way, each in stops.items()}}
 
 
-def _columns(record: CurveRecord, points: Sequence[int], units: int) -> Content:
-    curve = record.curve
-    return {
-        "all": len(curve.coverage),
-        "accepted": [round(curve.coverage[i] * units) for i in points],
-        "threshold": [curve.threshold[i] for i in points],
-        "typed": [threshold_at(curve, i) for i in points],
-        "selective": [curve.selective_risk[i] for i in points],
-        "generalized": [curve.generalized_risk[i] for i in points],
-    }
-
-
-def stops_of(results: Results, confidence: str) -> Mapping[str, Iterator[Stop]]:
+def stops_of(results: Results, confidence: str) -> dict[str, Iterator[Stop]]:
     """The stops of the slider, by what it is moved by; intervals are of the bands, or of the coverages asked for."""
     records = [results.curves[system, confidence] for system in results.systems]
     return {
@@ -131,28 +108,25 @@ def stops_of(results: Results, confidence: str) -> Mapping[str, Iterator[Stop]]:
 
 
 def _by_coverage(results: Results, confidence: str, records: Sequence[CurveRecord]) -> Iterator[Stop]:
-    """Every operating point's coverage, or steps of a percent where there are many, and those that were asked for."""
-    units = results.selective.units
+    """Every operating point's coverage, or steps of a percent where there are many, and those that were asked for.
+
+    The risk at a coverage that was asked for has an interval of its own.
+    """
+    units, nothing = results.selective.units, [None] * len(records)
     counts = [np.rint(np.asarray(record.curve.coverage) * units).astype(np.int64) for record in records]
     reached = np.unique(np.concatenate(counts)).tolist()
     if len(reached) > _PERCENTS:
         reached = [*range(-(-units // _PERCENTS), reached[-1], -(-units // _PERCENTS)), reached[-1]]
-    labels: dict[int, tuple[str, str | None]] = {count: (f"{count / units:.1%}", None) for count in reached}
+    stops: dict[int, tuple[str, Sequence[Interval | None]]]
+    stops = {count: (f"{count / units:.1%}", nothing) for count in reached}
+    for text in results.selective.coverages:
+        coverage, risks = Coverage.of(text), _risks_at(results, confidence, text)
+        if any(at is not None for at, _, _ in risks):
+            stops[coverage.units_needed(units)] = f"{float(coverage):.1%}", [interval for _, _, interval in risks]
     banded = any(record.bands for record in results.curves.values())
-    for count, (label, text) in sorted((labels | _grid_stops(results, confidence)).items()):
-        points = tuple(_first(accepted >= count) for accepted in counts)
-        stored = _bands_at(records, points) if banded else _at_grid(results, confidence, text)
-        yield Stop(label, count, points, stored)
-
-
-def _grid_stops(results: Results, confidence: str) -> dict[int, tuple[str, str | None]]:
-    """The coverages whose risk the results give, by the units they take: those have an interval of their own."""
-    units = results.selective.units
-    return {
-        Coverage.of(text).units_needed(units): (f"{float(Coverage.of(text)):.1%}", text)
-        for text in results.selective.coverages
-        if any(row.at is not None for row in _risks_at(results, confidence, text))
-    }
+    for count, (label, intervals) in sorted(stops.items()):
+        points = [_point(accepted >= count, 0) for accepted in counts]
+        yield Stop(label, count, points, _bands_at(records, points) if banded else [*intervals])
 
 
 def _by_risk(records: Sequence[CurveRecord]) -> Iterator[Stop]:
@@ -160,7 +134,7 @@ def _by_risk(records: Sequence[CurveRecord]) -> Iterator[Stop]:
     lowest_after = [np.minimum.accumulate(np.asarray(each.curve.selective_risk)[::-1])[::-1] for each in records]
     budgets = np.unique(np.concatenate(lowest_after))
     for budget in budgets[spread(len(budgets), _MOST_STOPS)].tolist():
-        points = tuple(_last(lowest <= budget) for lowest in lowest_after)
+        points = [_point(lowest <= budget, -1) for lowest in lowest_after]
         yield Stop(f"{budget:.4g}", budget, points, _bands_at(records, points))
 
 
@@ -171,35 +145,23 @@ def _by_threshold(records: Sequence[CurveRecord]) -> Iterator[Stop]:
     lower = np.concatenate([[-np.inf], possible])
     for index in spread(len(possible), _MOST_STOPS).tolist():
         threshold = float(possible[index])
-        points = tuple(_last(values >= threshold) for values in thresholds)
+        points = [_point(values >= threshold, -1) for values in thresholds]
         yield Stop(usable_threshold(threshold, float(lower[index])), threshold, points, _bands_at(records, points))
 
 
-def _first(fits: Flags) -> int | None:
-    return int(fits.argmax()) if fits.any() else None
+def _point(fits: Flags, which: int) -> int | None:
+    """The first (0) or the last (-1) operating point that fits, if one does."""
+    fitting = np.flatnonzero(fits)
+    return int(fitting[which]) if len(fitting) else None
 
 
-def _last(fits: Flags) -> int | None:
-    return len(fits) - 1 - int(fits[::-1].argmax()) if fits.any() else None
-
-
-def _at_grid(results: Results, confidence: str, text: str | None) -> tuple[Interval | None, ...]:
-    """The intervals of a coverage that was asked for."""
-    if text is None:
-        return (None,) * len(results.systems)
-    return tuple(shown_interval(results, row) for row in _risks_at(results, confidence, text))
-
-
-def _bands_at(records: Sequence[CurveRecord], points: Sequence[int | None]) -> tuple[Interval | None, ...]:
-    return tuple(_band_at(record, point) for record, point in zip(records, points, strict=True))
-
-
-def _band_at(record: CurveRecord, point: int | None) -> Interval | None:
-    """The band where it is stored at this very point."""
-    if point is None or record.bands is None:
-        return None
-    coverage, band = record.bands.coverage, record.bands.selective_risk
-    index = bisect_left(coverage, record.curve.coverage[point])
-    if index == len(coverage) or coverage[index] != record.curve.coverage[point]:
-        return None
-    return Interval("band", band.low[index], band.high[index])
+def _bands_at(records: Sequence[CurveRecord], points: Sequence[int | None]) -> list[Interval | None]:
+    """The band of each system where it is stored at this very point."""
+    intervals: list[Interval | None] = [None] * len(records)
+    for system, (record, point) in enumerate(zip(records, points, strict=True)):
+        if point is not None and record.bands is not None:
+            coverage, band = record.bands.coverage, record.bands.selective_risk
+            index = bisect_left(coverage, record.curve.coverage[point])
+            if index < len(coverage) and coverage[index] == record.curve.coverage[point]:
+                intervals[system] = Interval("band", band.low[index], band.high[index])
+    return intervals

@@ -1,18 +1,161 @@
-"""Overview: the verdict with its cards, and who was counted."""
+"""Answers at a glance: the verdict in words and cards, who was counted, and how the numbers were made."""
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Mapping
 
+from demur.coverage import Coverage
 from demur.errors import shown
 from demur.inference.key import Key
-from demur.quantities import Measure
-from demur.report.cards import Card, CardNumber
-from demur.report.differences import is_measured, nothing_common, says_in_full
-from demur.report.names import NamedSystem, Pair, pairs_of, systems_of
-from demur.report.sections import Content, section
-from demur.report.selective.sentences import AREA, cut_area, verdict
-from demur.report.text import UNDEFINED, bounded_interval, four, interval_text, level_of, shown_interval, title_of
-from demur.report.verdict import decide
+from demur.inference.warnings import ResultWarning
+from demur.quantities import Measure, quantities
+from demur.report.names import Pair, pairs_of, systems_of, worded_warnings
+from demur.report.sections import Card, CardNumber, Content, carried, definition, section
+from demur.report.tables import methods_shown, table_text
+from demur.report.text import UNDEFINED, bounded_interval, four, level_of, shown_interval, title_of, with_interval
+from demur.report.verdict import UNDECIDED, Verdict, bearing_warnings, decide, is_measured, nothing_common, says_in_full
 from demur.results.table import Results
+
+Names = Mapping[str, str]
+AREA = "augrc"
+_OFTEN_FAILED = 0.1
+_TOO_FEW = ("one_cluster", "few_informative_clusters")
+_BEARING = (*_TOO_FEW, "few_clusters", "no_errors", "unequal_clusters", "few_resamples", "fitted_on_this_run")
+
+
+def verdict(results: Results, names: Names | None = None) -> Verdict:
+    """What the results say under their first confidence; systems are called by the names given, or left and right."""
+    names = names or default_names(results)
+    confidence, pairs, only = results.selective.confidences[0], pairs_of(results), results.systems[0]
+    curve = results.curves[only, confidence]
+    if pairs:
+        headline, sentences = _headline(results, pairs, names), comparison_sentences(results, confidence, names)
+    elif curve.defined:
+        headline = f"{names[only]} answers {curve.cmax:.1%} of the items."
+        sentences = [*_one_system(results, only, confidence)]
+    else:
+        headline = f"{names[only]} answered nothing: there is nothing to measure, and nothing to rank."
+        sentences = []
+
+    def whose(warning: ResultWarning) -> str:
+        about = warning.about.system
+        return "" if about is None or not pairs else names[about]
+
+    study, failures = results.selective, tuple[str, ...]()
+    # Who fails is in no number: where many do, the rest may be the easier ones.
+    if any(system.failed > _OFTEN_FAILED * study.clusters_total for system in study.systems):
+        sides = " and ".join(f"{names[system.name]} failed on {system.failed}" for system in study.systems)
+        everyone = f"{study.clusters_total} {study.noun}s"
+        failures = (f"{sides} of {everyone}: they are in no number here, and may be the harder ones.",)
+    warnings = bearing_warnings(results, results.about(confidence=confidence), _BEARING, whose)
+    return Verdict(headline, tuple(sentences), failures, tuple(warnings))
+
+
+def default_names(results: Results) -> dict[str, str]:
+    """What a console calls the systems."""
+    if len(results.systems) == 1:
+        return {results.systems[0]: "The run"}
+    return {system.system: system.word for system in systems_of(results)}
+
+
+def cut_area(results: Results) -> str:
+    """The quantity systems are compared by: the area up to the coverage asked for, or up to the common one."""
+    return f"{AREA}@{results.selective.cut}"
+
+
+def _headline(results: Results, pairs: tuple[Pair, ...], names: Names) -> str:
+    confidence = results.selective.confidences[0]
+    decisions = [decide(results, pair.key(cut_area(results), confidence)) for pair in pairs]
+    if len(pairs) > 1:
+        groups: dict[str, list[str]] = {"lower": [], "higher": [], "not shown to differ": []}
+        for pair, winner in zip(pairs, (decision.winner for decision in decisions), strict=True):
+            group = "not shown to differ" if winner is None else "lower" if winner == pair.other.system else "higher"
+            groups[group].append(names[pair.other.system])
+        text = "; ".join(f"{group}: {', '.join(members)}" for group, members in groups.items() if members)
+        return f"AUGRC against {names[pairs[0].baseline.system]} (lower is better): {text}."
+    decision, where = decisions[0], _where(results, confidence, pairs[0])
+    if decision.winner is None:
+        reason = "" if decision.reason == UNDECIDED else decision.reason or "nothing was resampled"
+        return f"No conclusion: {reason}." if reason else "Neither run is shown to be better."
+    winner = names[decision.winner]
+    if _too_few(results, confidence):
+        return f"{winner} looks better {where}, but too few {results.study.noun}s stand behind that."
+    return f"{winner} lets fewer or smaller errors through, over all thresholds {where}."
+
+
+def _where(results: Results, confidence: str, pair: Pair) -> str:
+    """How far the areas that are compared go: where asked, unless the systems end before, or as far as all go."""
+    ends = [results[Key(each.system, cut_area(results), confidence)].at for each in (pair.first, pair.second)]
+    cut = results.selective.area_coverage
+    requested = None if cut is None else float(Coverage.of(cut))
+    if requested is not None and ends[0] != ends[1]:
+        return f"cut at a coverage of {requested:.1%}"
+    if ends[0] == requested:
+        return f"up to a coverage of {requested:.1%}"
+    return f"up to the coverage {'both' if len(results.systems) == len(ends) else 'all'} reach ({ends[0] or 0.0:.1%})"
+
+
+def _too_few(results: Results, confidence: str) -> bool:
+    return any(warning.code in _TOO_FEW for warning in results.about(confidence=confidence))
+
+
+def _one_system(results: Results, system: str, confidence: str) -> Iterator[str]:
+    """How wrong one system is, what declining more would give, and how well its confidence ranks."""
+    study, curve = results.selective, results.curves[system, confidence]
+    risk = results[Key(system, "risk", confidence)].value
+    yield f"The mean loss of its answers is {_thousandths(risk)} ({shown(study.loss.definition)})."
+    at = [results[Key(system, f"risk@{text}", confidence)] for text in study.coverages]
+    reached = [(row.at, row.value) for row in at if row.at is not None and row.at < curve.cmax]
+    if reached and not math.isnan(risk):
+        coverage, half = min(reached, key=lambda point: abs(point[0] - curve.cmax / 2))
+        change = "lower" if half < risk else "no lower"
+        kept = f"Of the {coverage:.1%} of the items it is most confident of under {shown(confidence)}"
+        yield f"{kept} it is {half:.3f}: {change} than of all answers."
+    area, random, optimal = (
+        results[Key(system, f"{AREA}{order}", confidence)].value for order in ("", "_random", "_optimal")
+    )
+    orders = f"a random order would give {random:.4g} and the best possible {optimal:.4g}"
+    yield f"The AUGRC is {area:.4g}; {orders}. Lower is better."
+
+
+def comparison_sentences(results: Results, confidence: str, names: Names | None = None) -> list[str]:
+    """Why the raw errors say little, and what the fair comparison of two systems says; of several, of each pair."""
+    names = names or default_names(results)
+    return [text for pair in pairs_of(results) for text in _about_pair(results, confidence, pair, names)]
+
+
+def _about_pair(results: Results, confidence: str, pair: Pair, names: Names) -> Iterator[str]:
+    both = (pair.first.system, pair.second.system)
+    silent = [names[system] for system in both if not results.curves[system, confidence].defined]
+    if silent:
+        yield f"{' and '.join(silent)} answered nothing: there is nothing to compare, and nothing to rank."
+        return
+    shares = [results.curves[system, confidence].cmax for system in both]
+    risks = {system: results[Key(system, "risk", confidence)].value for system in both}
+    if shares[0] != shares[1]:
+        errors = " and ".join(map(_thousandths, risks.values()))
+        answered = f"{names[both[0]]} answers {shares[0]:.1%} of the items and {names[both[1]]} {shares[1]:.1%}"
+        different = f"their raw errors ({errors}) are about different items"
+        yield f"{answered}, so {different}: declining hard cases lowers an error without one better answer."
+        yield "Neither those errors nor the full areas may be compared."
+    key, where = pair.key(cut_area(results), confidence), _where(results, confidence, pair)
+    decision = decide(results, key)
+    winner, reason = decision.winner, decision.reason
+    end = f" ({reason})" if reason else ""
+    if winner is not None:
+        end = f": {names[winner]} {'looks better' if _too_few(results, confidence) else 'is better'} there"
+    elif reason == UNDECIDED:
+        end = "; the 95 % interval includes 0, so neither is shown to be better"
+    label = f"{names[pair.other.system]} − {names[pair.baseline.system]}"
+    difference = f"{with_interval(results, results[key])} ({label}){end}"
+    yield f"{where[:1].upper()}{where[1:]} the AUGRC under {shown(confidence)} differs by {difference}."
+    loser = both[1] if winner == both[0] else both[0]
+    if winner is not None and shares[0] == shares[1] and risks[winner] > risks[loser]:
+        fewer = f"With everything answered {names[loser]} makes the fewer or smaller errors"
+        yield f"{fewer}: what is better here is the order."
+
+
+def _thousandths(value: float) -> str:
+    return "undefined" if math.isnan(value) else f"{value:.3f}"
 
 
 @section("verdict", "Verdict", task="selective", order=10)
@@ -26,48 +169,45 @@ def overview(results: Results) -> Content:
 def _cards(results: Results, confidence: str) -> Iterator[Card]:
     study, pairs = results.selective, pairs_of(results)
     interval = level_of(results) if study.bootstrap else "no resamples, no intervals"
-    yield Card("Share of the items answered", _numbers(results, "cmax", confidence), f"Cmax; {interval}")
+    yield "Share of the items answered", _numbers(results, "cmax", confidence), f"Cmax; {interval}"
     unequal = len({results.curves[system, confidence].cmax for system in results.systems}) > 1
     note = "about different items: not to be compared" if unequal else f"mean loss, {shown(study.loss.name)}"
-    yield Card("Risk of all answers", _numbers(results, "risk", confidence), note)
+    yield "Risk of all answers", _numbers(results, "risk", confidence), note
     if pairs and nothing_common(results, confidence):
         return
     area = cut_area(results) if pairs else AREA
     title = title_of(results[Key(results.systems[0], area, confidence)])
     accepted = "errors that are accepted, over all thresholds; lower is better"
-    yield Card(title, _numbers(results, area, confidence), accepted)
-    yield from (_difference(results, pair, pair.key(area, confidence)) for pair in pairs)
+    yield title, _numbers(results, area, confidence), accepted
+    for pair in pairs:
+        key = pair.key(area, confidence)
+        estimate, winner = results[key], decide(results, key).winner
+        says = says_in_full(results, pair, key) or "nothing was resampled"
+        note = says if winner is None else f"{pair.named(winner).name} is better"
+        number = (None, four(estimate.value), bounded_interval(results, estimate))
+        yield f"Difference, {pair.label}", [number], note
     if not pairs:
         excess = _numbers(results, f"e{AREA}", confidence)
-        yield Card("Excess over the oracle order", excess, "eAUGRC; 0 cannot be improved")
+        yield "Excess over the oracle order", excess, "eAUGRC; 0 cannot be improved"
 
 
-def _difference(results: Results, pair: Pair, key: Key) -> Card:
-    estimate, winner = results[key], decide(results, key).winner
-    number = CardNumber(None, four(estimate.value), interval_text(shown_interval(results, estimate)))
-    if winner is not None:
-        note = f"{pair.named(winner).name} is better"
-    else:
-        note = says_in_full(results, pair, key) or "nothing was resampled"
-    return Card(f"Difference, {pair.label}", (number,), note)
-
-
-def _numbers(results: Results, quantity: str, confidence: str) -> tuple[CardNumber, ...]:
-    return tuple(_number(results, system, Key(system.system, quantity, confidence)) for system in systems_of(results))
-
-
-def _number(results: Results, system: NamedSystem, key: Key) -> CardNumber:
-    estimate = results[key]
-    if Measure.of(key.quantity).quantity.point_only:
-        return CardNumber(system, four(estimate.value), "no interval stored")
-    if not is_measured(results, estimate):
-        return CardNumber(system, UNDEFINED, "nothing is answered")
-    interval = shown_interval(results, estimate)
-    if key.quantity == "cmax":
-        ends = "" if interval is None else f"[{interval.low:.1%}, {interval.high:.1%}]"
-        return CardNumber(system, f"{estimate.value:.1%}", ends)
-    text = "" if interval is None and estimate.upper_bound is None else bounded_interval(results, estimate)
-    return CardNumber(system, four(estimate.value), text)
+def _numbers(results: Results, quantity: str, confidence: str) -> list[CardNumber]:
+    """The number of every system, with its interval or the reason why there is none."""
+    numbers: list[CardNumber] = []
+    for system in systems_of(results):
+        estimate = results[Key(system.system, quantity, confidence)]
+        interval = shown_interval(results, estimate)
+        value, ends = four(estimate.value), ""
+        if Measure.of(quantity).quantity.point_only:
+            ends = "no interval stored"
+        elif not is_measured(results, estimate):
+            value, ends = UNDEFINED, "nothing is answered"
+        elif quantity == "cmax":
+            value, ends = f"{estimate.value:.1%}", f"[{interval.low:.1%}, {interval.high:.1%}]" if interval else ""
+        elif interval is not None or estimate.upper_bound is not None:
+            ends = bounded_interval(results, estimate)
+        numbers.append((system, value, ends))
+    return numbers
 
 
 @section("counted", "Who was counted", task="selective", order=20)
@@ -79,4 +219,16 @@ def counted(results: Results) -> Content:
     return {
         "left_out": left_out if any(counts.not_in_all for counts in study.systems) else "",
         "answers": [(*each, f"{100 * each[1].answered / max(study.units, 1):.2f}") for each in systems],
+    }
+
+
+@section("methods", "Methods and provenance", task="selective", order=90)
+def provenance(results: Results) -> Content:
+    """How the results came about, and what a reviewer takes along."""
+    return {
+        "definitions": [*map(definition, quantities("curve", "definitions"))],
+        "level": level_of(results),
+        "methods": methods_shown(results),
+        "latex": table_text(results, "latex"),
+        "carried": carried(results, "metrics" if results.nested else "results", worded_warnings(results)),
     }
