@@ -10,8 +10,8 @@ from functools import partial
 import numpy as np
 
 from demur import Curve, Graded, ItemPrediction, Measure, Plan, Table, bootstrap, estimate
-from demur.draws import drawn_clusters
-from demur.simulate import ZERO_SHOT, Run, make_people, run_system
+from demur.inference.draws import drawn_clusters
+from demur.simulate.runs import ZERO_SHOT, Run, make_people, run_system
 
 RESAMPLES = 10_000
 GRID = [f"0.{tenth}" for tenth in range(1, 10)]

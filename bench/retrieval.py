@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from demur.facts.ranking_columns import rankings_of
 from demur.quantities import Measure
 from demur.quantities.ranking import per_query
-from demur.ranking_columns import rankings_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

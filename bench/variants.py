@@ -6,11 +6,11 @@ import time
 
 import numpy as np
 
-from demur.calibration import Calibration
-from demur.confidences import chosen, confidence
-from demur.fitting import calibrate
-from demur.items import Items
-from demur.simulate import ZERO_SHOT, make_people, run_system
+from demur.confidences.calibration import Calibration
+from demur.confidences.fitting import calibrate
+from demur.confidences.serving import chosen, confidence
+from demur.facts.items import Items
+from demur.simulate.runs import ZERO_SHOT, make_people, run_system
 
 EXTRA = ("secondary:token_msp+verbalized:average",)
 

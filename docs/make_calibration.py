@@ -8,9 +8,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from demur import Curve, Items, Measure, calibrate, grade, reliability
-from demur.calibration import Calibration
-from demur.reliabilities import reliability_picture
-from demur.simulate import ZERO_SHOT, make_people, run_system
+from demur.confidences.calibration import Calibration
+from demur.inference.reliabilities import reliability_picture
+from demur.simulate.runs import ZERO_SHOT, make_people, run_system
 
 PAGE = Path(__file__).with_name("calibration.md")
 FIGURE = Path(__file__).with_name("reliability.svg")
@@ -30,7 +30,7 @@ Python, by name:
 
 ```python
 >>> from demur import confidence, served
->>> from demur.simulate import ZERO_SHOT, make_people, run_system
+>>> from demur.simulate.runs import ZERO_SHOT, make_people, run_system
 >>> items = run_system(make_people(40, seed=1), ZERO_SHOT, seed=1).items()          # or read_run("run.json")
 >>> confidence(items, "secondary:token_msp+verbalized:average").values[items.answered][:3].round(3)
 array([0.636, 0.25 , 0.741])
@@ -54,7 +54,7 @@ array([1. , 0.4, 1. ])
 
 ```
 
-The producer of a run computes the token and consistency signals from raw output with `demur.model_output`.
+The producer of a run computes the token and consistency signals from raw output with `demur.confidences.model_output`.
 
 ## Is it a probability?
 

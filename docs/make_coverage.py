@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from demur import __version__
-from demur.study import Design, coverage, report
+from demur.simulate.study import Design, coverage, report
 
 PAGE = Path(__file__).with_name("coverage.md")
 PARTICIPANTS = (10, 20, 41, 100)
@@ -14,7 +14,7 @@ DATASETS, RESAMPLES, SEED = 1_000, 1_000, 1
 INTRODUCTION = f"""\
 # Do the intervals cover?
 
-A 95 % interval should contain the true value in 95 of 100 studies. These studies are simulated (`demur.simulate`): participants with
+A 95 % interval should contain the true value in 95 of 100 studies. These studies are simulated (`demur.simulate.runs`): participants with
 eight items each, correlated within a person (0.6 in severity, in difficulty and in error), a system that abstains more on hard
 items, a discrete confidence; Δ is the paired difference from a second system on the same people. The true value is that of the same
 system on 200,000 participants.

@@ -11,14 +11,14 @@ import re
 import sys
 from pathlib import Path
 
-from demur.instruments import INSTRUMENTS
-from demur.losses import LOSSES
+from demur.confidences.targets import TARGETS
+from demur.confidences.variants import VARIANTS, Variant
+from demur.facts.instruments import INSTRUMENTS
+from demur.facts.signals import SIGNALS
 from demur.quantities import Quantity, quantities
-from demur.reference_ranges import RANGES
-from demur.selection import POLICIES, Bounds
-from demur.signals import SIGNALS
-from demur.targets import TARGETS
-from demur.variants import VARIANTS, Variant
+from demur.quantities.losses import LOSSES
+from demur.quantities.selection import POLICIES, Bounds
+from demur.results.reference_ranges import RANGES
 
 PAGE = Path(__file__).with_name("definitions.md")
 SECTIONS = ("Formula", "Ties", "Abstentions", "Undefined", "Reference")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from demur import Plan, RetrievalSettings, Settings, evaluate, evaluate_retrieval, rankings_of, read_run
-from demur.write import json_text
+from demur.files.write import json_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable

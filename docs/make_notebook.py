@@ -22,7 +22,7 @@ with a run of your own, replace the first cell by `read_run("run.json", mode="ze
     """\
 from demur import Plan, Settings, estimate, evaluate, grade, reliability, risk_coverage
 from demur.report.tables import table_text
-from demur.simulate import FEW_SHOT, ZERO_SHOT, make_people, run_system
+from demur.simulate.runs import FEW_SHOT, ZERO_SHOT, make_people, run_system
 
 people = make_people(41, seed=0)
 zero_shot = run_system(people, ZERO_SHOT, seed=0).items()

@@ -10,9 +10,9 @@ from pathlib import Path
 from run_schema import run_schema
 
 import demur
-from demur.calibration import calibration_schema
+from demur.confidences.calibration import calibration_schema
+from demur.files.write import json_text
 from demur.results import json_table, json_v1
-from demur.write import json_text
 
 FOLDER = Path(demur.__file__).parent / "schemas"
 SCHEMAS = {

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
-from demur.demo import demonstrate
+from demur.simulate.demo import demonstrate
 
 FOLDER = Path(__file__).parent
 PICTURES = {

@@ -3,8 +3,8 @@
 import math
 from typing import Any
 
-from demur.instruments import PHQ8, Instrument
-from demur.signals import SIGNALS, Signal
+from demur.facts.instruments import PHQ8, Instrument
+from demur.facts.signals import SIGNALS, Signal
 
 Json = dict[str, Any]
 

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 from demur import PHQ8, read_run
 from demur.inference.key import Key, Minus
-from demur.resample import Plan
+from demur.inference.resample import Plan
 from demur.results.json_v1_read import decoded
 from demur.results.selective import Settings, evaluate
 from runs import experiment, participant, run, written
 
 if TYPE_CHECKING:
+    from demur.facts.items import Items
     from demur.inference.estimates import Estimate
-    from demur.items import Items
     from demur.results.table import Results
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -5,16 +5,16 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from demur.calibration import Calibration, calibration_of
-from demur.fitting import calibrate
-from demur.resample import Plan
+from demur.confidences.calibration import Calibration, calibration_of
+from demur.confidences.fitting import calibrate
+from demur.inference.resample import Plan
 from demur.results.load import results_of
-from demur.simulate import ZERO_SHOT, make_people, run_system
+from demur.simulate.runs import ZERO_SHOT, make_people, run_system
 from pipeline import SYSTEMS, made_queries
 from retrievals import compared
 
 if TYPE_CHECKING:
-    from demur.items import Items
+    from demur.facts.items import Items
     from demur.results.table import Results
 
 MAPS_BY_NAME = ("convention", "nulls_filled")

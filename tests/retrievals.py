@@ -4,8 +4,8 @@ import random
 from dataclasses import replace
 from pathlib import Path
 
-from demur.ranking_columns import rankings_of
-from demur.resample import Plan
+from demur.facts.ranking_columns import rankings_of
+from demur.inference.resample import Plan
 from demur.results.retrieval import RetrievalSettings, evaluate_retrieval
 from demur.results.table import Results
 

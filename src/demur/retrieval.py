@@ -13,11 +13,11 @@ from collections.abc import Set as AbstractSet
 from typing import Any
 
 from demur.errors import UserError
+from demur.facts.ranking_columns import rankings_of
 from demur.quantities import Measure
 from demur.quantities.detection import by_convention, checked_rate, detection_measures, single_class, threshold_at_fpr
 from demur.quantities.forecasts import Forecasts
 from demur.quantities.ranking import Top, checked_depth
-from demur.ranking_columns import rankings_of
 
 
 def _at_k(stem: str) -> Callable[[Collection[Any], Sequence[Any], int], float]:

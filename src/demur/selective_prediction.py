@@ -15,20 +15,20 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from demur.columns import Column, State, plain
-from demur.coverage import Coverage
-from demur.curve import Curve
-from demur.draws import drawn_clusters
 from demur.errors import UserError, literal, shown
-from demur.graded import Clusters, Graded
-from demur.instruments import PHQ8, Instrument
-from demur.instruments import instrument as instrument_of
-from demur.intervals import Evidence, interval
-from demur.items import checked_ids, sorted_ids
-from demur.losses import loss as loss_named
+from demur.facts.columns import Column, State, plain
+from demur.facts.instruments import PHQ8, Instrument
+from demur.facts.instruments import instrument as instrument_of
+from demur.facts.items import checked_ids, sorted_ids
+from demur.inference.draws import drawn_clusters
+from demur.inference.intervals import Evidence, interval
+from demur.inference.resample import Plan, bootstrap
 from demur.quantities import QUANTITIES, Measure
-from demur.resample import Plan, bootstrap
-from demur.table import Table
+from demur.quantities.coverage import Coverage
+from demur.quantities.curve import Curve
+from demur.quantities.graded import Clusters, Graded
+from demur.quantities.losses import loss as loss_named
+from demur.quantities.table import Table
 from demur.types import Floats
 
 

@@ -8,7 +8,7 @@ from demur.audit.loops import LOOPS, family
 from demur.audit.reported.conventions import is_of_queries
 from demur.audit.reported.names import quantity_named
 from demur.audit.reported.runs import CALIBRATION, SELECTIVE
-from demur.strict_json import loads
+from demur.files.strict_json import loads
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from demur.audit.loops.rows import query_row
 from demur.audit.reported.conventions import ways
 from demur.audit.reported.names import quantity_named
 from demur.audit.reported.queries import column_of
-from demur.rankings import Query
+from demur.facts.rankings import Query
 
 
 def query(gold="", ranked="", prob=None, selected=None):

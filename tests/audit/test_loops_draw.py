@@ -12,7 +12,7 @@ from demur.audit.loops.confidence import confidence
 from demur.audit.loops.draws import ci95, drawn, joint_replicates, replicates, standard_error
 from demur.audit.loops.rows import by_cluster, by_post, forecast_rows, ranking_row, selective_rows
 from demur.audit.loops.selective import PlainCurve
-from demur.rankings import Query
+from demur.facts.rankings import Query
 from demur.read import read_run
 
 GOLDEN = Path(__file__).parents[1] / "golden"

@@ -8,11 +8,11 @@ import pytest
 from demur import Plan, Settings, evaluate, read_run
 from demur.audit import independent, own
 from demur.audit.reported.reading import queries_to_audit
-from demur.pairing import aligned
+from demur.facts.alignment import aligned
 from demur.read import read_queries
 from demur.results.load import results_of
 from demur.results.retrieval import RetrievalSettings, evaluate_retrieval
-from demur.simulate_queries import simulated_queries
+from demur.simulate.queries import simulated_queries
 from golden_runs import RUN
 
 MODES = ("zero_shot", "few_shot")

@@ -16,8 +16,8 @@ from demur import UserError
 from demur.audit.figures import NO_CAUSE, Printed, flattened
 from demur.audit.reported.queries import audited_retrieval
 from demur.audit.reported.reading import queries_to_audit
-from demur.rankings import Query
-from demur.strict_json import loads
+from demur.facts.rankings import Query
+from demur.files.strict_json import loads
 from pipeline import as_csv, by, labels, made_queries, mean_of, ranking, section, with_gold
 from runs import written
 

@@ -11,9 +11,9 @@ from demur import Curve, Instrument, Scores, UserError, confidence, grade
 from demur.audit.figures import NO_CAUSE, Printed
 from demur.audit.reported.reading import runs_to_audit
 from demur.audit.reported.runs import audited_runs
+from demur.files.strict_json import loads
 from demur.read import read_table
-from demur.simulate import simulated_run
-from demur.strict_json import loads
+from demur.simulate.runs import simulated_run
 from runs import experiment, failure, participant, run, written
 
 FOUR = "cluster,item,truth,prediction,llm_evidence_count\na,q1,2,2,2\na,q2,1,3,2\nb,q1,1,1,1\nb,q2,0,,0\n"

@@ -15,7 +15,7 @@ import pytest
 from commands import DEMUR, demur, real_demur, script
 from demur import load
 from demur.read import run_json
-from demur.simulate import simulated_run
+from demur.simulate.runs import simulated_run
 from runs import experiment, failure, participant, run, written
 
 FLAGS = ("--seed", "1", "--bootstrap-resamples", "20", "--created-at", "2026-01-31T12:00:00Z")
@@ -344,7 +344,7 @@ class TestInterruptions:
 
     def test_kill_in_the_middle_of_a_write_leaves_the_old_or_the_new_file(self, tmp_path):
         code = (
-            "from demur.write import write_whole\n"
+            "from demur.files.write import write_whole\n"
             "while True:\n"
             "    for sign in 'ab':\n"
             "        write_whole('big.txt', sign * 3_000_000)\n"

@@ -12,7 +12,7 @@ from commands import demur
 from damage import damaged
 from demur import load
 from demur.report.console import evaluation_text
-from demur.simulate import simulated_run
+from demur.simulate.runs import simulated_run
 from runs import experiment, participant, run, written
 
 FLAGS = ("--seed", "1", "--bootstrap-resamples", "20", "--created-at", "2026-01-31T12:00:00Z")

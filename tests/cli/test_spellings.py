@@ -10,7 +10,7 @@ from commands import COMMAND, demur
 from demur import Minus, load
 from demur.cli.app import present_spelling
 from demur.cli.more import SCHEMAS
-from demur.simulate import simulated_run
+from demur.simulate.runs import simulated_run
 from golden_runs import GOLDEN
 from runs import written
 

@@ -131,7 +131,8 @@ def test_a_new_calibrator_is_offered_fitted_written_read_and_shown(changed):
     apply = ("--mode", "zero_shot", "--confidence", "calibrated:token_msp", "--calibration", "c.json")
     made = run(changed, "evaluate", "run.json", *apply, "--bootstrap-resamples", "0", "--output", "e.json", "--json")
     assert "calibrated:token_msp" in json.loads(made)["confidence_variants"]
-    schema = python(changed, "from demur.calibration import calibration_schema; print(calibration_schema())")
+    code = "from demur.confidences.calibration import calibration_schema; print(calibration_schema())"
+    schema = python(changed, code)
     assert "histogram" in schema
     assert "HistogramCalibrator" in schema
 

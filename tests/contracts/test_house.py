@@ -9,9 +9,9 @@ import pytest
 
 import demur
 from commands import demur as in_process
-from demur import study
-from demur.demo import demonstrate
 from demur.report.console import evaluation_text
+from demur.simulate import study
+from demur.simulate.demo import demonstrate
 
 ROOT = Path(__file__).parents[2]
 HEAVY = (

@@ -10,7 +10,7 @@ import pytest
 from make_definitions import PAGE, page
 
 from demur import Minus
-from demur.demo import demonstrate
+from demur.simulate.demo import demonstrate
 
 SYSTEMS, CUT = ("zero_shot", "few_shot"), "augrc@C_common"
 

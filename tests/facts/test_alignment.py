@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from awkward import IDS, NAMES
 from demur import UserError, read_table
-from demur.pairing import aligned
+from demur.facts.alignment import aligned
 
 
 def items(answers, failed=(), truth=None):

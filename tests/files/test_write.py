@@ -7,7 +7,7 @@ import stat
 import pytest
 
 from demur import UserError
-from demur.write import json_text, write_whole
+from demur.files.write import json_text, write_whole
 
 
 def test_it_replaces_what_was_there_and_leaves_nothing_beside_it(tmp_path):

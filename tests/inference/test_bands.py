@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from demur import Curve, Graded, Plan, Table, UserError, bootstrap, estimate
-from demur.bands import MOST_POINTS, bands_of, drawn_risks, points_kept
-from demur.draws import weights
+from demur.inference.bands import MOST_POINTS, bands_of, drawn_risks, points_kept
+from demur.inference.draws import weights
+from demur.inference.intervals import t_quantile
+from demur.inference.resample import Ask, resampled
 from demur.inference.views import CurveView
-from demur.intervals import t_quantile
-from demur.replicates import Replicates
-from demur.resample import Ask, resampled
+from demur.quantities.replicates import Replicates
 from demur.results.json_v1_read import decoded
-from demur.simulate import FEW_SHOT, ZERO_SHOT, make_people, run_system
+from demur.simulate.runs import FEW_SHOT, ZERO_SHOT, make_people, run_system
 from tables import Units
 
 RISKS = ("selective_risk", "generalized_risk")

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from demur import UserError
-from demur.intervals import METHODS, Evidence, interval, t_quantile
+from demur.inference.intervals import METHODS, Evidence, interval, t_quantile
 
 RNG = np.random.default_rng(8)
 VALUES = RNG.gamma(4, 0.05, 2_000)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from demur.audit.loops.selective import Point, hull
-from demur.exact import Fraction, sum_of_quotients
-from demur.hull import lower_hull
+from demur.quantities.exact import Fraction, sum_of_quotients
+from demur.quantities.hull import lower_hull
 
 
 def reference_hull(counts, sums):

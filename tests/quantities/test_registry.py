@@ -8,7 +8,7 @@ import pytest
 
 import demur
 from demur import QUANTITIES, Measure, UserError
-from demur.intervals import METHODS
+from demur.inference.intervals import METHODS
 from demur.quantities import default_measures, quantities, quantity, registry
 
 SECTIONS = ("Formula", "Ties", "Abstentions", "Undefined", "Reference")

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from demur import Coverage, Measure, Table
-from demur.draws import weights
-from demur.influence import influences, standard_errors
+from demur.inference.draws import weights
+from demur.inference.influence import influences, standard_errors
 from demur.quantities import default_measures, quantities
-from demur.replicates import Replicates
+from demur.quantities.replicates import Replicates
 from tables import Units
 
 EDGES = ("0.01", "0.2", "0.8", "1")

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from demur.errors import UserError
+from demur.facts.ranking_columns import rankings_of
 from demur.quantities import quantities
 from demur.quantities.evidence import Selection
-from demur.ranking_columns import rankings_of
-from demur.selection import POLICIES, Bounds, Policy, breaches, shown_hits
+from demur.quantities.selection import POLICIES, Bounds, Policy, breaches, shown_hits
 
 lists = st.lists(
     st.lists(st.integers(0, 20), max_size=9).map(lambda s: sorted(s, reverse=True)), min_size=1, max_size=6

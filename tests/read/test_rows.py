@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from demur import PHQ8, Instrument, UserError, read_table
-from demur.columns import State
+from demur.facts.columns import State
 from runs import written
 
 TWO = Instrument("two", ("q1", "q2"), 0, 3)

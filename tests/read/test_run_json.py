@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from demur import GAD7, PHQ8, UserError, grade, read_run
-from demur.columns import State
-from demur.curve import Curve
+from demur.facts.columns import State
+from demur.quantities.curve import Curve
 from runs import experiment, failure, participant, run, written
 
 

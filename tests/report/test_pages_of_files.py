@@ -10,10 +10,10 @@ import pytest
 
 from commands import demur
 from demur import load
-from demur.calibration import load_calibration
+from demur.confidences.calibration import load_calibration
 from demur.report.html import report_html
-from demur.simulate import ZERO_SHOT, make_people, run_system
-from demur.simulate_queries import simulated_queries
+from demur.simulate.queries import simulated_queries
+from demur.simulate.runs import ZERO_SHOT, make_people, run_system
 from kinds import calibration, renamed_kind, retrieval
 from pages import HOSTILE, Page
 from runs import written

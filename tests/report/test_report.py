@@ -16,13 +16,13 @@ from commands import demur
 from demur import PHQ8
 from demur.drawing.looks import LOOKS
 from demur.inference.key import Key
+from demur.inference.resample import Plan
 from demur.report.console import evaluation_text
 from demur.report.figure import figure_bytes
 from demur.report.html import report_html
 from demur.report.selective.closer import by_item
 from demur.report.selective.curves import forests, signals
 from demur.report.tables import table_text
-from demur.resample import Plan
 from demur.results.selective import Settings, evaluate
 from demur.results.table import Results
 from pages import HOSTILE, Page

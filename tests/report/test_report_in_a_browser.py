@@ -10,9 +10,9 @@ import pytest
 
 from artifacts import evaluated, golden, large, read_back, renamed, silent, two_variants
 from demur import PHQ8, Coverage
-from demur.demo import demonstrate
 from demur.report.html import report_html
 from demur.report.text import threshold_at
+from demur.simulate.demo import demonstrate
 from kinds import calibration, renamed_kind, retrieval
 from pages import HOSTILE
 from runs import participant

@@ -7,16 +7,16 @@ import pytest
 
 from commands import demur
 from demur import load
+from demur.inference.intervals import Interval
 from demur.inference.key import Group, Key, Minus
-from demur.intervals import Interval
+from demur.inference.resample import Plan
 from demur.quantities import Measure
 from demur.report.html import report_html
 from demur.report.retrieval.console import retrieval_text
 from demur.report.retrieval.places import cell
 from demur.report.text import four
-from demur.resample import Plan
 from demur.results.table import Results
-from demur.simulate_queries import simulated_queries
+from demur.simulate.queries import simulated_queries
 from kinds import retrieval
 from pages import Page
 from retrievals import compared, made, with_rows

@@ -2,12 +2,12 @@
 
 import pytest
 
+from demur.facts.ranking_columns import rankings_of
 from demur.inference.key import Key
-from demur.ranking_columns import rankings_of
+from demur.inference.resample import Plan
 from demur.report.html import report_html
 from demur.report.retrieval.console import retrieval_text
 from demur.report.retrieval.overview import verdict
-from demur.resample import Plan
 from demur.results.retrieval import RetrievalSettings, evaluate_retrieval
 from pages import Page
 from retrievals import with_rows

@@ -13,7 +13,7 @@ from demur import Coverage, Key, Minus, Plan, Settings, UserError, evaluate, loa
 from demur.results import json_table, json_v1
 from demur.results.json_v1_model import metrics_model
 from demur.results.json_v1_read import decoded
-from demur.simulate import simulated_run
+from demur.simulate.runs import simulated_run
 from golden_runs import GOLDEN, RUN, evaluated
 
 

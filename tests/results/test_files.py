@@ -16,11 +16,11 @@ from make_schemas import SCHEMAS
 
 from awkward import IDS, NAMES
 from demur import Estimate, Group, Key, Minus, Plan, Results, Settings, UserError, evaluate, load, read_table
+from demur.files.write import json_text
 from demur.inference.key import Pattern
 from demur.inference.warnings import KINDS, ResultWarning
 from demur.results import json_table, json_v1, json_v1_read
 from demur.results.load import results_of
-from demur.write import json_text
 from golden_runs import GOLDEN, WHEN, evaluated
 
 NOT_IN_V1 = ("drop_rate", "other_threshold_rate", "no_interval", "evidence", "short_domain_rate", "above", "below")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from demur import QUANTITIES, Key, Minus, Plan, compare, estimate, grade, measure, read_run
-from demur.pairing import aligned
+from demur.facts.alignment import aligned
 from demur.quantities import quantity, registry
 from demur.quantities.registry import COVERAGE, CUT
 from demur.results import json_table, json_v1

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from demur.draws import weights
 from demur.errors import UserError
+from demur.inference.draws import weights
 from demur.inference.key import Group, Key, Minus
+from demur.inference.resample import Plan
 from demur.quantities import Measure
-from demur.resample import Plan
 from demur.results.retrieval import evaluate_retrieval
 from demur.retrieval import ndcg_at_k
 from retrievals import compared, evaluated, made

@@ -10,11 +10,11 @@ import pytest
 from demur import load, risk_coverage
 from demur.errors import UserError
 from demur.inference.key import Group, Key
+from demur.inference.resample import Plan
 from demur.quantities import Measure
 from demur.read import read_queries
-from demur.reference_ranges import RANGES
-from demur.resample import Plan
 from demur.results.load import results_of
+from demur.results.reference_ranges import RANGES
 from demur.results.retrieval import RetrievalSettings, evaluate_retrieval
 from retrievals import GOLDEN, compared, evaluated, made
 

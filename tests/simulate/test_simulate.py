@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from demur import GAD7, Curve, Measure, Scores, UserError, grade, read_run
-from demur.columns import State
-from demur.signals import SIGNALS
-from demur.simulate import FEW_SHOT, ZERO_SHOT, System, make_people, run_system
+from demur.facts.columns import State
+from demur.facts.signals import SIGNALS
+from demur.simulate.runs import FEW_SHOT, ZERO_SHOT, System, make_people, run_system
 from runs import written
 
 

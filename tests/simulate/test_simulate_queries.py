@@ -7,7 +7,7 @@ from demur.errors import UserError
 from demur.quantities import Measure
 from demur.quantities.ranking import per_query
 from demur.read import read_queries
-from demur.simulate_queries import CRITERIA, FOLDS, simulated_queries
+from demur.simulate.queries import CRITERIA, FOLDS, simulated_queries
 
 
 def test_a_seed_gives_the_same_file_and_another_seed_another():

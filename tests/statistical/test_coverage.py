@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from demur import Curve, Plan, UserError, bootstrap
-from demur.bands import bands_of, drawn_risks
+from demur.inference.bands import bands_of, drawn_risks
 from demur.inference.views import CurveView
-from demur.simulate import ZERO_SHOT, make_people, run_system
-from demur.study import Design, coverage, report
+from demur.simulate.runs import ZERO_SHOT, make_people, run_system
+from demur.simulate.study import Design, coverage, report
 
 MEASURED = ("aurc", "augrc", "risk@0.3", "Δaurc", "Δaugrc", "Δaugrc@C_common")
 
@@ -34,7 +34,7 @@ def test_resampling_items_instead_of_people_does_not_cover():
 
 
 def test_a_small_study_runs_and_reports(monkeypatch):
-    monkeypatch.setattr("demur.study._AT_LARGE", 2_000)  # the slow tests take the truth from all 200 000
+    monkeypatch.setattr("demur.simulate.study._AT_LARGE", 2_000)  # the slow tests take the truth from all 200 000
     told = []
     design = Design(participants=6)
     tallies = coverage(

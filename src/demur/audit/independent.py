@@ -19,11 +19,11 @@ from demur.audit.loops.rows import QueryRow, by_cluster, by_post, losses, query_
 from demur.audit.loops.selection import PlainBounds, Shown, shown_by
 from demur.audit.loops.selective import PlainCurve
 from demur.errors import UserError
+from demur.facts.items import Items
+from demur.facts.rankings import Query
 from demur.inference.estimates import Estimate, label
 from demur.inference.key import Key
-from demur.items import Items
 from demur.quantities.registry import COMMON
-from demur.rankings import Query
 from demur.results.table import Results
 
 Progress = Callable[[int, int], None]

@@ -10,16 +10,16 @@ from typing import Any
 
 from demur import __version__
 from demur.audit.figures import Finding, Status, flattened
-from demur.calibration import Calibration
+from demur.confidences.calibration import Calibration
 from demur.errors import UserError, shown
+from demur.facts.items import Items
+from demur.facts.rankings import Rankings
 from demur.inference.estimates import Estimate, Estimates, label
-from demur.items import Items
-from demur.rankings import Rankings
-from demur.resample import Plan
+from demur.inference.resample import Plan
+from demur.quantities.selection import Bounds
 from demur.results.retrieval import RetrievalSettings, evaluate_retrieval
 from demur.results.selective import Settings, evaluate
 from demur.results.table import Results
-from demur.selection import Bounds
 
 Progress = Callable[[int, int], None]
 

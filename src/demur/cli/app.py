@@ -18,8 +18,8 @@ from demur import __version__
 from demur.errors import UserError, literal
 
 if TYPE_CHECKING:
-    from demur.calibration import Calibration
-    from demur.items import Items
+    from demur.confidences.calibration import Calibration
+    from demur.facts.items import Items
     from demur.results.table import Results
 
 app = typer.Typer(
@@ -90,15 +90,15 @@ def fitted(path: Path | None) -> Calibration | None:
     """The calibration of a file, where one is given."""
     if path is None:
         return None
-    from demur.calibration import load_calibration
+    from demur.confidences.calibration import load_calibration
 
     return load_calibration(path)
 
 
 def check_flags(resamples: int, seed: int | None, created_at: str | None, *, as_json: bool, quiet: bool) -> None:
     """A wrong flag is told before a large file is read."""
-    from demur.resample import Plan
-    from demur.strict_model import checked_time
+    from demur.files.strict_model import checked_time
+    from demur.inference.resample import Plan
 
     Plan(resamples, seed=seed)
     checked_time(created_at)
@@ -135,7 +135,7 @@ class Delivery:
 
     def _write(self, artifact: Results | Calibration) -> list[Path]:
         """The file, and its page: both or neither."""
-        from demur.write import check_target, write_whole
+        from demur.files.write import check_target, write_whole
 
         path = self.output or _OUTPUTS / f"{self.kind}-{artifact.fingerprint[:8]}.json"
         if self.output is None:
@@ -147,8 +147,8 @@ class Delivery:
         check_target(path, inputs=protected)
         if self.report is None:
             return [write_whole(path, artifact.text, inputs=protected)]
+        from demur.files.strict_json import fingerprint
         from demur.report.html import report_html
-        from demur.strict_json import fingerprint
 
         if self.report.resolve() == path.resolve():
             raise UserError(f"{self.report}: is the result file itself; give the report another name")

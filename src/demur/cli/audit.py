@@ -64,7 +64,7 @@ def audit(
     Example: demur audit --data per_query.csv --reported retrieval.json --independent --only differs
     """
     from demur.audit.listing import findings_json, findings_text, statuses
-    from demur.write import json_text
+    from demur.files.write import json_text
 
     listed = statuses(only or ())
     if realpath(reported) in map(realpath, data):
@@ -98,8 +98,8 @@ class _Audit:
         """What became of every figure."""
         from demur.audit.figures import Printed
         from demur.audit.own import is_own
+        from demur.files.strict_json import decode, loads, read_bytes
         from demur.results.load import results_of
-        from demur.strict_json import decode, loads, read_bytes
 
         data = read_bytes(self.reported)
         with located(self.reported):
@@ -120,7 +120,7 @@ class _Audit:
         """The runs a file names, by the modes it records or those given."""
         from demur.audit.independent import audited_independently, run_recipes
         from demur.audit.own import audited_runs
-        from demur.pairing import aligned
+        from demur.facts.alignment import aligned
         from demur.read import read_inputs
 
         with located(self.reported):
@@ -141,7 +141,7 @@ class _Audit:
             return audited_independently(claimed, recipes, advance)
 
     def _parsed_calibration(self) -> Any:
-        from demur.strict_json import read_as
+        from demur.files.strict_json import read_as
 
         return read_as(self.calibration, lambda parsed: parsed) if self.calibration else None
 
@@ -181,6 +181,6 @@ def _refuse(what: str, options: Mapping[str, object]) -> None:
 
 def _traced(path: Path) -> dict[str, str]:
     """A file the findings are about, so that an audit can be traced back to its bytes."""
-    from demur.strict_json import fingerprint, read_bytes, shown_path
+    from demur.files.strict_json import fingerprint, read_bytes, shown_path
 
     return {"path": shown_path(path), "sha256": fingerprint(read_bytes(path))}

@@ -33,7 +33,7 @@ def calibrate(
 
     Example: demur calibrate --input train.json --method isotonic --variant token_msp --target near_correct
     """
-    from demur.fitting import calibrate as fit
+    from demur.confidences.fitting import calibrate as fit
     from demur.report.console import calibration_text
 
     made = fit(
@@ -63,7 +63,7 @@ def fields(
 
     Example: demur fields run.json --mode few_shot
     """
-    from demur.confidences import served
+    from demur.confidences.serving import served
     from demur.report.console import variants_text
 
     items = read_one(run, mode, experiment, instrument, column)

@@ -61,10 +61,10 @@ def evaluate(
 
     Example: demur evaluate A=a.csv B=b.csv C=c.csv --baseline A --seed 7
     """
-    from demur.coverage import Coverage
+    from demur.inference.resample import Plan
+    from demur.quantities.coverage import Coverage
     from demur.read import read_inputs
     from demur.report.console import evaluation_text
-    from demur.resample import Plan
     from demur.results.selective import Settings
     from demur.results.selective import evaluate as evaluated
 

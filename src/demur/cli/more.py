@@ -36,8 +36,8 @@ def demo(
 
     Example: demur demo
     """
-    from demur.demo import demonstrate
     from demur.report.console import evaluation_text
+    from demur.simulate.demo import demonstrate
 
     with progress_bar("resamples") as advance:
         shown = demonstrate(folder, progress=advance)

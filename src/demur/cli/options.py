@@ -35,9 +35,9 @@ class ListingCommand(TyperCommand):
 
     def get_params(self, ctx: Any) -> Any:
         """The options, with `{losses}`, `{methods}` and `{targets}` in their help filled in."""
-        from demur.calibrators import method_names
-        from demur.losses import LOSSES
-        from demur.targets import TARGETS
+        from demur.confidences.calibrators import method_names
+        from demur.confidences.targets import TARGETS
+        from demur.quantities.losses import LOSSES
 
         names = {"{losses}": LOSSES, "{methods}": method_names(), "{targets}": TARGETS}
         params = super().get_params(ctx)

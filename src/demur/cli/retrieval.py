@@ -52,11 +52,11 @@ def retrieval(
 
     Example: demur retrieval --qrels qrels.txt --run bm25=bm25.run.gz --run dense.run --split-topics / --seed 7
     """
+    from demur.inference.resample import Plan
+    from demur.quantities.selection import Bounds
     from demur.read import read_queries, read_trec
     from demur.report.retrieval.console import retrieval_text
-    from demur.resample import Plan
     from demur.results.retrieval import RetrievalSettings, evaluate_retrieval
-    from demur.selection import Bounds
 
     if data is None and qrels is None:
         raise UserError("nothing to evaluate: give --data with a per-query file, or --qrels and --run with TREC files")

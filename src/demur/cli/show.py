@@ -30,9 +30,9 @@ def report(
 
     Example: demur report metrics.json --output report.html
     """
+    from demur.files.write import write_whole
     from demur.report.html import report_html
     from demur.results.load import load_any
-    from demur.write import write_whole
 
     content, sha256 = load_any(artifact)
     page = report_html(content, sha256=sha256)
@@ -51,8 +51,8 @@ def table(
 
     Example: demur table metrics.json --format latex --output table.tex
     """
+    from demur.files.write import write_whole
     from demur.report.tables import table_text
-    from demur.write import write_whole
 
     loaded = _of_answers(results)
     text = table_text(loaded.narrowed(confidence), form)
@@ -76,8 +76,8 @@ def figure(
 
     Example: demur figure metrics.json -o differences.svg --kind forest --confidence llm
     """
+    from demur.files.write import write_whole
     from demur.report.figure import figure_bytes, width_mm
-    from demur.write import write_whole
 
     loaded = _of_answers(results)
     drawn = figure_bytes(loaded.narrowed(confidence), output.suffix.lower(), kind=kind, width=width_mm(width))

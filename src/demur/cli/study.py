@@ -31,8 +31,8 @@ def intervals(
 
     Example: demur study intervals --participants 20 --datasets 1000 --seed 1
     """
-    from demur.instruments import instrument as instrument_of
-    from demur.study import Design, coverage, report
+    from demur.facts.instruments import instrument as instrument_of
+    from demur.simulate.study import Design, coverage, report
 
     chosen = instrument_of(instrument)
     design = Design(
@@ -60,9 +60,9 @@ def runs(
 
     Example: demur simulate runs --output run.json --participants 41 --seed 1
     """
-    from demur.instruments import instrument as instrument_of
-    from demur.simulate import simulated_run
-    from demur.write import json_text, write_whole
+    from demur.facts.instruments import instrument as instrument_of
+    from demur.files.write import json_text, write_whole
+    from demur.simulate.runs import simulated_run
 
     chosen = instrument_of(instrument)
     content = simulated_run(
@@ -81,7 +81,7 @@ def queries(
 
     Example: demur simulate queries --output per_query.csv --seed 1
     """
-    from demur.simulate_queries import simulated_queries
-    from demur.write import write_whole
+    from demur.files.write import write_whole
+    from demur.simulate.queries import simulated_queries
 
     typer.echo(f"wrote {write_whole(output, simulated_queries(posts, seed=seed))}: {posts} posts, two systems")

@@ -11,13 +11,13 @@ from typing import Any, overload
 import numpy as np
 
 from demur.errors import UserError, literal, unknown
+from demur.inference.intervals import MANY_CLUSTERS, METHODS, MOST_DROPPED, Evidence, Interval, interval
 from demur.inference.key import KEY_COLUMNS, Group, Key
+from demur.inference.resample import Ask, Columns, Plan, left_out, resampled
 from demur.inference.rows import Contrast, Row, Rule, difference
 from demur.inference.views import JointView, SharedView
 from demur.inference.warnings import ResultWarning
-from demur.intervals import MANY_CLUSTERS, METHODS, MOST_DROPPED, Evidence, Interval, interval
 from demur.quantities import Measure
-from demur.resample import Ask, Columns, Plan, left_out, resampled
 from demur.types import Floats
 
 ROUNDING = 1e-12  # a replicate's difference that is no larger is 0: the two sides are tied in it
@@ -179,7 +179,7 @@ class Estimates(Sequence[Estimate]):
 
     def to_frame(self) -> Any:
         """The table as a data frame: of polars, pandas or pyarrow, whichever is installed."""
-        from demur.frames import frame_of  # noqa: PLC0415  (frames are optional)
+        from demur.facts.frames import frame_of  # noqa: PLC0415  (frames are optional)
 
         columns, names = self.to_columns(), ("group", "level", "minus", "subtracted", "subtracted_level")
         cells = []

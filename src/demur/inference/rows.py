@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from demur.errors import unknown
+from demur.inference.influence import influences, standard_errors
+from demur.inference.intervals import MANY_CLUSTERS, METHODS
 from demur.inference.key import Key, Minus
 from demur.inference.views import CurveView, SharedView, View
-from demur.influence import influences, standard_errors
-from demur.intervals import MANY_CLUSTERS, METHODS
 from demur.quantities import Measure
 from demur.types import Floats
 

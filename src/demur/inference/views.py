@@ -14,13 +14,13 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from demur.coverage import Coverage
-from demur.curve import Curve
-from demur.graded import Graded
+from demur.quantities.coverage import Coverage
+from demur.quantities.curve import Curve
 from demur.quantities.evidence import EvidenceDecision
 from demur.quantities.forecasts import Forecasts, over
-from demur.replicates import Replicates
-from demur.table import Table
+from demur.quantities.graded import Graded
+from demur.quantities.replicates import Replicates
+from demur.quantities.table import Table
 from demur.types import Flags, Floats, Indices, Integers
 
 _EXACT_BITS = 52

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from demur.confidences.variants import MERGED, Confidence, distinct
 from demur.errors import shown
+from demur.facts.items import Source
 from demur.inference.key import Pattern
 from demur.inference.views import CurveView
-from demur.items import Source
-from demur.variants import MERGED, Confidence, distinct
 
 if TYPE_CHECKING:
     from demur.inference.estimates import Estimate

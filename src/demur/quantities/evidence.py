@@ -7,7 +7,7 @@ import numpy as np
 
 from demur.quantities.forecasts import over
 from demur.quantities.registry import Parameter, quantity
-from demur.selection import Policy
+from demur.quantities.selection import Policy
 from demur.types import Flags, Floats, Integers
 
 POLICY = Parameter("policy", Policy.of, "fixed:5", optional=True)

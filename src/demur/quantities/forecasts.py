@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demur.columns import Column, plain_values
 from demur.errors import UserError, and_more, literal
-from demur.replicates import Replicates
+from demur.facts.columns import Column, plain_values
+from demur.quantities.replicates import Replicates
 from demur.types import Floats, Indices
 
 BINS = 10

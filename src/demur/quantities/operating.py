@@ -3,7 +3,7 @@
 from functools import partial
 from typing import Any
 
-from demur.coverage import Coverage
+from demur.quantities.coverage import Coverage
 from demur.quantities.registry import COVERAGE, CUT, quantity
 from demur.quantities.risk_coverage import RiskCoverage
 

@@ -12,8 +12,8 @@ from fractions import Fraction
 from functools import wraps
 from typing import Any, Literal
 
-from demur.coverage import Coverage
 from demur.errors import UserError, literal, shown, unknown
+from demur.quantities.coverage import Coverage
 
 Better = Literal["lower", "higher", "neither"]
 Family = Literal["curve", "units", "forecasts", "ranking", "selection", "decision"]

@@ -2,7 +2,7 @@
 
 from typing import Any, Protocol
 
-from demur.coverage import Coverage
+from demur.quantities.coverage import Coverage
 
 
 class RiskCoverage(Protocol):

@@ -3,8 +3,8 @@
 import math
 from collections.abc import Iterable, Iterator, Mapping
 
-from demur.curve import Curve
 from demur.drawing.html import html_table
+from demur.quantities.curve import Curve
 from demur.quantities.registry import Measure, canonical, default_measures
 
 

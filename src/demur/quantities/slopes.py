@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from demur.replicates import Replicates
-from demur.table import running_sum
+from demur.quantities.replicates import Replicates
+from demur.quantities.table import running_sum
 from demur.types import Floats
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from demur.errors import UserError, literal, repeated, shown
-from demur.instruments import Instrument
-from demur.items import Items
+from demur.facts.instruments import Instrument
+from demur.facts.items import Items
 from demur.read.rows import read_table
 from demur.read.run_json import RunFile
 from demur.read.tables import format_of

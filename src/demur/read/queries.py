@@ -16,11 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from demur.columns import plain, written_number
 from demur.errors import UserError, literal, located, shown, unknown
-from demur.items import ClusterId
-from demur.ranking_columns import RankingsBuilder
-from demur.rankings import Query, Rankings, query_name
+from demur.facts.columns import plain, written_number
+from demur.facts.items import ClusterId
+from demur.facts.ranking_columns import RankingsBuilder
+from demur.facts.rankings import Query, Rankings, query_name
 from demur.read.stream import Progress
 from demur.read.tables import NO_ROWS, FileTable, Row, missing_column, opened_table, role_names
 

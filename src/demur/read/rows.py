@@ -5,11 +5,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from demur.columns import Column, written_number
 from demur.errors import UserError, literal, repeated, shown
-from demur.instruments import PHQ8, Instrument
-from demur.instruments import instrument as instrument_of
-from demur.items import ClusterId, Items, RawUnits, as_integers, checked_ids
+from demur.facts.columns import Column, written_number
+from demur.facts.instruments import PHQ8, Instrument
+from demur.facts.instruments import instrument as instrument_of
+from demur.facts.items import ClusterId, Items, RawUnits, as_integers, checked_ids
 from demur.read.tables import Columns, missing_column, opened_table, role_names
 
 ROLES = ("cluster", "item", "truth", "prediction", "success")

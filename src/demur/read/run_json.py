@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from demur.columns import MISSING, Column
 from demur.errors import UserError, and_more, literal, located, repeated, shown
-from demur.instruments import PHQ8, Instrument
-from demur.instruments import instrument as instrument_of
-from demur.items import ClusterId, Items, RawUnits, Source, checked_ids
+from demur.facts.columns import MISSING, Column
+from demur.facts.instruments import PHQ8, Instrument
+from demur.facts.instruments import instrument as instrument_of
+from demur.facts.items import ClusterId, Items, RawUnits, Source, checked_ids
+from demur.files.strict_json import loads
 from demur.read.stream import stream
 from demur.read.tables import by_column
-from demur.strict_json import loads
 
 Json = dict[str, Any]
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from demur.errors import UserError
-from demur.items import Source
-from demur.strict_json import shown_path
+from demur.facts.items import Source
+from demur.files.strict_json import shown_path
 
 Progress = Callable[[int, int], None]
 

@@ -12,12 +12,12 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from demur.columns import MISSING, check_lengths, plain, plain_values
 from demur.errors import UserError, literal, repeated, shown, unknown
-from demur.frames import columns_of
-from demur.items import Source
+from demur.facts.columns import MISSING, check_lengths, plain, plain_values
+from demur.facts.frames import columns_of
+from demur.facts.items import Source
+from demur.files.strict_json import json_objects
 from demur.read.stream import Progress, Stream, stream
-from demur.strict_json import json_objects
 
 Row = Mapping[str, Any]
 Rows = Iterator[tuple[str, Row]]

@@ -13,11 +13,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from demur.columns import written_number
 from demur.errors import UserError, literal, located, shown
-from demur.items import Source
-from demur.ranking_columns import RankingsBuilder
-from demur.rankings import Query, Rankings
+from demur.facts.columns import written_number
+from demur.facts.items import Source
+from demur.facts.ranking_columns import RankingsBuilder
+from demur.facts.rankings import Query, Rankings
 from demur.read.stream import Progress, stream
 
 _QRELS, _RUN = ("topic", "iteration", "document", "relevance"), ("topic", "Q0", "document", "rank", "score", "tag")

@@ -2,22 +2,22 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from demur.calibration import Calibration
-from demur.coverage import Coverage
+from demur.confidences.calibration import Calibration
+from demur.confidences.fitting import QUALITY
+from demur.confidences.variants import VARIANTS
 from demur.errors import harmless, shown
-from demur.fitting import QUALITY
+from demur.facts.items import Items
+from demur.facts.signals import SIGNALS
+from demur.files.strict_model import WordedWarning
 from demur.inference.key import Key
-from demur.items import Items
 from demur.quantities import Measure
+from demur.quantities.coverage import Coverage
 from demur.report.names import Pair, pairs_of, systems_of, why_skipped, worded_warnings
 from demur.report.selective.overview import verdict
 from demur.report.text import UNDEFINED, bounded_interval, decimals, four, level_of, title_of, with_interval
+from demur.report.text_table import table
 from demur.report.verdict import says
 from demur.results.table import Results
-from demur.signals import SIGNALS
-from demur.strict_model import WordedWarning
-from demur.text_table import table
-from demur.variants import VARIANTS
 
 _WIDE = 110
 _PLACES_SHOWN = 3

@@ -14,7 +14,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from demur.calibration import Calibration
+from demur.confidences.calibration import Calibration
 from demur.drawing.looks import LOOKS
 from demur.drawing.svg import marker
 from demur.errors import harmless

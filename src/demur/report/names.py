@@ -5,12 +5,12 @@ from unicodedata import bidirectional
 
 from demur.drawing.looks import look_at
 from demur.errors import shown
+from demur.files.strict_model import WordedWarning
 from demur.inference.key import Key, Minus
 from demur.inference.warnings import ResultWarning
 from demur.results.parts import Skipped
 from demur.results.study import SelectiveStudy
 from demur.results.table import Results
-from demur.strict_model import WordedWarning
 
 _FROM_THE_RIGHT = ("R", "AL", "AN")
 _LONGEST_LABEL = 24

@@ -15,11 +15,11 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any, Literal
 
-from demur.calibration import Calibration
+from demur.confidences.calibration import Calibration
+from demur.files.strict_model import WordedWarning
 from demur.quantities import Quantity
 from demur.report.names import NamedSystem
 from demur.results.table import Results
-from demur.strict_model import WordedWarning
 
 Filling = Callable[[Any], Any]
 Content = dict[str, Any]

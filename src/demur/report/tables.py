@@ -8,8 +8,8 @@ from pathlib import PurePath
 from typing import NamedTuple
 
 from demur.errors import harmless, unknown
+from demur.inference.intervals import Interval
 from demur.inference.key import Key
-from demur.intervals import Interval
 from demur.quantities import Measure
 from demur.quantities.registry import COVERAGE
 from demur.report.names import pairs_of, systems_of

@@ -3,10 +3,10 @@
 import math
 from decimal import ROUND_FLOOR, Context
 
-from demur.coverage import Coverage
 from demur.inference.estimates import Estimate
-from demur.intervals import Interval
+from demur.inference.intervals import Interval
 from demur.quantities import Measure
+from demur.quantities.coverage import Coverage
 from demur.quantities.registry import COMMON, COVERAGE, CUT
 from demur.results.parts import Points
 from demur.results.table import Results

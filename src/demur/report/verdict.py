@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from demur.drawing.forest import IntervalRow
 from demur.inference.estimates import Estimate
+from demur.inference.intervals import Interval
 from demur.inference.key import Key
 from demur.inference.warnings import ResultWarning
-from demur.intervals import Interval
 from demur.quantities import Measure
 from demur.quantities.registry import COVERAGE, CUT
 from demur.report.names import Pair

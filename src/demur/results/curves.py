@@ -4,14 +4,14 @@ from dataclasses import asdict, replace
 
 import numpy as np
 
-from demur.bands import BandEnds
-from demur.curve import Curve
-from demur.graded import Graded
+from demur.confidences.variants import VARIANTS
+from demur.inference.bands import BandEnds
+from demur.inference.reliabilities import Reliability
 from demur.inference.views import CurveView
-from demur.reliabilities import Reliability
+from demur.quantities.curve import Curve
+from demur.quantities.graded import Graded
 from demur.results.parts import CurveRecord
 from demur.types import Json
-from demur.variants import VARIANTS
 
 _BARS = 20
 

@@ -8,15 +8,15 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from demur.errors import UserError, located, unknown
+from demur.files.strict_model import STRICT, Part, Share, one_line, schema_of
 from demur.inference.estimates import INTERVALS, Estimate
+from demur.inference.intervals import Interval
 from demur.inference.key import KEY_COLUMNS, Key, Pattern
 from demur.inference.warnings import ResultWarning
-from demur.intervals import Interval
 from demur.quantities import Measure
 from demur.results.parts import CurveRecord
 from demur.results.study import RetrievalStudy, SelectiveStudy
 from demur.results.table import Results
-from demur.strict_model import STRICT, Part, Share, one_line, schema_of
 from demur.types import Json
 
 Texts = Annotated[list[str], Field(strict=False)]

@@ -8,18 +8,18 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from demur.coverage import Coverage
 from demur.errors import UserError
+from demur.files.strict_model import one_line, schema_of
 from demur.inference.estimates import Estimate
+from demur.inference.intervals import Interval
 from demur.inference.key import Key, Minus
 from demur.inference.warnings import ResultWarning
-from demur.intervals import Interval
 from demur.quantities import Quantity
+from demur.quantities.coverage import Coverage
 from demur.quantities.registry import CUT
 from demur.results.json_v1_model import metrics_model
 from demur.results.study import reported
 from demur.results.table import Results
-from demur.strict_model import one_line, schema_of
 from demur.types import Json
 
 SIDES = ("left", "right")

@@ -10,11 +10,11 @@ from typing import Annotated, Any, Literal
 from pydantic import Discriminator, Field, Tag, TypeAdapter, ValidationError, create_model
 
 from demur.errors import literal
+from demur.files.strict_model import Count, Part, Share, Time, Tool, WordedWarning, one_line
 from demur.quantities import Quantity, quantities
 from demur.quantities.registry import CUT
 from demur.results import parts
 from demur.results.parts import CurveRecord, Name, Number
-from demur.strict_model import Count, Part, Share, Time, Tool, WordedWarning, one_line
 from demur.types import Json
 
 _ROUNDING = 1e-12

@@ -8,20 +8,20 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from demur.coverage import Coverage
 from demur.errors import UserError
+from demur.files.strict_model import one_line
 from demur.inference.estimates import POINT_ONLY, Estimate
+from demur.inference.intervals import Interval
 from demur.inference.key import Group, Key, Minus, Pattern
 from demur.inference.warnings import KINDS, ResultWarning
-from demur.intervals import Interval
 from demur.quantities import Quantity, quantities
+from demur.quantities.coverage import Coverage
 from demur.quantities.registry import CUT
 from demur.results.json_v1 import DIFFERENCE, FAVOURS, INTERVALS, ITEM_NUMBERS, SIDES, cells, where
 from demur.results.json_v1_model import metrics_model
 from demur.results.parts import CurveRecord
 from demur.results.study import SelectiveStudy
 from demur.results.table import Results, system_names
-from demur.strict_model import one_line
 from demur.types import Json
 
 _EARLIER_METHODS = {"bootstrap_t": "t_interval"}

@@ -3,9 +3,9 @@
 from pathlib import Path
 from typing import Any
 
-from demur import strict_json
-from demur.calibration import Calibration, calibration_of
+from demur.confidences.calibration import Calibration, calibration_of
 from demur.errors import UserError
+from demur.files import strict_json
 from demur.results import json_table, json_v1_read
 from demur.results.json_retrieval_v1 import decoded as earlier_retrieval
 from demur.results.table import Results

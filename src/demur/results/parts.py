@@ -6,7 +6,7 @@ from typing import Annotated, Literal, Self
 import numpy as np
 from pydantic import ConfigDict, Field, model_validator
 
-from demur.strict_model import STRICT, Count, Part, Share
+from demur.files.strict_model import STRICT, Count, Part, Share
 
 Number = float | None
 Numbers = Annotated[tuple[float, ...], Field(strict=False)]

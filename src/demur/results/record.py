@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from demur.graded import Graded
+from demur.facts.alignment import Alignment
+from demur.facts.items import Items, sorted_ids
 from demur.inference.estimates import Estimate
 from demur.inference.key import Group, Key
 from demur.inference.views import CurveView
-from demur.items import Items, sorted_ids
-from demur.losses import loss as loss_named
-from demur.pairing import Alignment
 from demur.quantities import QUANTITIES, quantities
+from demur.quantities.graded import Graded
+from demur.quantities.losses import loss as loss_named
 from demur.quantities.registry import COMMON
 from demur.quantities.units import UnitSums
 from demur.results.parts import Input

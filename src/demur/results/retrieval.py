@@ -15,23 +15,23 @@ from typing import Any
 import numpy as np
 
 from demur.errors import UserError, literal, shown
-from demur.graded import Clusters, Graded
+from demur.facts.rankings import Rankings, check_same_queries
 from demur.inference.estimates import Estimate, estimated
 from demur.inference.key import Group, Key
+from demur.inference.resample import Plan
 from demur.inference.rows import Row, Rule, baseline_of, contrasts_with
 from demur.inference.views import CurveView, DecisionView, ForecastsView, JointView, Mean, MeansView, mean_over
 from demur.quantities import Measure, default_measures, quantities
 from demur.quantities.detection import by_convention, detection_measures, single_class, threshold_at_fpr
 from demur.quantities.evidence import Selection
 from demur.quantities.forecasts import Forecasts
+from demur.quantities.graded import Clusters, Graded
 from demur.quantities.ranking import checked_depth, per_query
-from demur.rankings import Rankings, check_same_queries
-from demur.resample import Plan
+from demur.quantities.selection import Bounds, Policy, shown_hits
 from demur.results.curves import points
 from demur.results.parts import CurveRecord
 from demur.results.retrieval_record import retrieval_study, retrieval_warnings
 from demur.results.table import Results, provenance
-from demur.selection import Bounds, Policy, shown_hits
 from demur.types import Flags, Floats
 
 DEPTHS = (1, 3, 5, 10)

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from demur.facts.rankings import Rankings
 from demur.inference.estimates import Estimate
 from demur.inference.key import Key, Pattern
+from demur.inference.resample import Plan
 from demur.inference.warnings import ResultWarning, about_comparisons, about_resamples, about_sample, about_view
 from demur.quantities import Measure
 from demur.quantities.detection import single_class
 from demur.quantities.forecasts import Forecasts
-from demur.rankings import Rankings
-from demur.reference_ranges import RANGES
-from demur.resample import Plan
+from demur.quantities.selection import Policy, breaches
+from demur.results.reference_ranges import RANGES
 from demur.results.study import RetrievalStudy
-from demur.selection import Policy, breaches
 from demur.types import Json
 
 if TYPE_CHECKING:

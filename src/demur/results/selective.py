@@ -11,31 +11,31 @@ from typing import Any
 
 import numpy as np
 
-from demur.bands import bands_of, drawn_risks
-from demur.calibration import Calibration
-from demur.confidences import can_serve, chosen
-from demur.coverage import Coverage
+from demur.confidences.calibration import Calibration
+from demur.confidences.grading import grade
+from demur.confidences.serving import can_serve, chosen
+from demur.confidences.variants import Confidence
 from demur.errors import UserError, literal
-from demur.graded import Graded
-from demur.grading import grade
+from demur.facts.alignment import aligned
+from demur.facts.items import Items
+from demur.files.strict_model import checked_time
+from demur.inference.bands import bands_of, drawn_risks
 from demur.inference.estimates import Estimate, Estimates, Request, estimated
 from demur.inference.key import Key, Pattern
+from demur.inference.resample import Ask, Plan
 from demur.inference.rows import Row, baseline_of, contrasts_with
 from demur.inference.views import CurveView, SharedView
 from demur.inference.warnings import ResultWarning, about_comparisons, about_estimate, about_resamples, about_view
-from demur.items import Items
-from demur.losses import loss as loss_named
-from demur.pairing import aligned
 from demur.quantities import Measure, quantities
+from demur.quantities.coverage import Coverage
+from demur.quantities.graded import Graded
+from demur.quantities.losses import loss as loss_named
 from demur.quantities.registry import COMMON, CUT
-from demur.resample import Ask, Plan
 from demur.results.curves import curve_record
 from demur.results.record import Evaluation, by_item, input_of, selective_study
 from demur.results.study import reported
 from demur.results.table import Results, provenance, system_names
-from demur.strict_model import checked_time
 from demur.types import Json
-from demur.variants import Confidence
 
 TENTHS = tuple(Coverage.of(f"0.{tenth}") for tenth in range(1, 10))
 HALF = Coverage.of("0.5")

@@ -5,10 +5,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from demur.files.strict_model import Count, Part, Share, Time, Tool
 from demur.quantities import Quantity, quantities
 from demur.quantities.registry import COMMON, CUT
 from demur.results.parts import Bootstrap, Breach, CaseList, Declined, Input, Loss, Name, RequestedInterval, Skipped
-from demur.strict_model import Count, Part, Share, Time, Tool
 
 
 class Study(Part):

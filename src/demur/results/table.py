@@ -8,15 +8,15 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from demur.errors import UserError, shown, unknown
+from demur.files.strict_json import fingerprint, loads
+from demur.files.strict_model import Tool, now
+from demur.files.write import json_members, write_whole
 from demur.inference.estimates import Estimate, Estimates
+from demur.inference.resample import Plan
 from demur.inference.warnings import ResultWarning
-from demur.resample import Plan
 from demur.results.parts import CurveRecord, Input
 from demur.results.study import RetrievalStudy, SelectiveStudy
-from demur.strict_json import fingerprint, loads
-from demur.strict_model import Tool, now
 from demur.types import Json
-from demur.write import json_members, write_whole
 
 _UNDATED = ("created_at", "tool")
 _PAIR = 2

@@ -5,10 +5,10 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from demur.columns import MISSING
 from demur.errors import UserError, literal, shown
-from demur.items import Items
-from demur.signals import SIGNALS
+from demur.facts.columns import MISSING
+from demur.facts.items import Items
+from demur.facts.signals import SIGNALS
 
 _DECIMALS = 12
 _LEAST = 1e-6

@@ -10,7 +10,7 @@ from demur.audit.loops.ranking import ideal, over
 from demur.audit.loops.registry import mean, ratio
 from demur.audit.loops.selective import PlainCurve, Unit
 from demur.audit.reported.names import ReportedQuantity
-from demur.items import Items
+from demur.facts.items import Items
 
 Loop = Callable[..., Any]
 OF_SECTION = ("queries_evaluated", "queries")

@@ -18,7 +18,7 @@ from demur.audit.reported.contexts import Context, Known, Path, Population
 from demur.audit.reported.conventions import COUNTS, OF_PROBABILITY, OF_SECTION, is_of_queries, ways
 from demur.audit.reported.names import AT_DEPTH, ReportedQuantity, quantity_named
 from demur.errors import UserError, shown
-from demur.rankings import Query
+from demur.facts.rankings import Query
 
 _POPULATIONS: dict[Population, str] = {"positives": "queries with gold only", "all": "all queries"}
 _USUAL_DEPTHS = (1, 3, 5, 10, 20, 50, 100)

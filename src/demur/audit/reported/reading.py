@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from demur.errors import UserError
-from demur.instruments import Instrument
-from demur.items import Items
-from demur.ranking_columns import as_numbers, rankings_from
-from demur.rankings import Query
+from demur.facts.instruments import Instrument
+from demur.facts.items import Items
+from demur.facts.ranking_columns import as_numbers, rankings_from
+from demur.facts.rankings import Query
 from demur.read import read_inputs
 from demur.read.queries import RANKED_SUFFIXES, query_lists
 from demur.read.run_json import RunFile

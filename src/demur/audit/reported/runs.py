@@ -24,7 +24,7 @@ from demur.audit.reported.intervals import expected_end, expected_error
 from demur.audit.reported.names import UNKNOWN, ReportedQuantity, plain_name, quantity_named
 from demur.audit.reported.reading import SIDES, aliases, sides_of
 from demur.errors import UserError, shown
-from demur.items import Items
+from demur.facts.items import Items
 
 RESAMPLES = 2000
 SELECTIVE = frozenset(name for name in LOOPS if family(name) == "selective")

@@ -4,22 +4,22 @@ import math
 
 import numpy as np
 
-from demur.calibration import Calibration, Quality
-from demur.calibrators import CALIBRATORS
+from demur.confidences.calibration import Calibration, Quality
+from demur.confidences.calibrators import CALIBRATORS
+from demur.confidences.fitting import QUALITY
+from demur.confidences.targets import TARGETS
+from demur.confidences.variants import VARIANTS
 from demur.drawing.confidence import calibration_map
 from demur.drawing.looks import LOOKS
 from demur.drawing.risk_coverage import MOST_MARKERS
 from demur.errors import UserError
-from demur.fitting import QUALITY
+from demur.facts.signals import SIGNALS
+from demur.files.strict_model import WordedWarning
 from demur.quantities import QUANTITIES
 from demur.report.names import NamedSystem, isolated
 from demur.report.sections import Content, carried, definition, section
 from demur.report.text import decimals
-from demur.signals import SIGNALS
-from demur.strict_model import WordedWarning
-from demur.targets import TARGETS
 from demur.types import Floats
-from demur.variants import VARIANTS
 
 _POINTS = 121
 

@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from demur.coverage import Coverage
 from demur.drawing.svg import spread
+from demur.inference.intervals import Interval
 from demur.inference.key import Key
-from demur.intervals import Interval
+from demur.quantities.coverage import Coverage
 from demur.report.names import systems_of
 from demur.report.sections import Content, section
 from demur.report.text import interval_text, level_of, shown_interval, threshold_at, usable_threshold

@@ -3,11 +3,11 @@
 import math
 from collections.abc import Iterator, Mapping
 
-from demur.coverage import Coverage
 from demur.errors import shown
 from demur.inference.key import Key
 from demur.inference.warnings import ResultWarning
 from demur.quantities import Measure, quantities
+from demur.quantities.coverage import Coverage
 from demur.report.names import Pair, pairs_of, systems_of, worded_warnings
 from demur.report.sections import Card, CardNumber, Content, carried, definition, section
 from demur.report.tables import methods_shown, table_text

@@ -1,0 +1,200 @@
+"""Calibration methods: what every calibrator is and can be asked, the columns it takes, and the registry of all."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Self, TypeVar, cast
+
+import numpy as np
+from pydantic import TypeAdapter, ValidationError
+
+from demur.errors import UserError, and_more, shown, unknown
+from demur.facts.columns import Column, check_lengths
+from demur.facts.frames import columns_of
+from demur.files.strict_model import one_line
+from demur.quantities.forecasts import checked_outcomes
+from demur.types import Floats
+
+
+class Calibrator:
+    """What all calibrators have in common: they are frozen, and can be written, read and described."""
+
+    __slots__ = ()
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+    features: tuple[str, ...] | None
+    takes_probabilities: ClassVar[bool] = False
+
+    @classmethod
+    def fit(cls, features: Any, target: Any) -> Self:
+        """A calibrator fitted to features and what came of them."""
+        raise NotImplementedError
+
+    @classmethod
+    def fit_ranked(cls, features: Any, target: Any, *, falling: bool) -> Self:  # noqa: ARG003  (few need it)
+        """The same where it is known whether the target falls as the feature rises."""
+        return cls.fit(features, target)
+
+    def __call__(self, features: Any) -> Floats:
+        """Numbers from 0 to 1, one for each row of the features."""
+        self._check_fitted()
+        return self._applied(*columns_named(features, self.features, self.inputs))
+
+    def _applied(self, *columns: Floats) -> Floats:
+        raise NotImplementedError
+
+    def to_json(self) -> dict[str, Any]:
+        """The parameters as plain numbers."""
+        self._check_fitted()
+        return dict(TypeAdapter(type(self)).dump_python(self, mode="json"))
+
+    @classmethod
+    def from_json(cls, parameters: Mapping[str, Any]) -> Self:
+        """A calibrator from its parameters; each of them must be there and make sense."""
+        missing = [field.name for field in fields(cls) if field.name not in parameters]
+        if missing:
+            raise UserError(and_more(f"{missing[0]} is missing", len(missing)))
+        try:
+            return TypeAdapter(cls).validate_json(json.dumps(dict(parameters)))
+        except ValidationError as error:
+            raise UserError(one_line(error)) from None
+
+    @property
+    def inputs(self) -> int:
+        """How many features it takes."""
+        return len(self.features or (None,))
+
+    def describe(self, names: Sequence[str]) -> Iterator[tuple[str, str]]:
+        """Its parameters in words, each with its name; inputs are called by these names."""
+        raise NotImplementedError
+
+    def warnings(self, auroc: float | None) -> Iterator[tuple[str, str]]:  # noqa: ARG002  (few need it)
+        """What to be careful about in the fit, given how well it tells right from wrong: a code and a sentence each."""
+        return iter(())
+
+    @property
+    def knots(self) -> tuple[float, ...]:
+        """The inputs between which it is linear, if it is made of straight lines."""
+        return ()
+
+    def domain(self, low: float, high: float) -> tuple[float, float]:
+        """Where it is worth looking at, of an input between these bounds."""
+        return low, high
+
+    def _check_fitted(self) -> None:
+        if any(getattr(self, field.name) == () for field in fields(self)):
+            raise UserError(f"this {type(self).__name__} is not fitted: use the one that fit gives")
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrationMethod:
+    """A calibrator as `demur calibrate` offers it: what it is called, and which inputs and targets it takes."""
+
+    name: str
+    title: str
+    calibrator: type[Calibrator]
+    aliases: tuple[str, ...] = ()
+    several_inputs: bool = False
+    binary: bool = True
+    target: str = "correctness"
+
+
+CALIBRATORS: dict[str, CalibrationMethod] = {}
+_C = TypeVar("_C")
+
+
+def calibrator(name: str, title: str, **declared: Any) -> Callable[[_C], _C]:
+    """Register a class as a calibration method; `declared` are the other members of `CalibrationMethod`."""
+
+    def register(cls: _C) -> _C:
+        CALIBRATORS[name] = CalibrationMethod(name, title, cast("type[Calibrator]", cls), **declared)
+        return cls
+
+    return register
+
+
+def method_names() -> list[str]:
+    """The names of all methods, each by its shortest."""
+    return [min((method.name, *method.aliases), key=len) for method in CALIBRATORS.values()]
+
+
+def calibration_method(name: Any) -> CalibrationMethod:
+    """The method of that name or alias.
+
+    >>> import demur.confidences.calibrators
+    >>> calibration_method("temperature").title
+    'temperature scaling'
+    """
+    aliases = {alias: method.name for method in CALIBRATORS.values() for alias in method.aliases}
+    known = aliases.get(name, name) if isinstance(name, str) else ""
+    if known not in CALIBRATORS:
+        raise unknown("calibration method", name, [*aliases, *CALIBRATORS])
+    return CALIBRATORS[known]
+
+
+def columns_by_name(features: Any, names: Sequence[str] | None = None) -> tuple[tuple[str, ...] | None, list[Floats]]:
+    """The names of the features, if they have any, and their columns; of these names only, if some are given."""
+    if isinstance(features, Mapping):
+        named: Mapping[str, Any] = {str(name): column for name, column in features.items()}
+    elif hasattr(features, "columns"):
+        named = columns_of(features)
+    else:
+        return None, _unnamed(features)
+    wanted = tuple(named) if names is None else tuple(names)
+    if not wanted:
+        raise UserError("there are no features")
+    missing = [name for name in wanted if name not in named]
+    if missing:
+        raise UserError(and_more(f"the feature {shown(missing[0])} is missing", len(missing)))
+    columns = [_numbers(shown(name), named[name]) for name in wanted]
+    check_lengths(dict(zip(wanted, columns, strict=True)))
+    return wanted, columns
+
+
+def columns_named(features: Any, names: tuple[str, ...] | None, count: int) -> list[Floats]:
+    """The columns of these names, in this order; of features that never had a name, as many as there were."""
+    given, columns = columns_by_name(features, names)
+    if names is None:
+        if len(columns) != count:
+            raise UserError(f"{len(columns)} features, expected {count}")
+        if given is not None and count > 1:
+            raise UserError("this calibrator was fitted on a matrix without names: which feature is which is not known")
+    elif given is None:
+        raise UserError(f"the features are {', '.join(map(shown, names))}: give them by name, as a dict or a frame")
+    return columns
+
+
+def _unnamed(features: Any) -> list[Floats]:
+    try:
+        shape = np.shape(features)
+    except ValueError:  # rows of different lengths
+        shape = ()
+    if len(shape) == 1:
+        return [_numbers("feature", features)]
+    if len(shape) != 2 or not shape[1]:  # noqa: PLR2004
+        expected = "one column, or one row per unit and one column per feature"
+        raise UserError(f"features of shape {shape}, expected {expected}")
+    return [_numbers(f"feature {number}", column) for number, column in enumerate(np.asarray(features).T, 1)]
+
+
+def _numbers(name: str, values: Any) -> Floats:
+    column = Column.from_sequence(values)
+    column.refuse(~column.usable(), name, "a finite number", lambda row: f"row {row + 1}")
+    if not len(column):
+        raise UserError("there are no units to calibrate on")
+    return column.values
+
+
+def training_rows(
+    features: Any, target: Any, *, binary: bool, several: bool = False
+) -> tuple[tuple[str, ...] | None, list[Floats], Floats]:
+    """Names and columns of the features and the targets, sorted so that a fit does not depend on the order of rows."""
+    names, columns = columns_by_name(features)
+    if len(columns) != 1 and not several:
+        raise UserError(f"{len(columns)} features, expected one")
+    outcome = checked_outcomes(target)
+    if binary and not np.isin(outcome, (0, 1)).all():
+        needed = "this calibrator needs such a target (correctness, near_correct)"
+        raise UserError(f"the targets are not all 0 or 1: {needed}")
+    check_lengths({"features": columns[0], "targets": outcome})
+    order = np.lexsort((outcome, *columns))
+    return names, [column[order] for column in columns], outcome[order]

@@ -1,0 +1,127 @@
+"""Features: signals as numbers to compute with. What is absent, null or odd is told apart, never guessed."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from demur.errors import UserError, and_more, literal, shown
+from demur.facts.columns import MISSING, Column, State, plain
+from demur.facts.items import Items
+from demur.facts.signals import SIGNALS
+from demur.types import Flags, Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """A signal that someone needs; what a null stands for, and a run that never had the signal. None: an error."""
+
+    signal: str
+    null: float | None = None
+    absent: float | None = None
+
+    def problem(self, items: Items) -> str | None:
+        """Why the answered units of a run do not serve this need: the first place, and how many more."""
+        column = items.signals.get(self.signal)
+        if column is None:
+            needed = items.answered if items.answered.any() else ~items.answered
+            return None if self.absent is not None else _at(items, needed, f"{self.signal} is missing")
+        missing, null = items.answered & column.is_(State.MISSING), items.answered & column.is_(State.NULL)
+        if missing.any():
+            return _at(items, missing, f"{self.signal} is missing")
+        if self.null is None and null.any():
+            return _at(items, null, f"{self.signal} is null")
+        bad = items.answered & ~column.usable() & ~null
+        if not bad.any():
+            return None
+        return _at(items, bad, f"{self.signal} {literal(column.cell(int(np.argmax(bad))))}, expected a finite number")
+
+    def numbers(self, items: Items) -> Floats:
+        """The signal of the answered units, with nulls and absence as declared. Only if there is no problem."""
+        column = items.signals.get(self.signal)
+        if column is None:
+            return np.full(int(items.answered.sum()), self.absent)
+        values = column.values if self.null is None else np.where(column.is_(State.NULL), self.null, column.values)
+        return values[items.answered]
+
+
+def _at(items: Items, bad: Flags, complaint: str) -> str:
+    return and_more(f"{items.place(int(np.argmax(bad)))}: {complaint}", int(bad.sum()))
+
+
+def first_problem(needs: Iterable[Need], items: Items) -> str | None:
+    """Why a run does not serve all of these needs."""
+    return next(filter(None, (need.problem(items) for need in needs)), None)
+
+
+def nulls_filled(needs: Iterable[Need], items: Items) -> dict[str, int]:
+    """How many answered units have a null of each signal that something else stands for, where there are any."""
+    columns = {need.signal: items.signals.get(need.signal) for need in needs if need.null is not None}
+    nulls = {
+        signal: column.is_(State.NULL) & items.answered for signal, column in columns.items() if column is not None
+    }
+    return {signal: int(where.sum()) for signal, where in nulls.items() if where.any()}
+
+
+class Features(NamedTuple):
+    """One column per feature, one value per answered unit, and how many nulls were filled in each."""
+
+    columns: Mapping[str, Floats]
+    nulls_filled: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class CalibratorFeatureExtractor:
+    """Named signals as a calibrator's features.
+
+    A null becomes the cautious value its signal declares, and is counted; where none is declared it is an error, and so
+    are a signal that is absent and one that is not a number.
+
+    >>> extractor = CalibratorFeatureExtractor(["verbalized_confidence", "token_msp"])
+    >>> extractor.extract({"token_msp": 0.9, "verbalized_confidence": None, "llm_evidence_count": 2})
+    {'verbalized_confidence': 3.0, 'token_msp': 0.9}
+    """
+
+    names: tuple[str, ...]
+
+    def __init__(self, names: Iterable[str]) -> None:
+        given = (names,) if isinstance(names, str) else tuple(names)
+        if not given or len(set(given)) < len(given):
+            raise UserError(f"features {literal(list(given))}, expected one name or more, none of them twice")
+        for name in given:
+            if not isinstance(name, str) or not name:
+                raise UserError(f"feature {literal(name)}, expected the name of a signal")
+            if name in SIGNALS and SIGNALS[name].text:
+                raise UserError(f"the signal {name} is text and cannot be a feature")
+        object.__setattr__(self, "names", given)
+
+    @property
+    def needs(self) -> tuple[Need, ...]:
+        """The signals, each with what a null of it stands for."""
+        return tuple(Need(name, null=SIGNALS[name].cautious if name in SIGNALS else None) for name in self.names)
+
+    def __call__(self, items: Items) -> Features:
+        """The features of a run's answered units."""
+        for need in self.needs:
+            problem = need.problem(items)
+            if problem:
+                no_number = need.null is None and " is null" in problem
+                way_out = "; no cautious number stands for it" if no_number else ""
+                raise UserError(f"feature {shown(need.signal)}: {problem}{way_out}")
+        return Features({need.signal: need.numbers(items) for need in self.needs}, nulls_filled(self.needs, items))
+
+    def extract(self, item_signals: Mapping[str, object]) -> dict[str, float]:
+        """The features of one unit, from its signals."""
+        return {need.signal: _number(need, item_signals.get(need.signal, MISSING)) for need in self.needs}
+
+
+def _number(need: Need, value: object) -> float:
+    column, declared = Column.of([plain(value)]), SIGNALS.get(need.signal)
+    if column.is_(State.NULL)[0] and need.null is not None:
+        return float(need.null)
+    number = float(column.values[0])
+    if not column.usable()[0] or (declared is not None and not declared.allows(number)):
+        expected = declared.expected if declared else "a finite number"
+        raise UserError(f"feature {shown(need.signal)}: {literal(column.cell(0))}, expected {expected}")
+    return number

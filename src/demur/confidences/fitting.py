@@ -1,0 +1,215 @@
+"""Fitting: a calibrator from a run, and how well it does on people it has not seen."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from pydantic import ValidationError
+
+from demur.confidences.calibration import (
+    Calibration,
+    FittingTool,
+    Quality,
+    Training,
+    Validation,
+    check_target,
+    model_inputs,
+)
+from demur.confidences.calibrators import CALIBRATORS, CalibrationMethod, Calibrator, calibration_method
+from demur.confidences.serving import calibration_inputs
+from demur.confidences.targets import target as target_named
+from demur.confidences.variants import MERGED, VARIANTS, check_probabilities, distinct
+from demur.errors import UserError, literal, shown, unknown
+from demur.facts.items import Items
+from demur.facts.signals import SIGNALS
+from demur.files.strict_model import WordedWarning, now, one_line
+from demur.quantities import Measure, quantities
+from demur.quantities.calibration import rank_sums
+from demur.quantities.forecasts import Forecasts
+from demur.types import Floats, Indices
+
+FOLDS = 5
+_FEWEST_FOLDS = 2
+QUALITY = tuple(entry.name for entry in quantities("forecasts", "validation"))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Task:
+    """What is to be fitted: a method, its inputs by name, and the target of every answered unit."""
+
+    method: CalibrationMethod
+    variant: str | None
+    columns: Mapping[str, Floats]
+    nulls_filled: Mapping[str, int]
+    target: str
+    outcome: Floats
+    cluster: Indices
+
+    @property
+    def only(self) -> str | None:
+        """The name of the input, if there is just one."""
+        return next(iter(self.columns)) if len(self.columns) == 1 else None
+
+    @property
+    def falling(self) -> bool:
+        """Whether the one input is a signal that is more confident the lower it is."""
+        return self.only in SIGNALS and self.variant is None and SIGNALS[self.only].lower_is_more_confident
+
+    @property
+    def clusters(self) -> int:
+        return len(np.unique(self.cluster))
+
+    def fitted(self, rows: Any = slice(None)) -> Calibrator:
+        """The calibrator of these units."""
+        return self.method.calibrator.fit_ranked(self.given(rows), self.outcome[rows], falling=self.falling)
+
+    def given(self, rows: Any = slice(None)) -> Any:
+        """Features go in by their names; a variant is one column, whatever it is called."""
+        columns = {name: column[rows] for name, column in self.columns.items()}
+        return columns if self.variant is None else columns[self.variant]
+
+    @property
+    def as_given(self) -> Floats | None:
+        """The input itself, where it is one number that can be read as a probability."""
+        if self.only is None:
+            return None
+        known = VARIANTS.get(self.only) if self.variant is not None else SIGNALS.get(self.only)
+        probability = known is not None and known.is_probability
+        return self.columns[self.only] if probability or self.method.calibrator.takes_probabilities else None
+
+
+def calibrate(  # noqa: PLR0913  (each is a choice of the user)
+    items: Items,
+    *,
+    method: str,
+    features: Sequence[str] | None = None,
+    variant: str | None = None,
+    target: str | None = None,
+    folds: int = FOLDS,
+    created_at: str | None = None,
+    command: str | None = None,
+) -> Calibration:
+    """Fit a calibrator on the answered units of a run.
+
+    Give `features`, names of signals, or `variant`, a confidence variant to be made into a probability. The target is
+    `correctness` unless said otherwise, and `loss` for the method `linear`. How well it does is measured on the units
+    it was fitted on, and, with clusters split into folds, on clusters it was not fitted on.
+    """
+    task = _task(items, method, features, variant, target)
+    calibrator = task.fitted()
+    values = calibrator(task.given())
+    training = Training(
+        **{name: getattr(items.source, name, None) for name in ("path", "sha256", "run_id", "git_commit", "mode")},
+        n=len(values),
+        clusters=task.clusters,
+        positive_rate=float(task.outcome.mean()),
+        nulls_filled=dict(task.nulls_filled),
+        inputs_distinct=distinct(task.columns.values()),
+        outputs_distinct=distinct([values]),
+    )
+    try:
+        return Calibration(
+            created_at=now() if created_at is None else created_at,
+            tool=FittingTool.here(command),
+            method=task.method.name,
+            features=tuple(task.columns) if variant is None else None,
+            variant=variant,
+            target=task.target,
+            model=calibrator,
+            training=training,
+            validation=_validation(items, task, values, folds),
+            warnings=tuple(
+                WordedWarning(code=code, message=text, where=task.only or "features")
+                for code, text in _warnings(task, calibrator, values)
+            ),
+        )
+    except ValidationError as error:
+        raise UserError(one_line(error)) from None
+
+
+def quality(probability: Floats, outcome: Floats, fold: Indices | None = None) -> Quality:
+    """How good probabilities are, in four numbers; what is undefined has a reason.
+
+    Ranks are compared within a `fold` only. Each fold has a calibrator of its own, and one fitted without those who
+    were right most often gives everybody less: across folds, the right answers would seem to be ranked last.
+    """
+    forecasts = Forecasts.of(probability, outcome)
+    values = {name: float(Measure.of(name)(forecasts)[0]) for name in QUALITY}
+    if fold is not None:
+        sums = [rank_sums(Forecasts.of(probability[fold == n], outcome[fold == n])) for n in np.unique(fold)]
+        ranked, pairs = (sum(float(column[0]) for column in columns) for columns in zip(*sums, strict=True))
+        values["auroc"] = ranked / pairs if pairs and forecasts.binary else math.nan
+    undefined = {name: Measure.of(name).quantity.undefined for name, value in values.items() if math.isnan(value)}
+    return Quality(**(values | dict.fromkeys(undefined)), undefined=undefined)
+
+
+def _task(items: Items, method: str, features: Sequence[str] | None, variant: str | None, target: str | None) -> _Task:
+    wanted = calibration_method(method)
+    predicted = target_named(wanted.target if target is None else target)
+    check_target(wanted, predicted)
+    if not items.answered.any():
+        raise UserError("no unit is answered: there is nothing to calibrate on")
+    if (features is None) == (variant is None):
+        raise UserError("give either features or a variant to calibrate, not both or neither")
+    if variant is not None and variant not in VARIANTS and not str(variant).startswith("secondary:"):
+        if variant in items.signals:
+            raise UserError(f"{shown(variant)} is a signal: give it as a feature")
+        raise unknown("confidence variant to calibrate", variant, VARIANTS)
+    columns, filled = calibration_inputs(items, features, variant)
+    if len(columns) > 1 and not wanted.several_inputs:
+        able = " and ".join(name for name, each in CALIBRATORS.items() if each.several_inputs)
+        raise UserError(f"{len(columns)} features, expected one for {wanted.name}; {able} take several")
+    inputs = model_inputs(wanted.calibrator, columns)
+    if wanted.calibrator.takes_probabilities:
+        single = {name: each.calibrator for name, each in CALIBRATORS.items() if not each.several_inputs}
+        others = " or ".join(name for name, each in single.items() if not each.takes_probabilities)
+        way_out = f"; {wanted.title} takes probabilities, for other numbers take {others}"
+        check_probabilities(items, *next(iter(inputs.items())), way_out)
+    cluster = items.cluster[items.answered]
+    outcome = predicted.values(items)
+    return _Task(wanted, variant, inputs, filled, predicted.name, outcome, cluster)
+
+
+def _validation(items: Items, task: _Task, values: Floats, folds: int) -> Validation:
+    unseen, fold, reason = _out_of_fold(task, folds)
+    return Validation(
+        as_given=None if task.as_given is None else quality(task.as_given, task.outcome),
+        in_sample=quality(values, task.outcome),
+        cross_validated=None if unseen is None else quality(unseen, task.outcome, fold),
+        folds=0 if unseen is None else min(folds, task.clusters),
+        grouped_by=items.noun,
+        reason=reason,
+    )
+
+
+def _out_of_fold(task: _Task, folds: int) -> tuple[Floats | None, Indices, str | None]:
+    """Each unit's value by a calibrator fitted without its cluster, and its fold; or why that cannot be."""
+    if type(folds) is not int or folds < _FEWEST_FOLDS:
+        raise UserError(f"folds {literal(folds)}, expected an integer, {_FEWEST_FOLDS} or more")
+    parts, fold = min(folds, task.clusters), np.zeros(len(task.outcome), dtype=np.intp)
+    if parts < _FEWEST_FOLDS:
+        return None, fold, "only one cluster has answers: there are no others to try it on"
+    from sklearn.model_selection import GroupKFold  # noqa: PLC0415  (slow to import)
+
+    values = np.empty(len(task.outcome))
+    for number, (seen, unseen) in enumerate(GroupKFold(parts).split(task.outcome, groups=task.cluster)):
+        fold[unseen] = number
+        try:
+            values[unseen] = task.fitted(seen)(task.given(unseen))
+        except UserError as error:
+            return None, fold, f"a fold cannot be fitted: {error}"
+    return values, fold, None
+
+
+def _warnings(task: _Task, calibrator: Calibrator, values: Floats) -> Iterator[tuple[str, str]]:
+    yield from calibrator.warnings(quality(values, task.outcome).auroc)
+    inputs, outputs = distinct(task.columns.values()), distinct([values])
+    if outputs < inputs:
+        yield "merged_plateaus", MERGED.format(inputs=inputs, outputs=outputs)
+    if task.only is not None:
+        column = task.columns[task.only]
+        change = values[column.argmax()] - values[column.argmin()]
+        if change > 0 if task.falling else change < 0:
+            yield "reversed_ranking", "the fit goes against the input: more confident answers were right less often"

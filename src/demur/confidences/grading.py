@@ -1,0 +1,228 @@
+"""Grading: every answered unit is given its loss and its confidence, from a run or from columns."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demur.confidences.serving import confidence as confidence_named
+from demur.confidences.variants import Confidence
+from demur.errors import UserError, literal, unknown
+from demur.facts.columns import Column, State, check_lengths, plain_values
+from demur.facts.frames import columns_of
+from demur.facts.instruments import Instrument
+from demur.facts.instruments import instrument as instrument_of
+from demur.facts.items import Items, checked_ids
+from demur.quantities import Measure, Scores
+from demur.quantities.curve import Curve
+from demur.quantities.graded import Clusters, Graded
+from demur.quantities.losses import LOSSES, LossFunction
+from demur.quantities.losses import loss as loss_named
+from demur.types import Flags
+
+if TYPE_CHECKING:
+    from demur.confidences.calibration import Calibration
+
+Values = list[Any] | NDArray[Any]
+
+
+def grade(items: Items, *, loss: str, confidence: Any, calibration: Calibration | None = None) -> Graded:
+    """Give every answered unit of a run its loss and its confidence.
+
+    The confidence is the name of a variant or of a signal, a `Confidence`, or a column of one number per unit in the
+    order of the items. Calibrated variants need the `calibration`.
+    """
+    chosen, answered = loss_named(loss), items.answered
+    made_of = confidence if isinstance(confidence, Confidence) else None
+    if isinstance(confidence, str):
+        made_of = confidence_named(items, confidence, calibration)
+    elif calibration is not None:
+        raise UserError("a calibration goes with the name of a variant, not with confidences")
+    column = Column.from_sequence(made_of.values if made_of else confidence)
+    if len(column) != len(items):
+        raise UserError(f"{len(column)} confidences, expected one for each of {len(items)} units")
+    column.refuse(answered & ~column.usable(), "confidence", "a finite number", items.place)
+    return Graded(
+        units=len(items),
+        loss=chosen.numerators(items.truth[answered], items.answer[answered]),
+        confidence=column.values[answered],
+        divisor=chosen.divisor(items.instrument),
+        abstained_nan=items.abstained_nan,
+        loss_name=loss,
+        largest_loss=chosen.largest(items.instrument),
+        items=items,
+        made_of=made_of,
+        clusters=Clusters(
+            ids=items.cluster_ids,
+            units=np.bincount(items.cluster, minlength=len(items.cluster_ids)),
+            of_answer=items.cluster[answered],
+        ),
+    )
+
+
+def grade_units(  # noqa: PLR0913  (each is a column or says how to read one)
+    confidence: Any,
+    *,
+    loss: Any = None,
+    truth: Any = None,
+    prediction: Any = None,
+    clusters: Any = None,
+    data: Any = None,
+    instrument: str | Path | Instrument | None = None,
+) -> Graded:
+    """Units given as columns of equal length, with their losses and confidences.
+
+    Give either `loss` as a column of numbers, or `truth` and `prediction` and the name of a loss (`abs` if none is
+    named). None or NaN as a loss or a prediction is an abstention, and then the
+    confidence is not looked at. `clusters` says whom each unit was sampled with (a participant's id, say); without it
+    every unit was sampled by itself. With `data`, a frame or a dict of columns, columns may be given by name. An
+    `instrument` bounds the scores, and a normalised loss divides by its range. For `zero_one` without one, truths and
+    predictions may be any labels.
+
+    With `data` the `Items` of a reader, `confidence` is a signal's name or a column, and `loss` a name.
+
+    >>> units = grade_units([2, 2, 1, 0], truth=[2, 1, 1, 0], prediction=[2, 3, 1, None], clusters=["a", "a", "b", "b"])
+    >>> units.answered, units.clusters.ids
+    (3, ('a', 'b'))
+    """
+    if isinstance(data, Items):
+        if any(given is not None for given in (truth, prediction, clusters, instrument)):
+            raise UserError("items bring their own truth, predictions, clusters and instrument: leave those out")
+        return grade(data, loss="abs" if loss is None else loss, confidence=confidence)
+    column = _column_finder(data)
+    _check_same_index(confidence, loss, truth, prediction, clusters)
+    owners = None if clusters is None else checked_ids(column(clusters), "cluster")
+    if truth is None and prediction is None:
+        if loss is None or (isinstance(loss, str) and data is None):
+            raise UserError("give a column of losses, or truth and prediction (and, if not abs, the name of a loss)")
+        if instrument is not None:
+            raise UserError("an instrument bounds truth and prediction; a column of losses has no use for it")
+        return _graded(_given_losses(column(loss)), column(confidence), owners, {"loss_name": "as given"})
+    if truth is None or prediction is None:
+        raise UserError("truth and prediction come together; or give a column of losses alone")
+    if loss is not None and not isinstance(loss, str):
+        raise UserError(f"with truth and prediction, loss is a name: one of {', '.join(LOSSES)}")
+    chosen = loss_named("abs" if loss is None else loss)
+    bounds = None if instrument is None else instrument_of(instrument)
+    losses = _losses(column(truth), column(prediction), chosen, bounds)
+    facts = {"divisor": chosen.divisor(bounds), "loss_name": chosen.name, "largest_loss": chosen.largest(bounds)}
+    return _graded(losses, column(confidence), owners, facts)
+
+
+def risk_coverage(confidence: Any, **columns: Any) -> Curve:
+    """The risk–coverage curve of units given as columns; the arguments are those of `grade_units`.
+
+    >>> risk_coverage(confidence=[2, 2, 1, 0], truth=[2, 1, 1, 0], prediction=[2, 3, 1, None])
+    Curve(2 operating points, 4 units, 3 answered, Cmax 0.75)
+    """
+    return Curve.of(grade_units(confidence, **columns))
+
+
+def measure(confidence: Any, *, metrics: str | Iterable[str | Measure] | None = None, **columns: Any) -> Scores:
+    """The metrics of units given as columns: all that are registered, or the ones named.
+
+    The other arguments are those of `grade_units`.
+
+    >>> measure([2, 2, 1, 0], loss=[0, 2, 0, None], metrics=["aurc", "augrc"])["augrc"]
+    0.25
+    """
+    return Scores(risk_coverage(confidence, **columns), metrics)
+
+
+def _column_finder(data: Any) -> Callable[[Any], Values]:
+    """How a given column becomes values: by name from `data` if it is a name, as it is otherwise."""
+    if data is None:
+        return plain_values
+    columns = data if isinstance(data, Mapping) else columns_of(data)
+
+    def find(given: Any) -> Values:
+        if not isinstance(given, str):
+            return plain_values(given)
+        if given not in columns:
+            raise unknown("column of data", given, columns)
+        return plain_values(columns[given])
+
+    return find
+
+
+def _check_same_index(*columns: Any) -> None:
+    """Two pandas series in different orders would be matched by position, against everything pandas stands for."""
+    indexes = [column.index for column in columns if hasattr(getattr(column, "index", None), "equals")]
+    if any(not index.equals(indexes[0]) for index in indexes[1:]):
+        raise UserError("the pandas columns have different indexes; align them first, or pass values (to_numpy())")
+
+
+def _given_losses(values: Values) -> Column:
+    """A column of losses; right or wrong as a bool is a loss of 0 or 1."""
+    if isinstance(values, list) and any(type(value) is bool for value in values):
+        values = [int(value) if type(value) is bool else value for value in values]
+    losses = Column.from_sequence(values)
+    unreadable = ~(losses.usable() | losses.abstains())
+    losses.refuse(unreadable, "loss", "a finite number, or None or NaN for an abstention", _unit)
+    return losses
+
+
+def _losses(truth: Values, prediction: Values, loss: LossFunction, bounds: Instrument | None) -> Column:
+    """Numerators of the loss where there is a prediction; null or NaN where there is none."""
+    check_lengths({"truth": truth, "prediction": prediction})
+    right, answer = Column.from_sequence(truth), Column.from_sequence(prediction)
+    if loss.of_labels and bounds is None and (right.other or answer.other):
+        right, answer = _label_numbers(list(truth), list(prediction))
+    expected = bounds.score if bounds else "a finite number"
+
+    def good(column: Column) -> Flags:
+        return column.within(bounds.minimum, bounds.maximum, whole=True) if bounds else column.usable()
+
+    right.refuse(~good(right), "truth", expected, _unit)
+    wrong = ~(good(answer) | answer.abstains())
+    answer.refuse(wrong, "prediction", f"{expected}, or None or NaN for an abstention", _unit)
+    numerators = np.where(answer.abstains(), np.nan, loss.numerators(right.values, answer.values))
+    return Column(numerators, answer.state)
+
+
+def _label_numbers(truth: list[Any], prediction: list[Any]) -> tuple[Column, Column]:
+    """Labels as numbers that are equal exactly where the labels are."""
+    labels = [label for label in (*truth, *prediction) if not _gone(label)]
+    if len(kinds := {type(label) for label in labels}) > 1:
+        named = " and ".join(sorted(kind.__name__ for kind in kinds))
+        raise UserError(f"labels are of different types ({named}): 1 and '1' would never be equal")
+    try:
+        number = {label: index for index, label in enumerate(dict.fromkeys(labels))}
+    except TypeError:
+        raise UserError(f"labels must be numbers, texts or other hashable values, not {literal(labels[0])}") from None
+    numbers = [[label if _gone(label) else number[label] for label in column] for column in (truth, prediction)]
+    return Column.of(numbers[0]), Column.of(numbers[1])
+
+
+def _gone(label: object) -> bool:
+    return label is None or (isinstance(label, float) and math.isnan(label))
+
+
+def _graded(losses: Column, confidence: Values, owners: list[int | str] | None, facts: Mapping[str, Any]) -> Graded:
+    check_lengths({"units": losses, "confidence": confidence, "clusters": losses if owners is None else owners})
+    if not len(losses):
+        raise UserError("the columns are empty: there is nothing to evaluate")
+    abstained, ranking = losses.abstains(), Column.from_sequence(confidence)
+    ranking.refuse(~(ranking.usable() | abstained), "confidence", "a finite number", _unit)
+    units = len(losses)
+    if owners is None:
+        clusters = Clusters(range(units), np.ones(units, dtype=np.int64), np.flatnonzero(~abstained))
+    else:
+        clusters = Clusters.of(owners, ~abstained)
+    return Graded(
+        units=units,
+        loss=losses.values[~abstained],
+        confidence=ranking.values[~abstained],
+        abstained_nan=int(np.count_nonzero(abstained & losses.is_(State.NUMBER))),
+        clusters=clusters,
+        **facts,
+    )
+
+
+def _unit(index: int) -> str:
+    return f"unit {index} (from 0)"

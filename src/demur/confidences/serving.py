@@ -1,0 +1,199 @@
+"""Confidences: how confident a system was of each answer, by name.
+
+A name is that of a registered variant, of a signal, or of a combination: `secondary:a+b:average` (or `product`) of two
+variants, or `calibrated:a` of a variant and a calibration fitted for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from demur.confidences.features import CalibratorFeatureExtractor, Features, Need, first_problem
+from demur.confidences.variants import DECIMALS, NEED_CALIBRATION, VARIANTS, Confidence, Variant, spread
+from demur.errors import UserError, literal, shown, unknown
+from demur.facts.items import Items
+from demur.facts.signals import SIGNALS
+from demur.types import Floats
+
+if TYPE_CHECKING:
+    from demur.confidences.calibration import Calibration
+
+DEFAULT = ("llm", "total_evidence")
+_COMBINE: dict[str, Callable[[Floats, Floats], Floats]] = {
+    "average": lambda first, second: (first + second) / 2,
+    "product": lambda first, second: first * second,
+}
+_SECONDARY = f"secondary:<variant>+<variant>:<{'|'.join(_COMBINE)}>"
+
+
+@dataclass(frozen=True, slots=True)
+class _Calibrated:
+    """A calibration applied to the signals or to the variant it was fitted on."""
+
+    name: str
+    calibration: Calibration
+    composite: bool = False
+
+    def problem(self, items: Items) -> str | None:
+        if self.calibration.variant is not None:
+            return _source(self.calibration.variant, None).problem(items)
+        return first_problem(CalibratorFeatureExtractor(self.calibration.features or ()).needs, items)
+
+    def of(self, items: Items) -> Confidence:
+        if not items.answered.any():
+            return Confidence(self.name, np.full(len(items), np.nan), {}, self.calibration)
+        inputs, filled = calibration_inputs(items, self.calibration.features, self.calibration.variant)
+        try:
+            values = spread(self.name, items, self.calibration(inputs))
+        except UserError as error:
+            raise UserError(f"{shown(self.name)}: {error} (of the answered units)") from None
+        return Confidence(self.name, values, filled, self.calibration, inputs)
+
+
+@dataclass(frozen=True, slots=True)
+class _Secondary:
+    """Two confidences combined into one, before either is rounded: rounding twice would split what is equal."""
+
+    name: str
+    parts: tuple[Maker, Maker]
+    combine: Callable[[Floats, Floats], Floats]
+    composite: bool = True
+
+    def problem(self, items: Items) -> str | None:
+        return self.parts[0].problem(items) or self.parts[1].problem(items)
+
+    def of(self, items: Items) -> Confidence:
+        first, second = (part.of(items) for part in self.parts)
+        with np.errstate(over="ignore"):
+            combined = self.combine(first.values, second.values)
+        turned = (first.values < 0) & (second.values < 0) & (combined > 0)
+        if turned.any():
+            unit = items.place(int(np.argmax(turned)))
+            raise UserError(f"{self.name}: {unit}: two negative confidences would make a high one; take the average")
+        values = spread(self.name, items, combined[items.answered])
+        filled = {**first.nulls_filled, **second.nulls_filled}
+        return Confidence(self.name, values, filled, first.calibration or second.calibration)
+
+
+class _Signal(Variant):
+    """A signal that is no variant, taken as it is."""
+
+    __slots__ = ()
+
+    def problem(self, items: Items) -> str | None:
+        declared = SIGNALS.get(self.name)
+        if declared and declared.lower_is_more_confident:
+            return f"lower means more confident in {self.name}: use a variant made of it"
+        return first_problem(self.needs, items)
+
+
+Maker = Variant | _Calibrated | _Secondary  # a composite one is rounded once, at the end
+
+
+def confidence(items: Items, name: str, calibration: Calibration | None = None) -> Confidence:
+    """The confidence of every unit of a run, by the name of a variant, of a combination, or of a signal.
+
+    Of two things called the same, a variant and a signal, the variant is meant: `token_pe` is 1/(1 + the signal).
+    """
+    source = _source(name, calibration, items)
+    problem = source.problem(items)
+    if problem:
+        able = [each for each, reason in served(items, calibration).items() if reason is None]
+        raise UserError(f"{shown(name)}: {problem}; {can_serve(items, able)}")
+    made = source.of(items)
+    return replace(made, values=np.round(made.values, DECIMALS)) if source.composite else made
+
+
+def calibration_inputs(items: Items, features: Sequence[str] | None, variant: str | None) -> Features:
+    """What a calibrator of features, or else of a variant, gets: columns of the answered units."""
+    if variant is None:
+        return CalibratorFeatureExtractor(features or ())(items)
+    made = confidence(items, variant)
+    return Features({variant: made.values[items.answered]}, made.nulls_filled)
+
+
+def can_serve(items: Items, variants: Sequence[str]) -> str:
+    """What a run can be ranked by, in words: variants, and signals of its own by their names."""
+    own = [shown(name) for name, column in items.signals.items() if name not in SIGNALS and column.usable().any()]
+    also = f"; signals of its own, by name: {', '.join(own)}" if own else ""
+    return f"this run can serve: {', '.join(variants) or 'no variant'}{also}"
+
+
+def served(items: Items, calibration: Calibration | None = None) -> dict[str, str | None]:
+    """Every variant by name, and None if a run can serve it, or the reason why it cannot."""
+    reasons: dict[str, str | None] = {}
+    for name in _names(calibration):
+        try:
+            reasons[name] = _source(name, calibration).problem(items)
+        except UserError as error:
+            reasons[name] = str(error).removeprefix(f"{shown(name)}: ")
+    return reasons
+
+
+def chosen(
+    items: Items, names: str, calibration: Calibration | None = None
+) -> tuple[dict[str, Confidence], dict[str, str]]:
+    """The confidences a list asks for, and those `all` leaves out with the reason.
+
+    `default` is `llm,total_evidence`; `all` is every variant that the run, and the calibration if there is one, serve.
+    """
+    if names == "all":
+        reasons = served(items, calibration)
+        made = {name: confidence(items, name, calibration) for name, reason in reasons.items() if reason is None}
+        return made, {name: reason for name, reason in reasons.items() if reason is not None}
+    listed = DEFAULT if names == "default" else tuple(part.strip() for part in names.split(","))
+    if "" in listed:
+        raise UserError(f"confidence {literal(names)}, expected names separated by commas")
+    if len(set(listed)) < len(listed):
+        raise UserError(f"confidence {shown(names)}: the same name appears twice")
+    return {name: confidence(items, name, calibration) for name in listed}, {}
+
+
+def _names(calibration: Calibration | None) -> Iterator[str]:
+    yield from VARIANTS
+    yield from NEED_CALIBRATION
+    if calibration is not None and calibration.variant is not None:
+        yield f"calibrated:{calibration.variant}"
+
+
+def _source(name: str, calibration: Calibration | None, items: Items | None = None) -> Maker:
+    if not isinstance(name, str):
+        raise UserError(f"confidence {literal(name)}, expected the name of a variant or of a signal")
+    if name in VARIANTS:
+        return VARIANTS[name]
+    if name in NEED_CALIBRATION or name.startswith("calibrated:"):
+        return _Calibrated(name, _fitting(name, calibration))
+    if name.startswith("secondary:"):
+        inner, _, how = name.removeprefix("secondary:").rpartition(":")
+        parts = inner.split("+")
+        if len(parts) != 2 or any(part.startswith("secondary:") for part in parts):  # noqa: PLR2004
+            raise UserError(f"{shown(name)} is not a combination of two variants: write {_SECONDARY}")
+        if how not in _COMBINE:
+            raise unknown("way to combine two variants", how, _COMBINE)
+        first, second = (_source(part, calibration) for part in parts)
+        return _Secondary(name, (first, second), _COMBINE[how])
+    if items is not None and name in items.signals:
+        return _Signal(name, (Need(name),), lambda signal: signal)
+    known = [*_names(calibration), *(items.signals if items is not None else ())]
+    raise unknown("confidence variant or signal", name, known)
+
+
+def _fitting(name: str, calibration: Calibration | None) -> Calibration:
+    """The calibration, if it was fitted for what the name says."""
+    if calibration is None:
+        raise UserError(f"{shown(name)}: needs a calibration (demur calibrate fits one, --calibration gives it)")
+    fitted_on = f"the variant {calibration.variant}" if calibration.variant else ", ".join(calibration.features or ())
+    given = f"{shown(name)}: the calibration given is {calibration.method} fitted on {fitted_on}"
+    if name == "calibrated" and calibration.features is None:
+        raise UserError(f"{given}: ask for calibrated:{calibration.variant}")
+    if name == "verbalized_calibrated":
+        spoken = calibration.features == ("verbalized_confidence",) or calibration.variant == "verbalized"
+        if calibration.method != "temperature_scaling" or not spoken:
+            raise UserError(f"{given}; it takes temperature_scaling fitted on verbalized_confidence")
+    if name.startswith("calibrated:") and name != f"calibrated:{calibration.variant}":
+        raise UserError(f"{given}, and serves nothing else")
+    return calibration

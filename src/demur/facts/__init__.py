@@ -1,0 +1,1 @@
+"""Facts: what is known, before anything is computed: units, rankings, clusters, instruments, signals."""

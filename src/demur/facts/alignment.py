@@ -1,0 +1,82 @@
+"""Alignment: which clusters several systems can be compared on, and who was left out of each."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+
+from demur.errors import UserError, and_more, shown
+from demur.facts.items import Items, sorted_ids
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Alignment:
+    """Systems cut down to the clusters that succeeded in all of them, and how many clusters there were before.
+
+    `overlap` counts the clusters that all systems hold, failed or not, `failed` those of them that failed in each
+    system, `only` the clusters of each system that some other system lacks.
+    """
+
+    systems: Mapping[str, Items]
+    intersection_only: bool
+    overlap: int
+    only: Mapping[str, int]
+    failed: Mapping[str, int]
+
+    @property
+    def included(self) -> int:
+        """How many clusters are compared."""
+        return len(next(iter(self.systems.values())).cluster_ids)
+
+
+def aligned(systems: Mapping[str, Items], *, intersection_only: bool = False) -> Alignment:
+    """All systems on the clusters they share, in the order given; a system by itself stays as it is.
+
+    Different clusters are an error unless the intersection is asked for, and so is a unit whose ground truth differs.
+    """
+    if not systems:
+        raise UserError("there are no systems: nothing can be evaluated")
+    clusters = {name: {*items.cluster_ids, *items.failed} for name, items in systems.items()}
+    shared, noun = set.intersection(*clusters.values()), next(iter(systems.values())).noun
+    if not intersection_only and any(own != shared for own in clusters.values()):
+        counts = ", ".join(
+            f"{len(own - shared)} of {shown(name)}"
+            f"{f' ({shown(sorted_ids(own - shared)[0])}, …)' if own - shared else ''}"
+            for name, own in clusters.items()
+        )
+        raise UserError(
+            f"the {len(systems)} inputs hold different {noun}s; not in all of them: {counts}; "
+            f"--intersection-only compares the {len(shared)} they share"
+        )
+    included = shared.difference(*(items.failed for items in systems.values()))
+    if not included:
+        raise UserError(f"nothing to compare: no {noun} succeeded in all systems ({len(shared)} are in all of them)")
+    cut = {name: items.only(included) for name, items in systems.items()} if len(systems) > 1 else dict(systems)
+    check_same_truth(cut)
+    return Alignment(
+        systems=MappingProxyType(cut),
+        intersection_only=intersection_only,
+        overlap=len(shared),
+        only=MappingProxyType({name: len(own - shared) for name, own in clusters.items()}),
+        failed=MappingProxyType({name: len(shared.intersection(items.failed)) for name, items in systems.items()}),
+    )
+
+
+def check_same_truth(systems: Mapping[str, Items]) -> None:
+    """All systems must be about the same units, and agree on what is true of each."""
+    (first, left), *others = systems.items()
+    for name, right in others:
+        units = np.bincount(left.cluster), np.bincount(right.cluster)
+        if left.cluster_ids != right.cluster_ids:
+            raise UserError(f"{shown(first)} and {shown(name)} hold different {left.noun}s")
+        if (uneven := np.flatnonzero(units[0] != units[1])).size:
+            sizes = f"{units[0][uneven[0]]} units in {shown(first)} and {units[1][uneven[0]]} in {shown(name)}"
+            raise UserError(f"{left.noun} {shown(left.cluster_ids[uneven[0]])} holds {sizes}: not paired")
+        if left.item_names != right.item_names or (left.item != right.item).any():
+            raise UserError(f"{shown(first)} and {shown(name)} hold different items")
+        different = np.flatnonzero(left.truth != right.truth)
+        if different.size:
+            unit = int(different[0])
+            truths = f"{left.truth[unit]} in {shown(first)}, {right.truth[unit]} in {shown(name)}"
+            raise UserError(and_more(f"{left.place(unit)}: ground truth {truths}", different.size))

@@ -1,0 +1,101 @@
+"""Instruments: the questionnaires whose items are predicted, with their score range.
+
+PHQ-8 is the default, not a constant: any other instrument goes through the same code.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from demur.errors import UserError, literal, located, unknown
+from demur.files.strict_json import decode, loads, read_bytes
+
+_LARGEST_SCORE = 2**31
+
+
+@dataclass(frozen=True, slots=True)
+class Instrument:
+    """Item names in their order, and the lowest and highest score of an item.
+
+    >>> PHQ8.range, PHQ8.items[2]
+    (3, 'Sleep')
+    """
+
+    name: str
+    items: tuple[str, ...]
+    minimum: int
+    maximum: int
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.name, str) and self.name.strip()):
+            raise UserError(f"instrument name: {literal(self.name)}, expected text")
+        items_are_names = all(isinstance(item, str) and item.strip() for item in self.items)
+        if not self.items or not items_are_names or len(set(self.items)) < len(self.items):
+            raise UserError(f"instrument {self.name}: items must be distinct, non-empty names")
+        for bound, value in (("min", self.minimum), ("max", self.maximum)):
+            if type(value) is not int or abs(value) > _LARGEST_SCORE:
+                raise UserError(f"instrument {self.name}: {bound} is {literal(value)}, expected an integer")
+        if self.minimum >= self.maximum:
+            raise UserError(f"instrument {self.name}: min {self.minimum} must be below max {self.maximum}")
+
+    @property
+    def range(self) -> int:
+        """The largest possible error, which divides the normalised loss."""
+        return self.maximum - self.minimum
+
+    @property
+    def score(self) -> str:
+        """What a score has to be, in words.
+
+        >>> PHQ8.score
+        'an integer 0–3'
+        """
+        return f"an integer {self.minimum}–{self.maximum}"
+
+
+_PHQ8_ITEMS = ("NoInterest", "Depressed", "Sleep", "Tired", "Appetite", "Failure", "Concentrating", "Moving")
+
+PHQ8 = Instrument("PHQ-8", _PHQ8_ITEMS, 0, 3)
+PHQ9 = Instrument("PHQ-9", (*_PHQ8_ITEMS, "SelfHarm"), 0, 3)
+_GAD7_ITEMS = ("Nervous", "ControlWorry", "WorryTooMuch", "TroubleRelaxing", "Restless", "Irritable", "Afraid")
+GAD7 = Instrument("GAD-7", _GAD7_ITEMS, 0, 3)
+INSTRUMENTS = {instrument.name: instrument for instrument in (PHQ8, PHQ9, GAD7)}
+
+
+def instrument(which: str | Path | Instrument) -> Instrument:
+    """An instrument from itself, from its name, or from a JSON or TOML file with name, items, min and max.
+
+    >>> instrument("gad-7") is GAD7
+    True
+    """
+    if isinstance(which, Instrument):
+        return which
+    if not isinstance(which, (str, Path)):
+        raise UserError(f"instrument {literal(which)}, expected a name, a .json or .toml file, or an Instrument")
+    if Path(which).suffix.lower() in (".json", ".toml"):
+        return _from_file(Path(which))
+    which = str(which)
+    for name, known in INSTRUMENTS.items():
+        if name.lower().replace("-", "") == which.lower().replace("-", ""):
+            return known
+    raise unknown("instrument", which, INSTRUMENTS)
+
+
+def _from_file(path: Path) -> Instrument:
+    data = read_bytes(path)
+    with located(path):
+        text = decode(data)
+        fields: Any = _toml(text) if path.suffix.lower() == ".toml" else loads(text)
+        expected = {"name", "items", "min", "max"}
+        if not isinstance(fields, dict) or set(fields) != expected or not isinstance(fields["items"], list):
+            raise UserError("an instrument has exactly these members: name, items (a list), min, max")
+        return Instrument(fields["name"], tuple(fields["items"]), fields["min"], fields["max"])
+
+
+def _toml(text: str) -> dict[str, Any]:
+    import tomllib  # noqa: PLC0415  (only a TOML file pays for it)
+
+    try:
+        return tomllib.loads(text)
+    except (ValueError, RecursionError) as error:  # TOMLDecodeError is a ValueError, and so is too long an integer
+        raise UserError(f"not valid TOML: {error}") from None

@@ -1,0 +1,267 @@
+"""Items: the facts of one run. Columnar, frozen, and checked once, when they are made."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from demur.drawing.html import html_table
+from demur.errors import UserError, and_more, literal, shown
+from demur.facts.columns import Column, State, plain
+from demur.facts.instruments import Instrument
+from demur.facts.signals import SIGNALS, Signal
+from demur.files.strict_json import has_half
+from demur.types import Flags, Indices, Integers
+
+ClusterId = int | str
+_LARGEST_ID = 2**63
+_SCORES = (-(2.0**31), 2.0**31)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where facts came from, so that a result can be traced back to its bytes.
+
+    `label` is the name a system is shown by, where the user gives one.
+    """
+
+    path: str
+    sha256: str
+    run_id: str | None = None
+    git_commit: str | None = None
+    mode: str | None = None
+    label: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RawUnits:
+    """What a reader hands over, one entry per unit and nothing checked yet.
+
+    `instrument` is None for free tables: items are then called what the table calls them, and any integer is a score.
+    """
+
+    clusters: Sequence[ClusterId]
+    items: Sequence[str]
+    truth: Column
+    prediction: Column
+    signals: Mapping[str, Column] = field(default_factory=dict)
+    failed: Sequence[ClusterId] = ()
+    instrument: Instrument | None = None
+    noun: str = "cluster"
+    no_answer: str = "null"
+
+    def take(self, order: Indices) -> RawUnits:
+        """The same units in another order."""
+        return replace(
+            self,
+            clusters=[self.clusters[unit] for unit in order.tolist()],
+            items=[self.items[unit] for unit in order.tolist()],
+            truth=self.truth.take(order),
+            prediction=self.prediction.take(order),
+            signals={name: column.take(order) for name, column in self.signals.items()},
+        )
+
+    @property
+    def answered(self) -> Flags:
+        """Null and NaN abstain; anything else is an answer, be it a wrong one."""
+        return ~self.prediction.abstains()
+
+    def unit_name(self, unit: int) -> str:
+        """How a message calls a unit."""
+        return f"{self.noun} {shown(self.clusters[unit])}, {shown(self.items[unit])}"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Items:
+    """The units of one run, ordered by cluster and then by item.
+
+    `answer` means something only where `answered` is true: elsewhere the system abstained, where `nan_answer` is true
+    by a NaN and elsewhere by a null.
+    """
+
+    cluster_ids: tuple[ClusterId, ...]
+    failed: tuple[ClusterId, ...]
+    item_names: tuple[str, ...]
+    cluster: Indices
+    item: Indices
+    truth: Integers
+    answer: Integers
+    answered: Flags
+    nan_answer: Flags
+    signals: Mapping[str, Column]
+    instrument: Instrument | None
+    noun: str
+    source: Source | None = None
+
+    def __post_init__(self) -> None:
+        columns = [array for column in self.signals.values() for array in (column.values, column.state)]
+        for array in (*(getattr(self, name) for name in _PER_UNIT), *columns):
+            array.flags.writeable = False
+
+    @classmethod
+    def of(cls, raw: RawUnits, source: Source | None = None) -> Items:
+        """Check every unit and put the units in order."""
+        if not raw.clusters:
+            raise UserError(f"nothing to evaluate: no {raw.noun} succeeded ({len(raw.failed)} failed)")
+        cluster_ids = sorted_ids(raw.clusters)
+        item_names = raw.instrument.items if raw.instrument else tuple(dict.fromkeys(raw.items))
+        cluster, item = _indices(raw.clusters, cluster_ids), _indices(raw.items, item_names)
+        if raw.instrument and (item < 0).any():
+            name = raw.unit_name(int(np.argmax(item < 0)))
+            raise UserError(f"{name}: no such item, {raw.instrument.name} has {', '.join(item_names)}")
+        order = np.lexsort((item, cluster))
+        cluster, item, units = cluster[order], item[order], raw.take(order)
+        _check_complete(units, cluster, item)
+        _check_values(units)
+        answered = units.answered
+        return cls(
+            cluster_ids=cluster_ids,
+            failed=sorted_ids(raw.failed),
+            item_names=item_names,
+            cluster=cluster,
+            item=item,
+            truth=units.truth.values.astype(np.int64),
+            answer=np.where(answered, units.prediction.values, 0).astype(np.int64),
+            answered=answered,
+            nan_answer=~answered & units.prediction.is_(State.NUMBER),
+            signals=MappingProxyType(dict(units.signals)),
+            instrument=raw.instrument,
+            noun=raw.noun,
+            source=source,
+        )
+
+    def __len__(self) -> int:
+        return len(self.truth)
+
+    def __repr__(self) -> str:
+        answered, nan = int(self.answered.sum()), self.abstained_nan
+        abstained = f"{len(self) - answered} abstained ({len(self) - answered - nan} null, {nan} NaN)"
+        return (
+            f"Items({len(self.cluster_ids)} {self.noun}s, {len(self.failed)} failed, {len(self)} units, "
+            f"{answered} answered, {abstained}, {len(self.signals)} signals)"
+        )
+
+    @property
+    def abstained_nan(self) -> int:
+        """How many abstentions came as NaN."""
+        return int(self.nan_answer.sum())
+
+    def place(self, unit: int) -> str:
+        """How a message calls a unit."""
+        cluster, item = self.cluster_ids[self.cluster[unit]], self.item_names[self.item[unit]]
+        return f"{self.noun} {shown(cluster)}, {shown(item)}"
+
+    def only(self, clusters: Iterable[ClusterId]) -> Items:
+        """The same facts of these clusters alone; nobody has failed among them."""
+        wanted = set(clusters)
+        kept = np.array([name in wanted for name in self.cluster_ids], dtype=bool)
+        units = np.flatnonzero(kept[self.cluster])
+        per_unit = {name: getattr(self, name)[units] for name in _PER_UNIT}
+        return replace(
+            self,
+            cluster_ids=tuple(name for name in self.cluster_ids if name in wanted),
+            failed=(),
+            **per_unit | {"cluster": (np.cumsum(kept) - 1)[per_unit["cluster"]]},
+            signals=MappingProxyType({name: column.take(units) for name, column in self.signals.items()}),
+        )
+
+    def labelled(self, label: str | None) -> Items:
+        """The same facts under the name their system is shown by."""
+        return self if self.source is None else replace(self, source=replace(self.source, label=label))
+
+    def _repr_html_(self) -> str:
+        rows = [("signal", name) for name in self.signals]
+        rows = [("units", str(len(self))), ("answered", str(int(self.answered.sum()))), *rows]
+        return html_table(("", ""), [(f"{self.noun}s", str(len(self.cluster_ids))), *rows], repr(self))
+
+
+_PER_UNIT = ("cluster", "item", "truth", "answer", "answered", "nan_answer")
+
+
+def _check_complete(units: RawUnits, cluster: Indices, item: Indices) -> None:
+    """No unit twice, and of an instrument every item for every cluster."""
+    twice = np.flatnonzero((np.diff(cluster) == 0) & (np.diff(item) == 0))
+    if twice.size:
+        raise UserError(and_more(f"{units.unit_name(int(twice[0]))}: given more than once", twice.size))
+    if units.instrument is None:
+        return
+    names = units.instrument.items
+    short = np.flatnonzero(np.bincount(cluster) < len(names))
+    if short.size:
+        first = np.flatnonzero(cluster == short[0])
+        missing = next(name for index, name in enumerate(names) if index not in item[first])
+        unit = f"{units.noun} {shown(units.clusters[first[0]])}, {shown(missing)}"
+        text = f"{unit}: missing, expected all {len(names)} items of {units.instrument.name}"
+        raise UserError(and_more(text, short.size))
+
+
+def _check_values(units: RawUnits) -> None:
+    """Scores and declared signals; what else a run adds is kept as it is and checked by whoever uses it."""
+    scale = units.instrument
+    low, high, score = (scale.minimum, scale.maximum, scale.score) if scale else (*_SCORES, "an integer")
+    wrong_truth = ~units.truth.within(low, high, whole=True)
+    wrong_answer = units.answered & ~units.prediction.within(low, high, whole=True)
+    checks = [
+        ("ground truth", units.truth, wrong_truth, score),
+        ("predicted", units.prediction, wrong_answer, f"{score} or {units.no_answer}"),
+    ]
+    for name, column in units.signals.items():
+        if signal := SIGNALS.get(name):
+            checks.append((name, column, _is_no_signal(signal, column), f"{signal.expected} or null"))
+    wrong = [(int(np.argmax(bad)), check) for check in checks if (bad := check[2]).any()]
+    if wrong:
+        unit, (name, column, _, expected) = min(wrong, key=lambda mistake: mistake[0])
+        text = f"{units.unit_name(unit)}: {name} {literal(column.cell(unit))}, expected {expected}"
+        raise UserError(and_more(text, sum(int(check[2].sum()) for check in checks)))
+
+
+def _is_no_signal(signal: Signal, column: Column) -> Flags:
+    if not signal.text:
+        good = column.within(signal.low, signal.high, whole=signal.whole)
+        return np.asarray((column.is_(State.OTHER) | column.is_(State.NUMBER)) & ~good)
+    bad = column.is_(State.NUMBER)
+    bad[[unit for unit, value in column.other.items() if not isinstance(value, str)]] = True
+    return bad
+
+
+def checked_ids(ids: Iterable[object], noun: str) -> list[ClusterId]:
+    """Cluster ids, each an integer or a text; 300 and "300" in one run would be a guess about who is who."""
+    seen: dict[str, ClusterId] = {}
+    checked: list[ClusterId] = []
+    for value in map(plain, ids):
+        # A half of a character could not be written to a file again.
+        legible = type(value) is str and value.strip() and not has_half(value)
+        if not legible and not (type(value) is int and abs(value) < _LARGEST_ID):
+            raise UserError(f"{noun} id {literal(value)}, expected an integer or non-empty text")
+        other = seen.setdefault(str(value), value)
+        if type(other) is not type(value):
+            raise UserError(f"{noun} {value} is given both as a number and as text: the same {noun}?")
+        checked.append(value)
+    return checked
+
+
+def sorted_ids(ids: Iterable[ClusterId]) -> tuple[ClusterId, ...]:
+    """Distinct ids in the one order everything is drawn in: integers, then texts."""
+    return tuple(sorted(dict.fromkeys(ids), key=lambda value: (isinstance(value, str), value)))
+
+
+def as_integers(texts: Collection[object], most_digits: int) -> list[int] | None:
+    """Integers if every text is written as one, None otherwise: 7 and 007 are two texts.
+
+    >>> as_integers(["7", "-12"], 18), as_integers(["7", "007"], 18)
+    ([7, -12], None)
+    """
+    written = re.compile(rf"0|-?[1-9][0-9]{{0,{most_digits - 1}}}")
+    integers = [int(text) for text in texts if isinstance(text, str) and written.fullmatch(text)]
+    return integers if len(integers) == len(texts) else None
+
+
+def _indices(values: Sequence[Any], known: Sequence[Any]) -> Indices:
+    """The index of each value among the known ones; -1 for one that is not known."""
+    index_of = {value: index for index, value in enumerate(known)}
+    return np.fromiter((index_of.get(value, -1) for value in values), np.intp, len(values))

@@ -1,0 +1,283 @@
+"""Making rankings: queries come in one by one or by column, are looked up and checked, and leave a few numbers each."""
+
+import math
+import re
+from array import array
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from itertools import chain, count
+from operator import and_, sub
+from typing import Any
+
+import numpy as np
+
+from demur.errors import UserError, literal, repeated, shown
+from demur.facts.columns import check_lengths
+from demur.facts.items import ClusterId, as_integers, checked_ids, sorted_ids
+from demur.facts.rankings import Query, Rankings, query_name
+from demur.types import Integers
+
+Columns = Mapping[str, Sequence[Any]]  # by field of Query; an optional field is left out if no query has it
+
+NEEDED = ("post", "criterion", "gold", "ranked")
+OPTIONAL = ("scores", "prob", "selected", "fold")
+_SELECTED = ("selected_count", "selected_hits", "selected_elsewhere")
+_PER_QUERY = ("gold_count", "gold_key", "candidates", *_SELECTED)
+_BATCH = 128  # few enough that what is made of them on the way does not set off the garbage collector
+_FEW = 5
+_LARGEST = 1e300
+_MOST_DIGITS = 18
+
+
+def rankings_of(
+    gold: Sequence[Collection[Any]],
+    ranked: Sequence[Sequence[Any]],
+    *,
+    posts: Sequence[ClusterId] | None = None,
+    criteria: Sequence[str] | None = None,
+    **optional: Sequence[Any],
+) -> Rankings:
+    """The facts of queries given as lists: for each, what there is to find and what was returned, best first.
+
+    `posts` says which post each query is about: queries of one post are not independent, and are resampled together.
+    Without it every query is a post of its own; without `criteria` all ask the same. `scores`, `prob`, `selected` and
+    `fold`, one entry a query each, are optional.
+
+    >>> rankings_of([{"a", "b"}, {"c"}, set()], [["a", "x", "b"], ["x"], []], posts=[1, 1, 2], criteria=list("qrq"))
+    Rankings(3 queries of 2 posts and 2 criteria, 2 with gold, 1 abstained)
+    """
+    if unknown := set(optional) - {*OPTIONAL}:
+        raise UserError(f"rankings have no {min(unknown)}: give scores, prob, selected or fold")
+    columns = {"gold": gold, "ranked": ranked, "posts": posts, "criteria": criteria, **optional}
+    check_lengths({name: values for name, values in columns.items() if values is not None})
+    size = len(gold)
+    queries = {
+        "post": range(size) if posts is None else posts,
+        "criterion": ["all"] * size if criteria is None else criteria,
+        **{name: _as_lists(values) for name, values in {"gold": gold, "ranked": ranked, **optional}.items()},
+    }
+    builder = RankingsBuilder()
+    for start in range(0, size, _BATCH):
+        builder.extend({name: values[start : start + _BATCH] for name, values in queries.items()})
+    return builder.done()
+
+
+def _as_lists(rows: Any) -> Any:
+    """Rows of arrays, as a retriever gives them, as lists."""
+    if isinstance(rows, np.ndarray):
+        return rows.tolist()
+    return [row.tolist() if isinstance(row, np.ndarray) else row for row in rows]
+
+
+def rankings_from(queries: Iterable[Query]) -> Rankings:
+    """The facts of queries, one after the other: nothing of a query is kept but a few numbers."""
+    builder = RankingsBuilder()
+    for query in queries:
+        builder.add(query)
+    return builder.done()
+
+
+class RankingsBuilder:
+    """Facts in the making: columns that grow as queries come in, and are put in order at the end.
+
+    `codes` numbers the posts, criteria and folds in order of appearance.
+    """
+
+    def __init__(self) -> None:
+        self.codes: dict[str, dict[Any, int]] = {"post": {}, "criterion": {}, "fold": {}}
+        self.whole = {name: array("q") for name in (*self.codes, *_PER_QUERY, "hit_count", "hit_index")}
+        self.real = {name: array("d") for name in ("scores", "prob")}
+        self._optional: set[str] = set()
+        self._waiting: list[Query] = []
+
+    def add(self, query: Query) -> None:
+        """Take one more query."""
+        self._waiting.append(query)
+        if len(self._waiting) == _BATCH:
+            self._settle()
+
+    def _settle(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        if waiting:
+            columns = {name: [getattr(query, name) for query in waiting] for name in (*NEEDED, *OPTIONAL)}
+            absent = {name for name in OPTIONAL if all(value is None for value in columns[name])}
+            self.extend({name: values for name, values in columns.items() if name not in absent})
+
+    def extend(self, given: Columns) -> None:
+        """Take more queries, by column."""
+        self._check_ragged(given)
+        whole = self.whole
+        gold, ranked = _sets(given, "gold"), _sets(given, "ranked")
+        hits = _hit_indices([*map(and_, gold, ranked)], given["ranked"])
+        self._add_codes("post", given["post"])
+        self._add_codes("criterion", given["criterion"])
+        whole["gold_count"].extend(map(len, gold))
+        whole["gold_key"].extend(map(hash, gold))
+        whole["candidates"].extend(map(len, given["ranked"]))
+        whole["hit_count"].extend(map(len, hits))
+        whole["hit_index"].extend(chain.from_iterable(hits))
+        if "scores" in given:
+            self.real["scores"].extend(chain.from_iterable(_each(given, _scores, "scores", "ranked")))
+        if "prob" in given:
+            self.real["prob"].extend(_each(given, _prob, "prob"))
+        if "selected" in given:
+            selected = _sets(given, "selected")
+            whole["selected_count"].extend(map(len, selected))
+            whole["selected_hits"].extend(map(len, map(and_, selected, gold)))
+            whole["selected_elsewhere"].extend(map(len, map(sub, selected, ranked)))
+        if "fold" in given:
+            self._add_codes("fold", _each(given, _fold, "fold"))
+
+    def _add_codes(self, name: str, values: Sequence[Any]) -> None:
+        codes = self.codes[name]
+        for value in dict.fromkeys(values):
+            codes.setdefault(value, len(codes))
+        self.whole[name].extend(map(codes.__getitem__, values))
+
+    def _check_ragged(self, given: Columns) -> None:
+        """A column that some queries have and others lack cannot be used, and will not be filled."""
+        if not self.whole["post"]:
+            self._optional = {*OPTIONAL} & given.keys()
+        for name in OPTIONAL:
+            lacking = next((query for query, value in enumerate(given.get(name, ())) if value is None), None)
+            has = name in given and lacking is None
+            if lacking is not None or has != (name in self._optional):
+                text = f"has {name}, which others lack" if has else f"has no {name}, which others have"
+                query = query_name(given["post"][lacking or 0], given["criterion"][lacking or 0])
+                raise UserError(f"{query}: {text}: give it for every query or for none")
+
+    def done(self, *, text_ids: bool = False) -> Rankings:
+        """The facts, in order of post and criterion, whatever order the queries came in.
+
+        With `text_ids` the posts came as texts, as they do in CSV, and are numbers if all of them read as such.
+        """
+        self._settle()
+        if not self.whole["post"]:
+            raise UserError("there are no queries: nothing can be evaluated")
+        if text_ids:
+            self.codes["post"] = as_numbers(self.codes["post"])
+        posts, criteria = (sorted_ids(checked_ids(self.codes[name], name)) for name in ("post", "criterion"))
+        folds = sorted(self.codes["fold"], key=_by_number)
+        columns: dict[str, Any] = {
+            name: np.frombuffer(values, np.int64) for name, values in self.whole.items() if values
+        }
+        for name, names in (("post", posts), ("criterion", criteria), ("fold", folds)):
+            if name in columns:
+                index_of = {value: index for index, value in enumerate(names)}
+                columns[name] = np.array([index_of[value] for value in self.codes[name]], np.int64)[columns[name]]
+        order = np.lexsort((columns["criterion"], columns["post"]))
+        lengths = columns["candidates"]
+        kept = {name: columns.pop(name)[order] for name in (*self.codes, *_PER_QUERY) if name in columns}
+        same = (np.diff(kept["post"]) == 0) & (np.diff(kept["criterion"]) == 0)
+        if same.any():
+            query = int(np.argmax(same))
+            name = query_name(posts[kept["post"][query]], criteria[kept["criterion"][query]])
+            raise UserError(f"{name}: the query appears twice")
+        return Rankings(
+            post_ids=posts,
+            criteria=tuple(map(str, criteria)),
+            **kept,
+            hit_query=np.repeat(np.arange(len(order)), columns["hit_count"][order]),
+            hit_rank=(np.array(self.whole["hit_index"], np.int64) + 1)[_runs(columns["hit_count"], order)],
+            scores=np.array(self.real["scores"])[_runs(lengths, order)] if "scores" in self._optional else None,
+            prob=np.array(self.real["prob"])[order] if "prob" in self._optional else None,
+            folds=tuple(folds),
+        )
+
+
+def as_numbers(posts: Mapping[ClusterId, int]) -> dict[ClusterId, int]:
+    """Posts as integers if every one is written as one, as they are otherwise."""
+    integers = as_integers(posts, _MOST_DIGITS)
+    return dict(posts if integers is None else zip(integers, posts.values(), strict=True))
+
+
+def _sets(given: Columns, name: str) -> list[frozenset[Any]]:
+    """The ids of every query as a set. An id that is there twice is a mistake, and so is a text in place of ids."""
+    ids = given[name]
+    if {*map(type, ids)} <= _LISTS[name]:
+        with suppress(TypeError):
+            sets = [*map(frozenset, ids)]
+            if [*map(len, sets)] == [*map(len, ids)]:
+                return sets
+    return _each(given, partial(_distinct, what=name), name)
+
+
+def _each(given: Columns, check: Callable[..., Any], *names: str) -> list[Any]:
+    """What a check makes of every query; its complaint is told with the query it is about."""
+    checked: list[Any] = []
+    try:
+        for values in zip(*(given[name] for name in names), strict=True):
+            checked.append(check(*values))  # noqa: PERF401  (how many there are says which query is wrong)
+    except UserError as error:
+        query = len(checked)
+        raise UserError(f"{query_name(given['post'][query], given['criterion'][query])}: {error}") from None
+    return checked
+
+
+def _hit_indices(hits: Sequence[Collection[Any]], ranked: Sequence[Sequence[Any]]) -> list[Sequence[int]]:
+    """The indices of the hits in their lists, in order; of many hits through a table, as each search takes its time."""
+    indices: list[Sequence[int]] = []
+    for some, ids in zip(hits, ranked, strict=True):
+        index = ids.index if len(some) < _FEW else dict(zip(ids, count(), strict=False)).__getitem__
+        indices.append(sorted(map(index, some)) if some else ())
+    return indices
+
+
+def _runs(lengths: Integers, order: Integers) -> Integers:
+    """The indices into a flat column once the queries its parts belong to are put in order."""
+    starts = np.concatenate([[0], np.cumsum(lengths)[:-1]])[order]
+    taken = lengths[order]
+    within = np.arange(int(taken.sum())) - np.repeat(np.cumsum(taken) - taken, taken)
+    return np.asarray(np.repeat(starts, taken) + within)
+
+
+_LISTS: dict[str, set[type]] = {name: {list, tuple} for name in ("ranked", "selected")}
+_LISTS["gold"] = {list, tuple, set, frozenset}
+
+
+def _distinct(ids: Collection[Any], what: str) -> frozenset[Any]:
+    if type(ids) not in _LISTS[what]:
+        expected = "a list or a set" if what == "gold" else "a list"
+        raise UserError(f"{what} ids {literal(ids)}, expected {expected} of ids")
+    try:
+        twice = repeated(ids)
+    except TypeError:
+        raise UserError(f"{what} ids are texts or numbers: one of them is something else") from None
+    if twice:
+        raise UserError(f"the {what} id {shown(twice[0])} appears twice")
+    return frozenset(ids)
+
+
+def _by_number(fold: str) -> tuple[float, str]:
+    """Folds 2 and 10 in this order; others by their names."""
+    return (float(fold), "") if re.fullmatch("[0-9]{1,15}", fold) else (math.inf, fold)
+
+
+def _fold(fold: Any) -> str:
+    if isinstance(fold, float) and not fold.is_integer():
+        raise UserError(f"fold {literal(fold)}, expected a name or an integer")
+    return str(int(fold)) if isinstance(fold, float) else str(fold)
+
+
+def _is_between(number: Any, low: float, high: float) -> bool:
+    is_number = isinstance(number, (int, float, np.number)) and not isinstance(number, bool)
+    return is_number and bool(low <= number <= high)
+
+
+def _scores(scores: Sequence[float], ranked: Sequence[Any]) -> Sequence[float]:
+    if not isinstance(scores, (list, tuple)):
+        raise UserError(f"scores {literal(scores)}, expected a list of numbers")
+    if len(scores) != len(ranked):
+        raise UserError(f"{len(scores)} scores for {len(ranked)} ranked ids, expected one each")
+    plain = {*map(type, scores)} <= {int, float} and all(map(_LARGEST.__ge__, map(abs, scores)))
+    for score in () if plain else scores:
+        if not _is_between(score, -_LARGEST, _LARGEST):
+            raise UserError(f"score {literal(score)}, expected a finite number")
+    return scores
+
+
+def _prob(prob: Any) -> float:
+    if not _is_between(prob, 0, 1):
+        raise UserError(f"prob {literal(prob)}, expected a number from 0 to 1")
+    return float(prob)

@@ -1,0 +1,125 @@
+"""Rankings: the facts of retrieval. What each query asked, what was there to find, and at which ranks it was found.
+
+An id matters only for being equal to another. So each query's ids are looked up once, when the facts are made, and
+what is kept of a gold id is the rank it was found at: a few numbers a query, however long the ids and the lists are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from demur.errors import UserError, shown
+from demur.facts.items import ClusterId, Source
+from demur.types import Flags, Floats, Integers
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """One (post, criterion) pair as it stands in a file: what there is to find, and what one system returned.
+
+    An empty `ranked` is an abstention: no evidence here. `selected` are the ids the system finally showed.
+    """
+
+    post: ClusterId
+    criterion: ClusterId
+    gold: Sequence[str]
+    ranked: Sequence[str]
+    scores: Sequence[float] | None = None
+    prob: float | None = None
+    selected: Sequence[str] | None = None
+    fold: str | None = None
+
+
+def query_name(post: ClusterId, criterion: ClusterId) -> str:
+    """How a message calls a query."""
+    return f"post {shown(post)}, criterion {shown(criterion)}"
+
+
+@dataclass(frozen=True, eq=False)
+class Rankings:
+    """Queries in order of post and criterion, and what one system returned for each.
+
+    `hit_query` and `hit_rank` list the gold ids that were returned, by query and then by rank. `gold_key` tells sets
+    of gold ids apart without keeping them, within one process. `scores` holds the scores of all returned ids, query
+    after query. `selected_elsewhere` counts the selected ids that the list does not hold, `unjudged` the queries a run
+    answers though nobody asked.
+    """
+
+    post_ids: Sequence[ClusterId]
+    criteria: Sequence[str]
+    post: Integers
+    criterion: Integers
+    gold_count: Integers
+    gold_key: Integers
+    candidates: Integers
+    hit_query: Integers
+    hit_rank: Integers
+    scores: Floats | None = None
+    prob: Floats | None = None
+    selected_count: Integers | None = None
+    selected_hits: Integers | None = None
+    selected_elsewhere: Integers | None = None
+    folds: Sequence[str] = ()
+    fold: Integers | None = None
+    sources: tuple[Source, ...] = ()
+    unjudged: int = 0
+
+    def __post_init__(self) -> None:
+        self._check_shapes()
+        for value in vars(self).values():
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False
+
+    def _check_shapes(self) -> None:
+        optional = (self.prob, self.selected_count, self.selected_hits, self.selected_elsewhere, self.fold)
+        columns = (self.post, self.criterion, self.gold_count, self.gold_key, self.candidates, *optional)
+        if not len(self):
+            raise UserError("there are no queries: nothing can be evaluated")
+        if any(column is not None and len(column) != len(self) for column in columns):
+            raise UserError("the columns of the rankings are of different lengths")
+        if len(self.hit_query) != len(self.hit_rank) or (self.hit_rank > self.candidates[self.hit_query]).any():
+            raise UserError("a hit of the rankings lies beyond its list")
+        if self.scores is not None and len(self.scores) != int(self.candidates.sum()):
+            raise UserError("the scores of the rankings are not one for each candidate")
+
+    def __len__(self) -> int:
+        return len(self.post)
+
+    def __repr__(self) -> str:
+        return (
+            f"Rankings({len(self)} queries of {len(self.post_ids)} posts and {len(self.criteria)} criteria, "
+            f"{int(self.has_gold.sum())} with gold, {int((self.candidates == 0).sum())} abstained)"
+        )
+
+    @cached_property
+    def has_gold(self) -> Flags:
+        """Which queries have anything to find."""
+        return self.gold_count > 0
+
+    @cached_property
+    def hit_number(self) -> Integers:
+        """Of each gold id that was returned: how many of its query were returned up to it, itself included."""
+        first = np.searchsorted(self.hit_query, self.hit_query)
+        return np.arange(len(self.hit_query)) - first + 1
+
+    def name_of(self, query: int) -> str:
+        """How a message calls a query."""
+        return query_name(self.post_ids[int(self.post[query])], self.criteria[int(self.criterion[query])])
+
+    def with_sources(self, *sources: Source, unjudged: int = 0) -> Rankings:
+        """The same facts, with where they came from."""
+        return replace(self, sources=sources, unjudged=unjudged)
+
+
+def check_same_queries(left: Rankings, right: Rankings, names: tuple[str, str]) -> None:
+    """Two systems can be compared on the same queries with the same gold only."""
+    if left.post_ids != right.post_ids or left.criteria != right.criteria or len(left) != len(right):
+        raise UserError(f"{shown(names[0])} and {shown(names[1])} answer different queries: they cannot be paired")
+    differs = (left.post != right.post) | (left.criterion != right.criterion) | (left.gold_key != right.gold_key)
+    if differs.any():
+        query = left.name_of(int(np.argmax(differs)))
+        raise UserError(f"{query}: the gold of {shown(names[0])} is not that of {shown(names[1])}")

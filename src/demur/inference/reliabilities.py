@@ -1,0 +1,199 @@
+"""Reliability: how well confidences work as probabilities, bin by bin and in numbers, with their uncertainty."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from demur.confidences.grading import grade, grade_units
+from demur.confidences.serving import confidence as confidence_named
+from demur.confidences.targets import target as target_named
+from demur.confidences.variants import check_probabilities
+from demur.drawing.confidence import ReliabilityBins, reliability_diagram
+from demur.drawing.html import html_table
+from demur.drawing.looks import look_at
+from demur.drawing.picture import Picture
+from demur.errors import UserError
+from demur.facts.items import Items
+from demur.inference.estimates import Estimates, estimated
+from demur.inference.key import Key, Pattern
+from demur.inference.resample import Plan
+from demur.inference.rows import Row, Rule
+from demur.inference.warnings import ResultWarning, about_calibration, about_sample
+from demur.quantities import Measure, quantities
+from demur.quantities.forecasts import BINS, Forecasts, checked_shares
+from demur.quantities.graded import Graded
+from demur.quantities.replicates import Replicates
+from demur.quantities.table import Table
+from demur.types import Floats
+
+if TYPE_CHECKING:
+    from demur.confidences.calibration import Calibration
+
+_HEADER = ("predicted", "count", "mean predicted", "fraction correct", "gap")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _OutcomeView:
+    """Units whose confidence is a probability and whose loss is the outcome."""
+
+    ids: Sequence[int | str]
+    cells: int
+    forecasts: Forecasts
+    table: Table
+
+    def exact(self) -> Forecasts:
+        return self.forecasts
+
+    def drawn(self, weights: Floats) -> Forecasts:
+        return Forecasts.drawn(Replicates.of(self.table, weights), self.forecasts.n_bins)
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """Forecasts from `low` up to, but not including, `high` (the last bin includes 1), and what came of them."""
+
+    low: float
+    high: float
+    count: int
+    mean_predicted: float
+    fraction_correct: float
+
+    @property
+    def gap(self) -> float:
+        """Fraction correct less mean predicted: negative where the system is overconfident."""
+        return self.fraction_correct - self.mean_predicted
+
+
+@dataclass(frozen=True, eq=False)
+class Reliability:
+    """Confidences read as probabilities: a table of bins, the calibration metrics, and estimates of them.
+
+    >>> diagram = reliability([0.9, 0.9, 0.9, 0.3], [1, 1, 0, 0])
+    >>> diagram
+    4 forecasts, 50.0% correct, mean predicted 0.75
+    predicted       count  mean predicted  fraction correct      gap
+    [0.3, 0.4)          1           0.300             0.000   -0.300
+    [0.9, 1]            3           0.900             0.667   -0.233
+    >>> round(diagram.scores["ece"], 9)
+    0.25
+    """
+
+    forecasts: Forecasts
+    table: Table
+    warnings: tuple[ResultWarning, ...] = ()
+
+    @classmethod
+    def of(cls, graded: Graded, n_bins: int = BINS) -> Reliability:
+        """Of units whose confidence is a probability and whose loss is the outcome."""
+        probability, outcome = checked_shares("confidence", graded.confidence), graded.loss / graded.divisor
+        source = graded.items.source if graded.items else None
+        warned = about_calibration(graded.made_of, source, Pattern())
+        return cls(Forecasts.of(probability, outcome, n_bins), Table.of(graded), tuple(warned))
+
+    @cached_property
+    def bins(self) -> tuple[Bin, ...]:
+        """The bins that hold any forecast."""
+        n_bins = self.forecasts.n_bins
+        numbers = np.unique(self.forecasts.bin_of).tolist()
+        columns = (column[:, 0].tolist() for column in self.forecasts.bins)
+        return tuple(
+            Bin(number / n_bins, (number + 1) / n_bins, int(count), predicted / count, correct / count)
+            for number, count, predicted, correct in zip(numbers, *columns, strict=True)
+        )
+
+    @cached_property
+    def scores(self) -> dict[str, float]:
+        """Every calibration quantity; nan where it is undefined."""
+        entries = quantities("forecasts", "calibration")
+        return {entry.name: float(entry.function(self.forecasts)[0]) for entry in entries}
+
+    @property
+    def reasons(self) -> dict[str, str]:
+        """Why a number is undefined, for each that is."""
+        return {name: Measure.of(name).quantity.undefined for name, value in self.scores.items() if math.isnan(value)}
+
+    def estimate(self, names: Iterable[str] | None = None, *, plan: Plan) -> Estimates:
+        """Calibration quantities with cluster-bootstrap intervals."""
+        view = _OutcomeView(self.table.ids, self.table.cells, self.forecasts, self.table)
+        rule = Rule("expanded_percentile")
+        chosen = [Measure.of(name, "forecasts") for name in (self.scores if names is None else names)]
+        rows = [
+            Row(Key("", str(measure)), view, measure, measure, float(measure(self.forecasts)[0]), rule, rule)
+            for measure in chosen
+        ]
+        warned = (*about_sample(self.table.cluster_units), *self.warnings)
+        return Estimates(estimated(rows, plan=plan)[0], warned)
+
+    def __repr__(self) -> str:
+        lines = ["{:14}{:>7}{:>16}{:>18}{:>9}".format(*cells) for cells in (_HEADER, *map(_cells, self.bins))]
+        warned = [f"warning ({warning.code}): {warning.message()}" for warning in self.warnings]
+        return "\n".join([self._summary(), *lines, *warned])
+
+    def _summary(self) -> str:
+        total = self.forecasts.total[0]
+        correct, predicted = self.forecasts.came_true[0] / total, self.forecasts.given.sum() / total
+        return f"{int(total)} forecasts, {correct:.1%} correct, mean predicted {predicted:.3g}"
+
+    def svg(self, label: str = "confidence") -> str:
+        """The reliability diagram."""
+        return reliability_picture({label: self}).standalone()
+
+    def _repr_html_(self) -> str:
+        numbers = ", ".join(f"{name} {v:.4g}" for name, v in self.scores.items() if not math.isnan(v))
+        table = html_table(_HEADER, [*map(_cells, self.bins)], f"{self._summary()}; {numbers}")
+        return f"<div>{self.svg()}{table}</div>"
+
+
+def reliability_picture(forecasts: Mapping[str, Reliability]) -> Picture:
+    """The reliability diagrams of some forecasts in one, by label."""
+    series = []
+    for index, (label, each) in enumerate(forecasts.items()):
+        points = ((row.mean_predicted, row.fraction_correct, row.count) for row in each.bins)
+        series.append(ReliabilityBins.of(label, look_at(index).style, points))
+    axes = ("mean predicted", "fraction correct")
+    return reliability_diagram(series, "Fraction correct against mean predicted.", axes)
+
+
+def reliability(  # noqa: PLR0913  (each is a column, or says how to read one)
+    confidence: Any,
+    outcome: Any = None,
+    *,
+    clusters: Any = None,
+    data: Any = None,
+    calibration: Calibration | None = None,
+    target: str | None = None,
+    n_bins: int = BINS,
+) -> Reliability:
+    """Reliability of confidences that are read as probabilities of an outcome.
+
+    Give two columns, and `clusters` if units were sampled together; with `data`, a frame or a dict, columns may be
+    names. With `data` the `Items` of a reader, the confidence is the name of a variant and the outcome is a `target`:
+    `correctness`, `near_correct` or `loss`; if it is not given, what the calibration was fitted for, or correctness.
+    """
+    if not isinstance(data, Items):
+        if calibration is not None or target is not None:
+            raise UserError("a calibration and a target are for the items of a reader: give them as data")
+        if outcome is None:
+            raise UserError("give the outcomes: 1 where it is correct, 0 where not")
+        return Reliability.of(grade_units(confidence, loss=outcome, clusters=clusters, data=data), n_bins)
+    if outcome is not None or clusters is not None:
+        raise UserError("items bring their own outcomes and clusters: leave those out, and name a target")
+    usual = "correctness" if calibration is None else calibration.target
+    made, wanted = confidence_named(data, confidence, calibration), usual if target is None else target
+    way_out = f": calibrate it to be one (demur calibrate --method platt --variant {made.name})"
+    check_probabilities(data, made.name, made.values[data.answered], way_out)
+    outcome = {"loss": target_named(wanted).values(data), "loss_name": wanted, "largest_loss": 1}
+    return Reliability.of(replace(grade(data, loss="zero_one", confidence=made), **outcome), n_bins)
+
+
+def _cells(row: Bin) -> tuple[str, ...]:
+    """A bin as a row of a table."""
+    span = f"[{row.low:.4g}, {row.high:.4g}{']' if row.high == 1 else ')'}"
+    gap = f"{row.gap:+z.3f}".replace("+0.000", "0.000")
+    return span, str(row.count), f"{row.mean_predicted:.3f}", f"{row.fraction_correct:.3f}", gap

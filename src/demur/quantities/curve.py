@@ -1,0 +1,311 @@
+"""The risk–coverage curve: operating points, the areas under it, and its lower convex hull."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demur.drawing.html import both_ends, html_table
+from demur.drawing.risk_coverage import RiskCurve, risk_coverage
+from demur.quantities.coverage import Coverage
+from demur.quantities.exact import cumulative_sum, sum_of_quotients
+from demur.quantities.graded import Graded
+from demur.quantities.hull import lower_hull
+from demur.types import Floats, Indices, Integers
+
+
+@dataclass(frozen=True, slots=True)
+class OperatingPoint:
+    """The first operating point that reaches a coverage; `value` is nan where none does."""
+
+    requested: float
+    achieved: float
+    value: float
+    threshold: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CurvePoints:
+    """Units accepted and their summed loss numerators, point by point: all an area needs.
+
+    Points merge by addition, and integers stay integers until the last division.
+    """
+
+    count: Integers
+    loss_sum: NDArray[Any]
+
+    def __len__(self) -> int:
+        return len(self.count)
+
+    def risk(self, index: int) -> Fraction:
+        """Mean loss numerator of what point `index` accepts."""
+        return Fraction(self.loss_sum[index].item()) / int(self.count[index])
+
+    def upto(self, length: int) -> CurvePoints:
+        """The first `length` points."""
+        return CurvePoints(self.count[:length], self.loss_sum[:length])
+
+    def selective_area(self) -> Fraction:
+        """Area under the mean loss, in units × loss numerators: trapezoids, flat from 0 to the first point.
+
+        Each risk appears in the trapezoids on both its sides, so the doubled area is one sum of quotients.
+        """
+        if not len(self):
+            return Fraction(0)
+        count = self.count.astype(np.float64)
+        width = np.append(count[1:], count[-1])
+        width[1:] -= count[:-1]
+        width[0] += count[0]
+        return sum_of_quotients(width * self.loss_sum, count) / 2
+
+    def generalized_area(self) -> Fraction:
+        """Area under the summed loss, in units × loss numerators: trapezoids, from 0 at coverage 0."""
+        if not len(self):
+            return Fraction(0)
+        width = np.diff(self.count, prepend=0)
+        heights = self.loss_sum.copy()
+        heights[1:] += self.loss_sum[:-1]
+        return Fraction((width * heights).sum().item()) / 2
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """Operating points of a system: one for each distinct confidence of an answered unit, most confident first.
+
+    >>> from demur import risk_coverage
+    >>> curve = risk_coverage([2, 2, 1, 0], loss=[0, 2, 0, None])
+    >>> curve.coverage
+    array([0.5 , 0.75])
+    >>> curve.selective_risk
+    array([1.        , 0.66666667])
+    """
+
+    units: int
+    points: CurvePoints
+    threshold: Floats
+    divisor: int
+    loss_levels: NDArray[Any]
+    level_sizes: Integers
+    plateau: Indices
+    abstained_nan: int = 0
+    loss_name: str = "as given"
+
+    @classmethod
+    def of(cls, graded: Graded) -> Curve:
+        """Sort once; equal confidences make one point, so that order inside a tie cannot matter."""
+        # Sums of doubles depend on their order: ties are put in the order of their losses, not of the rows.
+        whole = graded.loss.dtype.kind == "i"
+        order = (np.argsort(graded.confidence) if whole else np.lexsort((graded.loss, graded.confidence)))[::-1]
+        confidence = graded.confidence[order]
+        last = np.append(confidence[1:] != confidence[:-1], True)[: len(order)]
+        ends = np.flatnonzero(last)
+        plateau = np.empty(len(order), np.intp)
+        plateau[order] = np.cumsum(last) - last
+        levels, sizes = _levels(graded.loss)
+        return cls(
+            units=graded.units,
+            points=CurvePoints(ends + 1, cumulative_sum(graded.loss[order])[ends]),
+            threshold=confidence[ends] + 0.0,  # -0.0 and 0.0 tie: show the plain one
+            divisor=graded.divisor,
+            loss_levels=levels,
+            level_sizes=sizes,
+            plateau=plateau,
+            abstained_nan=graded.abstained_nan,
+            loss_name=graded.loss_name,
+        )
+
+    @classmethod
+    def empty(cls, like: Curve) -> Curve:
+        """A curve of the same units, none of them answered."""
+        arrays = ("threshold", "loss_levels", "level_sizes", "plateau")
+        return replace(like, points=like.points.upto(0), **{name: getattr(like, name)[:0] for name in arrays})
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    def __repr__(self) -> str:
+        return (
+            f"Curve({len(self)} operating points, {self.units} units, {self.answered} answered, Cmax {self.cmax:.4g})"
+        )
+
+    def _repr_html_(self) -> str:
+        coverage, risk = self.coverage.tolist(), self.selective_risk.tolist()
+        rows = both_ends(len(self), lambda i: (f"{coverage[i]:.4g}", f"{risk[i]:.4g}", f"{self.threshold[i]:.6g}"))
+        table = html_table(("coverage", "selective risk", "threshold"), rows, repr(self))
+        if not self.defined:
+            return f"<div>{table}</div>"
+        overall = float(self.overall_risk)
+        drawn = RiskCurve("", "left", coverage, risk, self.cmax, (overall, overall))
+        picture = risk_coverage([drawn], "selective", units="units that are answered", size=(480, 300))
+        return f"<div>{picture.standalone()}{table}</div>"
+
+    @property
+    def answered(self) -> int:
+        """How many units are answered."""
+        return int(self.points.count[-1]) if len(self) else 0
+
+    @property
+    def cmax(self) -> float:
+        """The largest coverage the system reaches."""
+        return float(self.coverage_reached)
+
+    @property
+    def coverage_reached(self) -> Fraction:
+        """Cmax, not yet rounded."""
+        return Fraction(self.answered, max(self.units, 1))
+
+    @property
+    def overall_risk(self) -> Fraction | float:
+        """Mean loss of everything answered; nan when nothing is."""
+        return self.points.risk(-1) / self.divisor if self.defined else math.nan
+
+    @property
+    def generalized_risk_reached(self) -> Fraction:
+        """Summed loss of everything answered over all units."""
+        return Fraction(self.points.loss_sum[-1].item()) / self._area_unit if self.defined else Fraction(0)
+
+    @property
+    def defined(self) -> bool:
+        """Whether any unit is answered; if none is, the areas are 0 by convention and rank nothing."""
+        return len(self) > 0
+
+    @property
+    def coverage(self) -> Floats:
+        """Share of all units accepted at each point, abstentions in the denominator."""
+        return self.points.count / self.units
+
+    @property
+    def selective_risk(self) -> Floats:
+        """Mean loss of the accepted units at each point."""
+        return self.points.loss_sum / (self.points.count * self.divisor)
+
+    @property
+    def generalized_risk(self) -> Floats:
+        """Summed loss of the accepted units over all units, at each point."""
+        return self.points.loss_sum / self._area_unit
+
+    def at(self, coverage: str | float | Fraction | Decimal | Coverage) -> OperatingPoint:
+        """The first operating point that reaches a coverage.
+
+        >>> from demur import risk_coverage
+        >>> risk_coverage([2, 2, 1, 0], loss=[0, 2, 0, None]).at("0.6")
+        OperatingPoint(requested=0.6, achieved=0.75, value=0.6666666666666666, threshold=1.0)
+        """
+        target = Coverage.of(coverage)
+        index = int(np.searchsorted(self.points.count, target.units_needed(self.units)))
+        if index == len(self):
+            return OperatingPoint(float(target), np.nan, np.nan, np.nan)
+        count, loss_sum = self.points.count[index].item(), self.points.loss_sum[index].item()
+        risk = loss_sum / (count * self.divisor)
+        return OperatingPoint(float(target), count / self.units, risk, float(self.threshold[index]))
+
+    @cached_property
+    def selective_area(self) -> Fraction:
+        """Area under the selective risk over [0, Cmax], not yet rounded."""
+        return self.selective_area_upto(None)
+
+    @cached_property
+    def generalized_area(self) -> Fraction:
+        """Area under the generalized risk over [0, Cmax], not yet rounded."""
+        return self.generalized_area_upto(None)
+
+    @cached_property
+    def optimal_selective_area(self) -> Fraction:
+        """The area under the selective risk of the same losses in the oracle order."""
+        return self._oracle().selective_area() / self._area_unit
+
+    @cached_property
+    def optimal_generalized_area(self) -> Fraction:
+        """The area under the generalized risk of the same losses in the oracle order."""
+        return self._oracle().generalized_area() / (self._area_unit * max(self.units, 1))
+
+    @cached_property
+    def achievable_selective_area(self) -> Fraction:
+        """The area under the selective risk with only the vertices of its lower convex hull kept."""
+        vertices = lower_hull(self.points.count, self.points.loss_sum)
+        hull = CurvePoints(self.points.count[vertices], self.points.loss_sum[vertices])
+        return hull.selective_area() / self._area_unit
+
+    @cached_property
+    def harmonic_area(self) -> Fraction:
+        """Σ_k (mean loss of the k most confident), with the loss of a plateau spread evenly over it, per unit."""
+        if not self.defined:
+            return Fraction(0)
+        ranks = np.arange(1.0, self.answered + 1)
+        loss_sum = np.interp(ranks, np.append(0, self.points.count), np.append(0, self.points.loss_sum))
+        return sum_of_quotients(loss_sum, ranks) / self._area_unit
+
+    @cached_property
+    def pairwise_area(self) -> Fraction:
+        """Σ of each loss times the share of answered units that are no more confident than it, per unit."""
+        if not self.defined:
+            return Fraction(0)
+        plateau_loss = np.diff(self.points.loss_sum, prepend=0)
+        no_more_confident = self.answered - np.append(0, self.points.count[:-1])
+        return Fraction((plateau_loss * no_more_confident).sum().item()) / (self._area_unit * self.answered)
+
+    @staticmethod
+    def ratio(part: Fraction, whole: Fraction) -> Fraction | float:
+        """One number over another; nan where there is nothing to divide by."""
+        return part / whole if whole else math.nan
+
+    def risk_at(self, coverage: Coverage) -> float:
+        """Selective risk of the first operating point that reaches the coverage; nan where none does."""
+        return self.at(coverage).value
+
+    def selective_area_upto(self, coverage: Coverage | None) -> Fraction:
+        """Area under the selective risk from 0 to min(coverage, Cmax), not yet rounded."""
+        return self._area_upto(coverage, selective=True) / self._area_unit
+
+    def generalized_area_upto(self, coverage: Coverage | None) -> Fraction:
+        """Area under the generalized risk from 0 to min(coverage, Cmax), not yet rounded."""
+        return self._area_upto(coverage, selective=False) / (self._area_unit * max(self.units, 1))
+
+    @property
+    def _area_unit(self) -> int:
+        """Areas of `Points` are in units × loss numerators; this brings them to coverage × loss."""
+        return max(self.units, 1) * self.divisor
+
+    def _area_upto(self, coverage: Coverage | None, *, selective: bool) -> Fraction:
+        """Whole trapezoids up to the last point within reach, then the cut one, its height interpolated."""
+        end = Fraction(self.answered)
+        if coverage is not None:
+            end = min(coverage.position(self.units), end)
+        whole = int(np.searchsorted(self.points.count, math.floor(end), side="right"))
+        reached = self.points.upto(whole)
+        area = reached.selective_area() if selective else reached.generalized_area()
+        if whole == len(self):
+            return area
+        height = self.points.risk if selective else lambda index: Fraction(self.points.loss_sum[index].item())
+        right = height(whole)
+        start, left = Fraction(0), right if selective else Fraction(0)
+        if whole:
+            start, left = Fraction(int(self.points.count[whole - 1])), height(whole - 1)
+        share = (end - start) / (int(self.points.count[whole]) - start)
+        return area + (end - start) * (2 * left + share * (right - left)) / 2
+
+    @property
+    def oracle_order(self) -> CurvePoints:
+        """The points of the oracle order where the loss of the next unit is larger, and the last."""
+        return CurvePoints(cumulative_sum(self.level_sizes), cumulative_sum(self.loss_levels * self.level_sizes))
+
+    def _oracle(self) -> CurvePoints:
+        """Losses ascending, each unit a point of its own; the areas of it are what no ranking can beat."""
+        losses = np.repeat(self.loss_levels, self.level_sizes)
+        return CurvePoints(np.arange(1, len(losses) + 1), cumulative_sum(losses))
+
+
+def _levels(loss: NDArray[Any]) -> tuple[NDArray[Any], Integers]:
+    """Distinct losses ascending, and how often each occurs."""
+    if loss.dtype.kind == "i" and loss.size and np.ptp(loss) < loss.size:
+        lowest = loss.min()
+        sizes = np.bincount(loss - lowest)
+        return np.flatnonzero(sizes) + lowest, sizes[sizes > 0]
+    return np.unique(loss, return_counts=True)

@@ -1,0 +1,93 @@
+"""Graded units: the only table a curve sees. Answers with a loss and a confidence; abstentions are counted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demur.errors import UserError
+from demur.facts.items import Items, sorted_ids
+from demur.types import Flags, Floats, Indices, Integers
+
+_SAFE_PRODUCT = 2.0**53
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Clusters:
+    """What was sampled: ids in sorted order, how many units each has, and whose each answered unit is."""
+
+    ids: Sequence[int | str]
+    units: Integers
+    of_answer: Indices
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.ids, range) and tuple(self.ids) != sorted_ids(self.ids):
+            raise UserError("cluster ids must be distinct and sorted: integers, then texts")
+        if len(self.units) != len(self.ids) or (self.units < 1).any():
+            raise UserError(
+                f"{len(self.units)} cluster sizes for {len(self.ids)} clusters, expected one each, 1 or more"
+            )
+        if self.of_answer.size and not 0 <= self.of_answer.min() <= self.of_answer.max() < len(self.ids):
+            raise UserError("an answer belongs to a cluster that does not exist")
+
+    @classmethod
+    def of(cls, owners: Sequence[int | str], answered: Flags) -> Clusters:
+        """From the cluster of every unit, and which units are answered."""
+        ids = sorted_ids(owners)
+        position = {owner: index for index, owner in enumerate(ids)}
+        place = np.array([position[owner] for owner in owners], dtype=np.intp)
+        return cls(ids, np.bincount(place, minlength=len(ids)), place[answered])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Graded:
+    """Losses and confidences of the answered units, and how many units there are in all.
+
+    A loss is `loss / divisor`. Whole numbers are kept as integers, whatever type they came in: their sums are exact
+    and do not depend on the order of the rows. Without `clusters` every unit was sampled by itself. `items` are the
+    facts the units came from, where a reader made them, and `made_of` is the `Confidence` that `grade` gave them.
+    """
+
+    units: int
+    loss: NDArray[Any]
+    confidence: Floats
+    divisor: int = 1
+    abstained_nan: int = 0
+    loss_name: str = "as given"
+    clusters: Clusters | None = None
+    largest_loss: int | None = None
+    items: Items | None = None
+    made_of: Any = None
+
+    def __post_init__(self) -> None:
+        if not len(self.loss) == len(self.confidence) <= self.units:
+            raise UserError(
+                f"{len(self.loss)} losses, {len(self.confidence)} confidences and {self.units} units do not go together"
+            )
+        if self.clusters is not None:
+            held = int(self.clusters.units.sum()), len(self.clusters.of_answer)
+            if held != (self.units, len(self.loss)):
+                raise UserError(
+                    f"clusters of {held[0]} units and {held[1]} answers, expected {self.units} and {len(self.loss)}"
+                )
+        largest = float(np.abs(self.loss).max(initial=0)) * max(self.units, 1) ** 2
+        if not (np.isfinite(largest) and np.isfinite(self.confidence).all()):
+            raise UserError("losses and confidences must be finite, and the losses small enough to be summed")
+        object.__setattr__(self, "loss", _whole_if_possible(self.loss, self.units))
+
+    @property
+    def answered(self) -> int:
+        """How many units are answered."""
+        return len(self.loss)
+
+
+def _whole_if_possible(loss: NDArray[Any], units: int) -> NDArray[Any]:
+    """As integers if they are whole and every product of a count and a loss sum fits a double; as doubles otherwise."""
+    largest = float(np.abs(loss).max(initial=0)) * len(loss) * units * 2
+    if largest < _SAFE_PRODUCT and (loss.dtype.kind in "iub" or bool((loss == np.rint(loss)).all())):
+        return loss.astype(np.int64, copy=False)
+    return loss.astype(np.float64)

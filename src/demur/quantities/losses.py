@@ -1,0 +1,75 @@
+"""Losses: how wrong an answer is. Each is an integer numerator over one common divisor, so that sums are exact."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demur.errors import UserError, registered
+from demur.facts.instruments import Instrument
+
+Numerators = Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class LossFunction:
+    """A named loss: `numerators(truth, answer)` over the divisor, which is 1 or the instrument's range.
+
+    One `of_labels` is 0 or 1, and asks only whether two labels are equal.
+    """
+
+    name: str
+    meaning: str
+    numerators: Numerators
+    normalised: bool = False
+    of_labels: bool = False
+
+    def divisor(self, instrument: Instrument | None) -> int:
+        """What turns a numerator into a loss, and multiplies a loss back into score points."""
+        if not self.normalised:
+            return 1
+        if instrument is None:
+            raise UserError(f"the loss {self.name} divides by the score range: it needs an instrument, e.g. PHQ-8")
+        return instrument.range
+
+    def largest(self, instrument: Instrument | None) -> int | None:
+        """The largest numerator there can be; None where nothing bounds the scores."""
+        if self.of_labels:
+            return 1
+        return instrument.range if instrument else None
+
+    def definition(self, instrument: Instrument | None) -> str:
+        """The formula, with the range it divides by.
+
+        >>> from demur.facts.instruments import PHQ8
+        >>> loss("abs_norm").definition(PHQ8)
+        'abs(pred - gt) / 3'
+        """
+        return f"{self.meaning} / {self.divisor(instrument)}" if self.normalised else self.meaning
+
+
+def _absolute_error(truth: NDArray[Any], answer: NDArray[Any]) -> NDArray[Any]:
+    return np.asarray(np.abs(answer - truth))
+
+
+def _unequal(truth: NDArray[Any], answer: NDArray[Any]) -> NDArray[Any]:
+    return np.asarray(answer != truth, dtype=np.int64)
+
+
+_ALL = (
+    LossFunction("abs", "abs(pred - gt)", _absolute_error),
+    LossFunction("abs_norm", "abs(pred - gt)", _absolute_error, normalised=True),
+    LossFunction("zero_one", "1 if pred != gt else 0", _unequal, of_labels=True),
+)
+LOSSES = {entry.name: entry for entry in _ALL}
+
+
+def loss(name: str) -> LossFunction:
+    """The loss of that name.
+
+    >>> loss("zero_one").numerators(np.array([1, 2]), np.array([1, 3]))
+    array([0, 1])
+    """
+    return registered("loss", name, LOSSES)

@@ -1,0 +1,210 @@
+"""Selection: how many of the ranked ids to show. What bounds it, who breaks the bounds, and policies that decide."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from demur.errors import UserError, literal, registered
+from demur.facts.rankings import Rankings
+from demur.types import Floats, Integers
+
+_MOST = 10**8
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """How few and how many ids may be shown, of n candidates.
+
+    At most `hard_cap`, at most `k_max_ratio` of the candidates rounded down, and at least `k_min`. Where the first two
+    leave less than the minimum, the minimum wins; the candidates there are bound everything. Showing nothing at all is
+    an abstention, and breaks no bound.
+
+    >>> bounds = Bounds()
+    >>> [bounds.of(n) for n in (0, 1, 3, 10, 40)]
+    [(0, 0), (1, 1), (2, 2), (2, 5), (2, 10)]
+    """
+
+    k_min: int = 2
+    hard_cap: int = 10
+    k_max_ratio: float = 0.5
+
+    def __post_init__(self) -> None:
+        for name in ("k_min", "hard_cap"):
+            value = getattr(self, name)
+            if type(value) is not int or not 1 <= value <= _MOST:
+                raise UserError(f"{name} {literal(value)}, expected an integer, 1 or more (and at most {_MOST})")
+        if self.k_min > self.hard_cap:
+            raise UserError(f"k_min {self.k_min} is above hard_cap {self.hard_cap}")
+        ratio = self.k_max_ratio
+        if isinstance(ratio, bool) or not isinstance(ratio, (int, float)) or not 0 < ratio <= 1:
+            raise UserError(f"k_max_ratio {literal(ratio)}, expected a number above 0 and at most 1")
+
+    def of(self, candidates: int) -> tuple[int, int]:
+        """The fewest and the most ids that may be shown."""
+        low, high = self.of_all(np.array([candidates]))
+        return int(low[0]), int(high[0])
+
+    def of_all(self, candidates: Integers) -> tuple[Integers, Integers]:
+        """The fewest and the most ids that may be shown of each number of candidates."""
+        share = Fraction(repr(float(self.k_max_ratio)))  # 0.29 of 100 is 29, and not the 28.999… of the double
+        sizes, which = np.unique(candidates, return_inverse=True)
+        most = np.array([min(self.hard_cap, math.floor(size * share)) for size in sizes.tolist()], np.int64)[which]
+        low = np.minimum(self.k_min, candidates)
+        return low, np.maximum(most, low)
+
+
+@dataclass(frozen=True, slots=True)
+class BoundBreach:
+    """A query for which more or fewer ids are shown than may be."""
+
+    query: int
+    shown: int
+    candidates: int
+    low: int
+    high: int
+
+
+def breaches(rankings: Rankings, bounds: Bounds) -> Iterator[BoundBreach]:
+    """The selections that break the bounds; an empty one is an abstention and breaks none."""
+    if rankings.selected_count is None:
+        return
+    low, high = bounds.of_all(rankings.candidates)
+    shown = rankings.selected_count
+    for query in np.flatnonzero((shown > 0) & ((shown < low) | (shown > high))).tolist():
+        yield BoundBreach(query, int(shown[query]), int(rankings.candidates[query]), int(low[query]), int(high[query]))
+
+
+Chooser = Callable[[Floats, Integers, Integers, float], Integers]
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyKind:
+    """A registered way to choose a cut; `parameter` says what stands after the colon in its name, if anything."""
+
+    name: str
+    meaning: str
+    parameter: str
+    needs_scores: bool
+    may_abstain: bool
+    choose: Chooser
+
+
+POLICIES: dict[str, PolicyKind] = {}
+
+
+def policy(
+    name: str, *, parameter: str = "", needs_scores: bool = True, may_abstain: bool = False
+) -> Callable[[Chooser], Chooser]:
+    """Register a function of padded scores, candidates, the fewest to show and a parameter, as a policy."""
+
+    def register(function: Chooser) -> Chooser:
+        meaning = (function.__doc__ or "").partition("\n")[0].rstrip(".")
+        POLICIES[name] = PolicyKind(name, meaning, parameter, needs_scores, may_abstain, function)
+        return function
+
+    return register
+
+
+@policy("fixed", parameter="k", needs_scores=False)
+def fixed(scores: Floats, _candidates: Integers, _low: Integers, parameter: float) -> Integers:
+    """The first k."""
+    return np.full(len(scores), int(parameter))
+
+
+@policy("threshold", parameter="score", may_abstain=True)
+def threshold(scores: Floats, _candidates: Integers, _low: Integers, parameter: float) -> Integers:
+    """All with at least a score, and none if none has it."""
+    return np.asarray(np.sum(scores >= parameter, axis=1))
+
+
+@policy("gap")
+def gap(scores: Floats, candidates: Integers, low: Integers, _parameter: float) -> Integers:
+    """Up to the largest drop from one score to the next, no earlier than the fewest to show; the first such drop."""
+    with np.errstate(invalid="ignore"):  # the difference of two places past the end
+        drops = scores[:, :-1] - scores[:, 1:]
+    after = np.arange(1, scores.shape[1])
+    allowed = (after >= low[:, None]) & (after < candidates[:, None])
+    if not drops.size:
+        return candidates
+    found = np.argmax(np.where(allowed, drops, -np.inf), axis=1) + 1
+    return np.where(allowed.any(axis=1), found, candidates)
+
+
+@policy("elbow")
+def elbow(scores: Floats, candidates: Integers, _low: Integers, _parameter: float) -> Integers:
+    """All before the score furthest below the straight line from the first score to the last; the first such one."""
+    rank = np.arange(scores.shape[1])
+    ranked = rank < candidates[:, None]
+    known = np.where(ranked, scores, 0.0)
+    last = np.maximum(candidates - 1, 0)
+    first, final = known[:, :1], np.take_along_axis(known, last[:, None], axis=1)
+    line = first + (final - first) * rank / np.maximum(last, 1)[:, None]
+    return np.asarray(np.argmax(np.where(ranked, line - known, -np.inf), axis=1))
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """A policy ready to be used. But for a threshold, it shows nothing only where there are no candidates.
+
+    >>> str(Policy.of("fixed:5")), str(Policy.of("gap"))
+    ('fixed:5', 'gap')
+    """
+
+    kind: PolicyKind
+    parameter: float = math.nan
+    text: str = ""
+
+    @classmethod
+    def of(cls, name: str) -> Policy:
+        """Parse a name such as fixed:5, threshold:0.3, gap or elbow."""
+        stem, colon, text = name.partition(":")
+        kind = registered("selection policy", stem, POLICIES)
+        if bool(colon) != bool(kind.parameter):
+            expected = f"{stem}:{kind.parameter}" if kind.parameter else stem
+            raise UserError(f"selection policy {literal(name)}, expected {expected}")
+        if not kind.parameter:
+            return cls(kind)
+        number = r"[1-9][0-9]{0,8}" if kind.parameter == "k" else r"[+-]?[0-9]*\.?[0-9]+([eE][+-]?[0-9]+)?"
+        if not re.fullmatch(number, text):
+            what = "an integer, 1 or more" if kind.parameter == "k" else "a number"
+            raise UserError(f"selection policy {literal(name)}, expected {what} after the colon")
+        return cls(kind, float(text), text)
+
+    def __str__(self) -> str:
+        return f"{self.kind.name}:{self.text}" if self.kind.parameter else self.kind.name
+
+    def chosen(self, rankings: Rankings, bounds: Bounds) -> Integers:
+        """How many ids of each query are shown: what the policy chooses, brought within the bounds."""
+        low, high = bounds.of_all(rankings.candidates)
+        scores = _padded(rankings) if self.kind.needs_scores else np.zeros((len(rankings), 1))
+        chosen = self.kind.choose(scores, rankings.candidates, low, self.parameter)
+        bounded = np.clip(chosen, low, high)
+        return np.where(chosen == 0, 0, bounded) if self.kind.may_abstain else bounded
+
+
+def _padded(rankings: Rankings) -> Floats:
+    """Scores as a matrix, a row a query, with −∞ where a list has ended."""
+    if rankings.scores is None:
+        way_out = "give a column of them, or a policy that needs none, as fixed:5"
+        raise UserError(f"a selection policy needs scores: {way_out}")
+    widest = max(int(rankings.candidates.max()), 1)
+    scores = np.full((len(rankings), widest), -np.inf)
+    scores[np.arange(widest) < rankings.candidates[:, None]] = rankings.scores
+    with np.errstate(invalid="ignore"):  # the difference of two places past the end
+        rises = np.diff(scores, axis=1) > 0
+    if rises.any():
+        place = rankings.name_of(int(np.argmax(rises.any(axis=1))))
+        raise UserError(f"{place}: the scores rise along the list, so it was not ranked by them")
+    return scores
+
+
+def shown_hits(rankings: Rankings, shown: Integers) -> Integers:
+    """Of each query: how many of the first ids that are shown are gold."""
+    within = rankings.hit_rank <= shown[rankings.hit_query]
+    return np.bincount(rankings.hit_query[within], minlength=len(rankings))

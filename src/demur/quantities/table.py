@@ -1,0 +1,171 @@
+"""The table behind every replicate: (cluster × plateau) → (count, loss sum).
+
+It is sufficient for every selective metric, and parts of it merge by addition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demur.errors import UserError
+from demur.quantities.curve import Curve
+from demur.quantities.graded import Graded
+from demur.types import Floats, Indices
+
+_DENSE_ENOUGH = 4
+_WIDE = 256
+
+
+def running_sum(values: Floats) -> Floats:
+    """Sums down the rows, in place. Adding whole rows is several times faster than numpy's cumsum if they are long."""
+    if values.shape[1] < _WIDE:
+        return np.cumsum(values, axis=0, out=values)
+    for above, row in pairwise(values):
+        np.add(row, above, out=row)
+    return values
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Entries:
+    """Counts and loss sums of the clusters at each of a number of steps, in order of step and then of cluster."""
+
+    cluster: Indices
+    count: Floats
+    loss: Floats
+    step_end: Indices
+
+    @classmethod
+    def of(cls, step: Indices, cluster: Indices, loss: NDArray[Any], clusters: int) -> Entries:
+        """Add up the units that share a step and a cluster. Steps are numbered from 0 and none is empty."""
+        key = step * clusters + cluster
+        # Sums of doubles depend on their order: equal keys are put in the order of their losses, not of the rows.
+        order = np.lexsort((loss, key))
+        key = key[order]
+        first = np.flatnonzero(np.append(True, key[1:] != key[:-1])[: len(key)])
+        last_step = np.flatnonzero(np.append(np.diff(key[first] // clusters) > 0, True)[: len(first)])
+        return cls(
+            cluster=key[first] % clusters,
+            count=np.diff(np.append(first, len(key))).astype(np.float64),
+            loss=np.add.reduceat(loss[order].astype(np.float64), first) if len(first) else np.zeros(0),
+            step_end=last_step,
+        )
+
+    @property
+    def dense(self) -> bool:
+        """Whether most clusters are at most steps, so that a full matrix is no waste."""
+        return len(self.step_end) * (int(self.cluster.max(initial=-1)) + 1) <= _DENSE_ENOUGH * len(self.count)
+
+    @property
+    def cells(self) -> int:
+        """How wide the arrays of one replicate are."""
+        return len(self.step_end) if self.dense else len(self.count)
+
+    def matrix(self, clusters: int) -> Floats:
+        """Counts and loss sums as two full matrices, steps × clusters."""
+        full = np.zeros((2, len(self.step_end), clusters))
+        full[0, self.step, self.cluster], full[1, self.step, self.cluster] = self.count, self.loss
+        return full
+
+    @property
+    def step(self) -> Indices:
+        """The step of each entry."""
+        return np.searchsorted(self.step_end, np.arange(len(self.count)))
+
+    def cumulative(self, weights: Floats, *, whole: bool) -> tuple[Floats, Floats]:
+        """Weighted counts and loss sums up to each step (a row) in each replicate (a column).
+
+        Whole numbers are exact however they are added, so a matrix product may do it where the table is full enough;
+        other losses are always added in the one order of the entries, so that no block size can change a bit.
+        """
+        if whole and self.dense:
+            counts, losses = np.cumsum(self.matrix(len(weights)), axis=1)
+            return counts @ weights, losses @ weights
+        count = weights[self.cluster]
+        loss = count * self.loss[:, None]
+        if (self.count != 1).any():
+            count *= self.count[:, None]
+        running_sum(count)
+        running_sum(loss)
+        if len(self.step_end) == len(self.count):
+            return count, loss
+        return count[self.step_end], loss[self.step_end]
+
+    def by_cluster(self, by_count: Floats, by_loss: Floats, clusters: int) -> Floats:
+        """Each cluster's counts and losses times what one of them is worth at each step: clusters × replicates."""
+        totals = np.zeros((clusters, by_count.shape[1]))
+        if self.dense:
+            counts, losses = self.matrix(clusters)
+            for place in range(len(self.step_end)):  # one order of addition, whatever the block
+                totals += counts[place][:, None] * by_count[place]
+                totals += losses[place][:, None] * by_loss[place]
+            return totals
+        order = np.argsort(self.cluster, kind="stable")
+        step = self.step[order]
+        worth = by_count[step] * self.count[order, None]
+        worth += by_loss[step] * self.loss[order, None]
+        cluster = self.cluster[order]
+        turn = np.arange(len(cluster)) - np.searchsorted(cluster, cluster)
+        for rank in range(int(turn.max()) + 1):  # the first entry of every cluster, then the second, and so on
+            chosen = np.flatnonzero(turn == rank)
+            totals[cluster[chosen]] += worth[chosen]
+        return totals
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Table:
+    """One system's units as its clusters hold them: by plateau of confidence, and by level of loss."""
+
+    ids: Sequence[int | str]
+    cluster_units: Floats
+    threshold: Floats
+    plateaus: Entries
+    levels: Entries
+    level_loss: Floats
+    divisor: int
+    whole: bool
+    largest_loss: int | None = None
+
+    @classmethod
+    def of(cls, graded: Graded, curve: Curve | None = None) -> Table:
+        """Aggregate graded units by cluster; their curve, if it is there, has sorted the confidences already."""
+        curve = Curve.of(graded) if curve is None else curve
+        clusters = graded.clusters
+        ids: Sequence[int | str] = range(graded.units)
+        units, cluster = np.ones(graded.units), np.arange(graded.answered)
+        if clusters is not None:
+            ids, units, cluster = clusters.ids, clusters.units.astype(np.float64), clusters.of_answer
+        if not ids:
+            raise UserError("there are no clusters: nothing can be resampled")
+        level_loss, level = np.unique(graded.loss, return_inverse=True)
+        return cls(
+            ids=ids,
+            cluster_units=units,
+            threshold=curve.threshold,
+            plateaus=Entries.of(curve.plateau, cluster, graded.loss, len(ids)),
+            levels=Entries.of(level, cluster, graded.loss, len(ids)),
+            level_loss=level_loss.astype(np.float64),
+            divisor=graded.divisor,
+            whole=graded.loss.dtype.kind == "i",
+            largest_loss=graded.largest_loss,
+        )
+
+    @property
+    def clusters(self) -> int:
+        """How many clusters there are."""
+        return len(self.ids)
+
+    @property
+    def informative(self) -> int:
+        """How many clusters hold an answered unit with a loss: what the uncertainty of an area rests on."""
+        return len(np.unique(self.levels.cluster[self.level_loss[self.levels.step] != 0]))
+
+    @property
+    def cells(self) -> int:
+        """How wide the arrays of one replicate are."""
+        return max(self.plateaus.cells, self.levels.cells, self.clusters)

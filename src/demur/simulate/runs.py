@@ -1,0 +1,218 @@
+"""Simulation: made-up runs whose truth is known, for tests, for demonstrations, and for planning a study.
+
+A participant has a mood, items scatter around it, and each item is hard to some degree. Hard items are answered less
+often, worse, and with less of every signal; all of that is what makes selective prediction worth evaluating. Everything
+is an ordinary run file, read and evaluated like any other.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demur.confidences.grading import grade
+from demur.errors import UserError, literal
+from demur.facts.columns import Column, State, plain
+from demur.facts.instruments import PHQ8, Instrument
+from demur.facts.items import Items, RawUnits
+from demur.facts.signals import SIGNALS
+from demur.inference.draws import checked_seed
+from demur.quantities.graded import Graded
+from demur.types import Flags, Floats, Integers, Json
+
+_FIRST_ID = 300
+_LOOK = 0.15  # how far a single signal strays from what the system knows
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """How a made-up system behaves.
+
+    `reluctance` is how hard an item has to be for the system to abstain rather than answer (more: fewer answers),
+    `noise` how far its answers scatter, `insight` how much of an item's difficulty its signals show (0: none, 1: all).
+    """
+
+    reluctance: float = 0.3
+    noise: float = 1.2
+    insight: float = 0.7
+
+
+ZERO_SHOT = System(reluctance=0.421, noise=2.23)
+FEW_SHOT = System(reluctance=0.247, noise=2.9)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class People:
+    """What is the case, whatever a system makes of it: one row per participant, one column per item.
+
+    `peculiarity` is what makes every system err in the same direction on a participant.
+    """
+
+    severity: Floats
+    difficulty: Floats
+    peculiarity: Floats
+    correlation: float
+    instrument: Instrument
+
+    @property
+    def truth(self) -> Integers:
+        """Scores: severities as the instrument's integers."""
+        return _scores(self.severity, self.instrument)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Run:
+    """What a system made of the people: scores, -1 where it abstained, and every signal."""
+
+    people: People
+    answer: Integers
+    answered: Flags
+    signals: dict[str, NDArray[Any]]
+
+    def items(self, *, text: bool = True) -> Items:
+        """The run as a reader would give it, without the detour through a file; `text` ones are slow."""
+        people, names = self.people, self.people.instrument.items
+        answer = np.where(self.answered, self.answer, np.nan).ravel()
+        state = np.where(self.answered, State.NUMBER, State.NULL).ravel().astype(np.uint8)
+        raw = RawUnits(
+            clusters=np.repeat(np.arange(len(self.answer)) + _FIRST_ID, len(names)).tolist(),
+            items=names * len(self.answer),
+            truth=Column.from_sequence(people.truth.ravel()),
+            prediction=Column(answer, state),
+            signals={
+                name: Column.from_sequence(values.ravel())
+                for name, values in self.signals.items()
+                if text or not SIGNALS[name].text
+            },
+            instrument=people.instrument,
+            noun="participant",
+        )
+        return Items.of(raw)
+
+    def graded(self, loss: str, confidence: str) -> Graded:
+        """The run with a loss and a confidence."""
+        return grade(self.items(text=False), loss=loss, confidence=confidence)
+
+    def to_json(self, mode: str, run_id: str) -> Json:
+        """The run as a run file holds it."""
+        return {"run_metadata": {"run_id": run_id, "git_commit": None}, "experiments": [self.experiment(mode)]}
+
+    def experiment(self, mode: str, failures: int = 0) -> Json:
+        """The run as one experiment of a run file; whoever fails comes after the others."""
+        names = self.people.instrument.items
+        results: list[Json] = []
+        for person, truth in enumerate(self.people.truth.tolist()):
+            given = zip(self.answer[person].tolist(), self.answered[person].tolist(), strict=True)
+            answers = [score if answered else None for score, answered in given]
+            signals = {
+                name: {signal: plain(values[person, item]) for signal, values in self.signals.items()}
+                for item, name in enumerate(names)
+            }
+            maps = {
+                "ground_truth_items": dict(zip(names, truth, strict=True)),
+                "predicted_items": dict(zip(names, answers, strict=True)),
+                "item_signals": signals,
+            }
+            results.append({"participant_id": _FIRST_ID + person, "success": True, "error": None} | maps)
+        last = _FIRST_ID + len(results)
+        results += [{"participant_id": last + n, "success": False, "error": "simulated"} for n in range(failures)]
+        return {"provenance": {"mode": mode, "split": "simulated"}, "results": {"mode": mode, "results": results}}
+
+
+def check_count(name: str, value: Any, least: int = 1) -> None:
+    """So many of something there can be."""
+    if type(value) is not int or value < least:
+        raise UserError(f"{name} {literal(value)}, expected an integer, {least} or more")
+
+
+def check_people(participants: Any, correlation: Any) -> None:
+    """A population that can be made up."""
+    check_count("participants", participants)
+    if not isinstance(correlation, (int, float)) or not 0 <= correlation <= 1:
+        raise UserError(f"correlation {literal(correlation)}, expected a number from 0 to 1")
+
+
+def make_people(participants: int, *, seed: int, instrument: Instrument = PHQ8, correlation: float = 0.6) -> People:
+    """Participants whose items are alike: `correlation` is how much of everything about an item is the person's."""
+    check_people(participants, correlation)
+    rng = np.random.default_rng([checked_seed(seed), 0])
+    shape = (participants, len(instrument.items))
+    middle = (instrument.minimum + instrument.maximum) / 2 - 0.1 * instrument.range
+    spread = 0.35 * instrument.range
+    severity = middle + spread * _alike(rng, shape, correlation)
+    difficulty = 1 / (1 + np.exp(-1.7 * _alike(rng, shape, correlation)))
+    return People(severity, difficulty, _alike(rng, (participants, 1), 1.0), correlation, instrument)
+
+
+def run_system(people: People, system: System, *, seed: int) -> Run:
+    """What one system makes of the people. The same seed gives the same run."""
+    rng = np.random.default_rng([checked_seed(seed), 1])
+    shape = people.difficulty.shape
+    scatter = system.noise * (0.2 + 1.2 * people.difficulty) * people.instrument.range / 3
+    own = np.sqrt(1 - people.correlation) * rng.normal(size=shape)
+    error = np.sqrt(people.correlation) * people.peculiarity + own
+    answer = _scores(people.severity + scatter * error, people.instrument)
+    answered = people.difficulty + system.reluctance < 1 + 0.3 * rng.normal(size=shape)
+    knows = system.insight * (1 - people.difficulty) + (1 - system.insight) * rng.random(shape)
+    return Run(people, answer, answered, _signals(knows, rng, people.instrument))
+
+
+def simulated_run(
+    participants: int,
+    *,
+    seed: int,
+    failures: int = 0,
+    correlation: float = 0.6,
+    instrument: Instrument = PHQ8,
+    run_id: str = "simulated",
+) -> Json:
+    """A run file with two experiments, zero_shot and few_shot, on the same people."""
+    check_count("failures", failures, least=0)
+    people = make_people(participants, seed=seed, instrument=instrument, correlation=correlation)
+    systems = {"zero_shot": ZERO_SHOT, "few_shot": FEW_SHOT}
+    return {
+        "run_metadata": {"run_id": run_id, "git_commit": None},
+        "experiments": [
+            run_system(people, system, seed=seed + index).experiment(mode, failures=failures)
+            for index, (mode, system) in enumerate(systems.items())
+        ],
+    }
+
+
+def _alike(rng: np.random.Generator, shape: tuple[int, int], correlation: float) -> Floats:
+    """Standard normal numbers, those of one row correlated."""
+    shared, own = rng.normal(size=(shape[0], 1)), rng.normal(size=shape)
+    return np.asarray(np.sqrt(correlation) * shared + np.sqrt(1 - correlation) * own)
+
+
+def _scores(severity: Floats, instrument: Instrument) -> Integers:
+    return np.clip(np.rint(severity), instrument.minimum, instrument.maximum).astype(np.int64)
+
+
+def _signals(knows: Floats, rng: np.random.Generator, instrument: Instrument) -> dict[str, NDArray[Any]]:
+    """Every declared signal, each with some noise of its own around what the system knows (0 to 1)."""
+
+    def look() -> Floats:
+        return np.clip(knows + _LOOK * rng.normal(size=knows.shape), 0, 1)
+
+    evidence = np.rint(5 * look()).astype(np.int64)
+    keywords = rng.binomial(2, 0.3 * knows)
+    similar = look()
+    probability = np.clip(look(), 1e-3, 1 - 1e-3)
+    agreement = np.rint(1 + 4 * look()) / 5
+    sources = np.array([None, "llm", "keyword", "both"], dtype=object)
+    return {
+        "llm_evidence_count": evidence,
+        "keyword_evidence_count": keywords,
+        "evidence_source": sources[(evidence > 0) + 2 * (keywords > 0)],
+        "retrieval_reference_count": np.rint(3 * look()).astype(np.int64),
+        "retrieval_similarity_mean": similar,
+        "retrieval_similarity_max": similar + (1 - similar) * rng.random(knows.shape) / 2,
+        "verbalized_confidence": np.rint(1 + 4 * np.sqrt(look())).astype(np.int64),
+        "token_msp": probability,
+        "token_pe": -np.log(probability),
+        "token_energy": np.log(probability) / 4,
+        "consistency_modal_confidence": agreement,
+        "consistency_score_std": (1 - agreement) * instrument.range / 2,
+    }
