@@ -170,6 +170,14 @@ class Case(Part):
 CaseList = Annotated[tuple[Case, ...], Field(strict=False)]
 
 
+class ConfidentErrors(Part):
+    """The most confident answers of a system that are wrong."""
+
+    system: str
+    confidence: str
+    cases: CaseList
+
+
 class Declined(Part):
     """Units a system declined and another answered right: how many, and the first of them in order."""
 

@@ -8,7 +8,17 @@ from pydantic import Field
 from demur.files.strict_model import Count, Part, Share, Time, Tool
 from demur.quantities import Quantity, quantities
 from demur.quantities.registry import COMMON, CUT
-from demur.results.parts import Bootstrap, Breach, CaseList, Declined, Input, Loss, Name, RequestedInterval, Skipped
+from demur.results.parts import (
+    Bootstrap,
+    Breach,
+    ConfidentErrors,
+    Declined,
+    Input,
+    Loss,
+    Name,
+    RequestedInterval,
+    Skipped,
+)
 
 
 class Study(Part):
@@ -42,14 +52,6 @@ class SelectiveSystem(Part):
     failed: Count
     not_in_all: Count = 0
     needless_abstentions: Declined | None = None
-
-
-class ConfidentErrors(Part):
-    """The most confident answers of a system that are wrong."""
-
-    system: str
-    confidence: str
-    cases: CaseList
 
 
 class SelectiveStudy(Study):
