@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 import random
+from html.parser import HTMLParser
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from demur import Plan, RetrievalSettings, Settings, evaluate, evaluate_retrieval, rankings_of, read_run
+from demur import (
+    Plan,
+    RetrievalSettings,
+    Settings,
+    calibrate,
+    evaluate,
+    evaluate_retrieval,
+    rankings_of,
+    read_run,
+    report_html,
+)
 from demur.files.write import json_text
+from demur.report.tables import FORMS, table_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
-    from demur import Rankings, Results
+    from demur import Calibration, Rankings, Results
 
 FOLDER = Path(__file__).parents[1] / "tests" / "golden"
 WHEN = "2026-01-31T12:00:00Z"
@@ -76,15 +88,74 @@ GOLDEN: dict[str, Callable[[], Results]] = {
 }
 
 
-def golden(name: str) -> str:
-    """The file as text; the path in it is the file's name alone, wherever the repository is."""
-    content = GOLDEN[name]().to_json()
-    for source in content["inputs"]:
-        source["path"] = source["path"] and Path(source["path"]).name
-    return json_text(content)
+def calibrated() -> Calibration:
+    """A calibrator of the golden run."""
+    items = read_run(FOLDER / "run.json", mode="few_shot")
+    return calibrate(
+        items, method="isotonic", variant="verbalized", folds=2, created_at=WHEN, command="golden calibrator"
+    )
+
+
+class Skeleton(HTMLParser):
+    """The elements of a page with their ids and classes, indented; no text, so that no wording or number is in it."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.lines: list[str] = []
+        self._depth = 0
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """One line per element; what is drawn inside a picture is not part of the skeleton."""
+        names = dict(attrs)
+        if tag in (
+            "html",
+            "body",
+            "main",
+            "nav",
+            "header",
+            "footer",
+            "section",
+            "table",
+            "caption",
+            "svg",
+            "details",
+            "h1",
+            "h2",
+        ):
+            marks = "".join(f" {name}={names[name]}" for name in ("id", "class") if names.get(name))
+            self.lines.append(f"{'  ' * self._depth}{tag}{marks}")
+        self._depth += tag in ("body", "main", "nav", "section", "details")
+
+    def handle_endtag(self, tag: str) -> None:
+        """Back out of what holds other elements."""
+        self._depth -= tag in ("body", "main", "nav", "section", "details")
+
+
+def skeleton(artifact: Results | Calibration) -> str:
+    """The skeleton of an artifact's page."""
+    return "\n".join(Skeleton(report_html(artifact)).lines) + "\n"
+
+
+def files() -> Iterator[tuple[str, str]]:
+    """Every golden file and its content; a path in it is the file's name alone, wherever the repository is."""
+    for name, make in GOLDEN.items():
+        results = make()
+        content = results.to_json()
+        for source in content["inputs"]:
+            source["path"] = source["path"] and Path(source["path"]).name
+        yield f"{name}.json", json_text(content)
+        yield f"{name}.skeleton", skeleton(results)
+        if name == "paired":
+            yield from ((f"{name}.{form}", table_text(results.narrowed("llm"), form)) for form in FORMS)
+    calibration = calibrated()
+    content = calibration.to_json()
+    content["training"]["path"] = Path(content["training"]["path"]).name
+    yield "calibrator.json", json_text(content)
+    yield "calibrator.skeleton", skeleton(calibration)
 
 
 if __name__ == "__main__":
-    for name in GOLDEN:
-        (FOLDER / f"{name}.json").write_text(golden(name), encoding="utf-8")
-        print(f"wrote {name}.json")
+    for file, text in files():
+        (FOLDER / file).write_text(text, encoding="utf-8")
+        print(f"wrote {file}")
