@@ -1,4 +1,4 @@
-"""Golden files of every kind: results, a calibrator, tables, and the skeletons of pages; `make golden` writes them anew."""
+"""Golden files: results, a calibrator, tables and the skeletons of pages; `make golden` writes them anew."""
 
 import json
 
