@@ -191,7 +191,7 @@ class Replicates:
 
     @cached_property
     def optimal_selective_area(self) -> Floats:
-        """The area under the selective risk of the same losses in the best order, each unit a point of its own.
+        """The area under the selective risk of the same losses in the oracle order, each unit a point of its own.
 
         Inside a level of loss l that starts after k units with summed loss S, the risk at the i-th unit is
         l + (S − l·k)/(k + i): the points of a level add up to l·w + (S − l·k)·(H(k+w) − H(k)).
@@ -205,7 +205,7 @@ class Replicates:
 
     @cached_property
     def optimal_generalized_area(self) -> Floats:
-        """The area under the generalized risk of the same losses in the best order."""
+        """The area under the generalized risk of the same losses in the oracle order."""
         count, loss_sum = self.level_sums
         width = count - _before(count)
         area = running_sum(width * (2 * _before(loss_sum) + width * self.table.level_loss[:, None]))

@@ -1,4 +1,4 @@
-"""Readers: one module a format, each of them a file in and facts out: `Items` of runs, `Rankings` of retrieval."""
+"""Readers: one module per format, each with a file in and facts out: `Items` of runs, `Rankings` of retrieval."""
 
 from demur.read.files import read_inputs, read_items
 from demur.read.queries import query_lists, read_queries

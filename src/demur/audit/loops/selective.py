@@ -57,7 +57,7 @@ class PlainCurve:
 
     @cached_property
     def oracle(self) -> PlainCurve:
-        """The same losses in the best order: the smallest the most confident, no two alike."""
+        """The same losses in the oracle order: the smallest the most confident, no two alike."""
         ranked = [(loss, -rank) for rank, loss in enumerate(sorted(self.losses))]
         return PlainCurve([*ranked, *[(None, None)] * (len(self.rows) - len(ranked))], anchored=self.anchored)
 
