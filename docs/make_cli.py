@@ -38,6 +38,8 @@ def command_section(name: str, command: Any) -> str:
     lines = [f"### `demur {name}`", "", " ".join([about, *more]), ""]
     if calls:
         lines += ["```console", *(f"$ {call}" for call in calls), "```", ""]
+    if hasattr(command, "fill"):
+        command.fill()
     options = [option for option in command.get_params(typer.Context(command)) if option.name != "help"]
     lines += ["| option | | default |", "|---|---|---|", *map(_option, options), ""]
     return "\n".join(lines)

@@ -31,19 +31,22 @@ CreatedAt = Annotated[
 
 
 class ListingCommand(TyperCommand):
-    """A command whose help lists what is registered, looked up when the command is called: `demur --help` need not."""
+    """A command whose help lists what is registered, looked up when its help is asked for: a run need not import it."""
 
-    def get_params(self, ctx: Any) -> Any:
-        """The options, with `{losses}`, `{methods}` and `{targets}` in their help filled in."""
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """The help, with `{losses}`, `{methods}` and `{targets}` filled in."""
+        self.fill()
+        super().format_help(ctx, formatter)
+
+    def fill(self) -> None:
+        """Write the registered names into the help of the options."""
         from demur.confidences.calibrators import method_names
         from demur.confidences.targets import TARGETS
         from demur.quantities.losses import LOSSES
 
         names = {"{losses}": LOSSES, "{methods}": method_names(), "{targets}": TARGETS}
-        params = super().get_params(ctx)
-        for param in params:
+        for param in self.params:
             for sign, registered in names.items():
                 if isinstance(param, TyperOption) and param.help:
                     *first, last = registered
                     param.help = param.help.replace(sign, f"{', '.join(first)} or {last}")
-        return params

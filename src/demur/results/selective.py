@@ -4,14 +4,15 @@ Units are graded under each confidence, clusters are drawn once for all confiden
 twice.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from demur.confidences.calibration import Calibration
 from demur.confidences.grading import grade
 from demur.confidences.serving import can_serve, chosen
 from demur.confidences.variants import Confidence
@@ -36,6 +37,9 @@ from demur.results.record import Evaluation, by_item, input_of, selective_study
 from demur.results.study import reported
 from demur.results.table import Results, provenance, system_names
 from demur.types import Json
+
+if TYPE_CHECKING:  # pydantic models of a file that most evaluations have none of
+    from demur.confidences.calibration import Calibration
 
 TENTHS = tuple(Coverage.of(f"0.{tenth}") for tenth in range(1, 10))
 HALF = Coverage.of("0.5")
