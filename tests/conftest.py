@@ -6,6 +6,7 @@ from hypothesis import settings
 
 from demur import load
 from demur.report.html import report_html
+from demur.simulate.demo import demonstrate
 from pages import Page
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -45,3 +46,9 @@ def one():
 def paired_page(paired):
     """The page of the golden results of two runs."""
     return Page(report_html(paired))
+
+
+@pytest.fixture(scope="session")
+def demo_results(tmp_path_factory):
+    """The results of `demur demo`."""
+    return demonstrate(tmp_path_factory.mktemp("demo")).results

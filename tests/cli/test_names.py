@@ -15,7 +15,11 @@ from demur import Group, Minus, load
 from runs import experiment, participant, run, written
 
 FLAGS = ("--seed", "1", "--bootstrap-resamples", "8", "--quiet", "--output", "m.json", "--report", "m.html")
-few = settings(max_examples=2, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+# Beside the names written out here: one example by default, two in the slow tests.
+few = settings(
+    max_examples=max(1, settings.default.max_examples // 30),
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 
 
 def several(names, count):

@@ -42,7 +42,7 @@ def units(request):
     return Units(made.owner, made.loss, made.confidence, np.arange(len(made.owner)) % 4 > 0, made.clusters)
 
 
-HOW = [{"threads": 2}, {"threads": 8}, {"block": 1}, {"block": 7}, {"block": 59}, {"block": 1000}]
+HOW = [{"threads": 2, "block": 16}, {"threads": 8, "block": 7}, {"block": 1}, {"block": 59}, {"block": 1000}]
 
 
 def test_threads_and_blocks_change_no_byte(units):
