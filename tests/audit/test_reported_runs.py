@@ -24,8 +24,8 @@ def audited(runs, content, **options):
     return {one.key: one for one in audited_runs(runs, loads(json.dumps(content), number=Printed.of), **options)}
 
 
-def verdicts(runs, content):
-    return {key: (one.status, one.cause) for key, one in audited(runs, content).items()}
+def verdicts(runs, content, **options):
+    return {key: (one.status, one.cause) for key, one in audited(runs, content, **options).items()}
 
 
 @pytest.fixture(scope="module")
@@ -376,7 +376,7 @@ class TestDraws:
         shown = {
             name: {key: deltas[name][key] for key in ("delta", "ci95", "std_error")} for name in ("cmax", "augrc_full")
         }
-        found = verdicts(both, {"deltas": {"llm": shown}})
+        found = verdicts(both, {"deltas": {"llm": shown}}, resamples=500)
         assert len(found) == 8
         assert set(found.values()) == {("match", None)}
 

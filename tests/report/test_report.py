@@ -244,9 +244,14 @@ def three():
     return evaluate(systems, settings=settings, plan=Plan(200, seed=1))
 
 
+@pytest.fixture(scope="module")
+def three_page(three):
+    return Page(report_html(three))
+
+
 class TestSeveralSystems:
-    def test_each_is_shown_against_the_baseline_in_every_section(self, three):
-        text = Page(report_html(three)).text
+    def test_each_is_shown_against_the_baseline_in_every_section(self, three_page):
+        text = three_page.text
         for name in ("a/b", "a"):
             assert f"Difference, {name} − <i>" in text
             assert f"llm: {name} − <i>" in text
@@ -254,12 +259,11 @@ class TestSeveralSystems:
         assert "Each run minus <i> on the same participants" in text
         assert text.count("is better") > 8
 
-    def test_each_has_a_look_of_its_own(self, three):
-        page = Page(report_html(three))
-        drawn = {value for value in page.values("class") if value and value.startswith("line ")}
+    def test_each_has_a_look_of_its_own(self, three_page):
+        drawn = {value for value in three_page.values("class") if value and value.startswith("line ")}
         assert {f"line {look.style}" for look in LOOKS[:3]} <= drawn
-        assert [f"key-{look.style}" for look in LOOKS[:3]] == [i for i in page.values("id") if i in KEYS]
-        assert page.data["styles"] == [look.style for look in LOOKS[:3]]
+        assert [f"key-{look.style}" for look in LOOKS[:3]] == [i for i in three_page.values("id") if i in KEYS]
+        assert three_page.data["styles"] == [look.style for look in LOOKS[:3]]
 
     def test_the_console_and_the_tables_name_them_all(self, three):
         console, table = evaluation_text(three), table_text(three, "csv")
