@@ -1,14 +1,33 @@
+import os
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
 from demur import load
+from demur.report.html import report_html
+from demur.simulate.demo import demonstrate
+from pages import Page
 
 GOLDEN = Path(__file__).parent / "golden"
 
-settings.register_profile("demur", deadline=None, max_examples=60, derandomize=True)
-settings.load_profile("demur")
+settings.register_profile("few", deadline=None, max_examples=20, derandomize=True)
+settings.register_profile("many", deadline=None, max_examples=60, derandomize=True)
+
+# A test that starts Python anew may leave the compiled modules to the next one.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+
+def pytest_configure(config):
+    """Properties are tried on few examples by default, and on many by `make test-slow`."""
+    settings.load_profile("many" if config.option.markexpr == "slow" else "few")
+
+
+def pytest_itemcollected(item):
+    """Every property is among the slow tests too, with its larger number of examples."""
+    slow = item.config.option.markexpr == "slow"
+    if slow and getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
+        item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(scope="session")
@@ -21,3 +40,15 @@ def paired():
 def one():
     """The golden results of one run."""
     return load(GOLDEN / "one.json")
+
+
+@pytest.fixture(scope="session")
+def paired_page(paired):
+    """The page of the golden results of two runs."""
+    return Page(report_html(paired))
+
+
+@pytest.fixture(scope="session")
+def demo_results(tmp_path_factory):
+    """The results of `demur demo`."""
+    return demonstrate(tmp_path_factory.mktemp("demo")).results

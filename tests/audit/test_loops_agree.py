@@ -42,6 +42,10 @@ NAMES = [
 ]
 
 
+# How many random cases: more of them are among the slow tests.
+some_cases = pytest.mark.parametrize("cases", [40, pytest.param(300, marks=pytest.mark.slow)])
+
+
 def measured(name, curve):
     return Measure.of(name)(curve)
 
@@ -64,9 +68,10 @@ def test_every_registered_quantity_has_its_loop():
     assert set(FORMULAS) <= set(SELECTIVE)
 
 
-def test_a_thousand_random_cases_agree():
+def test_two_hundred_random_cases_agree():
+    """Ten thousand are among the slow tests."""
     rng = random.Random(20261115)
-    for _ in range(1_000):
+    for _ in range(200):
         assert_agrees(random_units(rng, most=20))
 
 
@@ -77,9 +82,10 @@ def test_ten_thousand_random_cases_agree():
         assert_agrees(random_units(rng, most=60))
 
 
-def test_losses_that_are_not_whole_agree_too():
+@some_cases
+def test_losses_that_are_not_whole_agree_too(cases):
     rng = np.random.default_rng(5)
-    for _ in range(100):
+    for _ in range(cases):
         size = int(rng.integers(1, 30))
         losses, confidence = rng.normal(size=size), rng.integers(0, 6, size).astype(float)
         units = [*zip(losses.tolist(), confidence.tolist())]
@@ -100,11 +106,14 @@ def large_aurc(loss_sums, counts, units):
     return Fraction(doubled, 2 * common * units)
 
 
-@pytest.mark.parametrize("size", [1, 2, 3, 10, 97, 1_000, 10_000])
+@pytest.mark.parametrize("size", [1, 2, 3, 10, 97, 1_000, pytest.param(10_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("divisor", [1, 3])
 def test_integer_losses_give_the_correctly_rounded_fraction(size, divisor):
-    """Not close: the same bits, for curves of distinct confidences and for their optimum and excess."""
-    for seed in range(20 if size < 10_000 else 3):
+    """Not close: the same bits, for curves of distinct confidences and for their optimum and excess.
+
+    Ten thousand answers are among the slow tests.
+    """
+    for seed in range(20 if size < 1_000 else 3):
         rng = np.random.default_rng([size, divisor, seed])
         losses = rng.integers(0, 4, size) * (rng.random(size) < rng.choice([0.001, 0.1, 1.0]))
         confidence, units = rng.permutation(size).astype(float), size + int(rng.integers(0, size + 1))
@@ -131,9 +140,10 @@ def random_forecasts(rng):
 
 
 @pytest.mark.parametrize("bins", [1, 3, 10, 15])
-def test_calibration_agrees(bins):
+@some_cases
+def test_calibration_agrees(bins, cases):
     rng = random.Random(bins)
-    for _ in range(100):
+    for _ in range(cases):
         rows = random_forecasts(rng)
         forecasts = Forecasts.of(*zip(*rows), bins)
         for entry in quantities("forecasts", "calibration"):
@@ -142,9 +152,10 @@ def test_calibration_agrees(bins):
             assert_close(Measure.of(name)(forecasts)[0], number(name, rows, **binned), name)
 
 
-def test_detection_agrees_and_so_do_its_conventions():
+@some_cases
+def test_detection_agrees_and_so_do_its_conventions(cases):
     rng = random.Random(3)
-    for _ in range(300):
+    for _ in range(cases):
         rows = [(p, round(outcome)) for p, outcome in random_forecasts(rng)]
         forecasts = Forecasts.of(*zip(*rows))
         for name in ("auroc", "auprc", "tpr@fpr=0.05", "tpr@fpr=0.5"):
@@ -163,9 +174,10 @@ def random_queries(rng):
     return queries
 
 
-def test_rankings_agree_at_every_depth_and_so_do_effective_depths():
+@some_cases
+def test_rankings_agree_at_every_depth_and_so_do_effective_depths(cases):
     rng = random.Random(4)
-    for _ in range(100):
+    for _ in range(cases):
         queries = random_queries(rng)
         rows, facts = [*map(ranking_row, queries)], rankings_from(queries)
         measures = [Measure.of(entry.name.replace("K", k)) for entry in quantities("ranking") for k in ("1", "3", "10")]
@@ -174,9 +186,10 @@ def test_rankings_agree_at_every_depth_and_so_do_effective_depths():
                 assert_close(values.mean(), number(str(measure), rows, effective=effective), str(measure))
 
 
-def test_policies_and_what_they_show_agree():
+@some_cases
+def test_policies_and_what_they_show_agree(cases):
     rng = random.Random(5)
-    for _ in range(100):
+    for _ in range(cases):
         queries, ratio = random_queries(rng), rng.choice([0.29, 0.5, 1.0])
         rows, facts = [*map(ranking_row, queries)], rankings_from(queries)
         for name in ("fixed:3", "threshold:0.5", "gap", "elbow"):

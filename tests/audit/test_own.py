@@ -2,6 +2,7 @@
 
 import copy
 import json
+from functools import cache
 
 import pytest
 
@@ -18,11 +19,12 @@ from golden_runs import RUN
 MODES = ("zero_shot", "few_shot")
 
 
+@cache
 def runs(modes=MODES):
     return [read_run(RUN, mode=mode) for mode in modes]
 
 
-def file_of(modes=MODES, resamples=60, **settings):
+def file_of(modes=MODES, resamples=30, **settings):
     made = evaluate(*runs(modes), settings=Settings(**settings), plan=Plan(resamples, seed=3 if resamples else None))
     return json.loads(made.text)
 
@@ -66,7 +68,7 @@ class TestRuns:
 
     def test_three_systems_too(self):
         three = {name: read_run(RUN, mode=mode) for name, mode in zip("abc", (*MODES, "few_shot"), strict=True)}
-        made = evaluate(three, settings=Settings(baseline="b"), plan=Plan(40, seed=3))
+        made = evaluate(three, settings=Settings(baseline="b"), plan=Plan(20, seed=3))
         found = own.audited_runs(made, [*three.values()], None, None)
         assert {one.status for one in found} == {"match"}
 
@@ -140,14 +142,14 @@ class TestRuns:
 @pytest.fixture(scope="module")
 def table(tmp_path_factory):
     path = tmp_path_factory.mktemp("queries") / "q.csv"
-    path.write_text(simulated_queries(12, seed=1), encoding="utf-8")
+    path.write_text(simulated_queries(8, seed=1), encoding="utf-8")
     return path
 
 
 @pytest.fixture(scope="module")
 def file(table):
     settings = RetrievalSettings(depths=(1, 10), policies=("fixed:3", "gap"))
-    made = evaluate_retrieval(read_queries(table), settings=settings, plan=Plan(30, seed=7))
+    made = evaluate_retrieval(read_queries(table), settings=settings, plan=Plan(15, seed=7))
     return json.loads(made.text)
 
 

@@ -24,8 +24,8 @@ def audited(runs, content, **options):
     return {one.key: one for one in audited_runs(runs, loads(json.dumps(content), number=Printed.of), **options)}
 
 
-def verdicts(runs, content):
-    return {key: (one.status, one.cause) for key, one in audited(runs, content).items()}
+def verdicts(runs, content, **options):
+    return {key: (one.status, one.cause) for key, one in audited(runs, content, **options).items()}
 
 
 @pytest.fixture(scope="module")
@@ -307,12 +307,14 @@ class TestCommand:
         assert (found.returncode, found.stdout, found.stderr.count("\n")) == (2, "", 1)
         assert found.stderr.startswith(f"demur: {message}")
 
-    def test_a_damaged_report_is_a_clean_error_or_a_list(self, folder, both):
+    @pytest.mark.parametrize("trials", [12, pytest.param(60, marks=pytest.mark.slow)])
+    def test_a_damaged_report_is_a_clean_error_or_a_list(self, folder, both, trials):
+        """Sixty damages are among the slow tests."""
         rng, codes = random.Random(5), set()
         right = {
             mode: {"llm": scores(both, mode, "llm", "abs"), "mae_grid": [[0.9, None]], "loss": "abs"} for mode in MODES
         }
-        for _ in range(40):
+        for _ in range(trials):
             data = damaged(rng, right)
             written(folder, data if isinstance(data, bytes) else data.encode("utf-8", "surrogatepass"), "mine.json")
             found = demur(folder, "audit", "--data", "run.json", "--reported", "mine.json")
@@ -374,7 +376,7 @@ class TestDraws:
         shown = {
             name: {key: deltas[name][key] for key in ("delta", "ci95", "std_error")} for name in ("cmax", "augrc_full")
         }
-        found = verdicts(both, {"deltas": {"llm": shown}})
+        found = verdicts(both, {"deltas": {"llm": shown}}, resamples=500)
         assert len(found) == 8
         assert set(found.values()) == {("match", None)}
 

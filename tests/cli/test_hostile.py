@@ -90,7 +90,7 @@ def try_damaged(tmp_path, count, seed):
 
 
 def test_a_damaged_file_is_a_clean_error_or_a_valid_result(tmp_path):
-    try_damaged(tmp_path, 120, seed=1)
+    try_damaged(tmp_path, 40, seed=1)
 
 
 @pytest.mark.slow

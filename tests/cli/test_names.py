@@ -15,7 +15,11 @@ from demur import Group, Minus, load
 from runs import experiment, participant, run, written
 
 FLAGS = ("--seed", "1", "--bootstrap-resamples", "8", "--quiet", "--output", "m.json", "--report", "m.html")
-few = settings(max_examples=2, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+# Beside the names written out here: one example by default, two in the slow tests.
+few = settings(
+    max_examples=max(1, settings.default.max_examples // 30),
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 
 
 def several(names, count):
@@ -92,13 +96,17 @@ def evaluate_tables(folder, answers, systems, items, people):
     return load(folder / "m.json")
 
 
+@pytest.fixture(scope="module")
+def plain_tables(tmp_path_factory, answers):
+    return evaluate_tables(tmp_path_factory.mktemp("tables"), answers, ["s", "t"], ["i", "j"], [*"abcdef"])
+
+
 @few
 @given(several(NAMES, 2), several(IDS, 2), several(IDS, 6))
 @example(["bge", "bge/large"], ["a", "a=b"], ["1", "1/1", "1:1", "1@1", "one two", 'one"two'])
-def test_systems_items_and_participants_of_long_tables(tmp_path, answers, systems, items, people):
-    plain = evaluate_tables(tmp_path / "plain", answers, ["s", "t"], ["i", "j"], [*"abcdef"])
+def test_systems_items_and_participants_of_long_tables(tmp_path, answers, plain_tables, systems, items, people):
     found = evaluate_tables(tmp_path / "other", answers, systems, items, people)
-    check_same(plain, found, dict(zip("st", systems)), dict(zip("ij", items)))
+    check_same(plain_tables, found, dict(zip("st", systems)), dict(zip("ij", items)))
     assert found.systems == tuple(systems)
     folder = tmp_path / "other"
     check_shown_and_audited(folder, ["0.csv", "1.csv"], "--instrument", "none")
@@ -108,24 +116,30 @@ def test_systems_items_and_participants_of_long_tables(tmp_path, answers, system
     called(folder, "report", "m.json", "--output", "again.html")
 
 
+def evaluate_modes(folder, names):
+    folder.mkdir(exist_ok=True)
+    each = [
+        experiment(*(participant(who, {"Sleep": (who * n) % 4}) for who in range(6)), mode=name)
+        for n, name in enumerate(names)
+    ]
+    written(folder, run(*each))
+    words = [word for name in names for word in ("--input", "run.json", "--mode", name)]
+    called(folder, "evaluate", *words, "--confidence", "llm", *FLAGS)
+    return load(folder / "m.json")
+
+
+@pytest.fixture(scope="module")
+def plain_modes(tmp_path_factory):
+    return evaluate_modes(tmp_path_factory.mktemp("modes"), [*"abc"])
+
+
 @few
 @given(several(IDS, 3))
 @example(["few", "few/shot", "few=shot"])
-def test_modes_of_a_run_file(tmp_path, modes):
-    def evaluate(folder, names):
-        folder.mkdir(exist_ok=True)
-        each = [
-            experiment(*(participant(who, {"Sleep": (who * n) % 4}) for who in range(6)), mode=name)
-            for n, name in enumerate(names)
-        ]
-        written(folder, run(*each))
-        words = [word for name in names for word in ("--input", "run.json", "--mode", name)]
-        called(folder, "evaluate", *words, "--confidence", "llm", *FLAGS)
-        return load(folder / "m.json")
-
-    plain, found = evaluate(tmp_path / "plain", [*"abc"]), evaluate(tmp_path / "other", modes)
+def test_modes_of_a_run_file(tmp_path, plain_modes, modes):
+    found = evaluate_modes(tmp_path / "other", modes)
     assert found.systems == tuple(modes)
-    check_same(plain, found, dict(zip("abc", modes)))
+    check_same(plain_modes, found, dict(zip("abc", modes)))
     check_shown_and_audited(tmp_path / "other", ["run.json"])
 
 
@@ -143,11 +157,15 @@ def evaluate_queries(folder, systems, criteria, posts):
     return load(folder / "m.json")
 
 
+@pytest.fixture(scope="module")
+def plain_queries(tmp_path_factory):
+    return evaluate_queries(tmp_path_factory.mktemp("queries"), ["s", "t"], ["A", "B"], [*"abcde"])
+
+
 @few
 @given(several(IDS, 2), several(IDS, 2), several(IDS, 5))
 @example(["bge", "bge/large"], ["A", "A.1"], ["1", "1/1", "1:1", "1@1", "one two"])
-def test_systems_criteria_and_posts_of_retrieval(tmp_path, systems, criteria, posts):
-    plain = evaluate_queries(tmp_path / "plain", ["s", "t"], ["A", "B"], [*"abcde"])
+def test_systems_criteria_and_posts_of_retrieval(tmp_path, plain_queries, systems, criteria, posts):
     found = evaluate_queries(tmp_path / "other", systems, criteria, posts)
-    check_same(plain, found, dict(zip("st", systems)), dict(zip("AB", criteria)))
+    check_same(plain_queries, found, dict(zip("st", systems)), dict(zip("AB", criteria)))
     check_shown_and_audited(tmp_path / "other", ["q.csv"])

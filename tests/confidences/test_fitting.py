@@ -102,10 +102,14 @@ class TestValidation:
         assert (found.folds, found.grouped_by) == (5, "participant")
         assert found.in_sample.nll < found.cross_validated.nll
 
-    def test_a_feature_that_knows_nothing_ranks_like_chance_on_unseen_people(self):
-        """Pooled over folds the same numbers would say 0.37: each fold's calibrator leans away from its own people."""
+    @pytest.mark.parametrize(("samples", "near"), [(15, 0.04), pytest.param(60, 0.02, marks=pytest.mark.slow)])
+    def test_a_feature_that_knows_nothing_ranks_like_chance_on_unseen_people(self, samples, near):
+        """Pooled over folds the same numbers would say 0.37: each fold's calibrator leans away from its own people.
+
+        Sixty samples, and a mean as much closer to chance, are among the slow tests.
+        """
         found = []
-        for seed in range(60):
+        for seed in range(samples):
             rng = np.random.default_rng(seed)
             mood = np.repeat(rng.normal(size=20), 8)
             rows = {
@@ -117,7 +121,7 @@ class TestValidation:
             }
             made = calibrate(read_table(rows, instrument=None), method="platt", features=["own"])
             found.append(made.validation.cross_validated.auroc)
-        assert np.mean(found) == pytest.approx(0.5, abs=0.02)
+        assert np.mean(found) == pytest.approx(0.5, abs=near)
 
     def test_a_perfect_fit_is_not_better_than_perfect(self):
         """Every error is 1: the squared difference is nothing, and rounding must not make it less."""

@@ -11,7 +11,6 @@ import demur
 from commands import demur as in_process
 from demur.report.console import evaluation_text
 from demur.simulate import study
-from demur.simulate.demo import demonstrate
 
 ROOT = Path(__file__).parents[2]
 HEAVY = (
@@ -46,8 +45,9 @@ def command(*arguments):
 
 def test_the_command_tells_its_version_and_its_purpose():
     assert command("--version").stdout == f"demur {demur.__version__}\n"
-    assert "decline to answer" in command("--help").stdout
-    assert command("--help").returncode == 0
+    helped = command("--help")
+    assert "decline to answer" in helped.stdout
+    assert helped.returncode == 0
 
 
 def test_a_wrong_option_is_a_usage_error_without_a_traceback():
@@ -147,13 +147,13 @@ def test_the_commands_of_the_readme_run_as_they_stand(tmp_path):
     ours = [words[1:] for words in called if words[0] == "demur"]
     assert len(ours) >= 4
     for words in ours:
-        fewer = ["--bootstrap-resamples", "500"] if words[0] in {"evaluate", "retrieval"} else []
+        fewer = ["--bootstrap-resamples", "40"] if words[0] in {"evaluate", "retrieval"} else []
         found = in_process(tmp_path, *words, *fewer)
         assert (found.returncode, found.stderr) == (0, ""), words
 
 
-def test_the_lines_of_the_readme_are_those_of_the_demo(tmp_path):
-    printed = evaluation_text(demonstrate(tmp_path).results).splitlines()
+def test_the_lines_of_the_readme_are_those_of_the_demo(demo_results):
+    printed = evaluation_text(demo_results).splitlines()
     shown = [line for block in blocks("text") for line in block.splitlines()]
     assert len(shown) > 5
     assert [line for line in shown if line not in printed] == []

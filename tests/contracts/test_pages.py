@@ -10,7 +10,6 @@ import pytest
 from make_definitions import PAGE, page
 
 from demur import Minus
-from demur.simulate.demo import demonstrate
 
 SYSTEMS, CUT = ("zero_shot", "few_shot"), "augrc@C_common"
 
@@ -45,8 +44,8 @@ def test_the_notebook_is_current_and_every_cell_of_it_was_run():
     assert sum("<svg" in str(cell["outputs"]) for cell in code) == 3, "a curve, two runs, a reliability diagram"
 
 
-def test_the_sentence_to_copy_holds_the_numbers_of_the_demo(tmp_path):
-    shown = demonstrate(tmp_path).results.where(confidence="llm")
+def test_the_sentence_to_copy_holds_the_numbers_of_the_demo(demo_results):
+    shown = demo_results.where(confidence="llm")
     coverage, areas = (
         [shown.one(system=name, quantity=quantity, minus=None) for name in SYSTEMS] for quantity in ("cmax", CUT)
     )

@@ -135,7 +135,7 @@ def test_any_system_may_be_the_baseline():
         compare(graded, plan=PLAN, baseline="d")
 
 
-@settings(max_examples=15)
+@settings(max_examples=settings.default.max_examples // 4)
 @given(st.lists(NAMES, min_size=3, max_size=3, unique=True))
 def test_a_name_is_data(names):
     """Systems may be called anything: each keeps its own numbers, whatever the others are called."""

@@ -21,7 +21,7 @@ NAMES = ["cmax", "aurc", "augrc", "eaurc", "eaugrc", "naurc", "risk@0.3", "aurc@
 
 def fingerprint(graded, **how):
     """Every byte of every replicate, with its own error and with each cluster left out."""
-    plan = Plan(300, seed=5, **how)
+    plan = Plan(60, seed=5, **how)
     studentised, jackknife = (estimate(graded, NAMES, plan=plan, interval=method) for method in ("studentised", "bca"))
     return [
         (
@@ -42,7 +42,7 @@ def units(request):
     return Units(made.owner, made.loss, made.confidence, np.arange(len(made.owner)) % 4 > 0, made.clusters)
 
 
-HOW = [{"threads": 2}, {"threads": 8}, {"block": 1}, {"block": 7}, {"block": 299}, {"block": 1000}]
+HOW = [{"threads": 2, "block": 16}, {"threads": 8, "block": 7}, {"block": 1}, {"block": 59}, {"block": 1000}]
 
 
 def test_threads_and_blocks_change_no_byte(units):
@@ -79,7 +79,7 @@ def test_the_hash_seed_changes_no_byte():
             capture_output=True,
             text=True,
         ).stdout
-        for seed in ("0", "1", "31337")
+        for seed in ("0", "31337")
     }
     assert len(outputs) == 1
 

@@ -16,7 +16,7 @@ from demur import Instrument, UserError, read_items, read_run, read_table, read_
 from demur.read import read_inputs, read_queries
 from runs import experiment, participant, run, written
 
-FUZZ = settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+FUZZ = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 NAMES_OF_SYSTEMS = ["few shot", "it's", 'the "best"', "bge", "bge/large", "a:b", "a@10", " spaced ", "a|b", "ä"]
 CLUSTERS = IDS.map(lambda text: text.replace(".", "·"))  # 2.0 in CSV is refused: a number that lost its integer
 DISTINCT_IDS = st.lists(IDS, min_size=1, max_size=5, unique=True)

@@ -35,14 +35,16 @@ def folder(tmp_path_factory):
 
 class TestSafety:
     @pytest.mark.parametrize("artifact", [retrieval, calibration], ids=["retrieval", "calibration"])
-    def test_hostile_texts_in_every_place_change_no_element_and_no_attribute(self, artifact):
+    @pytest.mark.parametrize("turns", [(0, 25), pytest.param(range(0, 50, 7), marks=pytest.mark.slow)], ids=len)
+    def test_hostile_texts_in_every_place_change_no_element_and_no_attribute(self, artifact, turns):
+        """Two turns of the texts by default, eight in the slow tests."""
         content, numbers = artifact().to_json(), {}
 
         def number(text):
             return numbers.setdefault(text, len(numbers))
 
         plain = self.skeleton(renamed_kind(content, lambda text: f"name{number(text)}"))
-        for turn in range(0, 50, 7):
+        for turn in turns:
             texts = [*HOSTILE[turn:], *HOSTILE[:turn]]
             hostile = renamed_kind(content, lambda text, texts=texts: f"{number(text)}{texts[number(text) % 50]}")
             assert self.skeleton(hostile) == plain, texts[0]

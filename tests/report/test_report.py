@@ -36,24 +36,34 @@ def hashed(path):
 
 
 class TestSafety:
-    def test_nothing_is_fetched_and_only_our_script_may_run(self, paired):
-        page = Page(report_html(paired))
-        assert not [name for name, _ in page.elements if name in ("link", "img", "iframe", "object", "embed", "base")]
-        assert not page.values("src")
-        links = page.values("href")
+    def test_nothing_is_fetched_and_only_our_script_may_run(self, paired_page):
+        assert not [
+            name for name, _ in paired_page.elements if name in ("link", "img", "iframe", "object", "embed", "base")
+        ]
+        assert not paired_page.values("src")
+        links = paired_page.values("href")
         assert len(links) > 10
         assert all(link.startswith(("#", "data:application/gzip;base64,")) for link in links)
-        assert not [key for _, attributes in page.elements for key, _ in attributes if key.startswith("on")]
-        policy = next(dict(a)["content"] for n, a in page.elements if dict(a).get("http-equiv"))
-        digest = base64.b64encode(hashlib.sha256(page.scripts[1].encode()).digest()).decode()
+        assert not [key for _, attributes in paired_page.elements for key, _ in attributes if key.startswith("on")]
+        policy = next(dict(a)["content"] for n, a in paired_page.elements if dict(a).get("http-equiv"))
+        digest = base64.b64encode(hashlib.sha256(paired_page.scripts[1].encode()).digest()).decode()
         assert policy == (
             f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; base-uri 'none'; "
             "form-action 'none'"
         )
 
-    @pytest.mark.parametrize(("name", "turns"), [("one", range(0, 50, 7)), ("paired", range(50))])
+    @pytest.mark.parametrize(
+        ("name", "turns"),
+        [
+            ("one", (0, 25)),
+            ("paired", (0, 25)),
+            pytest.param("one", range(0, 50, 7), marks=pytest.mark.slow),
+            pytest.param("paired", range(50), marks=pytest.mark.slow),
+        ],
+        ids=["one", "paired", "one, more turns", "paired, every turn"],
+    )
     def test_fifty_hostile_texts_in_every_place_change_no_element_and_no_attribute(self, name, turns):
-        """The elements of the page are those of the same page with harmless names, one by one."""
+        """The elements of the page are those of the same page with harmless names; every turn is in the slow tests."""
         assert len(set(HOSTILE)) == 50
         content, numbers = two_variants(golden(name)), {}
 
@@ -83,8 +93,8 @@ class TestSafety:
 
 
 class TestNumbers:
-    def test_the_page_carries_the_file(self, paired):
-        link = next(link for link in Page(report_html(paired)).values("href") if link.startswith("data:"))
+    def test_the_page_carries_the_file(self, paired, paired_page):
+        link = next(link for link in paired_page.values("href") if link.startswith("data:"))
         packed = base64.b64decode(link.partition(",")[2])
         assert gzip.decompress(packed).decode() == paired.text
 
@@ -95,8 +105,8 @@ class TestNumbers:
         report_html(fresh, sha256=hashlib.sha256(fresh.text.encode()).hexdigest())
         assert (fresh.fingerprint, len(texts)) == (fresh.fingerprint, 1)
 
-    def test_every_risk_of_the_grid_stands_in_a_table(self, paired):
-        text = Page(report_html(paired)).text
+    def test_every_risk_of_the_grid_stands_in_a_table(self, paired, paired_page):
+        text = paired_page.text
         for confidence in paired.selective.confidences:
             for coverage in paired.selective.coverages:
                 rows = [paired[Key(system, f"risk@{coverage}", confidence)] for system in paired.systems]
@@ -104,8 +114,8 @@ class TestNumbers:
                 shown = rf"{float(coverage):.2f} {re.escape(cells[0])} \S+( \S+)? {re.escape(cells[1])}"
                 assert re.search(shown, text), coverage
 
-    def test_every_difference_stands_in_a_table_with_the_replicates_for_each_side(self, paired):
-        text, names = Page(report_html(paired)).text, paired.selective.names_at_coverages
+    def test_every_difference_stands_in_a_table_with_the_replicates_for_each_side(self, paired, paired_page):
+        text, names = paired_page.text, paired.selective.names_at_coverages
         for confidence in paired.selective.confidences:
             for name in ("augrc@C_common", "aurc@C_common", *names):
                 row = difference(paired, name, confidence)
@@ -114,13 +124,13 @@ class TestNumbers:
                     interval = f"[{ends.low:.3g}, {ends.high:.3g}]" if ends else "–"
                     assert f"{row.value:.4g} {interval} {row.above:.1%} {row.below:.1%}" in text
 
-    def test_of_a_number_that_is_better_higher_the_replicates_above_favour_the_system(self, paired):
+    def test_of_a_number_that_is_better_higher_the_replicates_above_favour_the_system(self, paired, paired_page):
         row = difference(paired, "cmax")
         assert row.above > row.below
-        assert f"{row.below:.1%} {row.above:.1%}" in Page(report_html(paired)).text
+        assert f"{row.below:.1%} {row.above:.1%}" in paired_page.text
 
-    def test_the_script_knows_only_operating_points_of_the_results(self, paired):
-        data = Page(report_html(paired)).data
+    def test_the_script_knows_only_operating_points_of_the_results(self, paired, paired_page):
+        data = paired_page.data
         for shown, confidence in zip(data["variants"], paired.selective.confidences):
             for run, system in zip(shown["runs"], paired.systems):
                 curve = paired.curves[system, confidence].curve
@@ -179,8 +189,8 @@ class TestNumbers:
         assert f"sha256 {hashed(tmp_path / 'm.json')}" in (tmp_path / "r.html").read_text("utf-8")
         assert "File this page was made from" not in report_html(read_back(golden("one")))
 
-    def test_who_was_counted(self, paired):
-        text, study = Page(report_html(paired)).text, paired.selective
+    def test_who_was_counted(self, paired, paired_page):
+        text, study = paired_page.text, paired.selective
         assert f"{study.clusters_total} participants in both runs" in text
         assert f"{study.clusters_failed} failed" in text
         assert f"{study.systems[0].answered} {study.units - study.systems[0].answered}" in text
@@ -234,9 +244,14 @@ def three():
     return evaluate(systems, settings=settings, plan=Plan(200, seed=1))
 
 
+@pytest.fixture(scope="module")
+def three_page(three):
+    return Page(report_html(three))
+
+
 class TestSeveralSystems:
-    def test_each_is_shown_against_the_baseline_in_every_section(self, three):
-        text = Page(report_html(three)).text
+    def test_each_is_shown_against_the_baseline_in_every_section(self, three_page):
+        text = three_page.text
         for name in ("a/b", "a"):
             assert f"Difference, {name} − <i>" in text
             assert f"llm: {name} − <i>" in text
@@ -244,12 +259,11 @@ class TestSeveralSystems:
         assert "Each run minus <i> on the same participants" in text
         assert text.count("is better") > 8
 
-    def test_each_has_a_look_of_its_own(self, three):
-        page = Page(report_html(three))
-        drawn = {value for value in page.values("class") if value and value.startswith("line ")}
+    def test_each_has_a_look_of_its_own(self, three_page):
+        drawn = {value for value in three_page.values("class") if value and value.startswith("line ")}
         assert {f"line {look.style}" for look in LOOKS[:3]} <= drawn
-        assert [f"key-{look.style}" for look in LOOKS[:3]] == [i for i in page.values("id") if i in KEYS]
-        assert page.data["styles"] == [look.style for look in LOOKS[:3]]
+        assert [f"key-{look.style}" for look in LOOKS[:3]] == [i for i in three_page.values("id") if i in KEYS]
+        assert three_page.data["styles"] == [look.style for look in LOOKS[:3]]
 
     def test_the_console_and_the_tables_name_them_all(self, three):
         console, table = evaluation_text(three), table_text(three, "csv")

@@ -145,7 +145,7 @@ class TestNumbers:
         (tmp_path / "q.csv").write_text(simulated_queries(60, seed=1), "utf-8")
         options = ("--data", "q.csv", "--seed", "7", "--policy", "gap", "--policy", "fixed:3")
         demur(
-            tmp_path, "retrieval", *options, "--bootstrap-resamples", "100", "--output", "r.json", "--report", "r.html"
+            tmp_path, "retrieval", *options, "--bootstrap-resamples", "20", "--output", "r.json", "--report", "r.html"
         )
         assert 100_000 < (tmp_path / "r.html").stat().st_size < 300_000
 
@@ -177,7 +177,7 @@ class TestAwkwardNames:
             name: columns | {"ranked": [ranked[shift % 8 :] + ranked[: shift % 8] for ranked in columns["ranked"]]}
             for shift, name in enumerate(AWKWARD)
         }
-        return compared(systems, Plan(120, seed=1), depths=(1, 10), policies=("fixed:3",), baseline="bge/large")
+        return compared(systems, Plan(30, seed=1), depths=(1, 10), policies=("fixed:3",), baseline="bge/large")
 
     def test_each_system_has_its_own_numbers_in_the_file(self, results, tmp_path):
         again = load(results.save(tmp_path / "r.json"))

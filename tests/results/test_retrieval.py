@@ -217,13 +217,13 @@ class TestSystems:
     def test_a_difference_is_taken_in_every_draw_on_the_same_queries(self):
         columns = made(posts=15)
         systems = {"a": columns, "b": columns | {"ranked": [ranked[::-1] for ranked in columns["ranked"]]}}
-        results = compared(systems, Plan(60, seed=2))
+        results = compared(systems, Plan(60, seed=2), depths=(3,))
         difference = results[Key("b", "mrr@3", minus=MINUS_A)]
         one, two = (results[of_all("mrr@3", system=name)] for name in "ab")
         assert difference.value == two.value - one.value
         np.testing.assert_array_equal(difference.evidence.values, two.evidence.values - one.evidence.values)
         assert difference.recommended.method == "t_interval"
-        turned = compared(systems, Plan(60, seed=2), baseline="b")
+        turned = compared(systems, Plan(0, seed=None), baseline="b", depths=(3,))
         assert turned[Key("a", "mrr@3", minus=Minus("system", "b"))].value == -difference.value
 
     def test_a_system_differs_from_itself_by_nothing(self):
@@ -233,12 +233,13 @@ class TestSystems:
 
     def test_a_system_whose_name_begins_with_that_of_another_keeps_its_own_numbers(self):
         """Numbers were once gathered by the text their paths begin with: bge got the intervals of bge/large."""
-        columns = made(posts=30)
+        columns = made(posts=10)
         other = columns | {"ranked": [ranked[::-1] for ranked in columns["ranked"]]}
-        plan = Plan(60, seed=2)
-        results = compared({"bge": columns, "bge/means": columns, "bge/large": other}, plan)
-        for name, alone in {"bge": columns, "bge/means": columns, "bge/large": other}.items():
-            expected = compared({name: alone}, plan)
+        plan = Plan(20, seed=2)
+        systems = {"bge": columns, "bge/means": columns, "bge/large": other}
+        results = compared(systems, plan, depths=(1, 10))
+        for name, alone in systems.items():
+            expected = compared({name: alone}, plan, depths=(1, 10))
             for row in expected:
                 found = results[row.key]
                 assert repr((found.value, found.recommended)) == repr((row.value, row.recommended))

@@ -82,8 +82,9 @@ class TestGate:
 
 
 class TestFile:
-    @pytest.fixture
-    def results(self):
+    @pytest.fixture(scope="class")
+    @classmethod
+    def results(cls):
         columns = made()
         systems = {"a": columns, "b": columns | {"ranked": [["s1", "s2", "s3"]] * 36}}
         return compared(systems, Plan(40, seed=1), policies=["fixed:2"])
@@ -110,7 +111,7 @@ class TestFile:
         ],
     )
     def test_a_file_that_does_not_hold_together_is_refused(self, results, change, message):
-        content = results.to_json()
+        content = json.loads(results.text)
         change(content)
         with pytest.raises(UserError, match=message):
             results_of(content)
@@ -178,12 +179,14 @@ class TestEarlierFile:
     def test_it_can_be_written_as_a_file_of_this_version(self, earlier, tmp_path):
         assert load(earlier.save(tmp_path / "r.json")).text == earlier.text
 
-    def test_a_damaged_file_is_one_line_or_loads(self):
+    @pytest.mark.parametrize("trials", [20, pytest.param(60, marks=pytest.mark.slow)])
+    def test_a_damaged_file_is_one_line_or_loads(self, trials):
+        """Sixty damages are among the slow tests."""
         content = json.loads(self.path.read_text(encoding="utf-8"))
         rng = random.Random(1)
         places = [*_places(content)]
         shallow = [place for place in places if len(place) < 5]
-        for trial in range(60):
+        for trial in range(trials):
             damaged = copy.deepcopy(content)
             *way, last = rng.choice(shallow if trial % 2 else places)
             part = damaged
