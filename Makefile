@@ -41,7 +41,7 @@ types: $(READY)  ## mypy --strict
 imports: $(READY)  ## the rooms import only downwards
 	$(BIN)/lint-imports
 
-test-slow: $(READY)  ## ten thousand cases against the exact reference
+test-slow: $(READY)  ## large random comparisons, coverage of intervals, more examples
 	$(BIN)/python -m pytest -n auto --dist worksteal -m slow
 
 test-browser: $(READY)  ## the report in a real chromium

@@ -198,6 +198,10 @@ class MeansView:
 
     def exact(self) -> dict[Hashable, Floats]:
         """Every mean of the data, as a sample of one."""
+        return self._exact
+
+    @cached_property
+    def _exact(self) -> dict[Hashable, Floats]:
         return {name: np.array([mean.value]) for name, mean in self.means.items()}
 
     def drawn(self, weights: Floats) -> dict[Hashable, Floats]:
