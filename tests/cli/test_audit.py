@@ -249,3 +249,16 @@ def test_the_mode_of_a_run_can_be_said_where_the_report_does_not(tmp_path):
     assert found.returncode == 0, found.stdout
     other = demur(tmp_path, "audit", "--data", "run.json", "--reported", "bare.json", "--mode", "zero_shot")
     assert other.returncode == 3
+
+
+def test_an_evaluation_of_a_table_with_columns_of_its_own_names_can_be_audited(tmp_path):
+    rows = [f"p{n // 2},q{n % 2},{n % 3 % 2},{'' if n % 5 == 0 else n % 2},{n % 7}" for n in range(24)]
+    (tmp_path / "t.csv").write_text("\n".join(["who,q,gold,pred,sure", *rows]) + "\n", encoding="utf-8")
+    columns = [f"--column={role}" for role in ("cluster=who", "item=q", "truth=gold", "prediction=pred")]
+    how = (*columns, "--instrument", "none")
+    settings = ("--loss", "zero_one", "--confidence", "sure", "--seed", "3", "--bootstrap-resamples", "40")
+    assert demur(tmp_path, "evaluate", "t.csv", *how, *settings, "--output", "m.json").returncode == 0
+    for more in ((), ("--independent",)):
+        done = demur(tmp_path, "audit", "--data", "t.csv", "--reported", "m.json", *how, "--only", "differs", *more)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert " 0 differs, 0 not recognised" in done.stdout

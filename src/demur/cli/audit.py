@@ -32,7 +32,7 @@ def audit(
         list[str] | None, typer.Option(help="Which ranked column a section is about, as NAME=COLUMN.")
     ] = None,
     column: Annotated[
-        list[str] | None, typer.Option(help="What another column is called in a per-query table, as ROLE=COLUMN.")
+        list[str] | None, typer.Option(help="What a column of a table is called, as ROLE=COLUMN; once for each.")
     ] = None,
     mode: Annotated[
         list[str] | None,
@@ -110,7 +110,8 @@ class _Audit:
         else:
             _refuse("a file of demur's own", {"--resamples": self.resamples})
         if self.data[0].suffix.lower() == _RUN or (claimed and claimed.study.task == "selective"):
-            _refuse("a run", {"--system": self.systems, "--column": self.columns})
+            in_columns = claimed is not None and self.data[0].suffix.lower() != _RUN
+            _refuse("a run", {"--system": self.systems, "--column": not in_columns and self.columns})
             return self._of_own_runs(claimed) if claimed else self._of_runs(printed)
         options = {"--mode": self.modes, "--calibration": self.calibration, "a second --data": self.data[1:]}
         _refuse("a per-query table", options)
@@ -131,7 +132,7 @@ class _Audit:
             raise UserError(f"{len(self.data)} data files for {count} systems: give one for each, or one for all")
         recorded = [source.mode for source in study.inputs if source.mode is not None]
         modes = self.modes or (recorded if len(recorded) == len(study.inputs) else ())
-        runs = read_inputs(paths, modes=modes, instrument=self.instrument)
+        runs = read_inputs(paths, modes=modes, instrument=self.instrument, columns=self.columns)
         with progress_bar("resamples") as advance:
             if not self.independent:
                 return audited_runs(claimed, runs, fitted(self.calibration), advance)
