@@ -99,7 +99,9 @@ $ demur report calibrator.json                                     # a page: wha
 `--features` names signals, `--variant` a confidence variant. A null among the features becomes the cautious value its signal
 [declares](definitions.md#declared-signals), and is counted; a missing one is an error. The file has the parameters, what it was fitted on
 (with a hash), and NLL, Brier, ECE and AUROC as given, in sample, and **out of fold with folds of participants**; quote the last. A
-calibrator looks too good on the run it was fitted on: demur warns when the hash or the run id is the same.
+participant's fold is the rank of the SHA-256 of the id (as text, in UTF-8) among those with answers, modulo the number of folds: no seed,
+no library, the same for everybody. A calibrator looks too good on the run it was fitted on: demur warns when the hash or the run id is the
+same.
 
 ```python
 >>> from demur import calibrate, grade
