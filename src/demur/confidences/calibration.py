@@ -2,12 +2,13 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, Union
 
-from pydantic import AfterValidator, Field, ValidationError, model_validator
+from pydantic import AfterValidator, Field, ValidationError
 
-from demur.confidences.calibrators import CALIBRATORS, CalibrationMethod, Calibrator
+from demur.confidences.calibrators import CALIBRATORS, CalibrationMethod, Calibrator, calibration_method
 from demur.confidences.targets import TARGETS, Target
 from demur.confidences.targets import target as target_named
 from demur.confidences.variants import spoken_share
@@ -24,6 +25,19 @@ else:
 
 
 Text = Annotated[str, Field(min_length=1)]
+# What other scripts call the parameters, and the objects they keep them in.
+_OTHER_NAMES = {
+    "features": ("feature_names",),
+    "temperature": ("T",),
+    "mean": ("means", "mean_", "feature_means", "scaler_mean"),
+    "scale": ("std", "stds", "scale_", "feature_stds", "scaler_scale"),
+    "coefficients": ("coef", "coef_", "weights"),
+    "intercept": ("intercept_", "bias"),
+    "x": ("x_thresholds", "X_thresholds_"),
+    "y": ("y_thresholds", "y_thresholds_"),
+}
+_INSIDE = ("model", "parameters", "params", "calibrator")
+_SCALARS = ("temperature", "intercept")
 
 
 def _method_name(name: Any) -> str:
@@ -44,14 +58,19 @@ class FittingTool(Tool):
         return cls(**Tool.here(command).model_dump(), scikit_learn=version("scikit-learn"))
 
 
-class Training(Part):
-    """The run it was fitted on, and what was found there."""
+class FittedOn(Part):
+    """The run it was fitted on, as far as it is known."""
 
     path: str | None
     sha256: str | None
     run_id: str | None
     git_commit: str | None
     mode: str | None
+
+
+class Training(FittedOn):
+    """The run it was fitted on, and what was found there."""
+
     n: Annotated[int, Field(ge=1)]
     clusters: Annotated[int, Field(ge=1)]
     positive_rate: Share
@@ -81,12 +100,12 @@ class Validation(Part):
     reason: str | None
 
 
-class Calibration(Part):
-    """A calibrator and everything a reader needs to trust or repeat it."""
+class AnyCalibration(Part):
+    """A calibrator as it is applied, by whomever it was fitted."""
 
     schema_version: Literal["1"] = "1"
-    created_at: Time
-    tool: FittingTool
+    created_at: Time | None
+    tool: FittingTool | None
     method: Annotated[str, AfterValidator(_method_name), Field(json_schema_extra={"enum": [*CALIBRATORS]})]
     features: Annotated[tuple[Text, ...], Field(strict=False, min_length=1)] | None
     variant: Text | None
@@ -94,34 +113,24 @@ class Calibration(Part):
         str, AfterValidator(lambda name: target_named(name).name), Field(json_schema_extra={"enum": [*TARGETS]})
     ]
     model: Fitted
-    training: Training
-    validation: Validation
-    warnings: Annotated[tuple[WordedWarning, ...], Field(strict=False)]
+    training: FittedOn
 
-    @model_validator(mode="after")
-    def _parts_agree(self) -> Self:
-        method = CALIBRATORS[self.method]
+    def _mistakes(self) -> Iterator[str]:
+        method, inputs = CALIBRATORS[self.method], self.model.inputs
         if type(self.model) is not method.calibrator:
-            raise ValueError(f"the model is not one of the method {self.method}")
+            yield f"the model is not one of the method {self.method}"
         if (self.features is None) == (self.variant is None):
-            raise ValueError("expected either features or a variant, not both or neither")
+            yield "expected either features or a variant, not both or neither"
         if self.model.features != self.features:
-            raise ValueError("the features and those of the model do not match")
-        inputs = self.model.inputs
+            yield "the features and those of the model do not match"
         if inputs > 1 and (self.variant is not None or not method.several_inputs):
-            raise ValueError(f"{inputs} features, expected one for {self.variant or self.method}")
+            yield f"{inputs} features, expected one for {self.variant or self.method}"
         check_target(method, TARGETS[self.target])
-        return self
 
     @property
     def input_names(self) -> tuple[str, ...]:
         """What goes in: the features, or the variant."""
         return self.features or (self.variant or "",)
-
-    def describe(self) -> Iterator[tuple[str, str]]:
-        """What it predicts and its parameters in words, each with its name."""
-        yield "target", f"{self.target}: {TARGETS[self.target].meaning}"
-        yield from self.model.describe(self.input_names)
 
     def __call__(self, columns: Mapping[str, Floats]) -> Floats:
         """Calibrated confidences of columns given by name: the features, or the variant."""
@@ -129,6 +138,21 @@ class Calibration(Part):
             if name not in columns:
                 raise UserError(f"the calibration needs {name}, which is missing")
         return self.model(model_inputs(type(self.model), {name: columns[name] for name in self.input_names}))
+
+
+class Calibration(AnyCalibration):
+    """A calibrator and everything a reader needs to trust or repeat it."""
+
+    created_at: Time
+    tool: FittingTool
+    training: Training
+    validation: Validation
+    warnings: Annotated[tuple[WordedWarning, ...], Field(strict=False)]
+
+    def describe(self) -> Iterator[tuple[str, str]]:
+        """What it predicts and its parameters in words, each with its name."""
+        yield "target", f"{self.target}: {TARGETS[self.target].meaning}"
+        yield from self.model.describe(self.input_names)
 
     def save(self, path: str | Path, *, inputs: Iterable[str | Path] = ()) -> Path:
         """Write it as JSON, whole or not at all, and never over the run it was fitted on or another input."""
@@ -170,15 +194,15 @@ def model_inputs(calibrator: type[Calibrator], columns: Mapping[str, Floats]) ->
     return {name: spoken_share(v) if name == "verbalized_confidence" else v for name, v in columns.items()}
 
 
-def load_calibration(path: str | Path) -> Calibration:
-    """Read a calibration; anything in it that does not make sense is one line that says what."""
-    return strict_json.read_as(path, calibration_of)
+def load_calibration(path: str | Path) -> AnyCalibration:
+    """Read a calibration of demur or of another script; anything in it that does not make sense is one line."""
+    return strict_json.read_as(path, lambda content: (calibration_of if _is_own(content) else _of_a_script)(content))
 
 
 def calibration_of(content: Any) -> Calibration:
-    """A calibration from parsed JSON."""
-    if not isinstance(content, dict) or "method" not in content or not isinstance(content.get("model"), dict):
-        raise UserError("not a calibration: expected an object with schema_version, method, model and others")
+    """A calibration that demur wrote, from parsed JSON."""
+    if not _is_own(content) or not isinstance(content.get("model"), dict):
+        raise UserError("not a calibration of demur: expected an object with schema_version, method, model and others")
     method = CALIBRATORS[_method_name(content["method"])]
     with located("model"):
         method.calibrator.from_json(content["model"])
@@ -186,6 +210,62 @@ def calibration_of(content: Any) -> Calibration:
         return Calibration.model_validate_json(json.dumps(content))
     except ValidationError as error:
         raise UserError(one_line(error)) from None
+
+
+def _is_own(content: Any) -> bool:
+    if not isinstance(content, dict) or "method" not in content:
+        raise UserError("not a calibration: expected an object with method, model and others")
+    return len({"tool", "training", "validation", "warnings"} & content.keys()) > 1
+
+
+def _of_a_script(content: Mapping[str, Any]) -> AnyCalibration:
+    """A calibration another script wrote; of how it was fitted, only the run is looked for."""
+    method = calibration_method(content["method"])
+    model = method.calibrator.from_json(_parameters(method.calibrator, content))
+    if model.features is None:
+        raise UserError(f"features is missing: the names of the signals that {method.name} was fitted on")
+    sources = [content, *(content.get(name) for name in ("training", "provenance", "metadata"))]
+    members = {name: value for source in sources if isinstance(source, dict) for name, value in source.items()}
+    run = {name: members.get(name) for name in FittedOn.model_fields}
+    try:
+        return AnyCalibration(
+            created_at=None,
+            tool=None,
+            method=method.name,
+            features=model.features,
+            variant=None,
+            target=content.get("target", method.target),
+            model=model,
+            training=FittedOn(**run),
+        )
+    except ValidationError as error:
+        raise UserError(one_line(error)) from None
+
+
+def _parameters(calibrator: type[Calibrator], content: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters another script wrote, by any of their usual names, at the top or in the objects it keeps them in.
+
+    A temperature is that of the verbalized confidence, unless the file names another feature.
+    """
+    parts = [content, *(content[name] for name in _INSIDE if isinstance(content.get(name), dict))]
+    parts += [part["scaler"] for part in parts if isinstance(part.get("scaler"), dict)]
+    parameters = {field.name: field.default for field in fields(calibrator) if field.name in ("link", "features")}
+    if calibrator.takes_probabilities:
+        parameters["features"] = ["verbalized_confidence"]
+    for name in (field.name for field in fields(calibrator)):
+        names = (name, *_OTHER_NAMES.get(name, ()))
+        given = [_unwrapped(name, part[other]) for part in parts for other in names if other in part]
+        if any(value != given[0] for value in given):
+            raise UserError(f"{name} appears twice, with different values")
+        if given:
+            parameters[name] = given[0]
+    return parameters
+
+
+def _unwrapped(name: str, value: Any) -> Any:
+    """scikit-learn keeps one intercept as a list of one, and one row of coefficients as a matrix."""
+    wrapped = isinstance(value, list) and len(value) == 1 and (name in _SCALARS or isinstance(value[0], list))
+    return value[0] if wrapped else value
 
 
 def calibration_schema() -> dict[str, Any]:

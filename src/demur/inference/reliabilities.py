@@ -33,7 +33,7 @@ from demur.quantities.table import Table
 from demur.types import Floats
 
 if TYPE_CHECKING:
-    from demur.confidences.calibration import Calibration
+    from demur.confidences.calibration import AnyCalibration
 
 _HEADER = ("predicted", "count", "mean predicted", "fraction correct", "gap")
 
@@ -166,7 +166,7 @@ def reliability(  # noqa: PLR0913  (each is a column, or says how to read one)
     *,
     clusters: Any = None,
     data: Any = None,
-    calibration: Calibration | None = None,
+    calibration: AnyCalibration | None = None,
     target: str | None = None,
     n_bins: int = BINS,
 ) -> Reliability:
