@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, Union
 
 from pydantic import AfterValidator, Field, ValidationError
 
-from demur.confidences.calibrators import CALIBRATORS, CalibrationMethod, Calibrator, calibration_method
+from demur.confidences.calibration_methods import CalibrationMethod, Calibrator, calibration_method
+from demur.confidences.calibrators import CALIBRATORS
 from demur.confidences.targets import TARGETS, Target
 from demur.confidences.targets import target as target_named
 from demur.confidences.variants import spoken_share

@@ -29,15 +29,18 @@ class Calibrator:
         """A calibrator fitted to features and what came of them."""
         raise NotImplementedError
 
-    @classmethod
-    def fit_ranked(cls, features: Any, target: Any, *, falling: bool) -> Self:  # noqa: ARG003  (few need it)
-        """The same where it is known whether the target falls as the feature rises."""
-        return cls.fit(features, target)
-
     def __call__(self, features: Any) -> Floats:
         """Numbers from 0 to 1, one for each row of the features."""
         self._check_fitted()
-        return self._applied(*columns_named(features, self.features, self.inputs))
+        names, count = self.features, self.inputs
+        given, columns = columns_by_name(features, names)
+        if names is not None and given is None:
+            raise UserError(f"the features are {', '.join(map(shown, names))}: give them by name, as a dict or a frame")
+        if len(columns) != count:
+            raise UserError(f"{len(columns)} features, expected {count}")
+        if names is None and given is not None and count > 1:
+            raise UserError("this calibrator was fitted on a matrix without names: which feature is which is not known")
+        return self._applied(*columns)
 
     def _applied(self, *columns: Floats) -> Floats:
         raise NotImplementedError
@@ -87,7 +90,10 @@ class Calibrator:
 
 @dataclass(frozen=True, slots=True)
 class CalibrationMethod:
-    """A calibrator as `demur calibrate` offers it: what it is called, and which inputs and targets it takes."""
+    """A calibrator as `demur calibrate` offers it: what it is called, and which inputs and targets it takes.
+
+    A `directed` one is fitted rising or falling, as it is told (`increasing`).
+    """
 
     name: str
     title: str
@@ -95,6 +101,7 @@ class CalibrationMethod:
     aliases: tuple[str, ...] = ()
     several_inputs: bool = False
     binary: bool = True
+    directed: bool = False
     target: str = "correctness"
 
 
@@ -148,19 +155,6 @@ def columns_by_name(features: Any, names: Sequence[str] | None = None) -> tuple[
     columns = [_numbers(shown(name), named[name]) for name in wanted]
     check_lengths(dict(zip(wanted, columns, strict=True)))
     return wanted, columns
-
-
-def columns_named(features: Any, names: tuple[str, ...] | None, count: int) -> list[Floats]:
-    """The columns of these names, in this order; of features that never had a name, as many as there were."""
-    given, columns = columns_by_name(features, names)
-    if names is None:
-        if len(columns) != count:
-            raise UserError(f"{len(columns)} features, expected {count}")
-        if given is not None and count > 1:
-            raise UserError("this calibrator was fitted on a matrix without names: which feature is which is not known")
-    elif given is None:
-        raise UserError(f"the features are {', '.join(map(shown, names))}: give them by name, as a dict or a frame")
-    return columns
 
 
 def _unnamed(features: Any) -> list[Floats]:

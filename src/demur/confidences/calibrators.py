@@ -18,12 +18,8 @@ from pydantic import Field
 from pydantic.dataclasses import dataclass
 
 from demur.confidences.calibration_methods import CALIBRATORS as CALIBRATORS
-from demur.confidences.calibration_methods import CalibrationMethod as CalibrationMethod
-from demur.confidences.calibration_methods import Calibrator as Calibrator
-from demur.confidences.calibration_methods import calibration_method as calibration_method
-from demur.confidences.calibration_methods import calibrator as calibrator
+from demur.confidences.calibration_methods import Calibrator, calibrator, training_rows
 from demur.confidences.calibration_methods import method_names as method_names
-from demur.confidences.calibration_methods import training_rows
 from demur.confidences.features import CalibratorFeatureExtractor as CalibratorFeatureExtractor
 from demur.errors import UserError, literal, shown
 from demur.files.strict_model import STRICT
@@ -245,7 +241,7 @@ class LinearCalibrator(_Weighted):
         return np.clip(self._weighted_sum(columns), 0, 1)
 
 
-@calibrator("isotonic", "isotonic regression")
+@calibrator("isotonic", "isotonic regression", directed=True)
 @dataclass(frozen=True, slots=True, config=STRICT)
 class IsotonicCalibrator(Calibrator):
     """The best fit that only rises (or only falls): linear between its knots, level beyond them.
@@ -280,11 +276,6 @@ class IsotonicCalibrator(Calibrator):
     def _applied(self, *columns: Floats) -> Floats:
         (column,) = columns
         return np.interp(column, self.x, self.y)
-
-    @classmethod
-    def fit_ranked(cls, features: Any, target: Any, *, falling: bool) -> Self:
-        """The best fit that goes the way it is known to go."""
-        return cls.fit(features, target, increasing=not falling)
 
     def describe(self, names: Sequence[str]) -> Iterator[tuple[str, str]]:  # noqa: ARG002  (it has one input)
         """How many knots there are, and where."""

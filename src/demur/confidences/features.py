@@ -1,5 +1,6 @@
 """Features: signals as numbers to compute with. What is absent, null or odd is told apart, never guessed."""
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -57,11 +58,9 @@ def first_problem(needs: Iterable[Need], items: Items) -> str | None:
 
 def nulls_filled(needs: Iterable[Need], items: Items) -> dict[str, int]:
     """How many answered units have a null of each signal that something else stands for, where there are any."""
-    columns = {need.signal: items.signals.get(need.signal) for need in needs if need.null is not None}
-    nulls = {
-        signal: column.is_(State.NULL) & items.answered for signal, column in columns.items() if column is not None
-    }
-    return {signal: int(where.sum()) for signal, where in nulls.items() if where.any()}
+    filled = [need.signal for need in needs if need.null is not None and need.signal in items.signals]
+    nulls = {signal: int((items.signals[signal].is_(State.NULL) & items.answered).sum()) for signal in filled}
+    return {signal: count for signal, count in nulls.items() if count}
 
 
 class Features(NamedTuple):
@@ -113,15 +112,12 @@ class CalibratorFeatureExtractor:
 
     def extract(self, item_signals: Mapping[str, object]) -> dict[str, float]:
         """The features of one unit, from its signals."""
-        return {need.signal: _number(need, item_signals.get(need.signal, MISSING)) for need in self.needs}
-
-
-def _number(need: Need, value: object) -> float:
-    column, declared = Column.of([plain(value)]), SIGNALS.get(need.signal)
-    if column.is_(State.NULL)[0] and need.null is not None:
-        return float(need.null)
-    number = float(column.values[0])
-    if not column.usable()[0] or (declared is not None and not declared.allows(number)):
-        expected = declared.expected if declared else "a finite number"
-        raise UserError(f"feature {shown(need.signal)}: {literal(column.cell(0))}, expected {expected}")
-    return number
+        numbers: dict[str, float] = {}
+        for name, null in ((need.signal, need.null) for need in self.needs):
+            column, declared = Column.of([plain(item_signals.get(name, MISSING))]), SIGNALS.get(name)
+            number = null if column.is_(State.NULL)[0] and null is not None else float(column.values[0])
+            if not math.isfinite(number) or (declared is not None and not declared.allows(number)):
+                expected = declared.expected if declared else "a finite number"
+                raise UserError(f"feature {shown(name)}: {literal(column.cell(0))}, expected {expected}")
+            numbers[name] = number
+        return numbers
