@@ -48,6 +48,7 @@ def saved(folder, content):
         ({"method": "logistic", **NAMES, **WEIGHTS}, sigmoid(WEIGHTED)),
         ({"method": "logistic", **NAMES, "model": WEIGHTS, "metrics": {"mean": 1}}, sigmoid(WEIGHTED)),
         ({"method": "logistic", **NAMES, "model": BY_SCIKIT_LEARN}, sigmoid(WEIGHTED)),
+        ({"method": "logistic", **NAMES, **WEIGHTS, "training": {"n": 9}, "validation": {"nll": 1}}, sigmoid(WEIGHTED)),
         ({"method": "linear", "feature_names": [V, SIMILAR], "parameters": WEIGHTS}, np.clip(WEIGHTED, 0, 1)),
         (
             {"method": "platt", "features": [V], "weights": [0.5], "bias": 0.2, "means": [3.0], "stds": [1.5]},

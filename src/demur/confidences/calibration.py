@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, Union
 
 from pydantic import AfterValidator, Field, ValidationError
 
-from demur.confidences.calibration_methods import CalibrationMethod, Calibrator, calibration_method
+from demur.confidences.calibration_methods import TARGETS, Calibrator, calibration_method, check_target
 from demur.confidences.calibrators import CALIBRATORS
-from demur.confidences.targets import TARGETS, Target
-from demur.confidences.targets import target as target_named
 from demur.confidences.variants import spoken_share
 from demur.errors import UserError, located, registered
 from demur.files import strict_json
@@ -26,6 +24,9 @@ else:
 
 
 Text = Annotated[str, Field(min_length=1)]
+# A file names its method in full, by no alias.
+IsMethod = AfterValidator(lambda name: registered("calibration method", name, CALIBRATORS).name)
+IsTarget = AfterValidator(lambda name: registered("target", name, TARGETS).name)
 # What other scripts call the parameters, and the objects they keep them in.
 _OTHER_NAMES = {
     "features": ("feature_names",),
@@ -39,11 +40,6 @@ _OTHER_NAMES = {
 }
 _INSIDE = ("model", "parameters", "params", "calibrator")
 _SCALARS = ("temperature", "intercept")
-
-
-def _method_name(name: Any) -> str:
-    """A file names its method in full, and by no alias."""
-    return registered("calibration method", name, CALIBRATORS).name
 
 
 class FittingTool(Tool):
@@ -107,12 +103,10 @@ class AnyCalibration(Part):
     schema_version: Literal["1"] = "1"
     created_at: Time | None
     tool: FittingTool | None
-    method: Annotated[str, AfterValidator(_method_name), Field(json_schema_extra={"enum": [*CALIBRATORS]})]
+    method: Annotated[str, IsMethod, Field(json_schema_extra={"enum": [*CALIBRATORS]})]
     features: Annotated[tuple[Text, ...], Field(strict=False, min_length=1)] | None
     variant: Text | None
-    target: Annotated[
-        str, AfterValidator(lambda name: target_named(name).name), Field(json_schema_extra={"enum": [*TARGETS]})
-    ]
+    target: Annotated[str, IsTarget, Field(json_schema_extra={"enum": [*TARGETS]})]
     model: Fitted
     training: FittedOn
 
@@ -180,14 +174,6 @@ class Calibration(AnyCalibration):
         return [] if self.training.path is None else [self.training.path]
 
 
-def check_target(method: CalibrationMethod, target: Target) -> None:
-    """Most methods predict whether something is so: only some predict a number."""
-    if method.binary and not target.binary:
-        able = " and ".join(name for name, each in CALIBRATORS.items() if not each.binary)
-        yes_or_no = " or ".join(name for name, each in TARGETS.items() if each.binary)
-        raise UserError(f"the target {target.name} is for the method {able} only; use {yes_or_no}")
-
-
 def model_inputs(calibrator: type[Calibrator], columns: Mapping[str, Floats]) -> Mapping[str, Floats]:
     """What the model sees of the columns: where it takes a probability, a spoken 1–5 has to be made into one."""
     if not calibrator.takes_probabilities:
@@ -202,9 +188,10 @@ def load_calibration(path: str | Path) -> AnyCalibration:
 
 def calibration_of(content: Any) -> Calibration:
     """A calibration that demur wrote, from parsed JSON."""
-    if not _is_own(content) or not isinstance(content.get("model"), dict):
+    own = _is_own(content)
+    method = registered("calibration method", content["method"], CALIBRATORS)
+    if not own or not isinstance(content.get("model"), dict):
         raise UserError("not a calibration of demur: expected an object with schema_version, method, model and others")
-    method = CALIBRATORS[_method_name(content["method"])]
     with located("model"):
         method.calibrator.from_json(content["model"])
     try:
@@ -216,7 +203,7 @@ def calibration_of(content: Any) -> Calibration:
 def _is_own(content: Any) -> bool:
     if not isinstance(content, dict) or "method" not in content:
         raise UserError("not a calibration: expected an object with method, model and others")
-    return len({"tool", "training", "validation", "warnings"} & content.keys()) > 1
+    return isinstance(content.get("tool"), dict)
 
 
 def _of_a_script(content: Mapping[str, Any]) -> AnyCalibration:

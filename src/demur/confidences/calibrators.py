@@ -1,9 +1,6 @@
 """Calibrators: maps from features to the chance of being right. Fitted with numpy or scikit-learn, applied with numpy.
 
-`fit(features, target)` gives a fitted one, calling it with features gives numbers from 0 to 1, and `to_json` and
-`from_json` keep its parameters. Features are columns by name (a dict or a frame), one column, or a matrix. Named
-features are found by their names, never by their position. A class registered with `calibrator` is a method of `demur
-calibrate`, with everything that is to be known about it declared there.
+Features are columns by name (a dict or a frame), one column, or a matrix; a name is never matched by position.
 """
 
 # ruff: noqa: PLC0414  (names that belong to the same subject are given on)

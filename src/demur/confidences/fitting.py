@@ -9,21 +9,18 @@ from typing import Any
 import numpy as np
 from pydantic import ValidationError
 
-from demur.confidences.calibration import (
-    Calibration,
-    FittingTool,
-    Quality,
-    Training,
-    Validation,
+from demur.confidences.calibration import Calibration, FittingTool, Quality, Training, Validation, model_inputs
+from demur.confidences.calibration_methods import (
+    TARGETS,
+    CalibrationMethod,
+    Calibrator,
+    calibration_method,
     check_target,
-    model_inputs,
 )
-from demur.confidences.calibration_methods import CalibrationMethod, Calibrator, calibration_method
 from demur.confidences.calibrators import CALIBRATORS
 from demur.confidences.serving import calibration_inputs
-from demur.confidences.targets import target as target_named
 from demur.confidences.variants import MERGED, VARIANTS, check_probabilities, distinct
-from demur.errors import UserError, literal, shown, unknown
+from demur.errors import UserError, literal, registered, shown, unknown
 from demur.facts.items import Items
 from demur.facts.signals import SIGNALS
 from demur.files.strict_model import WordedWarning, now, one_line
@@ -137,7 +134,7 @@ def quality(probability: Floats, outcome: Floats, fold: Indices | None = None) -
 
 def _task(items: Items, method: str, features: Sequence[str] | None, variant: str | None, target: str | None) -> _Task:
     wanted = calibration_method(method)
-    predicted = target_named(wanted.target if target is None else target)
+    predicted = registered("target", wanted.target if target is None else target, TARGETS)
     check_target(wanted, predicted)
     if not items.answered.any():
         raise UserError("no unit is answered: there is nothing to calibrate on")
