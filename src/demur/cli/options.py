@@ -40,8 +40,8 @@ class ListingCommand(TyperCommand):
 
     def fill(self) -> None:
         """Write the registered names into the help of the options."""
+        from demur.confidences.calibration_methods import TARGETS
         from demur.confidences.calibrators import method_names
-        from demur.confidences.targets import TARGETS
         from demur.quantities.losses import LOSSES
 
         names = {"{losses}": LOSSES, "{methods}": method_names(), "{targets}": TARGETS}
