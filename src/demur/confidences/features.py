@@ -115,7 +115,7 @@ class CalibratorFeatureExtractor:
         numbers: dict[str, float] = {}
         for name, null in ((need.signal, need.null) for need in self.needs):
             column, declared = Column.of([plain(item_signals.get(name, MISSING))]), SIGNALS.get(name)
-            number = null if column.is_(State.NULL)[0] and null is not None else float(column.values[0])
+            number = float(column.values[0] if null is None or not column.is_(State.NULL)[0] else null)
             if not math.isfinite(number) or (declared is not None and not declared.allows(number)):
                 expected = declared.expected if declared else "a finite number"
                 raise UserError(f"feature {shown(name)}: {literal(column.cell(0))}, expected {expected}")
