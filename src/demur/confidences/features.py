@@ -70,7 +70,6 @@ class Features(NamedTuple):
     nulls_filled: Mapping[str, int]
 
 
-@dataclass(frozen=True, slots=True, init=False)
 class CalibratorFeatureExtractor:
     """Named signals as a calibrator's features.
 
@@ -82,23 +81,17 @@ class CalibratorFeatureExtractor:
     {'verbalized_confidence': 3.0, 'token_msp': 0.9}
     """
 
-    names: tuple[str, ...]
-
     def __init__(self, names: Iterable[str]) -> None:
-        given = (names,) if isinstance(names, str) else tuple(names)
-        if not given or len(set(given)) < len(given):
-            raise UserError(f"features {literal(list(given))}, expected one name or more, none of them twice")
-        for name in given:
+        self.names = (names,) if isinstance(names, str) else tuple(names)
+        if not self.names or len(set(self.names)) < len(self.names):
+            raise UserError(f"features {literal(list(self.names))}, expected one name or more, none of them twice")
+        for name in self.names:
             if not isinstance(name, str) or not name:
                 raise UserError(f"feature {literal(name)}, expected the name of a signal")
             if name in SIGNALS and SIGNALS[name].text:
                 raise UserError(f"the signal {name} is text and cannot be a feature")
-        object.__setattr__(self, "names", given)
-
-    @property
-    def needs(self) -> tuple[Need, ...]:
-        """The signals, each with what a null of it stands for."""
-        return tuple(Need(name, null=SIGNALS[name].cautious if name in SIGNALS else None) for name in self.names)
+        declared = [(name, SIGNALS.get(name)) for name in self.names]
+        self.needs = [Need(name, null=signal.cautious if signal else None) for name, signal in declared]
 
     def __call__(self, items: Items) -> Features:
         """The features of a run's answered units."""
@@ -113,11 +106,12 @@ class CalibratorFeatureExtractor:
     def extract(self, item_signals: Mapping[str, object]) -> dict[str, float]:
         """The features of one unit, from its signals."""
         numbers: dict[str, float] = {}
-        for name, null in ((need.signal, need.null) for need in self.needs):
-            column, declared = Column.of([plain(item_signals.get(name, MISSING))]), SIGNALS.get(name)
-            number = float(column.values[0] if null is None or not column.is_(State.NULL)[0] else null)
-            if not math.isfinite(number) or (declared is not None and not declared.allows(number)):
+        for need in self.needs:
+            name, declared = need.signal, SIGNALS.get(need.signal)
+            column = Column.of([plain(item_signals.get(name, MISSING))])
+            null = None if not column.is_(State.NULL)[0] else need.null
+            numbers[name] = float(column.values[0] if null is None else null)
+            if not math.isfinite(numbers[name]) or (declared is not None and not declared.allows(numbers[name])):
                 expected = declared.expected if declared else "a finite number"
                 raise UserError(f"feature {shown(name)}: {literal(column.cell(0))}, expected {expected}")
-            numbers[name] = number
         return numbers
