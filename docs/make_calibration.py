@@ -99,7 +99,9 @@ $ demur report calibrator.json                                     # a page: wha
 `--features` names signals, `--variant` a confidence variant. A null among the features becomes the cautious value its signal
 [declares](definitions.md#declared-signals), and is counted; a missing one is an error. The file has the parameters, what it was fitted on
 (with a hash), and NLL, Brier, ECE and AUROC as given, in sample, and **out of fold with folds of participants**; quote the last. A
-calibrator looks too good on the run it was fitted on: demur warns when the hash or the run id is the same.
+participant's fold is the rank of the SHA-256 of the id (as text, in UTF-8) among those with answers, modulo the number of folds: no seed,
+no library, the same for everybody. Platt and logistic fits are run to the optimum. A calibrator looks too good on the run it was fitted
+on: demur warns when the hash or the run id is the same.
 
 ```python
 >>> from demur import calibrate, grade
@@ -108,6 +110,22 @@ calibrator looks too good on the run it was fitted on: demur warns when the hash
 >>> graded = grade(other, loss="abs_norm", confidence="calibrated:verbalized", calibration=calibration)
 
 ```
+
+### A calibrator of another script
+
+`--calibration` also takes a JSON file of a script of your own, if it names its `method` (those of the table), the signals it was fitted on
+and every parameter. They may be at the top, or inside `model`, `parameters`, `params`, `calibrator` or `scaler`:
+
+| | names understood |
+|---|---|
+| signals | `features`, `feature_names`; a temperature without any is that of `verbalized_confidence` |
+| temperature | `temperature`, `T` |
+| platt, logistic, linear | `coefficients`, `coef`, `coef_`, `weights` · `intercept`, `intercept_`, `bias` · `mean`, `means`, `mean_`, `feature_means`, `scaler_mean` · `scale`, `std`, `stds`, `scale_`, `feature_stds`, `scaler_scale` |
+| isotonic | `x`, `x_thresholds`, `X_thresholds_` · `y`, `y_thresholds`, `y_thresholds_` |
+| target | `target`; if there is none, what the method usually predicts |
+
+A file that lacks one of these is refused with what is missing, and so is one that has it twice with different values. Features that
+were not standardised have means of 0 and scales of 1: write them. Such a file has no page, since demur knows nothing about its fit.
 
 ## What it changes, and what it cannot
 """

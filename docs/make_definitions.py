@@ -11,7 +11,7 @@ import re
 import sys
 from pathlib import Path
 
-from demur.confidences.targets import TARGETS
+from demur.confidences.calibration_methods import TARGETS
 from demur.confidences.variants import VARIANTS, Variant
 from demur.facts.instruments import INSTRUMENTS
 from demur.facts.signals import SIGNALS

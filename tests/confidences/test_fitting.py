@@ -5,8 +5,9 @@ import json
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
-from sklearn.model_selection import GroupKFold
 
 from demur import (
     PHQ8,
@@ -15,7 +16,6 @@ from demur import (
     Plan,
     UserError,
     calibrate,
-    confidence,
     estimate,
     grade,
     read_run,
@@ -23,7 +23,7 @@ from demur import (
     reliability,
 )
 from demur.confidences.calibrators import LogisticCalibrator
-from demur.confidences.serving import chosen, served
+from demur.confidences.fitting import fold_of
 from demur.quantities.calibration import compute_binary_nll, compute_ece
 from demur.simulate.runs import ZERO_SHOT, make_people, run_system
 from runs import experiment, items_of, participant, run, written
@@ -78,16 +78,48 @@ class TestOnARunWhoseConfidenceIsInformativeButTooHigh:
         assert merged.message().startswith(f"{counts[0]} different inputs become {counts[1]} different confidences")
 
 
+def folds_by_hand(clusters, ids, folds):
+    """The clusters of each fold: dealt out in turn, in the order of the SHA-256 of their ids."""
+    dealt = sorted(clusters, key=lambda cluster: hashlib.sha256(str(ids[cluster]).encode("utf-8")).hexdigest())
+    return [dealt[number::folds] for number in range(folds)]
+
+
+class TestFolds:
+    """In the order of their digests the people are d, f, c, b, e, Zoë, a and 303, 300, 301, 302."""
+
+    def test_the_rank_of_the_digest_modulo_the_folds(self):
+        assert fold_of(["a", "b", "c", "d", "e", "f", "Zoë"], 3).tolist() == [0, 0, 2, 0, 1, 1, 2]
+        assert fold_of([300, 301, 302, 303], 2).tolist() == [1, 0, 1, 0]
+        assert fold_of(["303", "302", "301", "300"], 4).tolist() == [0, 3, 2, 1]
+
+    @given(st.lists(st.text(min_size=1), unique=True, min_size=5, max_size=30), st.randoms())
+    def test_neither_the_order_of_the_people_nor_anything_else_moves_one(self, ids, random):
+        folds = dict(zip(ids, fold_of(ids, 5).tolist(), strict=True))
+        shuffled = random.sample(ids, len(ids))
+        assert dict(zip(shuffled, fold_of(shuffled, 5).tolist(), strict=True)) == folds
+        sizes = np.bincount([*folds.values()])
+        assert len(sizes) == 5
+        assert sizes.max() - sizes.min() <= 1
+
+    def test_people_without_answers_are_in_no_fold(self):
+        units = [{"cluster": name, "own": float(n), "prediction": n % 2} for n, name in enumerate("abcd")]
+        silent = [{"cluster": name, "own": 0.0, "prediction": None} for name in "ef"]
+        found = [calibrate(items_of(*rows), method="isotonic", features=["own"]) for rows in (units, units + silent)]
+        assert found[0].validation == found[1].validation
+        assert found[0].validation.folds == 4
+
+
 class TestValidation:
     def test_out_of_fold_values_come_from_people_the_calibrator_has_not_seen(self, items):
-        """Recomputed with scikit-learn's folds and our calibrator, one participant group at a time."""
+        """Recomputed with folds written out and our calibrator, one fold of participants at a time."""
         names = [V, "token_msp"]
         columns = {name: items.signals[name].values[items.answered] for name in names}
         right = (items.answer == items.truth)[items.answered].astype(float)
         owner = items.cluster[items.answered]
         said = np.full(len(right), np.nan)
-        for seen, unseen in GroupKFold(5).split(right, groups=owner):
-            assert not set(owner[seen]) & set(owner[unseen])
+        folds = [np.isin(owner, people) for people in folds_by_hand(np.unique(owner), items.cluster_ids, 5)]
+        for unseen in folds:
+            seen = ~unseen
             model = LogisticCalibrator.fit({name: column[seen] for name, column in columns.items()}, right[seen])
             said[unseen] = model({name: column[unseen] for name, column in columns.items()})
         found = calibrate(items, method="logistic", features=names).validation
@@ -95,7 +127,6 @@ class TestValidation:
             compute_binary_nll(said, right),
             compute_ece(said, right),
         )
-        folds = [unseen for _, unseen in GroupKFold(5).split(right, groups=owner)]
         pairs = [right[fold].sum() * (1 - right[fold]).sum() for fold in folds]
         ranked = [roc_auc_score(right[fold], said[fold]) for fold in folds]
         assert found.cross_validated.auroc == pytest.approx(np.average(ranked, weights=pairs), rel=1e-12)
@@ -251,97 +282,6 @@ class TestWarnings:
         near = calibrate(items, method="platt", variant="token_msp", target="near_correct")
         found = reliability("calibrated:token_msp", data=items, calibration=near)
         assert found.scores["brier"] == pytest.approx(near.validation.in_sample.brier, rel=1e-12)
-
-
-class TestApplied:
-    def test_by_features_by_variant_and_verbalized(self, items):
-        temperature = calibrate(items, method="temperature", features=[V])
-        assert chosen(items, "all", temperature)[0].keys() >= {"calibrated", "verbalized_calibrated"}
-        both = [confidence(items, name, temperature).values for name in ("calibrated", "verbalized_calibrated")]
-        spoken = (items.signals[V].values - 1) / 4
-        clipped = np.clip(spoken, 1e-6, 1 - 1e-6)
-        by_hand = 1 / (1 + np.exp(-np.log(clipped / (1 - clipped)) / temperature.model.temperature))
-        for values in both:
-            assert values[items.answered] == pytest.approx(by_hand[items.answered], rel=1e-12)
-        assert np.isnan(both[0][~items.answered]).all()
-
-    def test_a_calibration_of_a_variant_serves_that_variant(self, items):
-        platt = calibrate(items, method="platt", variant="token_pe")
-        made = confidence(items, "calibrated:token_pe", platt)
-        plain = confidence(items, "token_pe").values[items.answered]
-        assert made.values[items.answered].tolist() == platt.model(plain).tolist()
-        reasons = served(items, platt)
-        assert reasons["calibrated:token_pe"] is None
-        fitted = "the calibration given is platt fitted on the variant token_pe"
-        assert reasons["calibrated"] == f"{fitted}: ask for calibrated:token_pe"
-        assert reasons["verbalized_calibrated"].startswith(f"{fitted}; it takes temperature_scaling")
-        with pytest.raises(UserError, match="calibrated:llm: the calibration given is platt .* serves nothing else"):
-            confidence(items, "calibrated:llm", platt)
-        combined = confidence(items, "secondary:calibrated:token_pe+token_pe:average", platt).values[items.answered]
-        assert combined == pytest.approx((made.values[items.answered] + plain) / 2, abs=1e-12)
-
-    def test_verbalized_calibrated_is_a_temperature_on_what_was_said(self, items):
-        by_variant = calibrate(items, method="temperature", variant="verbalized")
-        by_signal = calibrate(items, method="temperature", features=[V])
-        values = [confidence(items, "verbalized_calibrated", one).values for one in (by_variant, by_signal)]
-        assert np.array_equal(*values, equal_nan=True)
-        for other in ({"method": "platt", "features": [V]}, {"method": "temperature", "features": ["token_msp"]}):
-            with pytest.raises(UserError, match="it takes temperature_scaling fitted on verbalized_confidence"):
-                confidence(items, "verbalized_calibrated", calibrate(items, **other))
-
-    def test_a_run_without_answers_has_nothing_to_calibrate_but_is_served(self, items):
-        logistic = calibrate(items, method="logistic", features=["token_msp", V])
-        silent = items_of({"token_msp": 0.5, V: 3, "prediction": None})
-        assert served(silent, logistic)["calibrated"] is None
-        assert np.isnan(confidence(silent, "calibrated", logistic).values).all()
-
-    def test_a_calibration_is_called_by_name(self, items):
-        logistic = calibrate(items, method="logistic", features=["token_msp", V])
-        with pytest.raises(UserError, match=f"the calibration needs {V}, which is missing"):
-            logistic({"token_msp": np.array([0.5])})
-
-    def test_what_was_given_is_scored_where_it_is_a_probability(self, items):
-        similar = calibrate(items, method="temperature", features=["retrieval_similarity_mean"]).validation
-        assert similar.as_given.brier > similar.in_sample.brier
-        assert calibrate(items, method="platt", features=["retrieval_similarity_mean"]).validation.as_given is None
-        below = items_of({"retrieval_similarity_mean": -0.5}, {"retrieval_similarity_mean": 0.5, "prediction": 1})
-        with pytest.raises(
-            UserError, match="cluster 1, q: retrieval_similarity_mean -0.5, expected a number from 0 to 1"
-        ):
-            calibrate(below, method="temperature", features=["retrieval_similarity_mean"])
-        with pytest.raises(
-            UserError, match="cluster 1, q: retrieval_similarity_mean -0.5, expected a number from 0 to 1"
-        ):
-            reliability("retrieval_similarity_mean", data=below)
-
-    def test_a_composite_variant_can_be_calibrated(self, items):
-        name = "secondary:token_msp+consistency:average"
-        platt = calibrate(items, method="platt", variant=name)
-        assert confidence(items, f"calibrated:{name}", platt).name == f"calibrated:{name}"
-
-    def test_a_feature_the_run_lacks_is_refused_by_name(self, items):
-        logistic = calibrate(items, method="logistic", features=["token_msp", "token_pe"])
-        other = items_of({"token_msp": 0.5, "llm_evidence_count": 1})
-        with pytest.raises(UserError, match="calibrated: cluster 1, q: token_pe is missing; this run can serve: llm, "):
-            confidence(other, "calibrated", logistic)
-
-    def test_a_feature_of_a_new_run_that_is_null(self, items):
-        logistic = calibrate(items, method="logistic", features=["token_msp", V])
-        found = confidence(items_of({"token_msp": None, V: None}), "calibrated", logistic)
-        assert found.nulls_filled == {"token_msp": 1, V: 1}
-        assert found.values[0] == logistic.model({"token_msp": [0.0], V: [3.0]})[0]
-
-    def test_a_variant_out_of_range_in_a_new_run(self, items):
-        temperature = calibrate(items, method="temperature", features=["retrieval_similarity_mean"])
-        with pytest.raises(UserError, match="calibrated: probability 1.5 at position 0, expected"):
-            confidence(items_of({"retrieval_similarity_mean": 1.5}), "calibrated", temperature)
-
-    def test_confidences_given_as_numbers_take_no_calibration(self, items):
-        platt = calibrate(items, method="platt", variant="token_pe")
-        with pytest.raises(UserError, match="a calibration goes with the name of a variant"):
-            grade(items, loss="abs", confidence=np.zeros(len(items)), calibration=platt)
-        made = confidence(items, "calibrated:token_pe", platt)
-        assert grade(items, loss="abs", confidence=made).made_of is made
 
 
 @pytest.mark.parametrize(

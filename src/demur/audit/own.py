@@ -10,7 +10,7 @@ from typing import Any
 
 from demur import __version__
 from demur.audit.figures import Finding, Status, flattened
-from demur.confidences.calibration import Calibration
+from demur.confidences.calibration import AnyCalibration
 from demur.errors import UserError, shown
 from demur.facts.items import Items
 from demur.facts.rankings import Rankings
@@ -38,7 +38,7 @@ def is_own(content: Any) -> bool:
 
 
 def audited_runs(
-    claimed: Results, runs: Sequence[Items], calibration: Calibration | None, progress: Progress | None
+    claimed: Results, runs: Sequence[Items], calibration: AnyCalibration | None, progress: Progress | None
 ) -> list[Finding]:
     """Every number of a file of answers; the runs are those of its systems, in their order."""
     study = claimed.selective

@@ -18,7 +18,7 @@ from demur import __version__
 from demur.errors import UserError, literal
 
 if TYPE_CHECKING:
-    from demur.confidences.calibration import Calibration
+    from demur.confidences.calibration import AnyCalibration, Calibration
     from demur.facts.items import Items
     from demur.results.table import Results
 
@@ -86,7 +86,7 @@ def read_one(path: Path, mode: str | None, experiment: int | None, instrument: s
     return read_items(path, mode=mode, experiment=experiment, instrument=instrument, columns=columns)
 
 
-def fitted(path: Path | None) -> Calibration | None:
+def fitted(path: Path | None) -> AnyCalibration | None:
     """The calibration of a file, where one is given."""
     if path is None:
         return None

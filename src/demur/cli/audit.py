@@ -142,9 +142,8 @@ class _Audit:
             return audited_independently(claimed, recipes, advance)
 
     def _parsed_calibration(self) -> Any:
-        from demur.files.strict_json import read_as
-
-        return read_as(self.calibration, lambda parsed: parsed) if self.calibration else None
+        loaded = fitted(self.calibration)
+        return None if loaded is None else loaded.model_dump(mode="json")
 
     def _of_queries(self, claimed: Results | None, printed: Any) -> list[Finding]:
         from demur.audit.independent import audited_independently, query_recipes

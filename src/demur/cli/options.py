@@ -12,7 +12,7 @@ InstrumentName = Annotated[str, typer.Option(help="A name, or a .json or .toml f
 ColumnNames = Annotated[
     list[str] | None, typer.Option("--column", help="What a column of a table is called, ROLE=COLUMN; once for each.")
 ]
-CalibrationFile = Annotated[Path | None, typer.Option(help="A file written by demur calibrate.")]
+CalibrationFile = Annotated[Path | None, typer.Option(help="A file written by demur calibrate, or by another script.")]
 Resamples = Annotated[int, typer.Option(help="Bootstrap resamples of the clusters; 0: none.")]
 Seed = Annotated[
     int | None,
@@ -40,8 +40,8 @@ class ListingCommand(TyperCommand):
 
     def fill(self) -> None:
         """Write the registered names into the help of the options."""
+        from demur.confidences.calibration_methods import TARGETS
         from demur.confidences.calibrators import method_names
-        from demur.confidences.targets import TARGETS
         from demur.quantities.losses import LOSSES
 
         names = {"{losses}": LOSSES, "{methods}": method_names(), "{targets}": TARGETS}

@@ -2,14 +2,14 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, Union
 
-from pydantic import AfterValidator, Field, ValidationError, model_validator
+from pydantic import AfterValidator, Field, ValidationError
 
-from demur.confidences.calibrators import CALIBRATORS, CalibrationMethod, Calibrator
-from demur.confidences.targets import TARGETS, Target
-from demur.confidences.targets import target as target_named
+from demur.confidences.calibration_methods import TARGETS, Calibrator, calibration_method, check_target
+from demur.confidences.calibrators import CALIBRATORS
 from demur.confidences.variants import spoken_share
 from demur.errors import UserError, located, registered
 from demur.files import strict_json
@@ -24,11 +24,22 @@ else:
 
 
 Text = Annotated[str, Field(min_length=1)]
-
-
-def _method_name(name: Any) -> str:
-    """A file names its method in full, and by no alias."""
-    return registered("calibration method", name, CALIBRATORS).name
+# A file names its method in full, by no alias.
+IsMethod = AfterValidator(lambda name: registered("calibration method", name, CALIBRATORS).name)
+IsTarget = AfterValidator(lambda name: registered("target", name, TARGETS).name)
+# What other scripts call the parameters, and the objects they keep them in.
+_OTHER_NAMES = {
+    "features": ("feature_names",),
+    "temperature": ("T",),
+    "mean": ("means", "mean_", "feature_means", "scaler_mean"),
+    "scale": ("std", "stds", "scale_", "feature_stds", "scaler_scale"),
+    "coefficients": ("coef", "coef_", "weights"),
+    "intercept": ("intercept_", "bias"),
+    "x": ("x_thresholds", "X_thresholds_"),
+    "y": ("y_thresholds", "y_thresholds_"),
+}
+_INSIDE = ("model", "parameters", "params", "calibrator")
+_SCALARS = ("temperature", "intercept")
 
 
 class FittingTool(Tool):
@@ -44,14 +55,19 @@ class FittingTool(Tool):
         return cls(**Tool.here(command).model_dump(), scikit_learn=version("scikit-learn"))
 
 
-class Training(Part):
-    """The run it was fitted on, and what was found there."""
+class FittedOn(Part):
+    """The run it was fitted on, as far as it is known."""
 
     path: str | None
     sha256: str | None
     run_id: str | None
     git_commit: str | None
     mode: str | None
+
+
+class Training(FittedOn):
+    """The run it was fitted on, and what was found there."""
+
     n: Annotated[int, Field(ge=1)]
     clusters: Annotated[int, Field(ge=1)]
     positive_rate: Share
@@ -81,47 +97,35 @@ class Validation(Part):
     reason: str | None
 
 
-class Calibration(Part):
-    """A calibrator and everything a reader needs to trust or repeat it."""
+class AnyCalibration(Part):
+    """A calibrator as it is applied, by whomever it was fitted."""
 
     schema_version: Literal["1"] = "1"
-    created_at: Time
-    tool: FittingTool
-    method: Annotated[str, AfterValidator(_method_name), Field(json_schema_extra={"enum": [*CALIBRATORS]})]
+    created_at: Time | None
+    tool: FittingTool | None
+    method: Annotated[str, IsMethod, Field(json_schema_extra={"enum": [*CALIBRATORS]})]
     features: Annotated[tuple[Text, ...], Field(strict=False, min_length=1)] | None
     variant: Text | None
-    target: Annotated[
-        str, AfterValidator(lambda name: target_named(name).name), Field(json_schema_extra={"enum": [*TARGETS]})
-    ]
+    target: Annotated[str, IsTarget, Field(json_schema_extra={"enum": [*TARGETS]})]
     model: Fitted
-    training: Training
-    validation: Validation
-    warnings: Annotated[tuple[WordedWarning, ...], Field(strict=False)]
+    training: FittedOn
 
-    @model_validator(mode="after")
-    def _parts_agree(self) -> Self:
-        method = CALIBRATORS[self.method]
+    def _mistakes(self) -> Iterator[str]:
+        method, inputs = CALIBRATORS[self.method], self.model.inputs
         if type(self.model) is not method.calibrator:
-            raise ValueError(f"the model is not one of the method {self.method}")
+            yield f"the model is not one of the method {self.method}"
         if (self.features is None) == (self.variant is None):
-            raise ValueError("expected either features or a variant, not both or neither")
+            yield "expected either features or a variant, not both or neither"
         if self.model.features != self.features:
-            raise ValueError("the features and those of the model do not match")
-        inputs = self.model.inputs
+            yield "the features and those of the model do not match"
         if inputs > 1 and (self.variant is not None or not method.several_inputs):
-            raise ValueError(f"{inputs} features, expected one for {self.variant or self.method}")
+            yield f"{inputs} features, expected one for {self.variant or self.method}"
         check_target(method, TARGETS[self.target])
-        return self
 
     @property
     def input_names(self) -> tuple[str, ...]:
         """What goes in: the features, or the variant."""
         return self.features or (self.variant or "",)
-
-    def describe(self) -> Iterator[tuple[str, str]]:
-        """What it predicts and its parameters in words, each with its name."""
-        yield "target", f"{self.target}: {TARGETS[self.target].meaning}"
-        yield from self.model.describe(self.input_names)
 
     def __call__(self, columns: Mapping[str, Floats]) -> Floats:
         """Calibrated confidences of columns given by name: the features, or the variant."""
@@ -129,6 +133,21 @@ class Calibration(Part):
             if name not in columns:
                 raise UserError(f"the calibration needs {name}, which is missing")
         return self.model(model_inputs(type(self.model), {name: columns[name] for name in self.input_names}))
+
+
+class Calibration(AnyCalibration):
+    """A calibrator and everything a reader needs to trust or repeat it."""
+
+    created_at: Time
+    tool: FittingTool
+    training: Training
+    validation: Validation
+    warnings: Annotated[tuple[WordedWarning, ...], Field(strict=False)]
+
+    def describe(self) -> Iterator[tuple[str, str]]:
+        """What it predicts and its parameters in words, each with its name."""
+        yield "target", f"{self.target}: {TARGETS[self.target].meaning}"
+        yield from self.model.describe(self.input_names)
 
     def save(self, path: str | Path, *, inputs: Iterable[str | Path] = ()) -> Path:
         """Write it as JSON, whole or not at all, and never over the run it was fitted on or another input."""
@@ -155,14 +174,6 @@ class Calibration(Part):
         return [] if self.training.path is None else [self.training.path]
 
 
-def check_target(method: CalibrationMethod, target: Target) -> None:
-    """Most methods predict whether something is so: only some predict a number."""
-    if method.binary and not target.binary:
-        able = " and ".join(name for name, each in CALIBRATORS.items() if not each.binary)
-        yes_or_no = " or ".join(name for name, each in TARGETS.items() if each.binary)
-        raise UserError(f"the target {target.name} is for the method {able} only; use {yes_or_no}")
-
-
 def model_inputs(calibrator: type[Calibrator], columns: Mapping[str, Floats]) -> Mapping[str, Floats]:
     """What the model sees of the columns: where it takes a probability, a spoken 1–5 has to be made into one."""
     if not calibrator.takes_probabilities:
@@ -170,22 +181,79 @@ def model_inputs(calibrator: type[Calibrator], columns: Mapping[str, Floats]) ->
     return {name: spoken_share(v) if name == "verbalized_confidence" else v for name, v in columns.items()}
 
 
-def load_calibration(path: str | Path) -> Calibration:
-    """Read a calibration; anything in it that does not make sense is one line that says what."""
-    return strict_json.read_as(path, calibration_of)
+def load_calibration(path: str | Path) -> AnyCalibration:
+    """Read a calibration of demur or of another script; anything in it that does not make sense is one line."""
+    return strict_json.read_as(path, lambda content: (calibration_of if _is_own(content) else _of_a_script)(content))
 
 
 def calibration_of(content: Any) -> Calibration:
-    """A calibration from parsed JSON."""
-    if not isinstance(content, dict) or "method" not in content or not isinstance(content.get("model"), dict):
-        raise UserError("not a calibration: expected an object with schema_version, method, model and others")
-    method = CALIBRATORS[_method_name(content["method"])]
+    """A calibration that demur wrote, from parsed JSON."""
+    own = _is_own(content)
+    method = registered("calibration method", content["method"], CALIBRATORS)
+    if not own or not isinstance(content.get("model"), dict):
+        raise UserError("not a calibration of demur: expected an object with schema_version, method, model and others")
     with located("model"):
         method.calibrator.from_json(content["model"])
     try:
         return Calibration.model_validate_json(json.dumps(content))
     except ValidationError as error:
         raise UserError(one_line(error)) from None
+
+
+def _is_own(content: Any) -> bool:
+    if not isinstance(content, dict) or "method" not in content:
+        raise UserError("not a calibration: expected an object with method, model and others")
+    return isinstance(content.get("tool"), dict)
+
+
+def _of_a_script(content: Mapping[str, Any]) -> AnyCalibration:
+    """A calibration another script wrote; of how it was fitted, only the run is looked for."""
+    method = calibration_method(content["method"])
+    model = method.calibrator.from_json(_parameters(method.calibrator, content))
+    if model.features is None:
+        raise UserError(f"features is missing: the names of the signals that {method.name} was fitted on")
+    sources = [content, *(content.get(name) for name in ("training", "provenance", "metadata"))]
+    members = {name: value for source in sources if isinstance(source, dict) for name, value in source.items()}
+    run = {name: members.get(name) for name in FittedOn.model_fields}
+    try:
+        return AnyCalibration(
+            created_at=None,
+            tool=None,
+            method=method.name,
+            features=model.features,
+            variant=None,
+            target=content.get("target", method.target),
+            model=model,
+            training=FittedOn(**run),
+        )
+    except ValidationError as error:
+        raise UserError(one_line(error)) from None
+
+
+def _parameters(calibrator: type[Calibrator], content: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters another script wrote, by any of their usual names, at the top or in the objects it keeps them in.
+
+    A temperature is that of the verbalized confidence, unless the file names another feature.
+    """
+    parts = [content, *(content[name] for name in _INSIDE if isinstance(content.get(name), dict))]
+    parts += [part["scaler"] for part in parts if isinstance(part.get("scaler"), dict)]
+    parameters = {field.name: field.default for field in fields(calibrator) if field.name in ("link", "features")}
+    if calibrator.takes_probabilities:
+        parameters["features"] = ["verbalized_confidence"]
+    for name in (field.name for field in fields(calibrator)):
+        names = (name, *_OTHER_NAMES.get(name, ()))
+        given = [_unwrapped(name, part[other]) for part in parts for other in names if other in part]
+        if any(value != given[0] for value in given):
+            raise UserError(f"{name} appears twice, with different values")
+        if given:
+            parameters[name] = given[0]
+    return parameters
+
+
+def _unwrapped(name: str, value: Any) -> Any:
+    """scikit-learn keeps one intercept as a list of one, and one row of coefficients as a matrix."""
+    wrapped = isinstance(value, list) and len(value) == 1 and (name in _SCALARS or isinstance(value[0], list))
+    return value[0] if wrapped else value
 
 
 def calibration_schema() -> dict[str, Any]:

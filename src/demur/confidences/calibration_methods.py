@@ -1,4 +1,4 @@
-"""Calibration methods: what every calibrator is and can be asked, the columns it takes, and the registry of all."""
+"""Calibration methods: what every calibrator is and can be asked, what it takes and predicts; registries of both."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -8,12 +8,14 @@ from typing import Any, ClassVar, Self, TypeVar, cast
 import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
-from demur.errors import UserError, and_more, shown, unknown
+from demur.errors import UserError, and_more, registered, shown
 from demur.facts.columns import Column, check_lengths
 from demur.facts.frames import columns_of
+from demur.facts.items import Items
 from demur.files.strict_model import one_line
 from demur.quantities.forecasts import checked_outcomes
-from demur.types import Floats
+from demur.quantities.losses import LOSSES
+from demur.types import Floats, Integers
 
 
 class Calibrator:
@@ -29,15 +31,18 @@ class Calibrator:
         """A calibrator fitted to features and what came of them."""
         raise NotImplementedError
 
-    @classmethod
-    def fit_ranked(cls, features: Any, target: Any, *, falling: bool) -> Self:  # noqa: ARG003  (few need it)
-        """The same where it is known whether the target falls as the feature rises."""
-        return cls.fit(features, target)
-
     def __call__(self, features: Any) -> Floats:
         """Numbers from 0 to 1, one for each row of the features."""
         self._check_fitted()
-        return self._applied(*columns_named(features, self.features, self.inputs))
+        names, count = self.features, self.inputs
+        given, columns = columns_by_name(features, names)
+        if names is not None and given is None:
+            raise UserError(f"the features are {', '.join(map(shown, names))}: give them by name, as a dict or a frame")
+        if len(columns) != count:
+            raise UserError(f"{len(columns)} features, expected {count}")
+        if names is None and given is not None and count > 1:
+            raise UserError("this calibrator was fitted on a matrix without names: which feature is which is not known")
+        return self._applied(*columns)
 
     def _applied(self, *columns: Floats) -> Floats:
         raise NotImplementedError
@@ -87,7 +92,10 @@ class Calibrator:
 
 @dataclass(frozen=True, slots=True)
 class CalibrationMethod:
-    """A calibrator as `demur calibrate` offers it: what it is called, and which inputs and targets it takes."""
+    """A calibrator as `demur calibrate` offers it: what it is called, and which inputs and targets it takes.
+
+    A `directed` one is fitted rising or falling, as it is told (`increasing`).
+    """
 
     name: str
     title: str
@@ -95,6 +103,7 @@ class CalibrationMethod:
     aliases: tuple[str, ...] = ()
     several_inputs: bool = False
     binary: bool = True
+    directed: bool = False
     target: str = "correctness"
 
 
@@ -124,11 +133,54 @@ def calibration_method(name: Any) -> CalibrationMethod:
     >>> calibration_method("temperature").title
     'temperature scaling'
     """
-    aliases = {alias: method.name for method in CALIBRATORS.values() for alias in method.aliases}
-    known = aliases.get(name, name) if isinstance(name, str) else ""
-    if known not in CALIBRATORS:
-        raise unknown("calibration method", name, [*aliases, *CALIBRATORS])
-    return CALIBRATORS[known]
+    methods = {known: method for method in CALIBRATORS.values() for known in (method.name, *method.aliases)}
+    return registered("calibration method", name, methods)
+
+
+_WITHIN_A_POINT = "the chance of being right to within a point"
+_CLOSENESS = "an expected closeness, 1 where nothing is wrong"
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What a calibrated confidence is to predict: a number from 0 to 1 for every answer, 0 or 1 if `binary`.
+
+    `expected` says what predicting it gives.
+    """
+
+    name: str
+    meaning: str
+    expected: str
+    values: Callable[[Items], Floats]
+    binary: bool = True
+
+
+def _error(items: Items) -> Integers:
+    return np.asarray(np.abs(items.answer - items.truth)[items.answered])
+
+
+def _within(points: int) -> Callable[[Items], Floats]:
+    return lambda items: (_error(items) <= points).astype(np.float64)
+
+
+def _closeness(items: Items) -> Floats:
+    return 1 - _error(items) / LOSSES["abs_norm"].divisor(items.instrument)
+
+
+_ALL = (
+    Target("correctness", "1 if pred = gt, else 0", "the chance of being right", _within(0)),
+    Target("near_correct", "1 if abs(pred - gt) ≤ 1, else 0", _WITHIN_A_POINT, _within(1)),
+    Target("loss", "1 - abs(pred - gt) / range", _CLOSENESS, _closeness, binary=False),
+)
+TARGETS = {target.name: target for target in _ALL}
+
+
+def check_target(method: CalibrationMethod, target: Target) -> None:
+    """Most methods predict whether something is so: only some predict a number."""
+    if method.binary and not target.binary:
+        able = " and ".join(name for name, each in CALIBRATORS.items() if not each.binary)
+        yes_or_no = " or ".join(name for name, each in TARGETS.items() if each.binary)
+        raise UserError(f"the target {target.name} is for the method {able} only; use {yes_or_no}")
 
 
 def columns_by_name(features: Any, names: Sequence[str] | None = None) -> tuple[tuple[str, ...] | None, list[Floats]]:
@@ -148,19 +200,6 @@ def columns_by_name(features: Any, names: Sequence[str] | None = None) -> tuple[
     columns = [_numbers(shown(name), named[name]) for name in wanted]
     check_lengths(dict(zip(wanted, columns, strict=True)))
     return wanted, columns
-
-
-def columns_named(features: Any, names: tuple[str, ...] | None, count: int) -> list[Floats]:
-    """The columns of these names, in this order; of features that never had a name, as many as there were."""
-    given, columns = columns_by_name(features, names)
-    if names is None:
-        if len(columns) != count:
-            raise UserError(f"{len(columns)} features, expected {count}")
-        if given is not None and count > 1:
-            raise UserError("this calibrator was fitted on a matrix without names: which feature is which is not known")
-    elif given is None:
-        raise UserError(f"the features are {', '.join(map(shown, names))}: give them by name, as a dict or a frame")
-    return columns
 
 
 def _unnamed(features: Any) -> list[Floats]:

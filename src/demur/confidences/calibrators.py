@@ -1,9 +1,6 @@
-"""Calibrators: maps from features to the chance of being right. Fitted with scikit-learn, applied with plain numbers.
+"""Calibrators: maps from features to the chance of being right. Fitted with numpy or scikit-learn, applied with numpy.
 
-`fit(features, target)` gives a fitted one, calling it with features gives numbers from 0 to 1, and `to_json` and
-`from_json` keep its parameters. Features are columns by name (a dict or a frame), one column, or a matrix. Named
-features are found by their names, never by their position. A class registered with `calibrator` is a method of `demur
-calibrate`, with everything that is to be known about it declared there.
+Features are columns by name (a dict or a frame), one column, or a matrix; a name is never matched by position.
 """
 
 # ruff: noqa: PLC0414  (names that belong to the same subject are given on)
@@ -18,12 +15,8 @@ from pydantic import Field
 from pydantic.dataclasses import dataclass
 
 from demur.confidences.calibration_methods import CALIBRATORS as CALIBRATORS
-from demur.confidences.calibration_methods import CalibrationMethod as CalibrationMethod
-from demur.confidences.calibration_methods import Calibrator as Calibrator
-from demur.confidences.calibration_methods import calibration_method as calibration_method
-from demur.confidences.calibration_methods import calibrator as calibrator
+from demur.confidences.calibration_methods import Calibrator, calibrator, training_rows
 from demur.confidences.calibration_methods import method_names as method_names
-from demur.confidences.calibration_methods import training_rows
 from demur.confidences.features import CalibratorFeatureExtractor as CalibratorFeatureExtractor
 from demur.errors import UserError, literal, shown
 from demur.files.strict_model import STRICT
@@ -36,6 +29,7 @@ from demur.types import Floats
 COLDEST, HOTTEST = 0.05, 10.0
 PENALTY = 1.0
 _SPREADS = 3
+_MOST_STEPS, _CLOSE_ENOUGH = 100, 1e-12
 Numbers = Annotated[tuple[float, ...], Field(strict=False, min_length=1)]
 Positive = Annotated[float, Field(gt=0)]
 Names = Annotated[tuple[str, ...], Field(strict=False, min_length=1)] | None
@@ -128,7 +122,7 @@ class _Weighted(Calibrator):
 
     @classmethod
     def fit(cls, features: Any, target: Any) -> Self:
-        """Fit with scikit-learn."""
+        """Standardise and solve."""
         names, columns, outcome = training_rows(features, target, binary=cls.binary, several=True)
         matrix = np.column_stack(columns)
         with np.errstate(over="ignore", invalid="ignore"):
@@ -187,12 +181,29 @@ class LogisticCalibrator(_Weighted):
 
     @classmethod
     def _solved(cls, matrix: Floats, outcome: Floats) -> tuple[Floats, float]:
-        from sklearn.linear_model import LogisticRegression  # noqa: PLC0415  (slow to import, applying needs none of it)
+        """Newton's method on the penalised negative log-likelihood: strictly convex, so there is one best.
 
+        A step that would climb is halved; the slack is for rounding, which alone decides close to the end.
+        """
         if outcome.min() == outcome.max():
             raise UserError(f"every target is {outcome[0]:g}: there is nothing to tell apart")
-        model = LogisticRegression(C=PENALTY, max_iter=1000).fit(matrix, outcome)
-        return model.coef_[0], model.intercept_[0]
+        design = np.column_stack([matrix, np.ones(len(outcome))])
+        penalty, sign = np.diag([PENALTY] * matrix.shape[1] + [0.0]), np.where(outcome == 1, 1.0, -1.0)
+
+        def surprise(weights: Floats) -> float:
+            return float(np.logaddexp(0, -sign * (design @ weights)).sum() + weights @ penalty @ weights / 2)
+
+        weights = np.zeros(design.shape[1])
+        for _ in range(_MOST_STEPS):
+            chance = _sigmoid(design @ weights)
+            gradient = design.T @ (chance - outcome) + penalty @ weights
+            step = np.linalg.solve((design.T * (chance * (1 - chance))) @ design + penalty, gradient)
+            while surprise(weights - step) > surprise(weights) * (1 + 1e-12):
+                step /= 2
+            weights = weights - step
+            if np.abs(step).max() <= _CLOSE_ENOUGH * np.abs(weights).max():
+                break
+        return weights[:-1], float(weights[-1])
 
     def _applied(self, *columns: Floats) -> Floats:
         return _sigmoid(self._weighted_sum(columns))
@@ -227,7 +238,7 @@ class LinearCalibrator(_Weighted):
         return np.clip(self._weighted_sum(columns), 0, 1)
 
 
-@calibrator("isotonic", "isotonic regression")
+@calibrator("isotonic", "isotonic regression", directed=True)
 @dataclass(frozen=True, slots=True, config=STRICT)
 class IsotonicCalibrator(Calibrator):
     """The best fit that only rises (or only falls): linear between its knots, level beyond them.
@@ -262,11 +273,6 @@ class IsotonicCalibrator(Calibrator):
     def _applied(self, *columns: Floats) -> Floats:
         (column,) = columns
         return np.interp(column, self.x, self.y)
-
-    @classmethod
-    def fit_ranked(cls, features: Any, target: Any, *, falling: bool) -> Self:
-        """The best fit that goes the way it is known to go."""
-        return cls.fit(features, target, increasing=not falling)
 
     def describe(self, names: Sequence[str]) -> Iterator[tuple[str, str]]:  # noqa: ARG002  (it has one input)
         """How many knots there are, and where."""

@@ -1,5 +1,6 @@
 """Features: signals as numbers to compute with. What is absent, null or odd is told apart, never guessed."""
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -57,11 +58,9 @@ def first_problem(needs: Iterable[Need], items: Items) -> str | None:
 
 def nulls_filled(needs: Iterable[Need], items: Items) -> dict[str, int]:
     """How many answered units have a null of each signal that something else stands for, where there are any."""
-    columns = {need.signal: items.signals.get(need.signal) for need in needs if need.null is not None}
-    nulls = {
-        signal: column.is_(State.NULL) & items.answered for signal, column in columns.items() if column is not None
-    }
-    return {signal: int(where.sum()) for signal, where in nulls.items() if where.any()}
+    filled = [need.signal for need in needs if need.null is not None and need.signal in items.signals]
+    nulls = {signal: int((items.signals[signal].is_(State.NULL) & items.answered).sum()) for signal in filled}
+    return {signal: count for signal, count in nulls.items() if count}
 
 
 class Features(NamedTuple):
@@ -71,7 +70,6 @@ class Features(NamedTuple):
     nulls_filled: Mapping[str, int]
 
 
-@dataclass(frozen=True, slots=True, init=False)
 class CalibratorFeatureExtractor:
     """Named signals as a calibrator's features.
 
@@ -83,23 +81,17 @@ class CalibratorFeatureExtractor:
     {'verbalized_confidence': 3.0, 'token_msp': 0.9}
     """
 
-    names: tuple[str, ...]
-
     def __init__(self, names: Iterable[str]) -> None:
-        given = (names,) if isinstance(names, str) else tuple(names)
-        if not given or len(set(given)) < len(given):
-            raise UserError(f"features {literal(list(given))}, expected one name or more, none of them twice")
-        for name in given:
+        self.names = (names,) if isinstance(names, str) else tuple(names)
+        if not self.names or len(set(self.names)) < len(self.names):
+            raise UserError(f"features {literal(list(self.names))}, expected one name or more, none of them twice")
+        for name in self.names:
             if not isinstance(name, str) or not name:
                 raise UserError(f"feature {literal(name)}, expected the name of a signal")
             if name in SIGNALS and SIGNALS[name].text:
                 raise UserError(f"the signal {name} is text and cannot be a feature")
-        object.__setattr__(self, "names", given)
-
-    @property
-    def needs(self) -> tuple[Need, ...]:
-        """The signals, each with what a null of it stands for."""
-        return tuple(Need(name, null=SIGNALS[name].cautious if name in SIGNALS else None) for name in self.names)
+        declared = [(name, SIGNALS.get(name)) for name in self.names]
+        self.needs = [Need(name, null=signal.cautious if signal else None) for name, signal in declared]
 
     def __call__(self, items: Items) -> Features:
         """The features of a run's answered units."""
@@ -113,15 +105,13 @@ class CalibratorFeatureExtractor:
 
     def extract(self, item_signals: Mapping[str, object]) -> dict[str, float]:
         """The features of one unit, from its signals."""
-        return {need.signal: _number(need, item_signals.get(need.signal, MISSING)) for need in self.needs}
-
-
-def _number(need: Need, value: object) -> float:
-    column, declared = Column.of([plain(value)]), SIGNALS.get(need.signal)
-    if column.is_(State.NULL)[0] and need.null is not None:
-        return float(need.null)
-    number = float(column.values[0])
-    if not column.usable()[0] or (declared is not None and not declared.allows(number)):
-        expected = declared.expected if declared else "a finite number"
-        raise UserError(f"feature {shown(need.signal)}: {literal(column.cell(0))}, expected {expected}")
-    return number
+        numbers: dict[str, float] = {}
+        for need in self.needs:
+            name, declared = need.signal, SIGNALS.get(need.signal)
+            column = Column.of([plain(item_signals.get(name, MISSING))])
+            null = None if not column.is_(State.NULL)[0] else need.null
+            numbers[name] = float(column.values[0] if null is None else null)
+            if not math.isfinite(numbers[name]) or (declared is not None and not declared.allows(numbers[name])):
+                expected = declared.expected if declared else "a finite number"
+                raise UserError(f"feature {shown(name)}: {literal(column.cell(0))}, expected {expected}")
+        return numbers

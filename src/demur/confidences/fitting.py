@@ -1,5 +1,6 @@
 """Fitting: a calibrator from a run, and how well it does on people it has not seen."""
 
+import hashlib
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,20 +9,18 @@ from typing import Any
 import numpy as np
 from pydantic import ValidationError
 
-from demur.confidences.calibration import (
-    Calibration,
-    FittingTool,
-    Quality,
-    Training,
-    Validation,
+from demur.confidences.calibration import Calibration, FittingTool, Quality, Training, Validation, model_inputs
+from demur.confidences.calibration_methods import (
+    TARGETS,
+    CalibrationMethod,
+    Calibrator,
+    calibration_method,
     check_target,
-    model_inputs,
 )
-from demur.confidences.calibrators import CALIBRATORS, CalibrationMethod, Calibrator, calibration_method
+from demur.confidences.calibrators import CALIBRATORS
 from demur.confidences.serving import calibration_inputs
-from demur.confidences.targets import target as target_named
 from demur.confidences.variants import MERGED, VARIANTS, check_probabilities, distinct
-from demur.errors import UserError, literal, shown, unknown
+from demur.errors import UserError, literal, registered, shown, unknown
 from demur.facts.items import Items
 from demur.facts.signals import SIGNALS
 from demur.files.strict_model import WordedWarning, now, one_line
@@ -39,13 +38,13 @@ QUALITY = tuple(entry.name for entry in quantities("forecasts", "validation"))
 class _Task:
     """What is to be fitted: a method, its inputs by name, and the target of every answered unit."""
 
+    items: Items
     method: CalibrationMethod
     variant: str | None
     columns: Mapping[str, Floats]
     nulls_filled: Mapping[str, int]
     target: str
     outcome: Floats
-    cluster: Indices
 
     @property
     def only(self) -> str | None:
@@ -57,27 +56,15 @@ class _Task:
         """Whether the one input is a signal that is more confident the lower it is."""
         return self.only in SIGNALS and self.variant is None and SIGNALS[self.only].lower_is_more_confident
 
-    @property
-    def clusters(self) -> int:
-        return len(np.unique(self.cluster))
-
-    def fitted(self, rows: Any = slice(None)) -> Calibrator:
-        """The calibrator of these units."""
-        return self.method.calibrator.fit_ranked(self.given(rows), self.outcome[rows], falling=self.falling)
-
     def given(self, rows: Any = slice(None)) -> Any:
         """Features go in by their names; a variant is one column, whatever it is called."""
         columns = {name: column[rows] for name, column in self.columns.items()}
         return columns if self.variant is None else columns[self.variant]
 
-    @property
-    def as_given(self) -> Floats | None:
-        """The input itself, where it is one number that can be read as a probability."""
-        if self.only is None:
-            return None
-        known = VARIANTS.get(self.only) if self.variant is not None else SIGNALS.get(self.only)
-        probability = known is not None and known.is_probability
-        return self.columns[self.only] if probability or self.method.calibrator.takes_probabilities else None
+    def fitted(self, rows: Any = slice(None)) -> Calibrator:
+        """The calibrator of these units."""
+        direction = {"increasing": not self.falling} if self.method.directed else {}
+        return self.method.calibrator.fit(self.given(rows), self.outcome[rows], **direction)
 
 
 def calibrate(  # noqa: PLR0913  (each is a choice of the user)
@@ -103,7 +90,7 @@ def calibrate(  # noqa: PLR0913  (each is a choice of the user)
     training = Training(
         **{name: getattr(items.source, name, None) for name in ("path", "sha256", "run_id", "git_commit", "mode")},
         n=len(values),
-        clusters=task.clusters,
+        clusters=len(np.unique(items.cluster[items.answered])),
         positive_rate=float(task.outcome.mean()),
         nulls_filled=dict(task.nulls_filled),
         inputs_distinct=distinct(task.columns.values()),
@@ -119,7 +106,7 @@ def calibrate(  # noqa: PLR0913  (each is a choice of the user)
             target=task.target,
             model=calibrator,
             training=training,
-            validation=_validation(items, task, values, folds),
+            validation=_validation(task, values, folds),
             warnings=tuple(
                 WordedWarning(code=code, message=text, where=task.only or "features")
                 for code, text in _warnings(task, calibrator, values)
@@ -147,7 +134,7 @@ def quality(probability: Floats, outcome: Floats, fold: Indices | None = None) -
 
 def _task(items: Items, method: str, features: Sequence[str] | None, variant: str | None, target: str | None) -> _Task:
     wanted = calibration_method(method)
-    predicted = target_named(wanted.target if target is None else target)
+    predicted = registered("target", wanted.target if target is None else target, TARGETS)
     check_target(wanted, predicted)
     if not items.answered.any():
         raise UserError("no unit is answered: there is nothing to calibrate on")
@@ -167,39 +154,49 @@ def _task(items: Items, method: str, features: Sequence[str] | None, variant: st
         others = " or ".join(name for name, each in single.items() if not each.takes_probabilities)
         way_out = f"; {wanted.title} takes probabilities, for other numbers take {others}"
         check_probabilities(items, *next(iter(inputs.items())), way_out)
-    cluster = items.cluster[items.answered]
-    outcome = predicted.values(items)
-    return _Task(wanted, variant, inputs, filled, predicted.name, outcome, cluster)
+    return _Task(items, wanted, variant, inputs, filled, predicted.name, predicted.values(items))
 
 
-def _validation(items: Items, task: _Task, values: Floats, folds: int) -> Validation:
+def fold_of(ids: Sequence[int | str], folds: int) -> Indices:
+    """The fold of each cluster: the rank of the SHA-256 of its id among all of them, modulo the number of folds.
+
+    No library, seed or order of the rows enters: everybody splits the same people alike.
+
+    >>> fold_of([300, 301, 302, 303], 2).tolist()
+    [1, 0, 1, 0]
+    """
+    digests = [hashlib.sha256(str(name).encode()).hexdigest() for name in ids]
+    return np.argsort(np.argsort(digests)) % folds
+
+
+def _validation(task: _Task, values: Floats, folds: int) -> Validation:
     unseen, fold, reason = _out_of_fold(task, folds)
+    known = VARIANTS.get(task.only or "") if task.variant is not None else SIGNALS.get(task.only or "")
+    probability = task.method.calibrator.takes_probabilities or (known is not None and known.is_probability)
     return Validation(
-        as_given=None if task.as_given is None else quality(task.as_given, task.outcome),
+        as_given=quality(task.columns[task.only], task.outcome) if task.only and probability else None,
         in_sample=quality(values, task.outcome),
-        cross_validated=None if unseen is None else quality(unseen, task.outcome, fold),
-        folds=0 if unseen is None else min(folds, task.clusters),
-        grouped_by=items.noun,
+        cross_validated=None if reason else quality(unseen, task.outcome, fold),
+        folds=0 if reason else int(fold.max()) + 1,
+        grouped_by=task.items.noun,
         reason=reason,
     )
 
 
-def _out_of_fold(task: _Task, folds: int) -> tuple[Floats | None, Indices, str | None]:
+def _out_of_fold(task: _Task, folds: int) -> tuple[Floats, Indices, str | None]:
     """Each unit's value by a calibrator fitted without its cluster, and its fold; or why that cannot be."""
     if type(folds) is not int or folds < _FEWEST_FOLDS:
         raise UserError(f"folds {literal(folds)}, expected an integer, {_FEWEST_FOLDS} or more")
-    parts, fold = min(folds, task.clusters), np.zeros(len(task.outcome), dtype=np.intp)
+    clusters, position = np.unique(task.items.cluster[task.items.answered], return_inverse=True)
+    parts, values = min(folds, len(clusters)), np.empty(len(position))
+    fold = fold_of([task.items.cluster_ids[cluster] for cluster in clusters], parts)[position]
     if parts < _FEWEST_FOLDS:
-        return None, fold, "only one cluster has answers: there are no others to try it on"
-    from sklearn.model_selection import GroupKFold  # noqa: PLC0415  (slow to import)
-
-    values = np.empty(len(task.outcome))
-    for number, (seen, unseen) in enumerate(GroupKFold(parts).split(task.outcome, groups=task.cluster)):
-        fold[unseen] = number
+        return values, fold, "only one cluster has answers: there are no others to try it on"
+    for unseen in (fold == number for number in range(parts)):
         try:
-            values[unseen] = task.fitted(seen)(task.given(unseen))
+            values[unseen] = task.fitted(~unseen)(task.given(unseen))
         except UserError as error:
-            return None, fold, f"a fold cannot be fitted: {error}"
+            return values, fold, f"a fold cannot be fitted: {error}"
     return values, fold, None
 
 

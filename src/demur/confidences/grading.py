@@ -26,12 +26,12 @@ from demur.quantities.losses import loss as loss_named
 from demur.types import Flags
 
 if TYPE_CHECKING:
-    from demur.confidences.calibration import Calibration
+    from demur.confidences.calibration import AnyCalibration
 
 Values = list[Any] | NDArray[Any]
 
 
-def grade(items: Items, *, loss: str, confidence: Any, calibration: Calibration | None = None) -> Graded:
+def grade(items: Items, *, loss: str, confidence: Any, calibration: AnyCalibration | None = None) -> Graded:
     """Give every answered unit of a run its loss and its confidence.
 
     The confidence is the name of a variant or of a signal, a `Confidence`, or a column of one number per unit in the

@@ -24,8 +24,12 @@ def token_signals(tokens: Sequence[Mapping[str, Any]]) -> dict[str, float]:
     {'token_msp': 0.5, 'token_pe': 0.636514, 'token_energy': -0.287682}
     """
     entries = _listed("tokens", tokens)
-    logprobs = [_member(entry, "logprob", index) for index, entry in enumerate(entries)]
-    tops = [_member(entry, "top_logprobs", index) for index, entry in enumerate(entries)]
+    for name in ("logprob", "top_logprobs"):
+        for index, entry in enumerate(entries):
+            if not isinstance(entry, Mapping) or name not in entry:
+                raise UserError(f"token {index}: {literal(entry)}, expected an object with {name}")
+    tops = [entry["top_logprobs"] for entry in entries]
+    logprobs = [entry["logprob"] for entry in entries]
     return {"token_msp": token_msp(logprobs), "token_pe": token_pe(tops), "token_energy": token_energy(tops)}
 
 
@@ -44,7 +48,11 @@ def token_pe(top_logprobs: Sequence[Any]) -> float:
     >>> round(token_pe([[math.log(0.4), math.log(0.4)]]) / math.log(2), 12)
     1.0
     """
-    return _mean([_entropy(values) for values in _tops(top_logprobs)])
+    entropies = []
+    for values in _tops(top_logprobs):
+        total = _logsumexp(values)
+        entropies.append(max(0.0, -math.fsum(math.exp(value - total) * (value - total) for value in values)))
+    return _mean(entropies)
 
 
 def token_energy(top_logprobs: Sequence[Any]) -> float:
@@ -94,12 +102,6 @@ def _listed(what: str, values: Any) -> list[Any]:
     return listed
 
 
-def _member(entry: Any, name: str, index: int) -> Any:
-    if not isinstance(entry, Mapping) or name not in entry:
-        raise UserError(f"token {index}: {literal(entry)}, expected an object with {name}")
-    return entry[name]
-
-
 def _tops(top_logprobs: Any) -> Iterator[list[float]]:
     """Log-probabilities of each place, given as numbers, objects with a logprob, or a mapping from token to it."""
     for token, given in enumerate(_listed("tokens", top_logprobs)):
@@ -125,11 +127,6 @@ def _logprob(value: Any, where: str) -> float:
 def _logsumexp(values: list[float]) -> float:
     top = max(values)
     return top + math.log(math.fsum(math.exp(value - top) for value in values))
-
-
-def _entropy(values: list[float]) -> float:
-    total = _logsumexp(values)
-    return max(0.0, -math.fsum(math.exp(value - total) * (value - total) for value in values))
 
 
 def _mean(values: list[float]) -> float:

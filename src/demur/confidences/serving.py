@@ -20,7 +20,7 @@ from demur.facts.signals import SIGNALS
 from demur.types import Floats
 
 if TYPE_CHECKING:
-    from demur.confidences.calibration import Calibration
+    from demur.confidences.calibration import AnyCalibration
 
 DEFAULT = ("llm", "total_evidence")
 _COMBINE: dict[str, Callable[[Floats, Floats], Floats]] = {
@@ -35,7 +35,7 @@ class _Calibrated:
     """A calibration applied to the signals or to the variant it was fitted on."""
 
     name: str
-    calibration: Calibration
+    calibration: AnyCalibration
     composite: bool = False
 
     def problem(self, items: Items) -> str | None:
@@ -94,7 +94,7 @@ class _Signal(Variant):
 Maker = Variant | _Calibrated | _Secondary  # a composite one is rounded once, at the end
 
 
-def confidence(items: Items, name: str, calibration: Calibration | None = None) -> Confidence:
+def confidence(items: Items, name: str, calibration: AnyCalibration | None = None) -> Confidence:
     """The confidence of every unit of a run, by the name of a variant, of a combination, or of a signal.
 
     Of two things called the same, a variant and a signal, the variant is meant: `token_pe` is 1/(1 + the signal).
@@ -123,7 +123,7 @@ def can_serve(items: Items, variants: Sequence[str]) -> str:
     return f"this run can serve: {', '.join(variants) or 'no variant'}{also}"
 
 
-def served(items: Items, calibration: Calibration | None = None) -> dict[str, str | None]:
+def served(items: Items, calibration: AnyCalibration | None = None) -> dict[str, str | None]:
     """Every variant by name, and None if a run can serve it, or the reason why it cannot."""
     reasons: dict[str, str | None] = {}
     for name in _names(calibration):
@@ -135,7 +135,7 @@ def served(items: Items, calibration: Calibration | None = None) -> dict[str, st
 
 
 def chosen(
-    items: Items, names: str, calibration: Calibration | None = None
+    items: Items, names: str, calibration: AnyCalibration | None = None
 ) -> tuple[dict[str, Confidence], dict[str, str]]:
     """The confidences a list asks for, and those `all` leaves out with the reason.
 
@@ -153,14 +153,14 @@ def chosen(
     return {name: confidence(items, name, calibration) for name in listed}, {}
 
 
-def _names(calibration: Calibration | None) -> Iterator[str]:
+def _names(calibration: AnyCalibration | None) -> Iterator[str]:
     yield from VARIANTS
     yield from NEED_CALIBRATION
     if calibration is not None and calibration.variant is not None:
         yield f"calibrated:{calibration.variant}"
 
 
-def _source(name: str, calibration: Calibration | None, items: Items | None = None) -> Maker:
+def _source(name: str, calibration: AnyCalibration | None, items: Items | None = None) -> Maker:
     if not isinstance(name, str):
         raise UserError(f"confidence {literal(name)}, expected the name of a variant or of a signal")
     if name in VARIANTS:
@@ -182,7 +182,7 @@ def _source(name: str, calibration: Calibration | None, items: Items | None = No
     raise unknown("confidence variant or signal", name, known)
 
 
-def _fitting(name: str, calibration: Calibration | None) -> Calibration:
+def _fitting(name: str, calibration: AnyCalibration | None) -> AnyCalibration:
     """The calibration, if it was fitted for what the name says."""
     if calibration is None:
         raise UserError(f"{shown(name)}: needs a calibration (demur calibrate fits one, --calibration gives it)")

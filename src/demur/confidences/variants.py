@@ -16,7 +16,7 @@ from demur.facts.items import Items
 from demur.types import Floats
 
 if TYPE_CHECKING:
-    from demur.confidences.calibration import Calibration
+    from demur.confidences.calibration import AnyCalibration
 
 NEED_CALIBRATION = ("verbalized_calibrated", "calibrated")
 DECIMALS = 12
@@ -34,7 +34,7 @@ class Confidence:
     name: str
     values: Floats
     nulls_filled: Mapping[str, int] = field(default_factory=dict)
-    calibration: Calibration | None = None
+    calibration: AnyCalibration | None = None
     inputs: Mapping[str, Floats] = field(default_factory=dict)
 
 

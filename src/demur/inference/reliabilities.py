@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from demur.confidences.calibration_methods import TARGETS
 from demur.confidences.grading import grade, grade_units
 from demur.confidences.serving import confidence as confidence_named
-from demur.confidences.targets import target as target_named
 from demur.confidences.variants import check_probabilities
 from demur.drawing.confidence import ReliabilityBins, reliability_diagram
 from demur.drawing.html import html_table
 from demur.drawing.looks import look_at
 from demur.drawing.picture import Picture
-from demur.errors import UserError
+from demur.errors import UserError, registered
 from demur.facts.items import Items
 from demur.inference.estimates import Estimates, estimated
 from demur.inference.key import Key, Pattern
@@ -33,7 +33,7 @@ from demur.quantities.table import Table
 from demur.types import Floats
 
 if TYPE_CHECKING:
-    from demur.confidences.calibration import Calibration
+    from demur.confidences.calibration import AnyCalibration
 
 _HEADER = ("predicted", "count", "mean predicted", "fraction correct", "gap")
 
@@ -166,7 +166,7 @@ def reliability(  # noqa: PLR0913  (each is a column, or says how to read one)
     *,
     clusters: Any = None,
     data: Any = None,
-    calibration: Calibration | None = None,
+    calibration: AnyCalibration | None = None,
     target: str | None = None,
     n_bins: int = BINS,
 ) -> Reliability:
@@ -188,7 +188,7 @@ def reliability(  # noqa: PLR0913  (each is a column, or says how to read one)
     made, wanted = confidence_named(data, confidence, calibration), usual if target is None else target
     way_out = f": calibrate it to be one (demur calibrate --method platt --variant {made.name})"
     check_probabilities(data, made.name, made.values[data.answered], way_out)
-    outcome = {"loss": target_named(wanted).values(data), "loss_name": wanted, "largest_loss": 1}
+    outcome = {"loss": registered("target", wanted, TARGETS).values(data), "loss_name": wanted, "largest_loss": 1}
     return Reliability.of(replace(grade(data, loss="zero_one", confidence=made), **outcome), n_bins)
 
 

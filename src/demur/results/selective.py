@@ -39,7 +39,7 @@ from demur.results.table import Results, provenance, system_names
 from demur.types import Json
 
 if TYPE_CHECKING:  # pydantic models of a file that most evaluations have none of
-    from demur.confidences.calibration import Calibration
+    from demur.confidences.calibration import AnyCalibration
 
 TENTHS = tuple(Coverage.of(f"0.{tenth}") for tenth in range(1, 10))
 HALF = Coverage.of("0.5")
@@ -97,7 +97,7 @@ def evaluate(
     *runs: Items | Mapping[str, Items],
     settings: Settings,
     plan: Plan,
-    calibration: Calibration | None = None,
+    calibration: AnyCalibration | None = None,
     intersection_only: bool = False,
     created_at: str | None = None,
     command: str | None = None,
@@ -156,7 +156,7 @@ def _named(runs: Sequence[Any]) -> dict[str, Items]:
 
 
 def _confidences(
-    systems: Mapping[str, Items], names: str, calibration: Calibration | None
+    systems: Mapping[str, Items], names: str, calibration: AnyCalibration | None
 ) -> tuple[dict[str, dict[str, Confidence]], list[Json]]:
     """The confidences all systems can serve, by system, and those that were left out with the reason."""
     served = {system: _served(items, names, calibration) for system, items in systems.items()}
@@ -177,7 +177,9 @@ def _confidences(
     return kept, [*skipped.values()]
 
 
-def _served(items: Items, names: str, calibration: Calibration | None) -> tuple[dict[str, Confidence], dict[str, str]]:
+def _served(
+    items: Items, names: str, calibration: AnyCalibration | None
+) -> tuple[dict[str, Confidence], dict[str, str]]:
     """The confidences of one system; what is wrong with them is told of the file they come from."""
     try:
         made, skipped = chosen(items, names, calibration)

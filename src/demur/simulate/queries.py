@@ -1,7 +1,4 @@
-"""Simulated retrieval: made-up posts, some of which hold evidence for a criterion, and two systems that look for it.
-
-Everything is an ordinary per-query file, read and evaluated like any other.
-"""
+"""Simulated retrieval: made-up posts, some of which hold evidence for a criterion, and two systems that look for it."""
 
 from collections.abc import Iterator
 

@@ -1,8 +1,7 @@
 """Simulation: made-up runs whose truth is known, for tests, for demonstrations, and for planning a study.
 
 A participant has a mood, items scatter around it, and each item is hard to some degree. Hard items are answered less
-often, worse, and with less of every signal; all of that is what makes selective prediction worth evaluating. Everything
-is an ordinary run file, read and evaluated like any other.
+often, worse, and with less of every signal; all of that is what makes selective prediction worth evaluating.
 """
 
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 
 from demur.confidences.grading import grade
 from demur.errors import UserError, literal
-from demur.facts.columns import Column, State, plain
+from demur.facts.columns import Column, State
 from demur.facts.instruments import PHQ8, Instrument
 from demur.facts.items import Items, RawUnits
 from demur.facts.signals import SIGNALS
@@ -72,20 +71,17 @@ class Run:
 
     def items(self, *, text: bool = True) -> Items:
         """The run as a reader would give it, without the detour through a file; `text` ones are slow."""
-        people, names = self.people, self.people.instrument.items
+        names = self.people.instrument.items
         answer = np.where(self.answered, self.answer, np.nan).ravel()
         state = np.where(self.answered, State.NUMBER, State.NULL).ravel().astype(np.uint8)
+        wanted = [name for name in self.signals if text or not SIGNALS[name].text]
         raw = RawUnits(
             clusters=np.repeat(np.arange(len(self.answer)) + _FIRST_ID, len(names)).tolist(),
             items=names * len(self.answer),
-            truth=Column.from_sequence(people.truth.ravel()),
+            truth=Column.from_sequence(self.people.truth.ravel()),
             prediction=Column(answer, state),
-            signals={
-                name: Column.from_sequence(values.ravel())
-                for name, values in self.signals.items()
-                if text or not SIGNALS[name].text
-            },
-            instrument=people.instrument,
+            signals={name: Column.from_sequence(self.signals[name].ravel()) for name in wanted},
+            instrument=self.people.instrument,
             noun="participant",
         )
         return Items.of(raw)
@@ -96,25 +92,27 @@ class Run:
 
     def to_json(self, mode: str, run_id: str) -> Json:
         """The run as a run file holds it."""
-        return {"run_metadata": {"run_id": run_id, "git_commit": None}, "experiments": [self.experiment(mode)]}
+        return _run_file(run_id, [self.experiment(mode)])
 
     def experiment(self, mode: str, failures: int = 0) -> Json:
         """The run as one experiment of a run file; whoever fails comes after the others."""
-        names = self.people.instrument.items
-        results: list[Json] = []
-        for person, truth in enumerate(self.people.truth.tolist()):
-            given = zip(self.answer[person].tolist(), self.answered[person].tolist(), strict=True)
-            answers = [score if answered else None for score, answered in given]
-            signals = {
-                name: {signal: plain(values[person, item]) for signal, values in self.signals.items()}
-                for item, name in enumerate(names)
-            }
-            maps = {
+        names, answers = self.people.instrument.items, self.answer.astype(object)
+        answers[~self.answered] = None
+        cells = {signal: values.tolist() for signal, values in self.signals.items()}
+        results: list[Json] = [
+            {
+                "participant_id": _FIRST_ID + person,
+                "success": True,
+                "error": None,
                 "ground_truth_items": dict(zip(names, truth, strict=True)),
-                "predicted_items": dict(zip(names, answers, strict=True)),
-                "item_signals": signals,
+                "predicted_items": dict(zip(names, answers[person].tolist(), strict=True)),
+                "item_signals": {
+                    name: {signal: rows[person][item] for signal, rows in cells.items()}
+                    for item, name in enumerate(names)
+                },
             }
-            results.append({"participant_id": _FIRST_ID + person, "success": True, "error": None} | maps)
+            for person, truth in enumerate(self.people.truth.tolist())
+        ]
         last = _FIRST_ID + len(results)
         results += [{"participant_id": last + n, "success": False, "error": "simulated"} for n in range(failures)]
         return {"provenance": {"mode": mode, "split": "simulated"}, "results": {"mode": mode, "results": results}}
@@ -139,8 +137,7 @@ def make_people(participants: int, *, seed: int, instrument: Instrument = PHQ8, 
     rng = np.random.default_rng([checked_seed(seed), 0])
     shape = (participants, len(instrument.items))
     middle = (instrument.minimum + instrument.maximum) / 2 - 0.1 * instrument.range
-    spread = 0.35 * instrument.range
-    severity = middle + spread * _alike(rng, shape, correlation)
+    severity = middle + 0.35 * instrument.range * _alike(rng, shape, correlation)
     difficulty = 1 / (1 + np.exp(-1.7 * _alike(rng, shape, correlation)))
     return People(severity, difficulty, _alike(rng, (participants, 1), 1.0), correlation, instrument)
 
@@ -170,14 +167,15 @@ def simulated_run(
     """A run file with two experiments, zero_shot and few_shot, on the same people."""
     check_count("failures", failures, least=0)
     people = make_people(participants, seed=seed, instrument=instrument, correlation=correlation)
-    systems = {"zero_shot": ZERO_SHOT, "few_shot": FEW_SHOT}
-    return {
-        "run_metadata": {"run_id": run_id, "git_commit": None},
-        "experiments": [
-            run_system(people, system, seed=seed + index).experiment(mode, failures=failures)
-            for index, (mode, system) in enumerate(systems.items())
-        ],
-    }
+    experiments = [
+        run_system(people, system, seed=seed + index).experiment(mode, failures=failures)
+        for index, (mode, system) in enumerate({"zero_shot": ZERO_SHOT, "few_shot": FEW_SHOT}.items())
+    ]
+    return _run_file(run_id, experiments)
+
+
+def _run_file(run_id: str, experiments: list[Json]) -> Json:
+    return {"run_metadata": {"run_id": run_id, "git_commit": None}, "experiments": experiments}
 
 
 def _alike(rng: np.random.Generator, shape: tuple[int, int], correlation: float) -> Floats:

@@ -1,11 +1,10 @@
 """Coverage study: how often intervals contain the true value, on made-up data whose truth is known.
 
-    demur study intervals --participants 41 --datasets 1000 --seed 1
-
 For planning: enter the number of participants you can afford, and see how well intervals cover and how wide they are.
 """
 
 import math
+from collections import Counter
 from dataclasses import dataclass, field, replace
 
 from demur.facts.instruments import PHQ8, Instrument
@@ -15,9 +14,10 @@ from demur.inference.key import Minus
 from demur.inference.resample import Plan, Progress
 from demur.quantities import Measure
 from demur.quantities.curve import Curve
+from demur.quantities.graded import Graded
 from demur.quantities.losses import loss as loss_named
 from demur.results.selective import compare, estimate
-from demur.simulate.runs import FEW_SHOT, ZERO_SHOT, People, System, check_count, check_people, make_people, run_system
+from demur.simulate.runs import FEW_SHOT, ZERO_SHOT, System, check_count, check_people, make_people, run_system
 
 SINGLE = ("aurc", "augrc", "cmax", "risk@0.3")
 PAIRED = ("aurc", "augrc", "augrc@C_common")
@@ -41,9 +41,13 @@ class Design:
         check_people(self.participants, self.correlation)
         loss_named(self.loss)
 
-    def people(self, participants: int, seed: int) -> People:
-        """So many made-up participants of this design."""
-        return make_people(participants, seed=seed, instrument=self.instrument, correlation=self.correlation)
+    def graded(self, participants: int, seed: int, *seeds: int) -> dict[str, Graded]:
+        """What the two systems, each with a seed of its own, make of so many made-up participants."""
+        people = make_people(participants, seed=seed, instrument=self.instrument, correlation=self.correlation)
+        sides = zip(("left", "right"), (self.left, self.right), seeds, strict=True)
+        return {
+            side: run_system(people, system, seed=own).graded(self.loss, self.confidence) for side, system, own in sides
+        }
 
 
 @dataclass
@@ -51,7 +55,7 @@ class Tally:
     """How often the intervals of one number contain its true value."""
 
     truth: float
-    held: dict[str, int] = field(default_factory=dict)
+    held: Counter[str] = field(default_factory=Counter)
     widths: list[float] = field(default_factory=list)
     datasets: int = 0
 
@@ -62,14 +66,13 @@ class Tally:
         if unclustered is not None:
             intervals["item-level"] = unclustered.percentile
         for name, interval in intervals.items():
-            inside = interval is not None and interval.low <= self.truth <= interval.high
-            self.held[name] = self.held.get(name, 0) + inside
+            self.held[name] += interval is not None and interval.low <= self.truth <= interval.high
         if estimate.recommended is not None:
             self.widths.append(estimate.recommended.high - estimate.recommended.low)
 
     def share(self, interval: str) -> float:
         """Share of the data sets in which the interval contains the true value."""
-        return self.held.get(interval, 0) / self.datasets
+        return self.held[interval] / self.datasets
 
 
 def coverage(
@@ -81,13 +84,8 @@ def coverage(
     check_count("n_resamples", n_resamples)
     tallies = {name: Tally(truth) for name, truth in _truths(design, seed).items()}
     for number in range(datasets):
-        people, plan = design.people(design.participants, seed + 1 + number), Plan(n_resamples, seed=number)
-        systems = {
-            name: run_system(people, system, seed=2 * (seed + 1 + number) + index).graded(
-                design.loss, design.confidence
-            )
-            for index, (name, system) in enumerate({"left": design.left, "right": design.right}.items())
-        }  # no two runs share a seed
+        plan, own = Plan(n_resamples, seed=number), seed + 1 + number
+        systems = design.graded(design.participants, own, 2 * own, 2 * own + 1)  # no two runs share a seed
         table = compare(systems, SINGLE, plan=plan)
         unclustered = estimate(replace(systems["left"], clusters=None), SINGLE, plan=plan)
         for name in SINGLE:
@@ -117,9 +115,7 @@ def report(design: Design, tallies: dict[str, Tally]) -> str:
 
 
 def _truths(design: Design, seed: int) -> dict[str, float]:
-    people = design.people(_AT_LARGE, seed)
-    runs = (run_system(people, system, seed=2 * seed) for system in (design.left, design.right))
-    left, right = (Curve.of(run.graded(design.loss, design.confidence)) for run in runs)
+    left, right = map(Curve.of, design.graded(_AT_LARGE, seed, 2 * seed, 2 * seed).values())
     truths = {name: float(Measure.of(name)(left)) for name in SINGLE}
     for name in PAIRED:
         shared = f"augrc@{min(left.cmax, right.cmax):.9f}" if name == "augrc@C_common" else name

@@ -5,9 +5,9 @@ import math
 import numpy as np
 
 from demur.confidences.calibration import Calibration, Quality
+from demur.confidences.calibration_methods import TARGETS
 from demur.confidences.calibrators import CALIBRATORS
 from demur.confidences.fitting import QUALITY
-from demur.confidences.targets import TARGETS
 from demur.confidences.variants import VARIANTS
 from demur.drawing.confidence import calibration_map
 from demur.drawing.looks import LOOKS
