@@ -4,26 +4,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import Any, overload
 
 import numpy as np
 
 from demur.errors import UserError, literal, unknown
-from demur.inference.intervals import MANY_CLUSTERS, METHODS, MOST_DROPPED, Evidence, Interval, interval
+from demur.inference.intervals import METHODS, MOST_DROPPED, NO_VARIATION, Evidence, Interval, interval
 from demur.inference.key import KEY_COLUMNS, Group, Key
 from demur.inference.resample import Ask, Columns, Plan, left_out, resampled
-from demur.inference.rows import Contrast, Row, Rule, difference
-from demur.inference.views import JointView, SharedView
+from demur.inference.rows import Contrast, Row, difference
+from demur.inference.rules import Counted, recommended
+from demur.inference.simultaneous import at_once
+from demur.inference.student import t_tails
+from demur.inference.views import CurveView, JointView, SharedView
 from demur.inference.warnings import ResultWarning
 from demur.quantities import Measure
-from demur.types import Floats
 
 ROUNDING = 1e-12  # a replicate's difference that is no larger is 0: the two sides are tied in it
-_ERROR_FREE_BOUND = 0.05
 POINT_ONLY = "reported without an interval"
-INTERVALS = ("percentile", "recommended", "requested")
+INTERVALS = ("percentile", "recommended", "requested", "simultaneous")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +66,8 @@ class Estimate:
     """A number with its identity, its standard error and its intervals.
 
     `percentile` is the plain bootstrap interval at 95 %, `recommended` the one that was measured to cover, `requested`
-    one more that was asked for. All are None where the number is undefined, where more than half the replicates lack
-    it, and where no answer has a loss; there an `upper_bound` (95 %, one-sided) stands in for the areas. `at` is the
+    one more that was asked for, `simultaneous` one that holds for all differences that can favour a system at once. All
+    are None where the number is undefined, where more than half the replicates lack it, and where no answer has a loss; there an `upper_bound` (95 %, one-sided) stands in for the areas. `at` is the
     coverage, or the false positive rate, that is achieved, `threshold` the confidence it takes. `other_threshold_rate`
     is the share of replicates that set another threshold, `short_domain_rate` of those that end before the coverage of
     a cut area. Of a difference, `p_value` is two-sided, and `above` and `below` are the shares of replicates on either
@@ -79,6 +80,7 @@ class Estimate:
     percentile: Interval | None = None
     recommended: Interval | None = None
     requested: Interval | None = None
+    simultaneous: Interval | None = None
     drop_rate: float = math.nan
     upper_bound: float | None = None
     at: float | None = None
@@ -219,11 +221,17 @@ def estimated(
     plan: Plan,
     request: Request | None = None,
     asks: Sequence[Ask] = (),
+    together: bool = False,
 ) -> tuple[list[Estimate], list[Columns]]:
-    """Every row and contrast with its uncertainty, and the answers to whatever else is asked of the same draws."""
+    """Every row and contrast with its uncertainty, and the answers to whatever else is asked of the same draws.
+
+    Contrasts that can favour a system get an interval that holds for all of them at once, if they are taken `together`.
+    """
     drawn_rows = [row for row in rows if row.resampled]
     needs: frozenset[str] = request.needs if request else frozenset()
-    pairs = [contrast for contrast in contrasts if "errors" in needs and contrast.has_slopes]
+    family = [contrast for contrast in contrasts if together and contrast.comparable]
+    judged = set(map(id, family))
+    pairs = [each for each in contrasts if each.has_influences and ("errors" in needs or id(each) in judged)]
     wanted = [Ask(row.view, partial(row.columns, needs=needs)) for row in drawn_rows]
     wanted += [Ask(JointView((pair.row.view, pair.subtracted.view)), pair.columns) for pair in pairs]
     answers = resampled([*wanted, *asks], plan)
@@ -232,6 +240,10 @@ def estimated(
     by_pair = dict(zip(map(id, pairs), answers[len(drawn_rows) : len(wanted)], strict=True))
     singles = [_single(row, *by_row.get(id(row), ({}, {})), request) for row in rows]
     differences = [_contrast(each, by_row, by_pair.get(id(each), {}), request) for each in contrasts]
+    if family:
+        known = {row.key: row.evidence for row in differences if row.recommended and row.evidence}
+        joint = at_once({each.key: (known[each.key], each.counted) for each in family if each.key in known})
+        differences = [replace(row, simultaneous=joint.get(row.key)) for row in differences]
     return singles + differences, answers[len(wanted) :]
 
 
@@ -240,14 +252,20 @@ def _single(row: Row, drawn: Columns, alone: Columns, request: Request | None) -
         point=row.point,
         values=drawn.get("value", np.zeros(0)),
         clusters=row.clusters,
-        std_error=row.std_error() if row.resampled else None,
+        influence=row.influence() if row.influence is not None and row.resampled else None,
         replicate_std_error=drawn.get("error"),
         left_out=alone.get("value"),
-        two_sided=row.two_sided and not row.by_convention,
+        rare=row.view.rare if isinstance(row.view, CurveView) else math.nan,
     )
+    rule = "point" if row.by_convention else row.rule
+    uncertainty = _uncertainty(
+        evidence, rule, row.counted, request if row.resampled else None, must_vary=row.must_vary == "always"
+    )
+    if not row.resampled:
+        uncertainty["no_interval"] = POINT_ONLY
     return Estimate(
         key=row.key,
-        **_uncertainty(evidence, row.rule, request if row.resampled else None, resampled=row.resampled),
+        **uncertainty,
         undefined=row.measure.quantity.undefined if math.isnan(row.point) else "",
         upper_bound=_upper_bound(row),
         by_convention=row.by_convention,
@@ -255,29 +273,35 @@ def _single(row: Row, drawn: Columns, alone: Columns, request: Request | None) -
     )
 
 
-def _uncertainty(evidence: Evidence, rule: Rule, request: Request | None, *, resampled: bool = True) -> dict[str, Any]:
-    """What follows from the replicates of a number; many clusters need nothing but the percentile."""
+def _uncertainty(
+    evidence: Evidence, rule: str, counted: Counted, request: Request | None, *, must_vary: bool
+) -> dict[str, Any]:
+    """What follows from the replicates of a number, and from how much each cluster moves it."""
     reached = evidence.reached
     varies = len(reached) and reached.max() - reached.min() > ROUNDING
-    if rule.must_vary and evidence.clusters > 1 and not varies:
-        evidence = Evidence(evidence.point, evidence.values, evidence.clusters, two_sided=False)
-    recommended = interval("percentile" if evidence.clusters >= MANY_CLUSTERS else rule.method, evidence)
+    constant = must_vary and evidence.clusters > 1 and not varies
+    resampled = counted.varies and not constant and rule != "point"
+    if constant and evidence.influence is None:
+        rule = "point"
+    usual, why_none = recommended(rule, evidence, counted)
     requested, problem = None, ""
     if request is not None:
-        usual = recommended.method if recommended else "percentile"
         try:
-            requested = interval(usual if request.method == "recommended" else request.method, evidence, request.level)
+            if request.method == "recommended":
+                requested = recommended(rule, evidence, counted, request.level)[0]
+            elif resampled:
+                requested = interval(request.method, evidence, request.level)
         except UserError as error:
             problem = str(error)
     return {
         "value": evidence.point,
         "std_error": evidence.bootstrap_std_error,
-        "percentile": interval("percentile", evidence),
-        "recommended": recommended,
+        "percentile": interval("percentile", evidence) if resampled else None,
+        "recommended": usual,
         "requested": requested,
         "not_requested": problem,
         "drop_rate": evidence.drop_rate,
-        "no_interval": "" if recommended else _why_no_interval(evidence) if resampled else POINT_ONLY,
+        "no_interval": "" if usual else _why_no_interval(evidence) or why_none,
         "evidence": evidence,
     }
 
@@ -287,9 +311,7 @@ def _why_no_interval(evidence: Evidence) -> str:
         return "no resamples"
     if math.isnan(evidence.point):
         return "there is no number"
-    if not evidence.drop_rate <= MOST_DROPPED:
-        return "too many draws have no such number"
-    return "it is the same in every draw, or given by convention"
+    return "" if evidence.drop_rate <= MOST_DROPPED else "too many draws have no such number"
 
 
 def _operating_point(row: Row, drawn: Columns) -> dict[str, Any]:
@@ -313,40 +335,45 @@ def _operating_point(row: Row, drawn: Columns) -> dict[str, Any]:
 
 
 def _upper_bound(row: Row) -> float | None:
-    """One-sided 95 %: with no error among P clusters, an error-prone one is rarer than 1 − 0.05^(1/P)."""
+    """One-sided, at 95 %: where no cluster shows an error, as large as error-prone clusters could make it."""
     view, bound = row.curve_view, row.measure.quantity.bound
-    if view is None or bound is None or row.two_sided or not row.resampled:
+    if view is None or bound is None or view.varies or not row.resampled:
         return None
     largest = view.table.largest_loss
     if largest is None or not view.curve.defined:
         return None
-    rare = 1 - _ERROR_FREE_BOUND ** (1 / row.clusters)
-    return float(bound(largest / view.table.divisor, rare, view.curve.cmax))
+    return float(bound(largest / view.table.divisor, view.rare, view.curve.cmax))
 
 
 def _contrast(
     contrast: Contrast, drawn: Mapping[int, tuple[Columns, Columns]], errors: Columns, request: Request | None
 ) -> Estimate:
     (values, alone), (other_values, other_alone) = (drawn[id(row)] for row in (contrast.row, contrast.subtracted))
+    row = contrast.row
     evidence = Evidence(
         point=contrast.point,
         values=difference(values, other_values),
-        clusters=contrast.row.clusters,
-        std_error=contrast.std_error() if request and "influence" in request.needs else None,
+        clusters=row.clusters,
+        influence=contrast.influence(),
         replicate_std_error=errors.get("error"),
         left_out=difference(alone, other_alone) if alone else None,
     )
-    parts = _uncertainty(evidence, contrast.row.contrast_rule, request)
-    undefined = contrast.row.measure.quantity.undefined if math.isnan(contrast.point) else ""
+    parts = _uncertainty(evidence, row.contrast_rule, contrast.counted, request, must_vary=row.must_vary != "never")
+    undefined = row.measure.quantity.undefined if math.isnan(contrast.point) else ""
     above, below = (
         float(np.mean(sign * evidence.reached > ROUNDING)) if len(evidence.reached) else math.nan for sign in (1, -1)
     )
-    tested = parts["percentile"] is not None and evidence.clusters > 1
-    p_value = _p_value(evidence.reached) if tested else math.nan
+    p_value = _p_value(evidence, parts["recommended"])
     return Estimate(key=contrast.key, **parts, undefined=undefined, p_value=p_value, above=above, below=below)
 
 
-def _p_value(reached: Floats) -> float:
-    """Twice the smaller share of replicates on the far side of 0, the observed sample counted among them."""
-    tails = (np.count_nonzero(reached <= ROUNDING) + 1, np.count_nonzero(reached >= -ROUNDING) + 1)
-    return float(min(1.0, 2 * min(tails) / (len(reached) + 1)))
+def _p_value(evidence: Evidence, usual: Interval | None) -> float:
+    """The level that the recommended interval just leaves out 0 at, taken from 1; nan where there is no interval."""
+    if usual is None or evidence.clusters == 1:
+        return math.nan
+    if usual.note == NO_VARIATION:
+        return 1.0 if evidence.point == 0 else math.nan
+    by_influence = usual.method == "analytic" and evidence.std_error is not None
+    error = evidence.std_error if by_influence else evidence.bootstrap_std_error
+    degrees = evidence.degrees if by_influence else evidence.clusters - 1
+    return t_tails(evidence.point / error, degrees) if error else float(evidence.point == 0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,7 +23,8 @@ from demur.facts.items import Items
 from demur.inference.estimates import Estimates, estimated
 from demur.inference.key import Key, Pattern
 from demur.inference.resample import Plan
-from demur.inference.rows import Row, Rule
+from demur.inference.rows import Row
+from demur.inference.rules import Counted
 from demur.inference.warnings import ResultWarning, about_calibration, about_sample
 from demur.quantities import Measure, quantities
 from demur.quantities.forecasts import BINS, Forecasts, checked_shares
@@ -121,14 +122,25 @@ class Reliability:
     def estimate(self, names: Iterable[str] | None = None, *, plan: Plan) -> Estimates:
         """Calibration quantities with cluster-bootstrap intervals."""
         view = _OutcomeView(self.table.ids, self.table.cells, self.forecasts, self.table)
-        rule = Rule("expanded_percentile")
         chosen = [Measure.of(name, "forecasts") for name in (self.scores if names is None else names)]
-        rows = [
-            Row(Key("", str(measure)), view, measure, measure, float(measure(self.forecasts)[0]), rule, rule)
-            for measure in chosen
-        ]
+        rows = [self._row(view, measure) for measure in chosen]
         warned = (*about_sample(self.table.cluster_units), *self.warnings)
         return Estimates(estimated(rows, plan=plan)[0], warned)
+
+    def _row(self, view: _OutcomeView, measure: Measure) -> Row:
+        quantity, entries = measure.quantity, self.table.plateaus
+        point = float(measure(self.forecasts)[0])
+        row = Row(Key("", str(measure)), view, measure, measure, point, *quantity.intervals)
+        low, high = quantity.limits(math.inf, 1.0) if quantity.limits else (-math.inf, math.inf)
+        row = replace(
+            row, counted=Counted("clusters", row.clusters, low=low, high=high), resampled=not quantity.point_only
+        )
+        if quantity.influence is None or math.isnan(point):
+            return row
+        positive = entries.loss / self.table.divisor
+        step = entries.step.max(initial=0) - entries.step  # a step up is a higher probability
+        known = partial(quantity.influence, step, entries.cluster, positive, entries.count - positive, row.clusters)
+        return replace(row, influence=known)
 
     def __repr__(self) -> str:
         lines = ["{:14}{:>7}{:>16}{:>18}{:>9}".format(*cells) for cells in (_HEADER, *map(_cells, self.bins))]

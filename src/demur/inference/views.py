@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
 
+from demur.inference.rules import Counted
+from demur.quantities import Measure, Quantity
 from demur.quantities.coverage import Coverage
 from demur.quantities.curve import Curve
 from demur.quantities.evidence import EvidenceDecision
@@ -24,6 +26,7 @@ from demur.quantities.table import Table
 from demur.types import Flags, Floats, Indices, Integers
 
 _EXACT_BITS = 52
+_UNSEEN = 0.05
 
 
 class View(Protocol):
@@ -76,23 +79,92 @@ class CurveView:
         """The curves of the replicates."""
         return Replicates.of(self.table, weights)
 
+    @property
+    def defined(self) -> bool:
+        """Whether anything is answered."""
+        return self.curve.defined
+
+    @property
+    def own(self) -> CurveView:
+        """The view itself; of several that are cut at a common coverage, the one a number is of."""
+        return self
+
     @cached_property
     def sample(self) -> Replicates:
         """The data as they are, as a block of one replicate."""
         return self.drawn(np.ones((1, len(self.ids))))
 
     @cached_property
+    def first_losses(self) -> Integers:
+        """The plateaus at which clusters first hold a loss, ascending: of each cluster that holds one at all."""
+        held = self.table.plateaus.loss != 0
+        first = np.full(len(self.ids), len(self.curve))
+        np.minimum.at(first, self.table.plateaus.cluster[held], self.table.plateaus.step[held])
+        return np.sort(first[first < len(self.curve)])
+
+    @property
     def varies(self) -> bool:
         """Whether losses vary at all: without an error every replicate is 0, which is not an interval."""
-        return self.table.informative > 0 or len(self.ids) == 1
+        return len(self.first_losses) > 0 or len(self.ids) == 1
+
+    def counted(self, measure: Measure, cut: Coverage | None = None) -> Counted:
+        """How many clusters hold a loss in the range of a number, and what it can be in any population.
+
+        An area that is cut between two operating points leans on the losses of the second one too.
+        """
+        place = len(self.curve)
+        if (end := cut or measure.coverage) is not None:
+            place = int(np.searchsorted(self.curve.points.count, end.units_needed(self.curve.units)))
+        number = int(np.searchsorted(self.first_losses, place, side="right"))
+        limits, table = measure.quantity.limits, self.table
+        worst = math.inf if table.largest_loss is None else table.largest_loss / table.divisor
+        low, high = limits(worst, float(measure.coverage or 1)) if limits else (-math.inf, math.inf)
+        below_0 = len(table.level_loss) > 0 and table.level_loss[0] < 0 and not measure.quantity.loss_free
+        varies = self.varies or measure.quantity.loss_free
+        return Counted("informative_clusters", number, varies, -math.inf if below_0 else low, high)
+
+    @cached_property
+    def rare(self) -> float:
+        """At most this share of the units, at 95 %, is in clusters of a kind that the sample has none of."""
+        units = self.table.cluster_units
+        return float(min(1.0, (1 - _UNSEEN ** (1 / len(units))) * units.max() / units.mean()))
+
+    def entries(self) -> Floats:
+        """What the clusters hold, an entry a row: cluster, confidence, number of answers, their loss."""
+        table, plateaus = self.table, self.table.plateaus
+        clusters = np.arange(len(self.ids))
+        answers = [plateaus.cluster, table.threshold[plateaus.step], plateaus.count, plateaus.loss / table.divisor]
+        units = [clusters, np.full(len(clusters), np.inf), table.cluster_units, np.zeros(len(clusters))]
+        return np.concatenate([np.column_stack(answers), np.column_stack(units)])
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+def discordant(entries: Floats, others: Floats) -> int:
+    """How many clusters hold other entries on one side than on the other."""
+    sides = [np.column_stack(np.unique(rows, axis=0, return_counts=True)) for rows in (entries, others)]
+    rows, times = np.unique(np.concatenate(sides), axis=0, return_counts=True)
+    return len(np.unique(rows[times == 1, 0]))
+
+
+@dataclass(frozen=True, eq=False)
 class Cut:
-    """A sample, and the coverage several of them have in common; of replicates, in units."""
+    """A sample, and the coverage several of them have in common: of a curve as it is, of replicates in units."""
 
     own: Any
     common: Any
+    members: Sequence[Replicates] = ()
+
+    @property
+    def weights(self) -> Floats:
+        """How often each cluster (a row) is in each replicate."""
+        weights: Floats = self.own.weights
+        return weights
+
+    @cached_property
+    def moves(self) -> Floats:
+        """Influences on the common coverage: those on the least Cmax, the mean of them where several are least."""
+        least = np.stack([sample.answered == self.common for sample in self.members])
+        moves = sum(sample.influences.coverage * held for sample, held in zip(self.members, least, strict=True))
+        return np.asarray(moves / least.sum(axis=0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,14 +209,34 @@ class SharedView(JointView):
         view: CurveView = self.members[self.index]
         return view
 
+    @cached_property
+    def reached(self) -> Coverage | None:
+        """The common coverage; None where one of the systems answers nothing."""
+        reached = min(member.curve.coverage_reached for member in self.members)
+        return Coverage.of(reached) if reached else None
+
+    @property
+    def defined(self) -> bool:
+        """Whether all systems answer anything."""
+        return self.reached is not None
+
     def exact(self) -> Cut:
         """The curve with the common coverage; an empty one where one of the systems answers nothing."""
-        reached = min(member.curve.coverage_reached for member in self.members)
-        return Cut(self.own.curve, Coverage.of(reached)) if reached else Cut(Curve.empty(self.own.curve), None)
+        return Cut(self.own.curve, self.reached) if self.reached else Cut(Curve.empty(self.own.curve), None)
 
     def joined(self, samples: Sequence[Replicates]) -> Cut:
         """The replicates of the system, cut where the first of all ends."""
-        return Cut(samples[self.index], np.minimum.reduce([sample.answered for sample in samples]))
+        return Cut(samples[self.index], np.minimum.reduce([sample.answered for sample in samples]), samples)
+
+    @cached_property
+    def sample(self) -> Cut:
+        """The data as they are, as a block of one replicate."""
+        return self.joined([member.sample for member in self.members])
+
+    def counted(self, measure: Measure) -> Counted:
+        """How many clusters hold a loss up to the common coverage, and what the number can be."""
+        counted = self.own.counted(measure, self.reached)
+        return counted if self.reached else replace(counted, number=0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -204,6 +296,24 @@ class MeansView:
     def _exact(self) -> dict[Hashable, Floats]:
         return {name: np.array([mean.value]) for name, mean in self.means.items()}
 
+    def sums(self, names: Sequence[Hashable]) -> tuple[Floats, Floats]:
+        """The sums and counts of some of the means (a column each) in each cluster (a row), of those that are there."""
+        index = [place for place, name in enumerate(self.means) if name in names]
+        total, count = self.total[:, index], self.count[:, self.count_of[index]]
+        there = count.any(axis=0)
+        return total[:, there], count[:, there]
+
+    def influence(self, names: Sequence[Hashable]) -> Floats:
+        """How much each cluster moves the mean of some of the means, of those that are there."""
+        total, count = self.sums(names)
+        everywhere = count.sum(axis=0)
+        apart = (total - total.sum(axis=0) / everywhere * count) / everywhere
+        return np.asarray(apart.sum(axis=1) / max(apart.shape[1], 1))
+
+    def entries(self, names: Sequence[Hashable]) -> Floats:
+        """What the clusters hold of some of the means, a cluster a row."""
+        return np.column_stack([np.arange(len(self.ids)), *self.sums(names)])
+
     def drawn(self, weights: Floats) -> dict[Hashable, Floats]:
         """Every mean in every draw; nan where a draw holds none of its units."""
         values = over(weights @ self.total, (weights @ self.count)[:, self.count_of])
@@ -243,6 +353,10 @@ class DecisionView:
         """How wide the arrays of one replicate are."""
         return len(self.ids)
 
+    def entries(self) -> Floats:
+        """What the clusters hold, a cluster a row."""
+        return np.column_stack([np.arange(len(self.ids)), self.counts])
+
     def exact(self) -> EvidenceDecision:
         """The counts of the data, as a sample of one."""
         return self.drawn(np.ones((1, len(self.ids))))
@@ -278,6 +392,22 @@ class ForecastsView:
     def exact(self) -> Forecasts:
         """The forecasts of the data."""
         return self.forecasts
+
+    def entries(self) -> Floats:
+        """What the clusters hold, a forecast a row."""
+        return np.column_stack([self.cluster, self.probability, self.outcome])
+
+    @property
+    def probability(self) -> Floats:
+        """The probability of each unit."""
+        return np.repeat(self.levels, np.diff(np.append(self.starts, len(self.cluster))))
+
+    def influence(self, quantity: Quantity) -> Floats:
+        """How much each cluster moves a number of pairs of forecasts, one that came true and one that did not."""
+        assert quantity.influence is not None  # noqa: S101  (asked of quantities that have one)
+        step = np.searchsorted(self.levels, self.probability)
+        influence: Floats = quantity.influence(step, self.cluster, self.outcome, 1 - self.outcome, len(self.ids))
+        return influence
 
     def drawn(self, weights: Floats) -> Forecasts:
         """The forecasts of every draw."""

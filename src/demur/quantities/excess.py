@@ -49,7 +49,17 @@ def augrc_optimal(curve: RiskCoverage) -> Any:
     return curve.optimal_generalized_area
 
 
-@quantity("eaurc", of="curve", title="eAURC", comparable="cmax", shown=("csv", "definitions", "gate"))
+@quantity(
+    "eaurc",
+    of="curve",
+    title="eAURC",
+    intervals=("excess", "difference"),
+    enough=20,
+    comparable="cmax",
+    influence=lambda sample: sample.influences.selective_area() - sample.influences.optimal_selective_area,
+    limits=lambda worst, _: (-worst / 2, worst),
+    shown=("csv", "definitions", "gate"),
+)
 def eaurc(curve: RiskCoverage) -> Any:
     """Excess AURC.
 
@@ -68,7 +78,17 @@ def eaurc(curve: RiskCoverage) -> Any:
     return curve.selective_area - curve.optimal_selective_area
 
 
-@quantity("eaugrc", of="curve", title="eAUGRC", comparable="cmax", shown=("table", "csv", "definitions", "gate"))
+@quantity(
+    "eaugrc",
+    of="curve",
+    title="eAUGRC",
+    intervals=("excess", "difference"),
+    enough=20,
+    comparable="cmax",
+    influence=lambda sample: sample.influences.generalized_area() - sample.influences.optimal_generalized_area,
+    limits=lambda worst, _: (0.0, worst / 4),
+    shown=("table", "csv", "definitions", "gate"),
+)
 def eaugrc(curve: RiskCoverage) -> Any:
     """Excess AUGRC.
 

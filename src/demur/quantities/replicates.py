@@ -12,6 +12,7 @@ import numpy as np
 
 from demur.quantities.coverage import Coverage
 from demur.quantities.hull import lower_hull
+from demur.quantities.influence import Influences
 from demur.quantities.table import Table, running_sum
 from demur.types import Floats, Indices
 
@@ -112,26 +113,39 @@ class Replicates:
     def _area_unit(self) -> Floats:
         return self.units * self.table.divisor
 
-    def selective_area_upto(self, coverage: Coverage | Floats) -> Floats:
+    def selective_area_upto(self, coverage: Coverage | Floats | None) -> Floats:
         """Area under the selective risk from 0 to min(coverage, Cmax); the coverage may be counts of units."""
-        place, end = self._cut(coverage)
+        if coverage is None:
+            return self.selective_area
+        place, end = self.cut(coverage)
         right = _at(self.risk, place)
         left = np.where(place > self.first, _at(self.risk, place - 1), right)
         return self._area_upto(self._selective, left, right, place, end) / (2 * self._area_unit)
 
-    def generalized_area_upto(self, coverage: Coverage | Floats) -> Floats:
+    def generalized_area_upto(self, coverage: Coverage | Floats | None) -> Floats:
         """Area under the generalized risk from 0 to min(coverage, Cmax); the coverage may be counts of units."""
-        place, end = self._cut(coverage)
+        if coverage is None:
+            return self.generalized_area
+        place, end = self.cut(coverage)
         left = np.where(place > 0, _at(self.loss_sum, place - 1), 0)
         area = self._area_upto(self._generalized, left, _at(self.loss_sum, place), place, end)
         return area / (2 * self._area_unit * self.units)
 
-    def _cut(self, coverage: Coverage | Floats) -> tuple[Indices, Floats]:
+    def position(self, coverage: Coverage) -> Floats:
+        """A coverage in units of each replicate."""
+        return self._per_size(coverage.position)
+
+    @cached_property
+    def influences(self) -> Influences:
+        """How much each cluster moves each number."""
+        return Influences(self)
+
+    def cut(self, coverage: Coverage | Floats) -> tuple[Indices, Floats]:
         """The first plateau beyond the cut (as many as there are plateaus if none is), and the cut in units."""
         if isinstance(coverage, np.ndarray):
             floor = end = np.minimum(coverage, self.answered)
         else:
-            end = np.minimum(self._per_size(coverage.position), self.answered)
+            end = np.minimum(self.position(coverage), self.answered)
             floor = np.minimum(self._per_size(lambda units: math.floor(coverage.position(units))), self.answered)
         return self.plateaus_below(floor + 1), end
 
