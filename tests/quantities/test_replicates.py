@@ -4,10 +4,10 @@ import math
 
 import numpy as np
 import pytest
+from demur.inference.influence import influences, standard_errors
 
 from demur import Coverage, Measure, Table
 from demur.inference.draws import weights
-from demur.inference.influence import influences, standard_errors
 from demur.quantities import default_measures, quantities
 from demur.quantities.replicates import Replicates
 from tables import Units

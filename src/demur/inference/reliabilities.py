@@ -20,11 +20,12 @@ from demur.drawing.looks import look_at
 from demur.drawing.picture import Picture
 from demur.errors import UserError
 from demur.facts.items import Items
-from demur.inference.estimates import Estimates, estimated
+from demur.inference.estimates import Estimates
 from demur.inference.key import Key, Pattern
 from demur.inference.resample import Plan
 from demur.inference.rows import Row
 from demur.inference.rules import Counted
+from demur.inference.uncertainty import estimated
 from demur.inference.warnings import ResultWarning, about_calibration, about_sample
 from demur.quantities import Measure, quantities
 from demur.quantities.forecasts import BINS, Forecasts, checked_shares

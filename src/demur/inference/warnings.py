@@ -166,9 +166,8 @@ def about_sample(units: NDArray[Any]) -> Iterator[ResultWarning]:
 def about_view(view: CurveView, about: Pattern) -> Iterator[ResultWarning]:
     """Whether what is resampled holds enough losses, and whether the confidence ranks at all, and the right way."""
     yield from about_sample(view.table.cluster_units)
-    if len(view.ids) > 1 and view.curve.defined:
-        if not view.varies:
-            yield ResultWarning("no_errors", about)
+    if view.curve.defined and not view.varies:
+        yield ResultWarning("no_errors", about)
     plateaus = view.table.plateaus
     starts = np.append(0, plateaus.step_end[:-1] + 1)
     answers = np.add.reduceat(plateaus.count, starts) if len(view.table.threshold) else np.zeros(0)

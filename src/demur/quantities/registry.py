@@ -49,7 +49,8 @@ class Quantity:
 
     `of` says what it is a number of, `key` what a result file calls it (`under` a heading, if any). `undefined` says
     when it is nan, and is empty if it never is. `intervals` are the rules for intervals of the number and of a
-    difference of it, and below `enough` clusters with a loss in its range a warning is due; a `point_only` one is reported without. `comparable` says what must be equal before a difference
+    difference of it; a `point_only` one is reported without. Below `enough` clusters with a loss in its range it gets a
+    warning. `comparable` says what must be equal before a difference
     of two systems favours one of them: "cmax", "range" (of a cut area), "coverage" (of an operating point); nothing if
     it never does. `influence` gives its influence function, `limits` what it can be, given the largest loss and the
     coverage it is taken at, `bound` what it is at most where no answer is wrong, given the largest loss, how rare an

@@ -16,12 +16,14 @@ import numpy as np
 
 from demur.errors import UserError, literal, shown
 from demur.facts.rankings import Rankings, check_same_queries
-from demur.inference.estimates import Estimate, estimated
+from demur.inference.estimates import Estimate
 from demur.inference.key import Group, Key
 from demur.inference.resample import Plan
 from demur.inference.rows import Row, baseline_of, contrasts_with
 from demur.inference.rules import Counted
-from demur.inference.views import CurveView, DecisionView, ForecastsView, JointView, Mean, MeansView, mean_over
+from demur.inference.sums import DecisionView, ForecastsView, Mean, MeansView, mean_over
+from demur.inference.uncertainty import estimated
+from demur.inference.views import CurveView, JointView
 from demur.quantities import Measure, default_measures, quantities
 from demur.quantities.detection import by_convention, detection_measures, single_class, threshold_at_fpr
 from demur.quantities.evidence import Selection

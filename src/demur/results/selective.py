@@ -21,10 +21,11 @@ from demur.facts.alignment import aligned
 from demur.facts.items import Items
 from demur.files.strict_model import checked_time
 from demur.inference.bands import bands_of, drawn_risks
-from demur.inference.estimates import Estimate, Estimates, Request, estimated
+from demur.inference.estimates import Estimate, Estimates
 from demur.inference.key import Key, Pattern
 from demur.inference.resample import Ask, Plan
 from demur.inference.rows import Contrast, Row, baseline_of, contrasts_with
+from demur.inference.uncertainty import Request, estimated
 from demur.inference.views import CurveView, SharedView
 from demur.inference.warnings import (
     ResultWarning,
