@@ -97,13 +97,17 @@ def test_the_logit_scale(name, degrees):
     assert interval(name, Evidence(1.0, VALUES, 15, influence=LOPSIDED)) is None
 
 
-def test_the_cluster_bound_of_a_share_that_is_0_or_1():
-    assert ends("cluster_bound", Evidence(1.0, VALUES, 15, rare=0.25)) == (0.75, 1.0)
-    assert ends("cluster_bound", Evidence(0.0, VALUES, 15, rare=0.25)) == (0.0, 0.25)
-    assert interval("cluster_bound", Evidence(0.5, VALUES, 15, rare=0.25)) is None
+@pytest.mark.parametrize(("level", "largest"), [(0.95, 1.0), (0.9, 2.5), (0.999, 9.0)])
+def test_a_share_of_0_or_1_is_bounded_by_the_clusters_that_were_not_seen(level, largest):
+    rare = min(1, (1 - (1 - level) ** (1 / 15)) * largest)
+    for point, expected in ((1.0, (1 - rare, 1.0)), (0.0, (0.0, rare))):
+        found = interval("logit", Evidence(point, VALUES, 15, influence=np.zeros(15), largest=largest), level)
+        assert (found.method, found.low, found.high) == ("cluster_bound", *expected)
 
 
-@pytest.mark.parametrize("name", [name for name, method in METHODS.items() if "influence" in method.needs])
+@pytest.mark.parametrize(
+    "name", [name for name, method in METHODS.items() if "influence" in method.needs and name != "logit"]
+)
 def test_a_number_no_cluster_moves_is_its_own_interval(name):
     still = Evidence(0.2, np.full(9, 0.2), 15, influence=np.zeros(15), replicate_std_error=np.zeros(9))
     assert interval(name, still) == Interval(name, 0.2, 0.2, note=NO_VARIATION)
@@ -156,6 +160,7 @@ def test_no_interval_where_the_number_or_most_replicates_lack(name):
     assert interval(name, Evidence(0.2, mostly, 15, **full)) is None
     assert interval(name, Evidence(math.nan, VALUES, 15, **full)) is None
     assert interval(name, Evidence(0.2, np.zeros(0), 15, **full)) is None
+    assert interval(name, Evidence(0.0, np.zeros(9), 15, **full, two_sided=False)) is None
 
 
 def test_replicates_without_a_number_are_left_out_of_the_percentiles():

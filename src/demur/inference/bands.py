@@ -105,7 +105,8 @@ def _band(risk: Floats, drawn: Floats, clusters: int, shown: Flags, limits: tupl
     varies = shown & (spread > _ROUNDING * np.abs(risk))
     away = np.abs(drawn[:, varies] - risk[varies]) / spread[varies]
     largest = np.max(away, axis=1, initial=0.0, where=~np.isnan(away))
-    reach = float(np.quantile(largest, LEVEL)) * expansion(clusters, LEVEL) * spread
+    times = float(np.quantile(largest, LEVEL)) * (expansion(clusters, LEVEL) if clusters > 1 else 1.0)
+    reach = np.where(varies, times * spread, 0.0)
     low_at_once, high_at_once = np.minimum(risk - reach, low), np.maximum(risk + reach, high)
     return BandColumns(
         low=low,

@@ -65,8 +65,8 @@ class Interval:
 class Evidence:
     """All that is known about one number: its value, its replicates, and the influence of each cluster if it has one.
 
-    `values` may hold nan for replicates in which the number was not reached; they are left out. `rare` is how rare, at
-    95 %, a cluster's behaviour is that none of them has shown, as a share of the units.
+    `values` may hold nan for replicates in which the number was not reached; they are left out. Where every replicate
+    must be 0 because nothing is ever wrong, no interval is `two_sided`. `largest` is the largest cluster over the mean.
     """
 
     point: float
@@ -75,7 +75,8 @@ class Evidence:
     influence: Floats | None = None
     replicate_std_error: Floats | None = None
     left_out: Floats | None = None
-    rare: float = math.nan
+    two_sided: bool = True
+    largest: float = math.nan
 
     @cached_property
     def std_error(self) -> float | None:
@@ -156,12 +157,13 @@ def interval(name: str, evidence: Evidence, level: float = 0.95) -> Interval | N
         raise unknown("interval method", name, METHODS)
     if not (isinstance(level, float) and 0 < level < 1):
         raise UserError(f"level {literal(level)}, expected a number between 0 and 1, such as 0.95")
-    if math.isnan(evidence.point) or not evidence.drop_rate <= MOST_DROPPED:
+    if math.isnan(evidence.point) or not evidence.drop_rate <= MOST_DROPPED or not evidence.two_sided:
         return None
     if evidence.clusters == 1:
         return Interval(name, evidence.point, evidence.point)
     analytic = "influence" in METHODS[name].needs
-    if analytic and evidence.std_error is not None and evidence.std_error <= _NOTHING * abs(evidence.point):
+    still = evidence.std_error is not None and evidence.std_error <= _NOTHING * abs(evidence.point)
+    if analytic and still and name != "logit":
         return Interval(name, evidence.point, evidence.point, note=NO_VARIATION)
     ends = METHODS[name].function(evidence, level)
     if ends is None or isinstance(ends, Interval):
@@ -232,17 +234,17 @@ def analytic_logit(evidence: Evidence, level: float) -> tuple[float, float] | No
 
 
 @method("logit", "influence")
-def logit(evidence: Evidence, level: float) -> tuple[float, float] | None:
-    """The same with t(P−1): for a share that every cluster has a part in."""
-    return _on_logit_scale(evidence, evidence.clusters - 1, level)
+def logit(evidence: Evidence, level: float) -> tuple[float, float] | Interval | None:
+    """The same with t(P−1): for a share that every cluster has a part in. At 0 and 1 by the `cluster_bound`.
 
-
-@method("cluster_bound")
-def cluster_bound(evidence: Evidence, _: float) -> tuple[float, float] | None:
-    """Of a share that is 0 or 1: how far from it, at 95 %, clusters that none of the sample is like could take it."""
-    if evidence.point not in (0, 1) or math.isnan(evidence.rare):
+    That is how far from it clusters could take it of a kind that the sample, at this level, need not have shown.
+    """
+    if evidence.point not in (0, 1):
+        return _on_logit_scale(evidence, evidence.clusters - 1, level)
+    if math.isnan(evidence.largest):
         return None
-    return (0.0, evidence.rare) if evidence.point == 0 else (1 - evidence.rare, 1.0)
+    share = rare(evidence.clusters, evidence.largest, level)
+    return Interval("cluster_bound", 0.0 if evidence.point == 0 else 1 - share, share if evidence.point == 0 else 1.0)
 
 
 @method("jackknife", "left_out")
@@ -277,6 +279,14 @@ def bca(evidence: Evidence, level: float) -> tuple[float, float] | None:
 
     low, high = (quantile(evidence.ordered, adjusted((1 + sign * level) / 2)) for sign in (-1, 1))
     return low, high
+
+
+def rare(clusters: int, largest: float, level: float = 0.95) -> float:
+    """The largest share of the units in clusters of a kind that, at this level, P of them need not have shown.
+
+    `largest` is the largest cluster over the mean: rare clusters may be large ones.
+    """
+    return min(1.0, float((1 - (1 - level) ** (1 / clusters)) * largest))
 
 
 def _left_out(evidence: Evidence) -> Floats:

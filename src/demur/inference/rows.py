@@ -51,7 +51,7 @@ class Row:
         quantity = measure.quantity
         rule, contrast_rule = quantity.intervals
         row = cls(key, view, measure, measure, float(measure(view.exact())), rule, contrast_rule)
-        known = quantity.influence is not None and view.defined
+        known = quantity.influence is not None
         return replace(
             row,
             counted=view.counted(measure),

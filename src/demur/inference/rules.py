@@ -81,9 +81,9 @@ def risk(counted: Counted, _: float) -> Choice:
 
 
 @rule("share_of_units")
-def share_of_units(_: Counted, number: float) -> Choice:
-    """On the logit scale; at 0 and 1 by how rare, at 95 %, another kind of cluster is."""
-    return Choice("cluster_bound" if number in (0, 1) else "logit")
+def share_of_units(_: Counted, __: float) -> Choice:
+    """On the logit scale; at 0 and 1 by how rare, at this level, another kind of cluster is."""
+    return Choice("logit")
 
 
 @rule("ranked_pairs")
@@ -116,10 +116,10 @@ def resampled_difference(counted: Counted, _: float) -> Choice:
     return Choice("t_interval") if counted.varies else Choice(why_none=NO_LOSS)
 
 
-@rule("point")
-def point(_: Counted, __: float) -> Choice:
-    """None."""
-    return Choice(why_none="it is the same in every draw, or given by convention")
+@rule("biased")
+def biased(_: Counted, __: float) -> Choice:
+    """None: in a replicate it is larger than in the sample, as in the sample it is larger than in truth."""
+    return Choice(why_none="resampling makes it larger still: compare it with what a calibrated system would show")
 
 
 def recommended(name: str, evidence: Evidence, counted: Counted, level: float = 0.95) -> tuple[Interval | None, str]:

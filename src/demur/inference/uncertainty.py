@@ -12,7 +12,7 @@ import numpy as np
 
 from demur.errors import UserError, literal
 from demur.inference.estimates import Estimate
-from demur.inference.intervals import METHODS, MOST_DROPPED, NO_VARIATION, Evidence, Interval, interval
+from demur.inference.intervals import METHODS, MOST_DROPPED, NO_VARIATION, Evidence, Interval, interval, rare
 from demur.inference.resample import Ask, Columns, Plan, left_out, resampled
 from demur.inference.rows import Contrast, Row, difference
 from demur.inference.rules import Counted, recommended
@@ -22,6 +22,7 @@ from demur.inference.views import CurveView, JointView, SharedView
 
 ROUNDING = 1e-12  # a replicate's difference that is no larger is 0: the two sides are tied in it
 POINT_ONLY = "reported without an interval"
+SAME = "it is the same in every draw, or given by convention"
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,12 +100,12 @@ def _single(row: Row, drawn: Columns, alone: Columns, request: Request | None) -
         influence=row.influence() if row.influence is not None and row.resampled else None,
         replicate_std_error=drawn.get("error"),
         left_out=alone.get("value"),
-        rare=row.view.rare if isinstance(row.view, CurveView) else math.nan,
+        two_sided=row.counted.varies and row.rule != "biased" and not row.by_convention,
+        largest=row.view.largest if isinstance(row.view, CurveView) else math.nan,
     )
-    rule = "point" if row.by_convention else row.rule
-    uncertainty = _uncertainty(
-        evidence, rule, row.counted, request if row.resampled else None, must_vary=row.must_vary == "always"
-    )
+    if row.must_vary == "always":
+        evidence = _varying(evidence)
+    uncertainty = _uncertainty(evidence, row.rule, row.counted, request if row.resampled else None)
     if not row.resampled:
         uncertainty["no_interval"] = POINT_ONLY
     return Estimate(
@@ -117,35 +118,35 @@ def _single(row: Row, drawn: Columns, alone: Columns, request: Request | None) -
     )
 
 
-def _uncertainty(
-    evidence: Evidence, rule: str, counted: Counted, request: Request | None, *, must_vary: bool
-) -> dict[str, Any]:
-    """What follows from the replicates of a number, and from how much each cluster moves it."""
+def _varying(evidence: Evidence) -> Evidence:
+    """A number that is the same in every draw has no interval, if it must vary."""
     reached = evidence.reached
-    varies = len(reached) and reached.max() - reached.min() > ROUNDING
-    constant = must_vary and evidence.clusters > 1 and not varies
-    resampled = counted.varies and not constant and rule != "point"
-    if constant and evidence.influence is None:
-        rule = "point"
+    if evidence.clusters == 1 or (len(reached) and reached.max() - reached.min() > ROUNDING):
+        return evidence
+    return replace(evidence, two_sided=False)
+
+
+def _uncertainty(evidence: Evidence, rule: str, counted: Counted, request: Request | None) -> dict[str, Any]:
+    """What follows from the replicates of a number, and from how much each cluster moves it."""
     usual, why_none = recommended(rule, evidence, counted)
     requested, problem = None, ""
     if request is not None:
         try:
             if request.method == "recommended":
                 requested = recommended(rule, evidence, counted, request.level)[0]
-            elif resampled:
+            else:
                 requested = interval(request.method, evidence, request.level)
         except UserError as error:
             problem = str(error)
     return {
         "value": evidence.point,
         "std_error": evidence.bootstrap_std_error,
-        "percentile": interval("percentile", evidence) if resampled else None,
+        "percentile": interval("percentile", evidence),
         "recommended": usual,
         "requested": requested,
         "not_requested": problem,
         "drop_rate": evidence.drop_rate,
-        "no_interval": "" if usual else _why_no_interval(evidence) or why_none,
+        "no_interval": "" if usual else _why_no_interval(evidence) or why_none or SAME,
         "evidence": evidence,
     }
 
@@ -186,7 +187,7 @@ def _upper_bound(row: Row) -> float | None:
     largest = view.table.largest_loss
     if largest is None or not view.curve.defined:
         return None
-    return float(bound(largest / view.table.divisor, view.rare, view.curve.cmax))
+    return float(bound(largest / view.table.divisor, rare(row.clusters, view.largest), view.curve.cmax))
 
 
 def _contrast(
@@ -202,7 +203,9 @@ def _contrast(
         replicate_std_error=errors.get("error"),
         left_out=difference(alone, other_alone) if alone else None,
     )
-    parts = _uncertainty(evidence, row.contrast_rule, contrast.counted, request, must_vary=row.must_vary != "never")
+    if row.must_vary != "never":
+        evidence = _varying(evidence)
+    parts = _uncertainty(evidence, row.contrast_rule, contrast.counted, request)
     undefined = row.measure.quantity.undefined if math.isnan(contrast.point) else ""
     above, below = (
         float(np.mean(sign * evidence.reached > ROUNDING)) if len(evidence.reached) else math.nan for sign in (1, -1)

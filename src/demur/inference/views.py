@@ -19,11 +19,10 @@ from demur.quantities import Measure
 from demur.quantities.coverage import Coverage
 from demur.quantities.curve import Curve
 from demur.quantities.graded import Graded
+from demur.quantities.influence import on_coverage
 from demur.quantities.replicates import Replicates
 from demur.quantities.table import Table
 from demur.types import Floats, Integers
-
-_UNSEEN = 0.05
 
 
 class View(Protocol):
@@ -77,11 +76,6 @@ class CurveView:
         return Replicates.of(self.table, weights)
 
     @property
-    def defined(self) -> bool:
-        """Whether anything is answered."""
-        return self.curve.defined
-
-    @property
     def own(self) -> CurveView:
         """The view itself; of several that are cut at a common coverage, the one a number is of."""
         return self
@@ -94,9 +88,10 @@ class CurveView:
     @cached_property
     def first_losses(self) -> Integers:
         """The plateaus at which clusters first hold a loss, ascending: of each cluster that holds one at all."""
-        held = self.table.plateaus.loss != 0
+        clusters, held = self.graded.clusters, self.graded.loss != 0
+        owner = np.arange(self.graded.answered) if clusters is None else clusters.of_answer
         first = np.full(len(self.ids), len(self.curve))
-        np.minimum.at(first, self.table.plateaus.cluster[held], self.table.plateaus.step[held])
+        np.minimum.at(first, owner[held], self.curve.plateau[held])
         return np.sort(first[first < len(self.curve)])
 
     @property
@@ -120,11 +115,11 @@ class CurveView:
         varies = self.varies or measure.quantity.loss_free
         return Counted("informative_clusters", number, varies, -math.inf if below_0 else low, high)
 
-    @cached_property
-    def rare(self) -> float:
-        """At most this share of the units, at 95 %, is in clusters of a kind that the sample has none of."""
+    @property
+    def largest(self) -> float:
+        """The largest cluster over the mean."""
         units = self.table.cluster_units
-        return float(min(1.0, (1 - _UNSEEN ** (1 / len(units))) * units.max() / units.mean()))
+        return float(units.max() / units.mean())
 
     def entries(self) -> Floats:
         """What the clusters hold, an entry a row: cluster, confidence, number of answers, their loss."""
@@ -160,7 +155,7 @@ class Cut:
     def moves(self) -> Floats:
         """Influences on the common coverage: those on the least Cmax, the mean of them where several are least."""
         least = np.stack([sample.answered == self.common for sample in self.members])
-        moves = sum(sample.influences.coverage * held for sample, held in zip(self.members, least, strict=True))
+        moves = sum(on_coverage(sample) * held for sample, held in zip(self.members, least, strict=True))
         return np.asarray(moves / least.sum(axis=0))
 
 
@@ -211,11 +206,6 @@ class SharedView(JointView):
         """The common coverage; None where one of the systems answers nothing."""
         reached = min(member.curve.coverage_reached for member in self.members)
         return Coverage.of(reached) if reached else None
-
-    @property
-    def defined(self) -> bool:
-        """Whether all systems answer anything."""
-        return self.reached is not None
 
     def exact(self) -> Cut:
         """The curve with the common coverage; an empty one where one of the systems answers nothing."""

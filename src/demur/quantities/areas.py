@@ -3,6 +3,7 @@
 import math
 from typing import Any
 
+from demur.quantities.influence import on_coverage, on_generalized_area, on_selective_area
 from demur.quantities.registry import quantity
 from demur.quantities.replicates import Replicates
 from demur.quantities.risk_coverage import RiskCoverage
@@ -16,7 +17,7 @@ from demur.types import Floats
     better="higher",
     intervals=("share_of_units", "difference"),
     loss_free=True,
-    influence=lambda sample: sample.influences.coverage,
+    influence=on_coverage,
     limits=lambda _, __: (0.0, 1.0),
     shown=("console", "table", "csv", "definitions", "gate"),
 )
@@ -44,7 +45,7 @@ def cmax(curve: RiskCoverage) -> Any:
     title="AURC",
     intervals=("area", "difference"),
     comparable="cmax",
-    influence=lambda sample: sample.influences.selective_area(),
+    influence=on_selective_area,
     limits=lambda worst, _: (0.0, worst),
     bound=lambda worst, rare, cmax: worst * (rare * (1 + math.log(cmax / rare)) if rare < cmax else cmax),
     shown=("console", "table", "csv", "definitions", "gate"),
@@ -74,7 +75,7 @@ def aurc(curve: RiskCoverage) -> Any:
     title="AUGRC",
     intervals=("area", "difference"),
     comparable="cmax",
-    influence=lambda sample: sample.influences.generalized_area(),
+    influence=on_generalized_area,
     limits=lambda worst, _: (0.0, worst / 2),
     bound=lambda worst, rare, cmax: worst * (rare * cmax - rare**2 / 2 if rare < cmax else cmax**2 / 2),
     shown=("console", "table", "csv", "definitions", "gate"),
@@ -102,7 +103,7 @@ def augrc(curve: RiskCoverage) -> Any:
 def _per_coverage(sample: Replicates, area: Floats, influence: Floats) -> Floats:
     """The influences on an area over Cmax."""
     share = sample.coverage_reached
-    return sample.ratio(influence - sample.ratio(area, share) * sample.influences.coverage, share)
+    return sample.ratio(influence - sample.ratio(area, share) * on_coverage(sample), share)
 
 
 @quantity(
@@ -111,7 +112,7 @@ def _per_coverage(sample: Replicates, area: Floats, influence: Floats) -> Floats
     title="nAURC",
     undefined="Cmax is 0",
     intervals=("area", "difference"),
-    influence=lambda sample: _per_coverage(sample, sample.selective_area, sample.influences.selective_area()),
+    influence=lambda sample: _per_coverage(sample, sample.selective_area, on_selective_area(sample)),
     limits=lambda worst, _: (0.0, worst),
     shown=("csv",),
 )
@@ -138,7 +139,7 @@ def naurc(curve: RiskCoverage) -> Any:
     title="nAUGRC",
     undefined="Cmax is 0",
     intervals=("area", "difference"),
-    influence=lambda sample: _per_coverage(sample, sample.generalized_area, sample.influences.generalized_area()),
+    influence=lambda sample: _per_coverage(sample, sample.generalized_area, on_generalized_area(sample)),
     limits=lambda worst, _: (0.0, worst / 2),
     shown=("csv",),
 )

@@ -125,7 +125,7 @@ def brier_within_bins(forecasts: Forecasts) -> Floats:
     return np.asarray(brier(forecasts) - binned)
 
 
-@quantity("ece", of="forecasts", point_only=True, title="ECE", shown=("calibration", "validation"))
+@quantity("ece", of="forecasts", intervals=("biased", "biased"), title="ECE", shown=("calibration", "validation"))
 def ece(forecasts: Forecasts) -> Floats:
     """Expected calibration error over bins of equal width.
 
@@ -142,7 +142,7 @@ def ece(forecasts: Forecasts) -> Floats:
     return forecasts.mean(np.abs(forecasts.in_bins(forecasts.outcome - forecasts.given)).sum(axis=0))
 
 
-@quantity("ece_open", of="forecasts", point_only=True, title="ece open", shown=("calibration",))
+@quantity("ece_open", of="forecasts", intervals=("biased", "biased"), title="ece open", shown=("calibration",))
 def ece_open(forecasts: Forecasts) -> Floats:
     """Expected calibration error with a last bin that does not include 1.
 
@@ -162,7 +162,7 @@ def ece_open(forecasts: Forecasts) -> Floats:
     return forecasts.mean(np.abs(forecasts.in_bins(gaps, bin_of)).sum(axis=0))
 
 
-@quantity("ece_adaptive", of="forecasts", point_only=True, title="ece adaptive", shown=("calibration",))
+@quantity("ece_adaptive", of="forecasts", intervals=("biased", "biased"), title="ece adaptive", shown=("calibration",))
 def ece_adaptive(forecasts: Forecasts) -> Floats:
     """Expected calibration error over bins of equal mass.
 

@@ -6,6 +6,12 @@ from numbers import Real
 from typing import Any
 
 from demur.errors import UserError, literal
+from demur.quantities.influence import (
+    on_generalized_area,
+    on_optimal_generalized_area,
+    on_optimal_selective_area,
+    on_selective_area,
+)
 from demur.quantities.registry import quantity
 from demur.quantities.risk_coverage import RiskCoverage
 
@@ -56,7 +62,7 @@ def augrc_optimal(curve: RiskCoverage) -> Any:
     intervals=("excess", "difference"),
     enough=20,
     comparable="cmax",
-    influence=lambda sample: sample.influences.selective_area() - sample.influences.optimal_selective_area,
+    influence=lambda sample: on_selective_area(sample) - on_optimal_selective_area(sample),
     limits=lambda worst, _: (-worst / 2, worst),
     shown=("csv", "definitions", "gate"),
 )
@@ -85,7 +91,7 @@ def eaurc(curve: RiskCoverage) -> Any:
     intervals=("excess", "difference"),
     enough=20,
     comparable="cmax",
-    influence=lambda sample: sample.influences.generalized_area() - sample.influences.optimal_generalized_area,
+    influence=lambda sample: on_generalized_area(sample) - on_optimal_generalized_area(sample),
     limits=lambda worst, _: (0.0, worst / 4),
     shown=("table", "csv", "definitions", "gate"),
 )

@@ -9,131 +9,134 @@ of a ratio or a difference follow from its parts.
 from __future__ import annotations
 
 import math
-from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
 from demur.quantities.coverage import Coverage
+from demur.quantities.replicates import Replicates
 from demur.quantities.table import Entries, cluster_sums, running_sum
 from demur.types import Floats, Indices
-
-if TYPE_CHECKING:
-    from demur.quantities.replicates import Replicates
 
 _TRIGAMMA_OF_1 = math.pi**2 / 6
 
 
-class Influences:
-    """Influences of the clusters (a row each) on the numbers of a block of replicates (a column each), made once."""
+def on_coverage(sample: Replicates) -> Floats:
+    """Influences of the clusters (a row each) on Cmax, in each replicate (a column)."""
+    return _once(sample, "coverage", lambda: _on_coverage(sample))
 
-    def __init__(self, sample: Replicates) -> None:
-        self._sample = sample
-        self._areas: dict[tuple[bool, str], Floats] = {}
 
-    @cached_property
-    def coverage(self) -> Floats:
-        """On Cmax."""
-        sample, table = self._sample, self._sample.table
-        answers = np.bincount(table.plateaus.cluster, table.plateaus.count, minlength=table.clusters)
-        return (answers[:, None] - sample.coverage_reached * table.cluster_units[:, None]) / sample.units
+def on_selective_area(sample: Replicates, end: Coverage | Floats | None = None, moves: Floats | None = None) -> Floats:
+    """On the AURC, or on that up to a coverage or counts of units; `moves` are influences on where it ends."""
+    return _on_area(sample, end, moves, selective=True)
 
-    def selective_area(self, end: Coverage | Floats | None = None, moves: Floats | None = None) -> Floats:
-        """On the AURC, or on that up to a coverage or counts of units; `moves` are influences on where it ends."""
-        return self._area(end, moves, selective=True)
 
-    def generalized_area(self, end: Coverage | Floats | None = None, moves: Floats | None = None) -> Floats:
-        """On the AUGRC, or on that up to a coverage or counts of units; `moves` are influences on where it ends."""
-        return self._area(end, moves, selective=False)
+def on_generalized_area(
+    sample: Replicates, end: Coverage | Floats | None = None, moves: Floats | None = None
+) -> Floats:
+    """On the AUGRC, or on that up to a coverage or counts of units; `moves` are influences on where it ends."""
+    return _on_area(sample, end, moves, selective=False)
 
-    def _area(self, end: Coverage | Floats | None, moves: Floats | None, *, selective: bool) -> Floats:
-        """A fixed end does not move, unless Cmax is less; where the two are equal it moves down with Cmax, not up."""
-        if moves is not None:
-            return self._upto(end, moves, selective=selective)
-        key = (selective, end.text if isinstance(end, Coverage) else "")
-        if key not in self._areas:
-            moves = self.coverage
-            if isinstance(end, Coverage):
-                wanted, answered = self._sample.position(end), self._sample.answered
-                moves = moves * np.where(wanted < answered, 0.0, np.where(wanted == answered, 0.5, 1.0))
-            self._areas[key] = self._upto(end, moves, selective=selective)
-        return self._areas[key]
 
-    def _upto(self, end: Coverage | Floats | None, moves: Floats, *, selective: bool) -> Floats:
-        """The points move, N moves, and the end moves.
+def on_optimal_selective_area(sample: Replicates) -> Floats:
+    """On the AURC of the oracle order, whose risks are summed unit by unit, in harmonic numbers of the counts.
 
-        With A the area, h the height at the end and C the coverage there, and everything per unit,
-        dA = Σ_j (∂A/∂x_j dx_j + ∂A/∂h_j dh_j) + (h·C − A)·dN/N + h·dC; the height of a generalized risk is also a
-        sum over N, which takes another A·dN/N away.
-        """
-        sample, divisor = self._sample, self._sample.table.divisor
-        if not len(sample.count):
-            return np.zeros_like(sample.weights)
-        cut = None if end is None else sample.cut(end)
-        if selective:
-            slopes, area = _under_mean_loss(sample, cut), sample.selective_area_upto(end)
-            by_loss = np.divide(slopes.by_height, sample.count, out=slopes.by_height, where=sample.count > 0)
-            by_count = slopes.by_position - by_loss * sample.risk
-        else:
-            heights = sample.loss_sum / sample.units
-            slopes, area = _slopes(sample.count, heights, heights[0] * 0, cut), 2 * sample.generalized_area_upto(end)
-            by_count, by_loss = slopes.by_position, slopes.by_height / sample.units
-        reached = (sample.answered if cut is None else cut[1]) / sample.units
-        by_units = slopes.height * reached - area * divisor
-        influence = self._on(sample.table.plateaus, by_count, by_loss, by_units)
-        influence += slopes.height / divisor * moves
-        return influence
+    A harmonic number H(k) grows by trigamma(k + 1) with k. Such a sum also depends a little on how many units there are
+    in all, which is the same in every replicate: that part is taken out.
+    """
+    loss, (count, loss_sum) = sample.table.level_loss[:, None], sample.level_sums
+    if not len(count):
+        return np.zeros_like(sample.weights)
+    whole, index = np.arange(1.0, count[-1].max() + 1), count.astype(np.intp)
+    harmonic = np.append(0, np.cumsum(1 / whole))[index]
+    trigamma = _TRIGAMMA_OF_1 - np.append(0, np.cumsum(1 / whole**2))[index]
+    rise = np.diff(harmonic, axis=0, prepend=0)
+    below = _previous(loss_sum) - loss * _previous(count)  # what came before, less what it would be at this loss
+    by_count, by_loss = loss + below * trigamma, np.zeros_like(count)
+    by_count[:-1] -= loss[1:] * (1 + rise[1:]) + below[1:] * trigamma[:-1]
+    by_loss[:-1] = rise[1:]
+    answered = np.maximum(sample.answered, 1)
+    by_count[-1] += loss_sum[-1] / (2 * answered**2)
+    by_loss[-1] -= 1 / (2 * answered)
+    by_units = -sample.optimal_selective_area * sample.table.divisor
+    influence = _of_clusters(sample, sample.table.levels, by_count, by_loss, by_units)
+    influence -= cluster_sums(sample.weights * influence) / sample.table.clusters
+    return influence
 
-    @cached_property
-    def optimal_selective_area(self) -> Floats:
-        """On the AURC of the oracle order, whose risks are summed unit by unit, in harmonic numbers of the counts.
 
-        A harmonic number H(k) grows by trigamma(k + 1) with k. Such a sum also depends a little on how many units there
-        are in all, which is the same in every replicate: that part is taken out.
-        """
-        sample, loss = self._sample, self._sample.table.level_loss[:, None]
-        count, loss_sum = sample.level_sums
-        if not len(count):
-            return np.zeros_like(sample.weights)
-        whole, index = np.arange(1.0, count[-1].max() + 1), count.astype(np.intp)
-        harmonic = np.append(0, np.cumsum(1 / whole))[index]
-        trigamma = _TRIGAMMA_OF_1 - np.append(0, np.cumsum(1 / whole**2))[index]
-        rise = np.diff(harmonic, axis=0, prepend=0)
-        below = _previous(loss_sum) - loss * _previous(count)  # what a level has over what it would cost all before it
-        by_count, by_loss = loss + below * trigamma, np.zeros_like(count)
-        by_count[:-1] -= loss[1:] * (1 + rise[1:]) + below[1:] * trigamma[:-1]
-        by_loss[:-1] = rise[1:]
-        answered = np.maximum(sample.answered, 1)
-        by_count[-1] += loss_sum[-1] / (2 * answered**2)
-        by_loss[-1] -= 1 / (2 * answered)
-        by_units = -sample.optimal_selective_area * sample.table.divisor
-        influence = self._on(sample.table.levels, by_count, by_loss, by_units)
-        influence -= cluster_sums(sample.weights * influence) / sample.table.clusters
-        return influence
+def on_optimal_generalized_area(sample: Replicates) -> Floats:
+    """On the AUGRC of the oracle order, in which a level of loss is what a plateau is in the curve itself."""
+    count, loss_sum = sample.level_sums
+    if not len(count):
+        return np.zeros_like(sample.weights)
+    heights = loss_sum / sample.units
+    slopes = _slopes(count, heights, heights[0] * 0, None)
+    by_units = slopes.height * sample.coverage_reached - 2 * sample.optimal_generalized_area * sample.table.divisor
+    by_loss = slopes.by_height / sample.units
+    influence = _of_clusters(sample, sample.table.levels, slopes.by_position, by_loss, by_units)
+    influence += slopes.height / sample.table.divisor * on_coverage(sample)
+    return influence
 
-    @cached_property
-    def optimal_generalized_area(self) -> Floats:
-        """On the AUGRC of the oracle order, in which a level of loss is what a plateau is in the curve itself."""
-        sample, (count, loss_sum) = self._sample, self._sample.level_sums
-        if not len(count):
-            return np.zeros_like(sample.weights)
-        heights = loss_sum / sample.units
-        slopes = _slopes(count, heights, heights[0] * 0, None)
-        area = 2 * sample.optimal_generalized_area * sample.table.divisor
-        by_units = slopes.height * sample.coverage_reached - area
-        influence = self._on(sample.table.levels, slopes.by_position, slopes.by_height / sample.units, by_units)
-        influence += slopes.height / sample.table.divisor * self.coverage
-        return influence
 
-    def _on(self, entries: Entries, by_count: Floats, by_loss: Floats, by_units: Floats) -> Floats:
-        """From derivatives by cumulated sums: an answer at one step is at or above every later step too."""
-        sample, table = self._sample, self._sample.table
-        influence = entries.by_cluster(
-            running_sum(by_count[::-1])[::-1], running_sum(by_loss[::-1])[::-1], table.clusters
-        )
-        influence += by_units * table.cluster_units[:, None]
-        influence /= sample.units * table.divisor
-        return influence
+def _once(sample: Replicates, name: str, make: Callable[[], Floats]) -> Floats:
+    """Several numbers are made of the same parts: each part is made once per block."""
+    if name not in sample.influences:
+        sample.influences[name] = make()
+    return sample.influences[name]
+
+
+def _on_coverage(sample: Replicates) -> Floats:
+    table = sample.table
+    answers = np.bincount(table.plateaus.cluster, table.plateaus.count, minlength=table.clusters)
+    return (answers[:, None] - sample.coverage_reached * table.cluster_units[:, None]) / sample.units
+
+
+def _on_area(sample: Replicates, end: Coverage | Floats | None, moves: Floats | None, *, selective: bool) -> Floats:
+    """A fixed end does not move, unless Cmax is less; where the two are equal it moves down with Cmax, not up."""
+    if moves is not None:
+        return _on_area_upto(sample, end, moves, selective=selective)
+    moving = on_coverage(sample)
+    if isinstance(end, Coverage):
+        wanted, answered = sample.position(end), sample.answered
+        moving = moving * np.where(wanted < answered, 0.0, np.where(wanted == answered, 0.5, 1.0))
+    name = f"{'selective' if selective else 'generalized'} {end.text if isinstance(end, Coverage) else ''}"
+    return _once(sample, name, lambda: _on_area_upto(sample, end, moving, selective=selective))
+
+
+def _on_area_upto(sample: Replicates, end: Coverage | Floats | None, moves: Floats, *, selective: bool) -> Floats:
+    """The points move, N moves, and the end moves.
+
+    With A the area, h the height at the end and C the coverage there, and everything per unit,
+    dA = Σ_j (∂A/∂x_j dx_j + ∂A/∂h_j dh_j) + (h·C − A)·dN/N + h·dC; the height of a generalized risk is also a sum over
+    N, which takes another A·dN/N away.
+    """
+    if not len(sample.count):
+        return np.zeros_like(sample.weights)
+    cut, divisor = None if end is None else sample.cut(end), sample.table.divisor
+    if selective:
+        slopes, area = _under_mean_loss(sample, cut), sample.selective_area_upto(end)
+        by_loss = np.divide(slopes.by_height, sample.count, out=slopes.by_height, where=sample.count > 0)
+        by_count = slopes.by_position - by_loss * sample.risk
+    else:
+        heights = sample.loss_sum / sample.units
+        slopes, area = _slopes(sample.count, heights, heights[0] * 0, cut), 2 * sample.generalized_area_upto(end)
+        by_count, by_loss = slopes.by_position, slopes.by_height / sample.units
+    reached = (sample.answered if cut is None else cut[1]) / sample.units
+    by_units = slopes.height * reached - area * divisor
+    influence = _of_clusters(sample, sample.table.plateaus, by_count, by_loss, by_units)
+    influence += slopes.height / divisor * moves
+    return influence
+
+
+def _of_clusters(sample: Replicates, entries: Entries, by_count: Floats, by_loss: Floats, by_units: Floats) -> Floats:
+    """From derivatives by cumulated sums: an answer at one step is at or above every later step too."""
+    table = sample.table
+    by_count, by_loss = (running_sum(slope[::-1])[::-1] for slope in (by_count, by_loss))
+    influence = entries.by_cluster(by_count, by_loss, table.clusters)
+    influence += by_units * table.cluster_units[:, None]
+    influence /= sample.units * table.divisor
+    return influence
 
 
 class _Slopes(NamedTuple):

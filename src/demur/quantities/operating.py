@@ -4,6 +4,7 @@ from functools import partial
 from typing import Any
 
 from demur.quantities.coverage import Coverage
+from demur.quantities.influence import on_generalized_area, on_selective_area
 from demur.quantities.registry import COVERAGE, CUT, quantity
 from demur.quantities.risk_coverage import RiskCoverage
 
@@ -52,7 +53,7 @@ def risk(curve: RiskCoverage) -> Any:
     "aurc@C",
     key="aurc_at_c",
     title="AURC",
-    influence=lambda sample, *end: sample.influences.selective_area(*end),
+    influence=on_selective_area,
     limits=lambda worst, coverage: (0.0, worst * coverage),
 )
 def aurc_at(curve: RiskCoverage, coverage: Coverage) -> Any:
@@ -76,7 +77,7 @@ def aurc_at(curve: RiskCoverage, coverage: Coverage) -> Any:
     "augrc@C",
     key="augrc_at_c",
     title="AUGRC",
-    influence=lambda sample, *end: sample.influences.generalized_area(*end),
+    influence=on_generalized_area,
     limits=lambda worst, coverage: (0.0, worst * coverage**2 / 2),
 )
 def augrc_at(curve: RiskCoverage, coverage: Coverage) -> Any:

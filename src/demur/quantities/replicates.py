@@ -12,7 +12,6 @@ import numpy as np
 
 from demur.quantities.coverage import Coverage
 from demur.quantities.hull import lower_hull
-from demur.quantities.influence import Influences
 from demur.quantities.table import Table, running_sum
 from demur.types import Floats, Indices
 
@@ -136,9 +135,9 @@ class Replicates:
         return self._per_size(coverage.position)
 
     @cached_property
-    def influences(self) -> Influences:
-        """How much each cluster moves each number."""
-        return Influences(self)
+    def influences(self) -> dict[str, Floats]:
+        """How much each cluster moves the parts that numbers are made of, by their names, once they are made."""
+        return {}
 
     def cut(self, coverage: Coverage | Floats) -> tuple[Indices, Floats]:
         """The first plateau beyond the cut (as many as there are plateaus if none is), and the cut in units."""
