@@ -20,11 +20,14 @@ from demur.drawing.looks import look_at
 from demur.drawing.picture import Picture
 from demur.errors import UserError
 from demur.facts.items import Items
+from demur.inference.draws import signs
 from demur.inference.estimates import Estimates
+from demur.inference.intervals import quantile
 from demur.inference.key import Key, Pattern
 from demur.inference.resample import Plan
 from demur.inference.rows import Row
 from demur.inference.rules import Counted
+from demur.inference.sums import exactly_addable
 from demur.inference.uncertainty import estimated
 from demur.inference.warnings import ResultWarning, about_calibration, about_sample
 from demur.quantities import Measure, quantities
@@ -37,6 +40,7 @@ from demur.types import Floats
 if TYPE_CHECKING:
     from demur.confidences.calibration import Calibration
 
+_CELLS, _LEVEL = 1 << 20, 0.95
 _HEADER = ("predicted", "count", "mean predicted", "fraction correct", "gap")
 
 
@@ -70,6 +74,14 @@ class Bin:
     def gap(self) -> float:
         """Fraction correct less mean predicted: negative where the system is overconfident."""
         return self.fraction_correct - self.mean_predicted
+
+
+@dataclass(frozen=True, slots=True)
+class CalibratedEce:
+    """The ECE of a calibrated system of the same size: its mean, and what it stays below in 95 % of the cases."""
+
+    mean: float
+    high: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,6 +139,30 @@ class Reliability:
         rows = [self._row(view, measure) for measure in chosen]
         warned = (*about_sample(self.table.cluster_units), *self.warnings)
         return Estimates(estimated(rows, plan=plan)[0], warned)
+
+    def if_calibrated(self, plan: Plan) -> CalibratedEce | None:
+        """The ECE that a calibrated system with clusters like these would show; None without resamples.
+
+        Within a cluster, outcomes err together: its errors of every bin get one sign, drawn anew in each replicate. As
+        independent outcomes they would cancel too well.
+        """
+        if not plan.n_resamples or plan.seed is None:
+            return None
+        entries, forecasts = self.table.plateaus, self.forecasts
+        bin_of = forecasts.bin_of[::-1][entries.step]  # steps go down from the highest probability
+        error = entries.loss / self.table.divisor - entries.count * self.table.threshold[entries.step]
+        cell = entries.cluster * forecasts.n_bins + bin_of
+        by_cluster = np.bincount(cell, error, minlength=self.table.clusters * forecasts.n_bins)
+        sums = exactly_addable(by_cluster.reshape(self.table.clusters, forecasts.n_bins))
+        size = max(1, _CELLS // self.table.clusters)
+        shown = [
+            np.abs(signs(plan.seed, np.arange(start, min(start + size, plan.n_resamples)), len(sums)) @ sums).sum(
+                axis=1
+            )
+            for start in range(0, plan.n_resamples, size)
+        ]
+        values = np.concatenate(shown) / forecasts.total[0]
+        return CalibratedEce(math.fsum(values) / len(values), quantile(np.sort(values), _LEVEL))
 
     def _row(self, view: _OutcomeView, measure: Measure) -> Row:
         quantity, entries = measure.quantity, self.table.plateaus

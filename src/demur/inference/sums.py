@@ -56,7 +56,7 @@ class MeansView:
         return cls(
             ids=ids,
             means=means,
-            total=_exactly_addable(np.stack(total, axis=1)),
+            total=exactly_addable(np.stack(total, axis=1)),
             count=np.stack(count, axis=1).astype(np.float64),
             count_of=np.array([index[id(mean.among)] for mean in means.values()], np.intp),
         )
@@ -98,7 +98,7 @@ class MeansView:
         return dict(zip(self.means, values.T, strict=True))
 
 
-def _exactly_addable(sums: Floats) -> Floats:
+def exactly_addable(sums: Floats) -> Floats:
     """Sums rounded to multiples of a power of two so large that no weighted total of a column needs rounding."""
     largest = np.abs(sums).max(axis=0, initial=0) * len(sums)
     unit = np.ldexp(1.0, np.frexp(largest)[1] - _EXACT_BITS)
