@@ -55,7 +55,8 @@ def signs(seed: int, replicates: NDArray[np.integer], clusters: int) -> Floats:
     >>> signs(7, np.arange(2), 5).tolist()
     [[-1.0, 1.0, -1.0, 1.0, -1.0], [1.0, 1.0, 1.0, 1.0, -1.0]]
     """
-    return 1.0 - 2.0 * (_words(seed, replicates, clusters) >> np.uint64(63))
+    highest = _words(seed, replicates, clusters) >> np.uint64(63)
+    return 1 - 2 * highest.astype(np.float64)
 
 
 def _words(seed: int, replicates: NDArray[np.integer], clusters: int) -> Words:

@@ -152,15 +152,10 @@ class Reliability:
         bin_of = forecasts.bin_of[::-1][entries.step]  # steps go down from the highest probability
         error = entries.loss / self.table.divisor - entries.count * self.table.threshold[entries.step]
         cell = entries.cluster * forecasts.n_bins + bin_of
-        by_cluster = np.bincount(cell, error, minlength=self.table.clusters * forecasts.n_bins)
-        sums = exactly_addable(by_cluster.reshape(self.table.clusters, forecasts.n_bins))
-        size = max(1, _CELLS // self.table.clusters)
-        shown = [
-            np.abs(signs(plan.seed, np.arange(start, min(start + size, plan.n_resamples)), len(sums)) @ sums).sum(
-                axis=1
-            )
-            for start in range(0, plan.n_resamples, size)
-        ]
+        cells = np.bincount(cell, error, minlength=self.table.clusters * forecasts.n_bins).astype(np.float64)
+        sums = exactly_addable(cells.reshape(self.table.clusters, forecasts.n_bins))
+        numbers = np.array_split(np.arange(plan.n_resamples), 1 + plan.n_resamples * len(sums) // _CELLS)
+        shown = [np.abs(signs(plan.seed, part, len(sums)) @ sums).sum(axis=1) for part in numbers]
         values = np.concatenate(shown) / forecasts.total[0]
         return CalibratedEce(math.fsum(values) / len(values), quantile(np.sort(values), _LEVEL))
 

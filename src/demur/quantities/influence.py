@@ -9,7 +9,6 @@ of a ratio or a difference follow from its parts.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -24,7 +23,7 @@ _TRIGAMMA_OF_1 = math.pi**2 / 6
 
 def on_coverage(sample: Replicates) -> Floats:
     """Influences of the clusters (a row each) on Cmax, in each replicate (a column)."""
-    return _once(sample, "coverage", lambda: _on_coverage(sample))
+    return sample.once("coverage", None, lambda: _on_coverage(sample))
 
 
 def on_selective_area(sample: Replicates, end: Coverage | Floats | None = None, moves: Floats | None = None) -> Floats:
@@ -79,13 +78,6 @@ def on_optimal_generalized_area(sample: Replicates) -> Floats:
     return influence
 
 
-def _once(sample: Replicates, name: str, make: Callable[[], Floats]) -> Floats:
-    """Several numbers are made of the same parts: each part is made once per block."""
-    if name not in sample.influences:
-        sample.influences[name] = make()
-    return sample.influences[name]
-
-
 def _on_coverage(sample: Replicates) -> Floats:
     table = sample.table
     answers = np.bincount(table.plateaus.cluster, table.plateaus.count, minlength=table.clusters)
@@ -94,14 +86,13 @@ def _on_coverage(sample: Replicates) -> Floats:
 
 def _on_area(sample: Replicates, end: Coverage | Floats | None, moves: Floats | None, *, selective: bool) -> Floats:
     """A fixed end does not move, unless Cmax is less; where the two are equal it moves down with Cmax, not up."""
-    if moves is not None:
-        return _on_area_upto(sample, end, moves, selective=selective)
-    moving = on_coverage(sample)
-    if isinstance(end, Coverage):
-        wanted, answered = sample.position(end), sample.answered
-        moving = moving * np.where(wanted < answered, 0.0, np.where(wanted == answered, 0.5, 1.0))
-    name = f"{'selective' if selective else 'generalized'} {end.text if isinstance(end, Coverage) else ''}"
-    return _once(sample, name, lambda: _on_area_upto(sample, end, moving, selective=selective))
+    if moves is None:
+        moves = on_coverage(sample)
+        if isinstance(end, Coverage):
+            wanted, answered = sample.position(end), sample.answered
+            moves = moves * np.where(wanted < answered, 0.0, np.where(wanted == answered, 0.5, 1.0))
+    moving, name = moves, "selective" if selective else "generalized"
+    return sample.once(name, end, lambda: _on_area_upto(sample, end, moving, selective=selective))
 
 
 def _on_area_upto(sample: Replicates, end: Coverage | Floats | None, moves: Floats, *, selective: bool) -> Floats:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -14,6 +15,8 @@ from demur.quantities.coverage import Coverage
 from demur.quantities.hull import lower_hull
 from demur.quantities.table import Table, running_sum
 from demur.types import Floats, Indices
+
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,13 +137,24 @@ class Replicates:
         """A coverage in units of each replicate."""
         return self._per_size(coverage.position)
 
+    def once(self, what: str, end: Coverage | Floats | None, make: Callable[[], Made]) -> Made:
+        """What several numbers are made of, made once: of the whole curve, or up to a coverage or counts of units."""
+        kept: dict[Any, tuple[Any, Any]] = self._kept
+        key = (what, end.text if isinstance(end, Coverage) else id(end))
+        if key not in kept:
+            kept[key] = (end, make())  # with the end itself, so that no other array can get its id
+        made: Made = kept[key][1]
+        return made
+
     @cached_property
-    def influences(self) -> dict[str, Floats]:
-        """How much each cluster moves the parts that numbers are made of, by their names, once they are made."""
+    def _kept(self) -> dict[Any, tuple[Any, Any]]:
         return {}
 
     def cut(self, coverage: Coverage | Floats) -> tuple[Indices, Floats]:
         """The first plateau beyond the cut (as many as there are plateaus if none is), and the cut in units."""
+        return self.once("cut", coverage, lambda: self._cut(coverage))
+
+    def _cut(self, coverage: Coverage | Floats) -> tuple[Indices, Floats]:
         if isinstance(coverage, np.ndarray):
             floor = end = np.minimum(coverage, self.answered)
         else:
@@ -158,13 +172,7 @@ class Replicates:
 
     def place_at(self, coverage: Coverage) -> Indices:
         """The first plateau that reaches the coverage; the number of plateaus where none does."""
-        if coverage.text not in self._places:
-            self._places[coverage.text] = self.plateaus_below(self._per_size(coverage.units_needed))
-        return self._places[coverage.text]
-
-    @cached_property
-    def _places(self) -> dict[str, Indices]:
-        return {}
+        return self.once("place", coverage, lambda: self.plateaus_below(self._per_size(coverage.units_needed)))
 
     def risk_at(self, coverage: Coverage) -> Floats:
         """Selective risk of the first plateau that reaches the coverage; nan where none does."""
