@@ -45,6 +45,12 @@ class Units:
         loss, confidence = self.loss[rows][answered], self.confidence[rows][answered]
         return Graded(len(rows), loss, confidence, self.divisor, clusters=clusters, largest_loss=3)
 
+    def repeated(self, weights: np.ndarray) -> Units:
+        """The units of a sample that holds each cluster so many times, every copy a cluster of its own."""
+        held = [np.flatnonzero(self.owner == c) for c in range(self.clusters) for _ in range(int(weights[c]))]
+        rows, owner = np.concatenate(held), np.repeat(np.arange(len(held)), [len(copy) for copy in held])
+        return Units(owner, self.loss[rows], self.confidence[rows], self.answered[rows], len(held), self.divisor)
+
     def curve_of(self, weights: np.ndarray) -> Curve:
         """The curve of a sample that holds each cluster so many times, from its units."""
         held = [np.flatnonzero(self.owner == c) for c in range(self.clusters) for _ in range(int(weights[c]))]

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from awkward import NAMES
 from demur import Curve, Graded, Key, Measure, Minus, Plan, UserError, compare, estimate, grade, grade_units, read_run
 from demur.inference.draws import weights
-from demur.inference.estimates import _p_value
 from demur.quantities.coverage import Coverage
 from demur.quantities.graded import Clusters
 from demur.simulate.runs import FEW_SHOT, ZERO_SHOT, make_people, run_system
@@ -159,10 +158,12 @@ def test_the_sides_keep_their_own_estimates_and_c_common_is_the_smaller_cmax():
     assert found[Key(smaller, "aurc@C_common")].value == found[Key(smaller, "aurc")].value
 
 
-def test_differences_of_full_areas_use_t_and_the_rest_the_expanded_percentile():
+def test_differences_use_influences_and_those_of_risks_the_bootstrap_error():
     found = deltas(compared(*several()))
-    assert {found[name].recommended.method for name in ("aurc", "augrc", "cmax")} == {"t_interval"}
-    assert found["augrc@C_common"].recommended.method == "expanded_percentile"
+    methods = {name: row.recommended.method for name, row in found.items() if row.recommended}
+    assert {methods[name] for name in methods if name.startswith("risk@")} == {"t_interval"}
+    assert {methods[name] for name in methods if not name.startswith("risk@")} == {"analytic"}
+    assert {"cmax", "eaurc", "augrc@C_common"} <= methods.keys()
     assert found["aurc"].interval("percentile") == found["aurc"].percentile
 
 
@@ -172,11 +173,14 @@ def test_the_shares_above_and_below_are_those_of_the_replicates():
         assert row.below == np.mean(row.evidence.values < -1e-12)
 
 
-def test_the_p_value_counts_the_far_side_twice_and_is_never_0():
-    assert _p_value(np.array([1.0] * 95 + [-1.0] * 4)) == pytest.approx(2 * 5 / 100)
-    assert _p_value(np.full(99, 1.0)) == pytest.approx(2 / 100)
-    assert _p_value(np.array([-1.0, 1.0])) == 1.0
-    assert _p_value(np.array([1.0] * 90 + [1e-17] * 9)) == pytest.approx(2 * 10 / 100)  # 0 but for rounding
+@pytest.mark.parametrize("quantity", ["augrc", "augrc@C_common", "cmax", "risk@0.3"])
+def test_the_p_value_is_the_level_at_which_the_interval_first_includes_0(quantity):
+    found = compared(*several(), quantity)
+    p_value = delta(found, quantity).p_value
+    assert 0 < p_value < 1
+    wider = delta(compared(*several(), quantity, interval="recommended", level=1 - p_value), quantity)
+    low, high = wider.requested.unclipped or (wider.requested.low, wider.requested.high)
+    assert min(abs(low), abs(high)) == pytest.approx(0, abs=1e-9)
 
 
 def test_an_undefined_difference_has_no_p_value():
@@ -207,12 +211,12 @@ def test_an_analytic_difference_is_that_of_the_influences(name):
     assert row.requested.low < row.value < row.interval("analytic").high
 
 
-def test_a_difference_without_influences_says_so():
+def test_a_difference_without_errors_in_replicates_says_so():
     row = delta(compared(*several(), ["aurc"]), "aurc")
     with pytest.raises(UserError, match="ask for it when the number is computed"):
         row.interval("bca")
     with pytest.raises(UserError, match="this number has none, or it was not asked for"):
-        row.interval("analytic")
+        row.interval("studentised")
 
 
 def test_one_participant_decides_nothing():
@@ -226,6 +230,8 @@ def test_a_perfect_run_differs_from_itself_by_exactly_nothing():
     perfect = replace(left, loss=np.zeros(len(left.loss)))
     row = delta(compared(perfect, perfect, ["aurc"]), "aurc")
     assert (row.value, row.percentile.low, row.percentile.high) == (0.0, 0.0, 0.0)
+    assert row.recommended is None
+    assert row.no_interval == "no answer in its range has a loss"
 
 
 def test_warnings_say_which_system_and_which_difference():

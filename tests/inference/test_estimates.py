@@ -46,9 +46,10 @@ def test_points_are_the_exact_ones():
 def test_each_number_gets_the_method_that_was_measured_to_cover():
     found = estimate(simulated(), plan=PLAN)
     methods = {row.key.quantity: row.recommended.method for row in found if row.recommended}
-    assert methods["aurc"] == methods["augrc"] == "studentised"
-    assert methods["cmax"] == "t_interval"
-    assert {methods[name] for name in methods if name not in ("aurc", "augrc", "cmax")} == {"expanded_percentile"}
+    risks = [name for name in methods if name.startswith("risk@")]
+    assert methods["cmax"] == "logit"
+    assert {methods[name] for name in risks} == {"expanded_percentile"}
+    assert {methods[name] for name in methods if name not in (*risks, "cmax")} == {"studentised"}
     assert {"eaurc", "eaugrc", "naurc", "aurc@0.5", "augrc@0.5", "risk@0.3"} <= methods.keys()
 
 
@@ -58,10 +59,9 @@ def test_the_numbers_one_gets_without_asking():
     assert [row.key.quantity for row in estimate(simulated(3), plan=Plan(2, seed=1))] == names
 
 
-def test_with_many_clusters_the_plain_percentile_does():
-    found = estimate(simulated(200), ["aurc", "cmax", "risk@0.3"], plan=PLAN)
-    assert {row.recommended.method for row in found} == {"percentile"}
-    assert all(row.recommended == row.percentile for row in found)
+def test_many_clusters_change_no_method():
+    few, many = (estimate(simulated(size), ["aurc", "cmax", "risk@0.3"], plan=PLAN) for size in (41, 250))
+    assert [row.recommended.method for row in few] == [row.recommended.method for row in many]
 
 
 def test_the_raw_interval_is_the_normalised_one_times_the_range():
@@ -76,16 +76,16 @@ def test_the_raw_interval_is_the_normalised_one_times_the_range():
 
 @pytest.mark.parametrize("method", METHODS)
 def test_any_interval_can_be_asked_for(method):
-    found = estimate(simulated(), ["aurc", "eaurc"], plan=PLAN, interval=method, level=0.5)
+    found = estimate(simulated(), ["aurc", "risk@0.3"], plan=PLAN, interval=method, level=0.5)
     wide, narrow = found["aurc"].interval(method), found["aurc"].requested
     assert wide.low < narrow.low < narrow.high < wide.high
     assert (narrow.method, wide.method) == (method, method)
     assert found["aurc"].interval(method, 0.5) == narrow
     if "influence" in METHODS[method].needs:
-        assert found["eaurc"].requested is None
-        assert "this number has none" in found["eaurc"].not_requested
+        assert found["risk@0.3"].requested is None
+        assert "this number has none" in found["risk@0.3"].not_requested
     else:
-        assert found["eaurc"].requested.low < found["eaurc"].value
+        assert found["risk@0.3"].requested.low < found["risk@0.3"].value
 
 
 def test_an_interval_that_was_not_asked_for_says_how_to_get_it():
@@ -140,7 +140,7 @@ def test_no_errors_give_an_upper_bound_and_no_interval():
     rare = 1 - 0.05 ** (1 / 30)
     assert ("no_errors", "clusters") in codes(found)
     assert found["aurc"].recommended is found["aurc"].percentile is found["risk@0.3"].percentile is None
-    assert found["augrc"].upper_bound == pytest.approx(3 * rare * 0.75)
+    assert found["augrc"].upper_bound == pytest.approx(3 * (rare * 0.75 - rare**2 / 2))
     assert found["aurc"].upper_bound == pytest.approx(3 * rare * (1 + math.log(0.75 / rare)))
     assert found["aurc"].interval("t_interval") is None
     assert found["cmax"].recommended is not None
@@ -171,8 +171,10 @@ def test_every_method_is_served_at_any_size(participants, method):
 def test_few_and_few_informative_clusters_are_flagged():
     sure = clustered([2] * 39, [1, 0] * 39, range(78))
     assert codes(estimate(sure, ["aurc"], plan=PLAN)) == {("few_clusters", "clusters")}
-    rare = clustered([2] * 40, [1] * 19 + [0] * 61, range(80))
-    assert codes(estimate(rare, ["aurc"], plan=PLAN)) == {("few_informative_clusters", "clusters")}
+    rare = clustered([2] * 40, [1] * 18 + [0] * 62, range(80))
+    assert codes(estimate(rare, ["aurc"], plan=PLAN)) == {("few_informative_clusters", "aurc")}
+    nineteen = clustered([2] * 40, [1, 0] * 19 + [0] * 42, range(80))
+    assert codes(estimate(nineteen, ["aurc", "eaurc"], plan=PLAN)) == {("few_informative_clusters", "eaurc")}
     enough = clustered([2] * 40, [1, 0] * 40, range(80))
     assert codes(estimate(enough, ["aurc"], plan=PLAN)) == set()
 
@@ -253,7 +255,7 @@ def test_nothing_asked_is_nothing_shown():
 
 
 def test_a_target_near_cmax_or_a_plateau_edge_is_flagged_with_its_rates():
-    half = clustered([1] * 60, [1, 0] * 30, [2] * 30 + [1] * 30, units=[1, 3] * 30)
+    half = clustered([1] * 60, [1] * 60, [2] * 30 + [1] * 30, units=[1, 3] * 30)
     found = estimate(half, ["risk@0.5", "risk@0.25", "risk@0.1", "aurc@0.5"], plan=PLAN)
     assert ("target_near_cmax", "risk@0.5") in codes(found)
     assert 0.2 < found["risk@0.5"].drop_rate < 0.8

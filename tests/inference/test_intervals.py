@@ -7,25 +7,22 @@ import pytest
 from scipy import stats
 
 from demur import UserError
-from demur.inference.intervals import METHODS, Evidence, interval, t_quantile
+from demur.inference.intervals import METHODS, NO_VARIATION, Evidence, Interval, interval
 
 RNG = np.random.default_rng(8)
 VALUES = RNG.gamma(4, 0.05, 2_000)
 ERRORS = RNG.uniform(0.02, 0.06, 2_000)
 LEFT_OUT = RNG.normal(0.2, 0.01, 15)
-FULL = Evidence(0.2, VALUES, 15, std_error=0.04, replicate_std_error=ERRORS, left_out=LEFT_OUT)
+INFLUENCE = np.array([*range(-7, 8)]) / 1000
+ERROR = math.sqrt(15 / 14 * 280) / 1000
+FULL = Evidence(0.2, VALUES, 15, influence=INFLUENCE, replicate_std_error=ERRORS, left_out=LEFT_OUT)
+LOPSIDED = np.array([0.014, *[-0.001] * 14])
 
 
 def ends(name, evidence=FULL, level=0.95):
     found = interval(name, evidence, level)
     assert found.method == name
     return found.low, found.high
-
-
-@pytest.mark.parametrize("degrees", [1, 2, 3, 4, 9, 14, 40, 198, 199])
-@pytest.mark.parametrize("probability", [0.75, 0.95, 0.975, 0.995])
-def test_students_quantiles_are_scipys(degrees, probability):
-    assert t_quantile(probability, degrees) == pytest.approx(stats.t.ppf(probability, degrees), rel=1e-10)
 
 
 @pytest.mark.parametrize("level", [0.5, 0.9, 0.95])
@@ -45,21 +42,82 @@ def test_t_interval():
 
 def test_studentised():
     low, high = np.quantile((VALUES - 0.2) / ERRORS, [0.025, 0.975])
-    assert ends("studentised") == pytest.approx((0.2 - 0.04 * high, 0.2 - 0.04 * low))
+    assert ends("studentised") == pytest.approx((0.2 - ERROR * high, 0.2 - ERROR * low))
+    assert interval("studentised", FULL).skipped == 0
 
 
-def test_studentised_falls_back_to_the_log_scale_when_a_replicate_has_no_error():
+def test_studentised_skips_replicates_without_an_error_and_says_how_many():
     for nothing in (0.0, 1e-18):
-        broken = Evidence(0.2, VALUES, 15, std_error=0.04, replicate_std_error=np.append(ERRORS[1:], nothing))
-        assert interval("studentised", broken) == interval("analytic_log", broken)
-        assert interval("studentised", broken).method == "analytic_log"
+        errors = np.concatenate([ERRORS[:-500], np.full(500, nothing)])
+        some = interval("studentised", Evidence(0.2, VALUES, 15, influence=INFLUENCE, replicate_std_error=errors))
+        fewer = Evidence(0.2, VALUES[:-500], 15, influence=INFLUENCE, replicate_std_error=ERRORS[:-500])
+        assert (some.low, some.high) == ends("studentised", fewer)
+        assert some.skipped == 1 / 4
+
+
+def test_the_standard_error_of_an_influence_function():
+    assert FULL.std_error == pytest.approx(ERROR, rel=1e-12)
+
+
+def test_degrees_of_freedom_are_fewer_where_one_cluster_moves_most():
+    assert FULL.degrees == 14
+    lopsided = Evidence(0.2, VALUES, 15, influence=LOPSIDED)
+    squares, fourths = 14**2 + 14, 14**4 + 14
+    assert lopsided.degrees == pytest.approx(2 * squares**2 / (fourths - squares**2 / 15), rel=1e-12)
+    assert 2 < lopsided.degrees < 3
+
+
+def test_influences_of_equal_size_leave_all_degrees_of_freedom():
+    """The spread of their squares is 0, which nothing can be divided by."""
+    assert Evidence(0.2, VALUES, 4, influence=np.array([0.5, -0.5, 0.5, -0.5])).degrees == 3
 
 
 def test_analytic_plain_and_on_the_log_scale():
-    reach = stats.t.ppf(0.975, 14) * 0.04
-    assert ends("analytic") == pytest.approx((0.2 - reach, 0.2 + reach))
-    assert ends("analytic_log") == pytest.approx((0.2 * math.exp(-reach / 0.2), 0.2 * math.exp(reach / 0.2)))
-    assert interval("analytic_log", Evidence(0.0, VALUES, 15, std_error=0.04)) is None
+    evidence = Evidence(0.2, VALUES, 15, influence=LOPSIDED)
+    reach = stats.t.ppf(0.975, evidence.degrees) * evidence.std_error
+    assert ends("analytic", evidence) == pytest.approx((0.2 - reach, 0.2 + reach))
+    expected = 0.2 * math.exp(-reach / 0.2), 0.2 * math.exp(reach / 0.2)
+    assert ends("analytic_log", evidence) == pytest.approx(expected)
+    assert interval("analytic_log", Evidence(0.0, VALUES, 15, influence=LOPSIDED)) is None
+    assert interval("analytic", evidence).degrees == evidence.degrees
+
+
+def test_the_log_scale_of_the_bootstrap_error():
+    factor = math.exp(stats.t.ppf(0.975, 14) * VALUES.std(ddof=1) / 0.2)
+    assert ends("bootstrap_log") == pytest.approx((0.2 / factor, 0.2 * factor))
+    assert interval("bootstrap_log", Evidence(0.0, VALUES, 15)) is None
+
+
+@pytest.mark.parametrize(("name", "degrees"), [("logit", 14), ("analytic_logit", None)])
+def test_the_logit_scale(name, degrees):
+    evidence = Evidence(0.2, VALUES, 15, influence=LOPSIDED)
+    reach = stats.t.ppf(0.975, degrees or evidence.degrees) * evidence.std_error / (0.2 * 0.8)
+    expected = [1 / (1 + math.exp(-(math.log(0.25) + sign * reach))) for sign in (-1, 1)]
+    assert ends(name, evidence) == pytest.approx(expected)
+    assert interval(name, Evidence(1.0, VALUES, 15, influence=LOPSIDED)) is None
+
+
+@pytest.mark.parametrize(("level", "largest"), [(0.95, 1.0), (0.9, 2.5), (0.999, 9.0)])
+def test_a_share_of_0_or_1_is_bounded_by_the_clusters_that_were_not_seen(level, largest):
+    rare = min(1, (1 - (1 - level) ** (1 / 15)) * largest)
+    for point, expected in ((1.0, (1 - rare, 1.0)), (0.0, (0.0, rare))):
+        found = interval("logit", Evidence(point, VALUES, 15, influence=np.zeros(15), largest=largest), level)
+        assert (found.method, found.low, found.high) == ("cluster_bound", *expected)
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, method in METHODS.items() if "influence" in method.needs and name != "logit"]
+)
+def test_a_number_no_cluster_moves_is_its_own_interval(name):
+    still = Evidence(0.2, np.full(9, 0.2), 15, influence=np.zeros(15), replicate_std_error=np.zeros(9))
+    assert interval(name, still) == Interval(name, 0.2, 0.2, note=NO_VARIATION)
+
+
+def test_an_interval_is_cut_off_at_what_the_number_can_be_and_remembers_its_ends():
+    cut = Interval("analytic", -0.1, 1.2).within(0, 1)
+    assert (cut.low, cut.high, cut.clipped, cut.unclipped) == (0, 1, ("low", "high"), (-0.1, 1.2))
+    whole = Interval("analytic", 0.1, 0.2).within(0, 1)
+    assert (whole.clipped, whole.unclipped) == ((), None)
 
 
 def test_jackknife():
@@ -98,7 +156,7 @@ def test_one_cluster_leaves_the_number_itself(name):
 @pytest.mark.parametrize("name", METHODS)
 def test_no_interval_where_the_number_or_most_replicates_lack(name):
     mostly = np.where(np.arange(len(VALUES)) % 5 < 3, np.nan, VALUES)
-    full = {"std_error": 0.1, "replicate_std_error": ERRORS, "left_out": LEFT_OUT}
+    full = {"influence": INFLUENCE, "replicate_std_error": ERRORS, "left_out": LEFT_OUT}
     assert interval(name, Evidence(0.2, mostly, 15, **full)) is None
     assert interval(name, Evidence(math.nan, VALUES, 15, **full)) is None
     assert interval(name, Evidence(0.2, np.zeros(0), 15, **full)) is None
@@ -127,7 +185,7 @@ def test_a_level_is_between_0_and_1(level):
 
 def test_methods_that_lack_what_they_need_say_so():
     bare = Evidence(0.2, VALUES, 15)
-    for name in ("studentised", "analytic", "analytic_log", "jackknife", "bca"):
+    for name in (name for name, method in METHODS.items() if method.needs):
         with pytest.raises(UserError, match="needs"):
             interval(name, bare)
     with pytest.raises(UserError, match="no interval method is called percentil; did you mean percentile?"):

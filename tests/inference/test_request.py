@@ -3,8 +3,8 @@
 import pytest
 
 from demur import Plan, UserError, estimate
-from demur.inference.estimates import Request
 from demur.inference.intervals import METHODS
+from demur.inference.uncertainty import Request
 from demur.simulate.runs import ZERO_SHOT, make_people, run_system
 
 GRADED = run_system(make_people(9, seed=2), ZERO_SHOT, seed=2).graded("abs", "llm")

@@ -8,7 +8,7 @@ import pytest
 
 import demur
 from demur import QUANTITIES, Measure, UserError
-from demur.inference.intervals import METHODS
+from demur.inference.rules import RULES
 from demur.quantities import default_measures, quantities, quantity, registry
 
 SECTIONS = ("Formula", "Ties", "Abstentions", "Undefined", "Reference")
@@ -31,7 +31,7 @@ def test_a_quantity_says_all_there_is_to_know(entry):
 @pytest.mark.parametrize("entry", ALL, ids=lambda entry: entry.name)
 def test_what_a_quantity_declares_exists(entry):
     assert entry.of in FAMILIES
-    assert set(entry.intervals) <= METHODS.keys()
+    assert set(entry.intervals) <= RULES.keys()
     assert entry.better in ("lower", "higher", "neither")
     assert entry.comparable in ("", "cmax", "range", "coverage")
     assert (entry.parameter is not None) == ("@" in entry.name)

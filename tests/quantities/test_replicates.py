@@ -1,4 +1,4 @@
-"""A block of replicates against the exact curve of each replicate's units, and influence against finite differences."""
+"""A block of replicates against the exact curve of each replicate's units."""
 
 import math
 
@@ -7,14 +7,12 @@ import pytest
 
 from demur import Coverage, Measure, Table
 from demur.inference.draws import weights
-from demur.inference.influence import influences, standard_errors
-from demur.quantities import default_measures, quantities
+from demur.quantities import default_measures
 from demur.quantities.replicates import Replicates
 from tables import Units
 
 EDGES = ("0.01", "0.2", "0.8", "1")
 ALL = [*default_measures(), *(Measure.of(f"{name}@{c}") for name in ("aurc", "augrc", "risk") for c in EDGES)]
-SLOPES = {entry.name: entry.slopes for entry in quantities("curve") if entry.slopes is not None}
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -54,16 +52,6 @@ def test_units_of_one_cluster_may_share_a_confidence(times):
         assert found == pytest.approx([Measure.of(name)(units.curve_of(row)) for row in drawn], rel=1e-12)
 
 
-@pytest.mark.parametrize("name", SLOPES)
-def test_influence_weighs_every_unit_of_a_shared_confidence(name):
-    table, step = Table.of(shared_confidences(3).graded()), 1e-6
-    found = influences(Replicates.of(table, np.ones((1, 8))), SLOPES[name])[:, 0]
-    for cluster in range(8):
-        nudge = step * (np.arange(8) == cluster)
-        up, down = Measure.of(name)(Replicates.of(table, np.stack([1 + nudge, 1 - nudge])))
-        assert found[cluster] == pytest.approx((up - down) / (2 * step), abs=1e-8)
-
-
 def test_areas_may_be_cut_at_another_place_in_each_replicate():
     units = Units.random(5, most=8, whole=True)
     drawn = weights(1, np.arange(20), units.clusters)
@@ -79,35 +67,6 @@ def test_areas_may_be_cut_at_another_place_in_each_replicate():
             assert generalized == pytest.approx(float(curve.generalized_area_upto(coverage)), rel=1e-12)
         else:
             assert selective == generalized == 0
-
-
-@pytest.mark.parametrize("name", SLOPES)
-@pytest.mark.parametrize("seed", range(25))
-def test_influence_is_the_derivative_by_a_clusters_weight(name, seed):
-    units = Units.random(100 + seed, most=6)
-    units = Units(units.owner, units.loss, units.confidence, np.arange(len(units.owner)) % 3 > 0, units.clusters)
-    table, measure, step = Table.of(units.graded()), Measure.of(name), 1e-6
-    for start in (np.ones(units.clusters), weights(seed, np.arange(1), units.clusters)[0]):
-        sample = Replicates.of(table, start[None])
-        if not sample.answered[0]:
-            continue
-        found = influences(sample, SLOPES[name])[:, 0]
-        assert abs(float(start @ found)) < 1e-12, "influences of a sample add up to 0"
-        for cluster in np.flatnonzero(start):
-            nudge = np.zeros(units.clusters)
-            nudge[cluster] = step
-            ends = Replicates.of(table, np.stack([start + nudge, start - nudge]))
-            up, down = measure(ends)
-            assert found[cluster] == pytest.approx((up - down) / (2 * step), abs=1e-7)
-
-
-def test_the_standard_error_counts_a_cluster_as_often_as_it_is_drawn():
-    units = Units.random(3, most=8, whole=True)
-    table, drawn = Table.of(units.graded()), np.array([[2.0, 0.0, *[1.0] * (Units.random(3, most=8).clusters - 2)]])
-    sample = Replicates.of(table, drawn)
-    u = influences(sample, SLOPES["augrc"])[:, 0]
-    expected = math.sqrt(units.clusters / (units.clusters - 1) * (2 * u[0] ** 2 + sum(u[2:] ** 2)))
-    assert standard_errors(influences(sample, SLOPES["augrc"]), sample.weights)[0] == pytest.approx(expected)
 
 
 def test_whole_losses_take_the_same_value_by_matrix_product_and_by_running_sum():

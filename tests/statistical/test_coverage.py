@@ -77,7 +77,7 @@ def test_simultaneous_bands_hold_the_whole_curve(confidence, capsys):
         graded = run_system(make_people(41, seed=seed), ZERO_SHOT, seed=seed).graded("abs", confidence)
         view = CurveView.of(graded)
         drawn = bootstrap(partial(drawn_risks, view.curve), view.table, plan=Plan(1000, seed=seed))
-        bands = bands_of(view.curve, view.table, drawn)
+        bands = bands_of(view, drawn)
         for name in held:
             held[name] += truth_inside(at_large, bands.coverage, getattr(bands, name), name)
     with capsys.disabled():

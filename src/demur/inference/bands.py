@@ -5,14 +5,15 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from demur.inference.intervals import MANY_CLUSTERS, MOST_DROPPED, Evidence, interval
+from demur.inference.intervals import MOST_DROPPED, Evidence, expansion, interval
+from demur.inference.views import CurveView
 from demur.quantities.curve import Curve
 from demur.quantities.replicates import Replicates
-from demur.quantities.table import Table
-from demur.types import Floats, Indices, Json
+from demur.types import Flags, Floats, Indices, Json
 
 LEVEL = 0.95
 MOST_POINTS = 40
+ENOUGH_LOSSES = 5
 _ROUNDING = 1e-9
 
 
@@ -39,7 +40,8 @@ class BandEnds:
         """The bands as an artifact holds them."""
         content: Json = {"level": self.level, "coverage": self.coverage.tolist()}
         for name in ("selective_risk", "generalized_risk"):
-            content[name] = {end: ends.tolist() for end, ends in asdict(getattr(self, name)).items()}
+            ends = asdict(getattr(self, name))
+            content[name] = {end: [None if np.isnan(x) else x for x in column.tolist()] for end, column in ends.items()}
         return content
 
 
@@ -71,39 +73,44 @@ def drawn_risks(curve: Curve, sample: Replicates) -> dict[str, Floats]:
     return {"selective": loss / (np.where(reached, accepted, 1) * divisor), "generalized": loss / (units * divisor)}
 
 
-def bands_of(curve: Curve, table: Table, drawn: Mapping[str, Floats]) -> BandEnds | None:
+def bands_of(view: CurveView, drawn: Mapping[str, Floats]) -> BandEnds | None:
     """The bands from the risks of the replicates, at the coverages that at least half of them reach.
 
-    None where there is no such coverage.
+    None where there is no such coverage. Where few clusters have shown a loss yet, how far the risk may be off is not
+    in the data, and there is no simultaneous band (nan).
     """
+    curve, table = view.curve, view.table
     kept = points_kept(len(curve))
     lacking = np.isnan(drawn["selective"])
     there = (lacking.mean(axis=0) <= MOST_DROPPED) & ((~lacking).sum(axis=0) > 1)
     if not there.any():
         return None
-    floor = 0.0 if table.level_loss[0] >= 0 else -np.inf
+    worst = np.inf if table.largest_loss is None else table.largest_loss / table.divisor
+    limits = (0.0 if table.level_loss[0] >= 0 else -np.inf, worst)
+    shown = np.searchsorted(view.first_losses, kept[there], side="right") >= ENOUGH_LOSSES
     selective, generalized = (
-        _band(risk[kept][there], drawn[name][:, there], table.clusters, floor)
+        _band(risk[kept][there], drawn[name][:, there], table.clusters, shown, limits)
         for name, risk in (("selective", curve.selective_risk), ("generalized", curve.generalized_risk))
     )
     return BandEnds(curve.coverage[kept][there], selective, generalized)
 
 
-def _band(risk: Floats, drawn: Floats, clusters: int, floor: float) -> BandColumns:
-    method = "percentile" if clusters >= MANY_CLUSTERS else "expanded_percentile"
+def _band(risk: Floats, drawn: Floats, clusters: int, shown: Flags, limits: tuple[float, float]) -> BandColumns:
     evidence = [Evidence(float(point), values, clusters) for point, values in zip(risk, drawn.T, strict=True)]
-    ends = [interval(method, one, LEVEL) for one in evidence]
-    spread = np.array([one.bootstrap_std_error for one in evidence])
-    spread[spread <= _ROUNDING * np.abs(risk)] = 0
-    # How many standard errors hold the largest deviation along the curve in 95 % of the replicates (sup-t). A replicate
-    # counts where it reaches; a risk that never varies is known, and has no part in it.
-    varies = spread > 0
+    ends = [interval("expanded_percentile", each, LEVEL) for each in evidence]
+    low, high = (np.array([getattr(each, end) for each in ends if each]) for end in ("low", "high"))
+    spread = np.array([each.bootstrap_std_error for each in evidence])
+    # How many standard errors hold the largest deviation along the curve in 95 % of the replicates (sup-t), made larger
+    # for few clusters as a percentile interval is. A replicate counts where it reaches.
+    varies = shown & (spread > _ROUNDING * np.abs(risk))
     away = np.abs(drawn[:, varies] - risk[varies]) / spread[varies]
     largest = np.max(away, axis=1, initial=0.0, where=~np.isnan(away))
-    reach = float(np.quantile(largest, LEVEL)) * spread
+    times = float(np.quantile(largest, LEVEL)) * (expansion(clusters, LEVEL) if clusters > 1 else 1.0)
+    reach = np.where(varies, times * spread, 0.0)
+    low_at_once, high_at_once = np.minimum(risk - reach, low), np.maximum(risk + reach, high)
     return BandColumns(
-        low=np.array([end.low for end in ends if end]),
-        high=np.array([end.high for end in ends if end]),
-        low_simultaneous=np.maximum(risk - reach, floor),
-        high_simultaneous=risk + reach,
+        low=low,
+        high=high,
+        low_simultaneous=np.where(shown, np.clip(low_at_once, *limits), np.nan),
+        high_simultaneous=np.where(shown, np.clip(high_at_once, *limits), np.nan),
     )

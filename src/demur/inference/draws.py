@@ -46,11 +46,25 @@ def drawn_clusters(seed: int, replicates: NDArray[np.integer], clusters: int) ->
     """
     if not 0 < clusters < _MOST_CLUSTERS:
         raise UserError(f"{clusters} clusters, expected at least 1 and fewer than 2**31")
+    return _upper_of_product(_words(seed, replicates, clusters), np.uint64(clusters)).astype(np.int64)
+
+
+def signs(seed: int, replicates: NDArray[np.integer], clusters: int) -> Floats:
+    """A sign for each cluster, +1 or −1, one row per replicate: by the highest bit of the word a draw is made of.
+
+    >>> signs(7, np.arange(2), 5).tolist()
+    [[-1.0, 1.0, -1.0, 1.0, -1.0], [1.0, 1.0, 1.0, 1.0, -1.0]]
+    """
+    highest = _words(seed, replicates, clusters) >> np.uint64(63)
+    return 1 - 2 * highest.astype(np.float64)
+
+
+def _words(seed: int, replicates: NDArray[np.integer], clusters: int) -> Words:
+    """u(b, i) for each replicate (a row) and draw (a column)."""
     with np.errstate(over="ignore"):  # wrapping around is what the recipe asks for
         start = _mix(np.array([seed], dtype=np.uint64) + _GOLDEN)
         key = _mix(start + (replicates.astype(np.uint64) + np.uint64(1)) * _GOLDEN)
-        words = _mix(key[:, None] + np.arange(1, clusters + 1, dtype=np.uint64) * _GOLDEN)
-        return _upper_of_product(words, np.uint64(clusters)).astype(np.int64)
+        return _mix(key[:, None] + np.arange(1, clusters + 1, dtype=np.uint64) * _GOLDEN)
 
 
 def weights(seed: int, replicates: NDArray[np.integer], clusters: int) -> Floats:

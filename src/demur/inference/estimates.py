@@ -3,61 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
-from functools import partial
 from typing import Any, overload
 
-import numpy as np
-
-from demur.errors import UserError, literal, unknown
-from demur.inference.intervals import MANY_CLUSTERS, METHODS, MOST_DROPPED, Evidence, Interval, interval
+from demur.errors import UserError, unknown
+from demur.inference.intervals import Evidence, Interval, interval
 from demur.inference.key import KEY_COLUMNS, Group, Key
-from demur.inference.resample import Ask, Columns, Plan, left_out, resampled
-from demur.inference.rows import Contrast, Row, Rule, difference
-from demur.inference.views import JointView, SharedView
 from demur.inference.warnings import ResultWarning
 from demur.quantities import Measure
-from demur.types import Floats
 
-ROUNDING = 1e-12  # a replicate's difference that is no larger is 0: the two sides are tied in it
-_ERROR_FREE_BOUND = 0.05
-POINT_ONLY = "reported without an interval"
-INTERVALS = ("percentile", "recommended", "requested")
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """One more interval of every number, beside the recommended one: by a method, at a level.
-
-    What the `further` methods need is kept as well, so that `Estimate.interval` can make each of them.
-    """
-
-    method: str = "recommended"
-    level: float = 0.95
-    further: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        for method in (self.method, *self.further):
-            if method not in (*METHODS, "recommended"):
-                raise UserError(f"interval {literal(method)}, expected recommended or one of {', '.join(METHODS)}")
-        if not (isinstance(self.level, float) and 0 < self.level < 1):
-            raise UserError(f"level {literal(self.level)}, expected a number between 0 and 1, such as 0.95")
-
-    @classmethod
-    def of(cls, methods: str | Sequence[str] | None, level: float | None) -> Request | None:
-        """What was asked for, of several methods by the first; nothing where neither a method nor a level was."""
-        if methods is None and level is None:
-            return None
-        names = tuple(methods) if isinstance(methods, (tuple, list)) else (methods,)
-        first, *further = names or (None,)
-        return cls("recommended" if first is None else first, 0.95 if level is None else level, tuple(further))
-
-    @property
-    def needs(self) -> frozenset[str]:
-        """What the methods need besides bootstrap values."""
-        named = (METHODS[name] for name in (self.method, *self.further) if name in METHODS)
-        return frozenset(need for method in named for need in method.needs)
+INTERVALS = ("percentile", "recommended", "requested", "simultaneous")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,8 +21,9 @@ class Estimate:
     """A number with its identity, its standard error and its intervals.
 
     `percentile` is the plain bootstrap interval at 95 %, `recommended` the one that was measured to cover, `requested`
-    one more that was asked for. All are None where the number is undefined, where more than half the replicates lack
-    it, and where no answer has a loss; there an `upper_bound` (95 %, one-sided) stands in for the areas. `at` is the
+    one more that was asked for, `simultaneous` one that holds for all differences that can favour a system at once. All
+    are None where the number is undefined, where more than half the replicates lack it, and where no answer has a loss;
+    there an `upper_bound` (95 %, one-sided) stands in for the areas. `at` is the
     coverage, or the false positive rate, that is achieved, `threshold` the confidence it takes. `other_threshold_rate`
     is the share of replicates that set another threshold, `short_domain_rate` of those that end before the coverage of
     a cut area. Of a difference, `p_value` is two-sided, and `above` and `below` are the shares of replicates on either
@@ -79,6 +36,7 @@ class Estimate:
     percentile: Interval | None = None
     recommended: Interval | None = None
     requested: Interval | None = None
+    simultaneous: Interval | None = None
     drop_rate: float = math.nan
     upper_bound: float | None = None
     at: float | None = None
@@ -210,143 +168,3 @@ def label(key: Key) -> str:
     value = key.minus and key.minus.value
     minus = None if value is None else f"minus {value if isinstance(value, str) else value.level or 'mean'}"
     return ", ".join(filter(None, (key.system, key.quantity, key.confidence, among, group, minus, key.convention)))
-
-
-def estimated(
-    rows: Sequence[Row],
-    contrasts: Sequence[Contrast] = (),
-    *,
-    plan: Plan,
-    request: Request | None = None,
-    asks: Sequence[Ask] = (),
-) -> tuple[list[Estimate], list[Columns]]:
-    """Every row and contrast with its uncertainty, and the answers to whatever else is asked of the same draws."""
-    drawn_rows = [row for row in rows if row.resampled]
-    needs: frozenset[str] = request.needs if request else frozenset()
-    pairs = [contrast for contrast in contrasts if "errors" in needs and contrast.has_slopes]
-    wanted = [Ask(row.view, partial(row.columns, needs=needs)) for row in drawn_rows]
-    wanted += [Ask(JointView((pair.row.view, pair.subtracted.view)), pair.columns) for pair in pairs]
-    answers = resampled([*wanted, *asks], plan)
-    alone = left_out(wanted[: len(drawn_rows)], plan) if "left_out" in needs else [{} for _ in drawn_rows]
-    by_row = {id(row): (columns, left) for row, columns, left in zip(drawn_rows, answers, alone, strict=False)}
-    by_pair = dict(zip(map(id, pairs), answers[len(drawn_rows) : len(wanted)], strict=True))
-    singles = [_single(row, *by_row.get(id(row), ({}, {})), request) for row in rows]
-    differences = [_contrast(each, by_row, by_pair.get(id(each), {}), request) for each in contrasts]
-    return singles + differences, answers[len(wanted) :]
-
-
-def _single(row: Row, drawn: Columns, alone: Columns, request: Request | None) -> Estimate:
-    evidence = Evidence(
-        point=row.point,
-        values=drawn.get("value", np.zeros(0)),
-        clusters=row.clusters,
-        std_error=row.std_error() if row.resampled else None,
-        replicate_std_error=drawn.get("error"),
-        left_out=alone.get("value"),
-        two_sided=row.two_sided and not row.by_convention,
-    )
-    return Estimate(
-        key=row.key,
-        **_uncertainty(evidence, row.rule, request if row.resampled else None, resampled=row.resampled),
-        undefined=row.measure.quantity.undefined if math.isnan(row.point) else "",
-        upper_bound=_upper_bound(row),
-        by_convention=row.by_convention,
-        **_operating_point(row, drawn),
-    )
-
-
-def _uncertainty(evidence: Evidence, rule: Rule, request: Request | None, *, resampled: bool = True) -> dict[str, Any]:
-    """What follows from the replicates of a number; many clusters need nothing but the percentile."""
-    reached = evidence.reached
-    varies = len(reached) and reached.max() - reached.min() > ROUNDING
-    if rule.must_vary and evidence.clusters > 1 and not varies:
-        evidence = Evidence(evidence.point, evidence.values, evidence.clusters, two_sided=False)
-    recommended = interval("percentile" if evidence.clusters >= MANY_CLUSTERS else rule.method, evidence)
-    requested, problem = None, ""
-    if request is not None:
-        usual = recommended.method if recommended else "percentile"
-        try:
-            requested = interval(usual if request.method == "recommended" else request.method, evidence, request.level)
-        except UserError as error:
-            problem = str(error)
-    return {
-        "value": evidence.point,
-        "std_error": evidence.bootstrap_std_error,
-        "percentile": interval("percentile", evidence),
-        "recommended": recommended,
-        "requested": requested,
-        "not_requested": problem,
-        "drop_rate": evidence.drop_rate,
-        "no_interval": "" if recommended else _why_no_interval(evidence) if resampled else POINT_ONLY,
-        "evidence": evidence,
-    }
-
-
-def _why_no_interval(evidence: Evidence) -> str:
-    if not len(evidence.values):
-        return "no resamples"
-    if math.isnan(evidence.point):
-        return "there is no number"
-    if not evidence.drop_rate <= MOST_DROPPED:
-        return "too many draws have no such number"
-    return "it is the same in every draw, or given by convention"
-
-
-def _operating_point(row: Row, drawn: Columns) -> dict[str, Any]:
-    """The coverage a number is measured at, the threshold there; how often a replicate has another, or ends first."""
-    parts: dict[str, Any] = {}
-    if "ends_before" in drawn:
-        parts["short_domain_rate"] = float(np.mean(drawn["ends_before"]))
-    if isinstance(row.view, SharedView):
-        return parts | {"at": float(min(member.curve.coverage_reached for member in row.view.members))}
-    if row.curve_view is None or row.measure.coverage is None:
-        return parts
-    curve, coverage = row.curve_view.curve, row.measure.coverage
-    if "operating_point" not in row.measure.quantity.watched:
-        return parts | {"at": float(min(coverage.value, curve.coverage_reached))}
-    if "operating_point" in drawn:
-        reached = drawn["operating_point"][drawn["operating_point"] < len(curve)]
-        index = np.searchsorted(curve.points.count, coverage.units_needed(curve.units))
-        parts["other_threshold_rate"] = float(np.mean(reached != index)) if len(reached) else 0.0
-    point = curve.at(coverage)
-    return parts if math.isnan(point.value) else parts | {"at": point.achieved, "threshold": point.threshold}
-
-
-def _upper_bound(row: Row) -> float | None:
-    """One-sided 95 %: with no error among P clusters, an error-prone one is rarer than 1 − 0.05^(1/P)."""
-    view, bound = row.curve_view, row.measure.quantity.bound
-    if view is None or bound is None or row.two_sided or not row.resampled:
-        return None
-    largest = view.table.largest_loss
-    if largest is None or not view.curve.defined:
-        return None
-    rare = 1 - _ERROR_FREE_BOUND ** (1 / row.clusters)
-    return float(bound(largest / view.table.divisor, rare, view.curve.cmax))
-
-
-def _contrast(
-    contrast: Contrast, drawn: Mapping[int, tuple[Columns, Columns]], errors: Columns, request: Request | None
-) -> Estimate:
-    (values, alone), (other_values, other_alone) = (drawn[id(row)] for row in (contrast.row, contrast.subtracted))
-    evidence = Evidence(
-        point=contrast.point,
-        values=difference(values, other_values),
-        clusters=contrast.row.clusters,
-        std_error=contrast.std_error() if request and "influence" in request.needs else None,
-        replicate_std_error=errors.get("error"),
-        left_out=difference(alone, other_alone) if alone else None,
-    )
-    parts = _uncertainty(evidence, contrast.row.contrast_rule, request)
-    undefined = contrast.row.measure.quantity.undefined if math.isnan(contrast.point) else ""
-    above, below = (
-        float(np.mean(sign * evidence.reached > ROUNDING)) if len(evidence.reached) else math.nan for sign in (1, -1)
-    )
-    tested = parts["percentile"] is not None and evidence.clusters > 1
-    p_value = _p_value(evidence.reached) if tested else math.nan
-    return Estimate(key=contrast.key, **parts, undefined=undefined, p_value=p_value, above=above, below=below)
-
-
-def _p_value(reached: Floats) -> float:
-    """Twice the smaller share of replicates on the far side of 0, the observed sample counted among them."""
-    tails = (np.count_nonzero(reached <= ROUNDING) + 1, np.count_nonzero(reached >= -ROUNDING) + 1)
-    return float(min(1.0, 2 * min(tails) / (len(reached) + 1)))

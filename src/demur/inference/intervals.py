@@ -1,51 +1,99 @@
 """Intervals: from a number's bootstrap values, and what is known of its standard error, to a low and a high end.
 
-Which method is recommended for which number was measured, not assumed: docs/coverage.md has the figures.
+Which method is recommended for which number is decided in `rules`.
 """
+
+from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 import numpy as np
 
 from demur.errors import UserError, literal, unknown
+from demur.inference.student import normal_quantile, t_quantile
+from demur.quantities.table import cluster_sums
 from demur.types import Floats
 
 _ROUNDING = 1e-9
 _HALFWAY = 0.5
+_LARGEST_EXPONENT = 600.0  # beyond, an end would soon be no double
+_NOTHING = 1e-12
 _ASK = "ask for it when the number is computed (interval=…)"
 _HOW = "this number has none, or it was not asked for when it was computed (interval=…)"
 MOST_DROPPED = 0.5  # with more replicates than this left out, what is left says nothing about the whole
-MANY_CLUSTERS = 200  # from here on all methods agree, and the plain percentile is cheap
+NO_VARIATION = "no_variation"
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A low and a high end, and the method they come from."""
+    """A low and a high end, and the method they come from.
+
+    `decided_by` says what was counted to choose the method, and `count` how many there were. `degrees` are those of
+    Student's t where the data decide them, `skipped` is the share of replicates without an error to studentise by, and
+    `unclipped` are the ends before they were cut off at what the number can be.
+    """
 
     method: str
     low: float
     high: float
+    decided_by: str = ""
+    count: int | None = None
+    degrees: float | None = None
+    skipped: float | None = None
+    unclipped: tuple[float, float] | None = None
+    note: str = ""
+
+    @property
+    def clipped(self) -> tuple[str, ...]:
+        """Which ends were cut off."""
+        low, high = self.unclipped or (self.low, self.high)
+        return tuple(end for end, cut in (("low", low != self.low), ("high", high != self.high)) if cut)
+
+    def within(self, low: float, high: float) -> Interval:
+        """The interval cut off at what its number can be."""
+        ends = min(max(self.low, low), high), max(min(self.high, high), low)
+        if ends == (self.low, self.high):
+            return self
+        return replace(self, low=ends[0], high=ends[1], unclipped=(self.low, self.high))
 
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """All that is known about one number: its value, its replicates, and where there is one its analytic error.
+    """All that is known about one number: its value, its replicates, and the influence of each cluster if it has one.
 
     `values` may hold nan for replicates in which the number was not reached; they are left out. Where every replicate
-    must be 0 because nothing is ever wrong, no interval is `two_sided`.
+    must be 0 because nothing is ever wrong, no interval is `two_sided`. `largest` is the largest cluster over the mean.
     """
 
     point: float
     values: Floats
     clusters: int
-    std_error: float | None = None
+    influence: Floats | None = None
     replicate_std_error: Floats | None = None
     left_out: Floats | None = None
     two_sided: bool = True
+    largest: float = math.nan
+
+    @cached_property
+    def std_error(self) -> float | None:
+        """The standard error from the influence function."""
+        if self.influence is None:
+            return None
+        return float(standard_errors(self.influence[:, None], np.ones((self.clusters, 1)))[0])
+
+    @cached_property
+    def degrees(self) -> float:
+        """Degrees of freedom of that standard error: fewer than P − 1 where a few clusters hold most of it."""
+        clusters = self.clusters
+        if self.influence is None or clusters == 1:
+            return clusters - 1.0
+        squares, fourths = (cluster_sums(self.influence[:, None] ** power)[0] for power in (2, 4))
+        spread = fourths - squares**2 / clusters
+        return float(min(clusters - 1, 2 * squares**2 / spread)) if spread > 0 else clusters - 1.0
 
     @cached_property
     def reached(self) -> Floats:
@@ -103,7 +151,7 @@ def method(name: str, *needs: str) -> Callable[[Ends], Ends]:
 def interval(name: str, evidence: Evidence, level: float = 0.95) -> Interval | None:
     """The interval by a method's name. None where the number is undefined or too many replicates lack it.
 
-    One cluster leaves nothing to resample: the interval is then the number itself.
+    The interval is the number itself where one cluster leaves nothing to resample, and where no cluster moves it.
     """
     if name not in METHODS:
         raise unknown("interval method", name, METHODS)
@@ -113,8 +161,15 @@ def interval(name: str, evidence: Evidence, level: float = 0.95) -> Interval | N
         return None
     if evidence.clusters == 1:
         return Interval(name, evidence.point, evidence.point)
+    analytic = "influence" in METHODS[name].needs
+    still = evidence.std_error is not None and evidence.std_error <= _NOTHING * abs(evidence.point)
+    if analytic and still and name != "logit":
+        return Interval(name, evidence.point, evidence.point, note=NO_VARIATION)
     ends = METHODS[name].function(evidence, level)
-    return ends if ends is None or isinstance(ends, Interval) else Interval(name, *map(float, ends))
+    if ends is None or isinstance(ends, Interval):
+        return ends
+    by_degrees = analytic and "errors" not in METHODS[name].needs
+    return Interval(name, float(ends[0]), float(ends[1]), degrees=evidence.degrees if by_degrees else None)
 
 
 @method("percentile")
@@ -126,8 +181,7 @@ def percentile(evidence: Evidence, level: float) -> tuple[float, float] | None:
 @method("expanded_percentile")
 def expanded_percentile(evidence: Evidence, level: float) -> tuple[float, float] | None:
     """The percentile interval at a level that makes up for few clusters (Hesterberg 2015)."""
-    clusters = evidence.clusters
-    z = math.sqrt(clusters / (clusters - 1)) * t_quantile((1 + level) / 2, clusters - 1)
+    z = math.sqrt(evidence.clusters / (evidence.clusters - 1)) * t_quantile((1 + level) / 2, evidence.clusters - 1)
     return _quantiles(evidence.ordered, math.erfc(z / math.sqrt(2)) / 2)
 
 
@@ -137,35 +191,60 @@ def t_interval(evidence: Evidence, level: float) -> tuple[float, float] | None:
     return _around(evidence, evidence.bootstrap_std_error, level)
 
 
+@method("bootstrap_log")
+def bootstrap_log(evidence: Evidence, level: float) -> tuple[float, float] | None:
+    """The number ± t(P−1) bootstrap standard errors on the log scale: for one that cannot be negative. None at 0."""
+    return _on_log_scale(evidence, evidence.bootstrap_std_error, evidence.clusters - 1, level)
+
+
 @method("studentised", "influence", "errors")
-def studentised(evidence: Evidence, level: float) -> tuple[float, float] | Interval | None:
-    """Quantiles of (replicate − number)/(its own analytic error); `analytic_log` where such an error is 0."""
-    if evidence.std_error is None or evidence.replicate_std_error is None:
+def studentised(evidence: Evidence, level: float) -> Interval:
+    """Quantiles of (replicate − number)/(its own analytic error): the bootstrap-t.
+
+    A replicate of one cluster many times over has no error but for rounding, and dividing by that gives anything: it is
+    skipped.
+    """
+    errors = evidence.replicate_std_error
+    if evidence.std_error is None or errors is None:
         raise UserError(f"a studentised interval needs an analytic error in every replicate: {_HOW}")
-    # A replicate of one cluster many times over has no error but for rounding, and dividing by that gives anything.
-    if not (evidence.replicate_std_error > _ROUNDING * evidence.std_error).all():
-        return interval("analytic_log", evidence, level)
-    ends = _quantiles(np.sort((evidence.values - evidence.point) / evidence.replicate_std_error), _tail(level))
-    return evidence.point - ends[1] * evidence.std_error, evidence.point - ends[0] * evidence.std_error
+    usable = errors > _ROUNDING * evidence.std_error
+    away = np.sort((evidence.values[usable] - evidence.point) / errors[usable])
+    ends = _quantiles(away, _tail(level))
+    low, high = (float(evidence.point - end * evidence.std_error) for end in reversed(ends))
+    return Interval("studentised", low, high, skipped=float(1 - usable.mean()))
 
 
 @method("analytic", "influence")
-def analytic(evidence: Evidence, level: float) -> tuple[float, float] | None:
-    """The number ± t(P−1) analytic standard errors."""
-    if evidence.std_error is None:
-        raise UserError(f"an analytic interval needs an influence function: {_HOW}")
-    return _around(evidence, evidence.std_error, level)
+def analytic(evidence: Evidence, level: float) -> tuple[float, float]:
+    """The number ± t standard errors of its influence function, with the degrees of freedom the data leave."""
+    reach = t_quantile((1 + level) / 2, evidence.degrees) * _analytic_error(evidence)
+    return evidence.point - reach, evidence.point + reach
 
 
 @method("analytic_log", "influence")
 def analytic_log(evidence: Evidence, level: float) -> tuple[float, float] | None:
     """The analytic interval made on the log scale: for a number that cannot be negative. None at 0."""
-    if evidence.std_error is None:
-        raise UserError(f"an analytic interval needs an influence function: {_HOW}")
-    if evidence.point <= 0:
+    return _on_log_scale(evidence, _analytic_error(evidence), evidence.degrees, level)
+
+
+@method("analytic_logit", "influence")
+def analytic_logit(evidence: Evidence, level: float) -> tuple[float, float] | None:
+    """The analytic interval made on the logit scale: for a share. None at 0 and 1."""
+    return _on_logit_scale(evidence, evidence.degrees, level)
+
+
+@method("logit", "influence")
+def logit(evidence: Evidence, level: float) -> tuple[float, float] | Interval | None:
+    """The same with t(P−1): for a share that every cluster has a part in. At 0 and 1 by the `cluster_bound`.
+
+    That is how far from it clusters could take it of a kind that the sample, at this level, need not have shown.
+    """
+    if evidence.point not in (0, 1):
+        return _on_logit_scale(evidence, evidence.clusters - 1, level)
+    if math.isnan(evidence.largest):
         return None
-    factor = math.exp(t_quantile((1 + level) / 2, evidence.clusters - 1) * evidence.std_error / evidence.point)
-    return evidence.point / factor, evidence.point * factor
+    share = rare(evidence.clusters, evidence.largest, level)
+    return Interval("cluster_bound", 0.0 if evidence.point == 0 else 1 - share, share if evidence.point == 0 else 1.0)
 
 
 @method("jackknife", "left_out")
@@ -202,10 +281,27 @@ def bca(evidence: Evidence, level: float) -> tuple[float, float] | None:
     return low, high
 
 
+def rare(clusters: int, largest: float, level: float = 0.95) -> float:
+    """The largest share of the units in clusters of a kind that, at this level, P of them need not have shown.
+
+    `largest` is the largest cluster over the mean: rare clusters may be large ones.
+    """
+    return min(1.0, float((1 - (1 - level) ** (1 / clusters)) * largest))
+
+
 def _left_out(evidence: Evidence) -> Floats:
     if evidence.left_out is None:
         raise UserError(f"this interval needs the values with one cluster left out: {_ASK}")
     return evidence.left_out
+
+
+def expansion(clusters: int, level: float) -> float:
+    """How much wider than the normal distribution says an interval from few clusters is: √(P/(P−1))·t(P−1)/z."""
+    return (
+        math.sqrt(clusters / (clusters - 1))
+        * t_quantile((1 + level) / 2, clusters - 1)
+        / normal_quantile((1 + level) / 2)
+    )
 
 
 def _tail(level: float) -> float:
@@ -239,32 +335,33 @@ def _around(evidence: Evidence, std_error: float, level: float) -> tuple[float, 
     return evidence.point - reach, evidence.point + reach
 
 
-@lru_cache
-def t_quantile(probability: float, degrees: int) -> float:
-    """Quantile of Student's t for a probability of at least one half.
-
-    By bisection on the angle θ = arctan(t/√ν), in which the distribution is a finite sum for whole degrees of freedom.
-
-    >>> round(t_quantile(0.975, 40), 6)
-    2.021075
-    """
-    low, high = 0.0, math.pi / 2
-    for _ in range(200):
-        middle = (low + high) / 2
-        if _t_cdf_of_angle(middle, degrees) < probability:
-            low = middle
-        else:
-            high = middle
-    return math.sqrt(degrees) * math.tan((low + high) / 2)
+def _analytic_error(evidence: Evidence) -> float:
+    if evidence.std_error is None:
+        raise UserError(f"an analytic interval needs an influence function: {_HOW}")
+    return evidence.std_error
 
 
-def _t_cdf_of_angle(angle: float, degrees: int) -> float:
-    square, odd = math.cos(angle) ** 2, degrees % 2
-    term = total = math.cos(angle) if odd else 1.0
-    for power in range(2 + odd, degrees - 1, 2):
-        term *= square * (power - 1) / power
-        total += term
-    within = math.sin(angle) * total
-    if odd:
-        within = 2 / math.pi * (angle + (within if degrees > 1 else 0.0))
-    return (1 + within) / 2
+def _on_log_scale(evidence: Evidence, std_error: float, degrees: float, level: float) -> tuple[float, float] | None:
+    if not evidence.point > 0 or math.isnan(std_error):
+        return None
+    exponent = t_quantile((1 + level) / 2, degrees) * std_error / evidence.point
+    factor = math.exp(min(exponent, _LARGEST_EXPONENT))
+    return evidence.point / factor, evidence.point * factor
+
+
+def _on_logit_scale(evidence: Evidence, degrees: float, level: float) -> tuple[float, float] | None:
+    share, error = evidence.point, _analytic_error(evidence)
+    if not 0 < share < 1:
+        return None
+    reach = t_quantile((1 + level) / 2, degrees) * error / (share * (1 - share))
+    middle = math.log(share / (1 - share))
+    ends = (max(min(middle + sign * reach, _LARGEST_EXPONENT), -_LARGEST_EXPONENT) for sign in (-1, 1))
+    low, high = (1 / (1 + math.exp(-end)) for end in ends)
+    return low, high
+
+
+def standard_errors(influence: Floats, weights: Floats) -> Floats:
+    """√(P/(P−1) · Σ u²) over the clusters of each replicate, a cluster drawn twice counted twice."""
+    clusters = len(weights)
+    squares = cluster_sums(weights * influence**2)
+    return np.sqrt(squares * (clusters / (clusters - 1))) if clusters > 1 else np.zeros(len(squares))

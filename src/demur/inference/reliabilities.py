@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,10 +20,15 @@ from demur.drawing.looks import look_at
 from demur.drawing.picture import Picture
 from demur.errors import UserError, registered
 from demur.facts.items import Items
-from demur.inference.estimates import Estimates, estimated
+from demur.inference.draws import signs
+from demur.inference.estimates import Estimates
+from demur.inference.intervals import quantile
 from demur.inference.key import Key, Pattern
 from demur.inference.resample import Plan
-from demur.inference.rows import Row, Rule
+from demur.inference.rows import Row
+from demur.inference.rules import Counted
+from demur.inference.sums import exactly_addable
+from demur.inference.uncertainty import estimated
 from demur.inference.warnings import ResultWarning, about_calibration, about_sample
 from demur.quantities import Measure, quantities
 from demur.quantities.forecasts import BINS, Forecasts, checked_shares
@@ -35,6 +40,7 @@ from demur.types import Floats
 if TYPE_CHECKING:
     from demur.confidences.calibration import AnyCalibration
 
+_CELLS, _LEVEL = 1 << 20, 0.95
 _HEADER = ("predicted", "count", "mean predicted", "fraction correct", "gap")
 
 
@@ -68,6 +74,14 @@ class Bin:
     def gap(self) -> float:
         """Fraction correct less mean predicted: negative where the system is overconfident."""
         return self.fraction_correct - self.mean_predicted
+
+
+@dataclass(frozen=True, slots=True)
+class CalibratedEce:
+    """The ECE of a calibrated system of the same size: its mean, and what it stays below in 95 % of the cases."""
+
+    mean: float
+    high: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,14 +135,44 @@ class Reliability:
     def estimate(self, names: Iterable[str] | None = None, *, plan: Plan) -> Estimates:
         """Calibration quantities with cluster-bootstrap intervals."""
         view = _OutcomeView(self.table.ids, self.table.cells, self.forecasts, self.table)
-        rule = Rule("expanded_percentile")
         chosen = [Measure.of(name, "forecasts") for name in (self.scores if names is None else names)]
-        rows = [
-            Row(Key("", str(measure)), view, measure, measure, float(measure(self.forecasts)[0]), rule, rule)
-            for measure in chosen
-        ]
+        rows = [self._row(view, measure) for measure in chosen]
         warned = (*about_sample(self.table.cluster_units), *self.warnings)
         return Estimates(estimated(rows, plan=plan)[0], warned)
+
+    def if_calibrated(self, plan: Plan) -> CalibratedEce | None:
+        """The ECE that a calibrated system with clusters like these would show; None without resamples.
+
+        Within a cluster, outcomes err together: its errors of every bin get one sign, drawn anew in each replicate. As
+        independent outcomes they would cancel too well.
+        """
+        if not plan.n_resamples or plan.seed is None:
+            return None
+        entries, forecasts = self.table.plateaus, self.forecasts
+        bin_of = forecasts.bin_of[::-1][entries.step]  # steps go down from the highest probability
+        error = entries.loss / self.table.divisor - entries.count * self.table.threshold[entries.step]
+        cell = entries.cluster * forecasts.n_bins + bin_of
+        cells = np.bincount(cell, error, minlength=self.table.clusters * forecasts.n_bins).astype(np.float64)
+        sums = exactly_addable(cells.reshape(self.table.clusters, forecasts.n_bins))
+        numbers = np.array_split(np.arange(plan.n_resamples), 1 + plan.n_resamples * len(sums) // _CELLS)
+        shown = [np.abs(signs(plan.seed, part, len(sums)) @ sums).sum(axis=1) for part in numbers]
+        values = np.concatenate(shown) / forecasts.total[0]
+        return CalibratedEce(math.fsum(values) / len(values), quantile(np.sort(values), _LEVEL))
+
+    def _row(self, view: _OutcomeView, measure: Measure) -> Row:
+        quantity, entries = measure.quantity, self.table.plateaus
+        point = float(measure(self.forecasts)[0])
+        row = Row(Key("", str(measure)), view, measure, measure, point, *quantity.intervals)
+        low, high = quantity.limits(math.inf, 1.0) if quantity.limits else (-math.inf, math.inf)
+        row = replace(
+            row, counted=Counted("clusters", row.clusters, low=low, high=high), resampled=not quantity.point_only
+        )
+        if quantity.influence is None or math.isnan(point):
+            return row
+        positive = entries.loss / self.table.divisor
+        step = entries.step.max(initial=0) - entries.step  # a step up is a higher probability
+        known = partial(quantity.influence, step, entries.cluster, positive, entries.count - positive, row.clusters)
+        return replace(row, influence=known)
 
     def __repr__(self) -> str:
         lines = ["{:14}{:>7}{:>16}{:>18}{:>9}".format(*cells) for cells in (_HEADER, *map(_cells, self.bins))]

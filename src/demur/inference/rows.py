@@ -2,35 +2,32 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cache
+from typing import Any, Literal
 
 import numpy as np
 
 from demur.errors import unknown
-from demur.inference.influence import influences, standard_errors
-from demur.inference.intervals import MANY_CLUSTERS, METHODS
+from demur.inference.intervals import METHODS, standard_errors
 from demur.inference.key import Key, Minus
-from demur.inference.views import CurveView, SharedView, View
+from demur.inference.rules import RULES, Counted
+from demur.inference.views import CurveView, SharedView, View, discordant
 from demur.quantities import Measure
 from demur.types import Floats
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """Which interval is recommended, and whether a number that is the same in every draw has one."""
-
-    method: str
-    must_vary: bool = False
-
-
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Row:
     """A number with its identity: a view, a function of what the view draws, and how intervals of it are made.
 
-    `rule` is for the number, `contrast_rule` for a difference of it from another row. A row that is not `resampled` is
-    a point alone. Where every draw must be 0 because nothing is ever wrong, no interval is `two_sided`.
+    `rule` is for the number, `contrast_rule` for a difference of it from another row; what they look at is `counted`.
+    `entries` are what the clusters hold. `influence` gives how much each cluster moves the number in the data as they
+    are, and `influences` in replicates. A row that is not `resampled` is a point alone. What `must_vary` has no
+    bootstrap interval where all draws are the same.
     """
 
     key: Key
@@ -38,20 +35,31 @@ class Row:
     measure: Measure
     number: Callable[[Any], Any]
     point: float
-    rule: Rule
-    contrast_rule: Rule
+    rule: str
+    contrast_rule: str
+    counted: Counted = field(default_factory=Counted)
+    entries: Callable[[], Floats] = lambda: np.zeros((0, 1))
+    influence: Callable[[], Floats] | None = None
+    influences: Callable[[Any], Floats] | None = None
     resampled: bool = True
-    two_sided: bool = True
+    must_vary: Literal["never", "difference", "always"] = "never"
     by_convention: bool = False
 
     @classmethod
     def of_curve(cls, key: Key, view: CurveView | SharedView, measure: Measure, **changes: Any) -> Row:
         """A number of a risk–coverage curve, or of one that is cut where others end."""
-        own = view.own if isinstance(view, SharedView) else view
-        rule, contrast_rule = map(Rule, measure.quantity.intervals)
-        two_sided = own.varies or measure.quantity.loss_free
-        row = cls(key, view, measure, measure, float(measure(view.exact())), rule, contrast_rule, two_sided=two_sided)
-        return replace(row, **changes)
+        quantity = measure.quantity
+        rule, contrast_rule = quantity.intervals
+        row = cls(key, view, measure, measure, float(measure(view.exact())), rule, contrast_rule)
+        known = quantity.influence is not None
+        return replace(
+            row,
+            counted=view.counted(measure),
+            entries=view.own.entries,
+            influence=(lambda: measure.influence(view.sample)[:, 0]) if known else None,
+            influences=measure.influence if known else None,
+            **changes,
+        )
 
     @property
     def clusters(self) -> int:
@@ -60,32 +68,15 @@ class Row:
 
     @property
     def curve_view(self) -> CurveView | None:
-        """The curve the number is of, where it is of one."""
+        """The curve the number is of, where it is of one that is not cut where others end."""
         return self.view if isinstance(self.view, CurveView) else None
-
-    @property
-    def has_slopes(self) -> bool:
-        """Whether there is an influence function to take errors from."""
-        view = self.curve_view
-        return view is not None and view.curve.defined and self.measure.quantity.slopes is not None
-
-    def std_error(self) -> float | None:
-        """The standard error of the number from its influence function."""
-        view = self.curve_view
-        if view is None or not self.has_slopes:
-            return None
-        return float(standard_errors(self.influences(view.sample), view.sample.weights)[0])
-
-    def influences(self, sample: Any) -> Floats:
-        """How much each cluster (a row) moves the number in each replicate (a column)."""
-        assert self.measure.quantity.slopes is not None  # noqa: S101  (asked of rows that have slopes)
-        return influences(sample, self.measure.quantity.slopes)
 
     def columns(self, sample: Any, needs: frozenset[str]) -> dict[str, Any]:
         """Everything a block of replicates is asked for; an error in each only where an interval needs it."""
         taken = {"value": self.number(sample)}
-        by_rule = "errors" in METHODS[self.rule.method].needs and self.clusters < MANY_CLUSTERS
-        if self.has_slopes and ("errors" in needs or by_rule):
+        method = RULES[self.rule](self.counted, self.point).method
+        by_rule = METHODS[method].needs if method else frozenset()
+        if self.influences is not None and "errors" in by_rule | needs:
             taken["error"] = standard_errors(self.influences(sample), sample.weights)
         if self.measure.coverage is not None:
             watched = self.measure.quantity.watched.items()
@@ -93,39 +84,62 @@ class Row:
         return taken
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Contrast:
     """A row minus another one, on the same draws."""
 
     key: Key
     row: Row
     subtracted: Row
+    discordant: int
 
     @property
     def point(self) -> float:
         """The difference in the data as they are."""
         return self.row.point - self.subtracted.point
 
-    @property
-    def has_slopes(self) -> bool:
-        """Whether both sides have an influence function."""
-        return self.row.has_slopes and self.subtracted.has_slopes
-
-    def errors(self, sample: Any, subtracted: Any) -> Floats:
+    def influence(self) -> Floats | None:
         """A cluster moves a difference by as much as it moves the two sides apart."""
-        apart = self.row.influences(sample) - self.subtracted.influences(subtracted)
-        return standard_errors(apart, sample.weights)
+        if self.row.influence is None or self.subtracted.influence is None:
+            return None
+        return self.row.influence() - self.subtracted.influence()
+
+    @property
+    def has_influences(self) -> bool:
+        """Whether both sides have an influence function in replicates."""
+        return self.row.influences is not None and self.subtracted.influences is not None
+
+    @property
+    def comparable(self) -> bool:
+        """Whether the difference can favour one of the sides: both are measured alike, and one way is better."""
+        quantity, target = self.row.measure.quantity, self.row.measure.coverage
+        if quantity.better == "neither" or (quantity.of == "curve" and not quantity.comparable):
+            return False
+        if not isinstance(self.row.view, CurveView) or not isinstance(self.subtracted.view, CurveView):
+            return True
+        curves = self.row.view.curve, self.subtracted.view.curve
+        if quantity.comparable == "cmax" or target is None:
+            ends = [curve.coverage_reached for curve in curves]
+        elif quantity.comparable == "range":
+            ends = [min(target.value, curve.coverage_reached) for curve in curves]
+        else:
+            ends = [Fraction(curve.at(target).achieved) for curve in curves if not math.isnan(curve.at(target).value)]
+        return len(ends) == len(curves) and len(set(ends)) == 1 and all(curve.defined for curve in curves)
 
     def columns(self, samples: Sequence[Any]) -> dict[str, Any]:
-        """What a block of replicates of both sides is asked for."""
-        return {"error": self.errors(*samples)}
+        """The standard error of the difference in each replicate of both sides."""
+        assert self.row.influences is not None  # noqa: S101  (asked of contrasts that have them)
+        assert self.subtracted.influences is not None  # noqa: S101
+        apart = self.row.influences(samples[0]) - self.subtracted.influences(samples[1])
+        return {"error": standard_errors(apart, samples[0].weights)}
 
-    def std_error(self) -> float | None:
-        """The standard error of the difference in the data as they are."""
-        view, other = self.row.curve_view, self.subtracted.curve_view
-        if view is None or other is None or not self.has_slopes:
-            return None
-        return float(self.errors(view.sample, other.sample)[0])
+    @property
+    def counted(self) -> Counted:
+        """How many clusters differ between the sides; a difference of two numbers in [a, b] is in [a − b, b − a]."""
+        low = max(self.row.counted.low, self.subtracted.counted.low)
+        width = min(self.row.counted.high, self.subtracted.counted.high) - low
+        varies = self.row.counted.varies or self.subtracted.counted.varies
+        return Counted("discordant_clusters", self.discordant, varies, -width, width)
 
 
 def difference(values: Mapping[str, Floats], subtracted: Mapping[str, Floats]) -> Floats:
@@ -147,9 +161,11 @@ def contrasts_with(
 ) -> Iterator[Contrast]:
     """Every number of a system that the baseline has too, where a difference of the two means something."""
     by_key = {row.key: row for row in rows}
+    differing = cache(lambda entries, others: discordant(entries(), others()))
     for row in rows:
         other = by_key.get(replace(row.key, system=baseline))
         if row.key.system == baseline or other is None or not (row.resampled and other.resampled):
             continue
         if allowed(row, other):
-            yield Contrast(replace(row.key, minus=Minus("system", baseline)), row, other)
+            minus = Minus("system", baseline)
+            yield Contrast(replace(row.key, minus=minus), row, other, differing(row.entries, other.entries))

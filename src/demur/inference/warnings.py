@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -13,13 +13,15 @@ from demur.confidences.variants import MERGED, Confidence, distinct
 from demur.errors import shown
 from demur.facts.items import Source
 from demur.inference.key import Pattern
+from demur.inference.rows import Contrast, Row
 from demur.inference.views import CurveView
 
 if TYPE_CHECKING:
     from demur.inference.estimates import Estimate
 
 FEW_CLUSTERS = 40
-FEW_INFORMATIVE = 20
+FEW_DISCORDANT = 20
+FEW_WITH_GOLD = 20
 FEW_RESAMPLES = 1000
 LARGE_CLUSTER = 0.2
 LARGE_PLATEAU = 0.5
@@ -51,7 +53,13 @@ KINDS = {
         _PEOPLE, "no answer has a loss: no two-sided interval, only an upper bound where the largest loss is known"
     ),
     "few_informative_clusters": Kind(
-        _PEOPLE, "{informative} {noun}s hold an answer with a loss: below {limit} intervals cover too little"
+        "", "{informative} {noun}s hold a loss in the range of this number: below {limit} its interval is rough"
+    ),
+    "few_discordant_clusters": Kind(
+        "comparison", "{discordant} {noun}s differ between the two: below {limit} intervals of differences are rough"
+    ),
+    "few_clusters_with_gold": Kind(
+        "with gold", "{with_gold} posts hold a query with gold: below {limit} intervals are rough"
     ),
     "constant_confidence": Kind(_ORDER, "all answers are equally confident: nothing is ranked"),
     "tied_confidence": Kind(_ORDER, "one confidence value holds {share:.0%} of the answers: the ranking is coarse"),
@@ -158,13 +166,8 @@ def about_sample(units: NDArray[Any]) -> Iterator[ResultWarning]:
 def about_view(view: CurveView, about: Pattern) -> Iterator[ResultWarning]:
     """Whether what is resampled holds enough losses, and whether the confidence ranks at all, and the right way."""
     yield from about_sample(view.table.cluster_units)
-    if len(view.ids) > 1 and view.curve.defined:
-        informative = view.table.informative
-        if not informative:
-            yield ResultWarning("no_errors", about)
-        elif informative < FEW_INFORMATIVE:
-            counts = {"informative": informative, "limit": FEW_INFORMATIVE}
-            yield ResultWarning("few_informative_clusters", about, counts)
+    if view.curve.defined and not view.varies:
+        yield ResultWarning("no_errors", about)
     plateaus = view.table.plateaus
     starts = np.append(0, plateaus.step_end[:-1] + 1)
     answers = np.add.reduceat(plateaus.count, starts) if len(view.table.threshold) else np.zeros(0)
@@ -190,6 +193,23 @@ def about_estimate(estimate: Estimate, about: Pattern, plateau_share: float = 0.
             yield ResultWarning("plateau_edge", about, {"rate": other})
     if estimate.short_domain_rate is not None and estimate.short_domain_rate > OFTEN:
         yield ResultWarning("short_domain", about, {"rate": estimate.short_domain_rate})
+
+
+def about_counts(rows: Iterable[Row | Contrast]) -> Iterator[ResultWarning]:
+    """Whether enough clusters bear on each number, and enough of them differ between two systems."""
+    compared = set()
+    for row in rows:
+        key, counted, limit = row.key, row.counted, FEW_DISCORDANT
+        if isinstance(row, Contrast):
+            about = Pattern(system=key.system, confidence=key.confidence, minus=key.minus)
+            if about not in compared and row.row.clusters > 1 and counted.number < limit:
+                yield ResultWarning("few_discordant_clusters", about, {"discordant": counted.number, "limit": limit})
+            compared.add(about)
+        elif row.resampled and counted.what == "informative_clusters" and row.clusters > 1 and counted.varies:
+            limit = row.measure.quantity.enough
+            if counted.number < limit and not row.measure.quantity.loss_free:
+                about = Pattern(system=key.system, quantity=key.quantity, confidence=key.confidence)
+                yield ResultWarning("few_informative_clusters", about, {"informative": counted.number, "limit": limit})
 
 
 def about_resamples(number: int) -> Iterator[ResultWarning]:

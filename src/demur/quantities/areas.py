@@ -3,9 +3,11 @@
 import math
 from typing import Any
 
+from demur.quantities.influence import on_coverage, on_generalized_area, on_selective_area
 from demur.quantities.registry import quantity
+from demur.quantities.replicates import Replicates
 from demur.quantities.risk_coverage import RiskCoverage
-from demur.quantities.slopes import coverage_slopes, generalized_area_slopes, selective_area_slopes
+from demur.types import Floats
 
 
 @quantity(
@@ -13,9 +15,10 @@ from demur.quantities.slopes import coverage_slopes, generalized_area_slopes, se
     of="curve",
     title="Cmax",
     better="higher",
-    intervals=("t_interval", "t_interval"),
+    intervals=("share_of_units", "difference"),
     loss_free=True,
-    slopes=coverage_slopes,
+    influence=on_coverage,
+    limits=lambda _, __: (0.0, 1.0),
     shown=("console", "table", "csv", "definitions", "gate"),
 )
 def cmax(curve: RiskCoverage) -> Any:
@@ -40,9 +43,10 @@ def cmax(curve: RiskCoverage) -> Any:
     of="curve",
     key="aurc_full",
     title="AURC",
-    intervals=("studentised", "t_interval"),
+    intervals=("area", "difference"),
     comparable="cmax",
-    slopes=selective_area_slopes,
+    influence=on_selective_area,
+    limits=lambda worst, _: (0.0, worst),
     bound=lambda worst, rare, cmax: worst * (rare * (1 + math.log(cmax / rare)) if rare < cmax else cmax),
     shown=("console", "table", "csv", "definitions", "gate"),
 )
@@ -69,10 +73,11 @@ def aurc(curve: RiskCoverage) -> Any:
     of="curve",
     key="augrc_full",
     title="AUGRC",
-    intervals=("studentised", "t_interval"),
+    intervals=("area", "difference"),
     comparable="cmax",
-    slopes=generalized_area_slopes,
-    bound=lambda worst, rare, cmax: worst * rare * cmax,
+    influence=on_generalized_area,
+    limits=lambda worst, _: (0.0, worst / 2),
+    bound=lambda worst, rare, cmax: worst * (rare * cmax - rare**2 / 2 if rare < cmax else cmax**2 / 2),
     shown=("console", "table", "csv", "definitions", "gate"),
 )
 def augrc(curve: RiskCoverage) -> Any:
@@ -95,7 +100,22 @@ def augrc(curve: RiskCoverage) -> Any:
     return curve.generalized_area
 
 
-@quantity("naurc", of="curve", title="nAURC", undefined="Cmax is 0", shown=("csv",))
+def _per_coverage(sample: Replicates, area: Floats, influence: Floats) -> Floats:
+    """The influences on an area over Cmax."""
+    share = sample.coverage_reached
+    return sample.ratio(influence - sample.ratio(area, share) * on_coverage(sample), share)
+
+
+@quantity(
+    "naurc",
+    of="curve",
+    title="nAURC",
+    undefined="Cmax is 0",
+    intervals=("area", "difference"),
+    influence=lambda sample: _per_coverage(sample, sample.selective_area, on_selective_area(sample)),
+    limits=lambda worst, _: (0.0, worst),
+    shown=("csv",),
+)
 def naurc(curve: RiskCoverage) -> Any:
     """Mean selective risk over the coverages reached.
 
@@ -113,7 +133,16 @@ def naurc(curve: RiskCoverage) -> Any:
     return curve.ratio(curve.selective_area, curve.coverage_reached)
 
 
-@quantity("naugrc", of="curve", title="nAUGRC", undefined="Cmax is 0", shown=("csv",))
+@quantity(
+    "naugrc",
+    of="curve",
+    title="nAUGRC",
+    undefined="Cmax is 0",
+    intervals=("area", "difference"),
+    influence=lambda sample: _per_coverage(sample, sample.generalized_area, on_generalized_area(sample)),
+    limits=lambda worst, _: (0.0, worst / 2),
+    shown=("csv",),
+)
 def naugrc(curve: RiskCoverage) -> Any:
     """Mean generalized risk over the coverages reached.
 

@@ -10,7 +10,7 @@ import numpy as np
 from demur.errors import UserError, literal
 from demur.quantities.forecasts import BINS, Forecasts, over
 from demur.quantities.registry import quantity
-from demur.types import Floats
+from demur.types import Floats, Indices
 
 LEAST_LIKELY = 1e-6
 
@@ -125,7 +125,7 @@ def brier_within_bins(forecasts: Forecasts) -> Floats:
     return np.asarray(brier(forecasts) - binned)
 
 
-@quantity("ece", of="forecasts", title="ECE", shown=("calibration", "validation"))
+@quantity("ece", of="forecasts", intervals=("biased", "biased"), title="ECE", shown=("calibration", "validation"))
 def ece(forecasts: Forecasts) -> Floats:
     """Expected calibration error over bins of equal width.
 
@@ -142,7 +142,7 @@ def ece(forecasts: Forecasts) -> Floats:
     return forecasts.mean(np.abs(forecasts.in_bins(forecasts.outcome - forecasts.given)).sum(axis=0))
 
 
-@quantity("ece_open", of="forecasts", title="ece open", shown=("calibration",))
+@quantity("ece_open", of="forecasts", intervals=("biased", "biased"), title="ece open", shown=("calibration",))
 def ece_open(forecasts: Forecasts) -> Floats:
     """Expected calibration error with a last bin that does not include 1.
 
@@ -162,7 +162,7 @@ def ece_open(forecasts: Forecasts) -> Floats:
     return forecasts.mean(np.abs(forecasts.in_bins(gaps, bin_of)).sum(axis=0))
 
 
-@quantity("ece_adaptive", of="forecasts", title="ece adaptive", shown=("calibration",))
+@quantity("ece_adaptive", of="forecasts", intervals=("biased", "biased"), title="ece adaptive", shown=("calibration",))
 def ece_adaptive(forecasts: Forecasts) -> Floats:
     """Expected calibration error over bins of equal mass.
 
@@ -184,11 +184,31 @@ def ece_adaptive(forecasts: Forecasts) -> Floats:
     return forecasts.mean(np.abs(sums).sum(axis=0))
 
 
+def _auroc_influence(step: Indices, cluster: Indices, positive: Floats, negative: Floats, clusters: int) -> Floats:
+    """Influences of the clusters on the AUROC, from the positives and negatives they hold at steps of probability.
+
+    A positive moves it by how many negatives it is above, a negative by how many positives it is below.
+    """
+    positives, negatives = (np.bincount(step, weights) for weights in (positive, negative))
+    above = np.cumsum(negatives) - negatives / 2
+    below = positives.sum() - np.cumsum(positives) + positives / 2
+    pairs = positives.sum() * negatives.sum()
+    if not pairs:
+        return np.zeros(clusters)
+    area = positives @ above / pairs
+    moved = positive * (above[step] / negatives.sum() - area) / positives.sum()
+    moved += negative * (below[step] / positives.sum() - area) / negatives.sum()
+    return np.bincount(cluster, moved, minlength=clusters).astype(np.float64)
+
+
 @quantity(
     "auroc",
     of="forecasts",
     title="AUROC",
     better="higher",
+    intervals=("ranked_pairs", "difference"),
+    influence=_auroc_influence,
+    limits=lambda _, __: (0.0, 1.0),
     undefined="the outcomes are not all 0 or 1, or all the same",
     convention=lambda _: 0.5,
     shown=("calibration", "validation", "detection"),

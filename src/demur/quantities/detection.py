@@ -59,6 +59,7 @@ RATE = Parameter("fpr=F", checked_rate, "0.05")
     better="higher",
     undefined=_ONE_CLASS,
     convention=lambda forecasts: forecasts.mean(forecasts.came_true),
+    limits=lambda _, __: (0.0, 1.0),
     shown=("detection",),
 )
 def auprc(forecasts: Forecasts) -> Floats:
@@ -91,6 +92,7 @@ def auprc(forecasts: Forecasts) -> Floats:
     better="higher",
     undefined=_ONE_CLASS,
     convention=lambda _: 0.0,
+    limits=lambda _, __: (0.0, 1.0),
     shown=("detection",),
 )
 def tpr_at_fpr(forecasts: Forecasts, rate: float) -> Floats:

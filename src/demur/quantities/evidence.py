@@ -1,5 +1,6 @@
 """Evidence shown: how much of it, how pure, and whether showing nothing was right."""
 
+import math
 from dataclasses import dataclass
 from functools import partial
 
@@ -37,8 +38,9 @@ class EvidenceDecision:
     total: Floats
 
 
-_outcome = partial(quantity, of="selection", parameter=POLICY, better="higher", shown=("definitions",))
-_decision = partial(quantity, of="decision", better="higher", shown=("definitions",))
+_share = partial(quantity, limits=lambda _, __: (0.0, 1.0), better="higher", shown=("definitions",))
+_outcome = partial(_share, of="selection", parameter=POLICY, intervals=("mean", "difference"))
+_decision = partial(_share, of="decision")
 
 
 @_outcome("evidence_recall@policy", key="evidence_recall", title="evidence recall")
@@ -93,7 +95,9 @@ def evidence_f1(selection: Selection) -> Floats:
     return np.where(both > 0, 2 * selection.hits / np.maximum(both, 1), 1.0)
 
 
-@_outcome("average_k@policy", key="average_k", title="average K", better="neither")
+@_outcome(
+    "average_k@policy", key="average_k", title="average K", better="neither", limits=lambda _, __: (0.0, math.inf)
+)
 def average_k(selection: Selection) -> Floats:
     """How many ids are shown.
 

@@ -6,6 +6,12 @@ from numbers import Real
 from typing import Any
 
 from demur.errors import UserError, literal
+from demur.quantities.influence import (
+    on_generalized_area,
+    on_optimal_generalized_area,
+    on_optimal_selective_area,
+    on_selective_area,
+)
 from demur.quantities.registry import quantity
 from demur.quantities.risk_coverage import RiskCoverage
 
@@ -49,7 +55,17 @@ def augrc_optimal(curve: RiskCoverage) -> Any:
     return curve.optimal_generalized_area
 
 
-@quantity("eaurc", of="curve", title="eAURC", comparable="cmax", shown=("csv", "definitions", "gate"))
+@quantity(
+    "eaurc",
+    of="curve",
+    title="eAURC",
+    intervals=("excess", "difference"),
+    enough=20,
+    comparable="cmax",
+    influence=lambda sample: on_selective_area(sample) - on_optimal_selective_area(sample),
+    limits=lambda worst, _: (-worst / 2, worst),
+    shown=("csv", "definitions", "gate"),
+)
 def eaurc(curve: RiskCoverage) -> Any:
     """Excess AURC.
 
@@ -68,7 +84,17 @@ def eaurc(curve: RiskCoverage) -> Any:
     return curve.selective_area - curve.optimal_selective_area
 
 
-@quantity("eaugrc", of="curve", title="eAUGRC", comparable="cmax", shown=("table", "csv", "definitions", "gate"))
+@quantity(
+    "eaugrc",
+    of="curve",
+    title="eAUGRC",
+    intervals=("excess", "difference"),
+    enough=20,
+    comparable="cmax",
+    influence=lambda sample: on_generalized_area(sample) - on_optimal_generalized_area(sample),
+    limits=lambda worst, _: (0.0, worst / 4),
+    shown=("table", "csv", "definitions", "gate"),
+)
 def eaugrc(curve: RiskCoverage) -> Any:
     """Excess AUGRC.
 

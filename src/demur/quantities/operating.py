@@ -4,6 +4,7 @@ from functools import partial
 from typing import Any
 
 from demur.quantities.coverage import Coverage
+from demur.quantities.influence import on_generalized_area, on_selective_area
 from demur.quantities.registry import COVERAGE, CUT, quantity
 from demur.quantities.risk_coverage import RiskCoverage
 
@@ -12,6 +13,8 @@ _cut_area = partial(
     of="curve",
     parameter=CUT,
     defaults=("0.5",),
+    intervals=("area", "difference"),
+    enough=20,
     comparable="range",
     watched={"ends_before": lambda sample, coverage: sample.place_at(coverage) >= len(sample.count)},
     shown=("console", "table", "csv", "definitions"),
@@ -46,7 +49,13 @@ def risk(curve: RiskCoverage) -> Any:
     return curve.overall_risk
 
 
-@_cut_area("aurc@C", key="aurc_at_c", title="AURC")
+@_cut_area(
+    "aurc@C",
+    key="aurc_at_c",
+    title="AURC",
+    influence=on_selective_area,
+    limits=lambda worst, coverage: (0.0, worst * coverage),
+)
 def aurc_at(curve: RiskCoverage, coverage: Coverage) -> Any:
     """Area under the risk–coverage curve up to a coverage.
 
@@ -64,7 +73,13 @@ def aurc_at(curve: RiskCoverage, coverage: Coverage) -> Any:
     return curve.selective_area_upto(coverage)
 
 
-@_cut_area("augrc@C", key="augrc_at_c", title="AUGRC")
+@_cut_area(
+    "augrc@C",
+    key="augrc_at_c",
+    title="AUGRC",
+    influence=on_generalized_area,
+    limits=lambda worst, coverage: (0.0, worst * coverage**2 / 2),
+)
 def augrc_at(curve: RiskCoverage, coverage: Coverage) -> Any:
     """Area under the generalized risk–coverage curve up to a coverage.
 
@@ -89,6 +104,9 @@ def augrc_at(curve: RiskCoverage, coverage: Coverage) -> Any:
     parameter=COVERAGE,
     defaults=tuple(f"0.{tenth}" for tenth in range(1, 10)),
     undefined="no operating point reaches this coverage",
+    intervals=("risk", "resampled_difference"),
+    enough=20,
+    limits=lambda worst, _: (0.0, worst),
     comparable="coverage",
     watched={"operating_point": lambda sample, coverage: sample.place_at(coverage)},
     shown=("definitions",),

@@ -58,7 +58,14 @@ DEPTH = Parameter("K", lambda text: checked_depth(int(text) if re.fullmatch("[0-
 
 
 _ranking = partial(
-    quantity, of="ranking", parameter=DEPTH, defaults=("1", "3", "5", "10"), better="higher", shown=("definitions",)
+    quantity,
+    of="ranking",
+    parameter=DEPTH,
+    defaults=("1", "3", "5", "10"),
+    better="higher",
+    intervals=("mean", "difference"),
+    limits=lambda _, __: (0.0, 1.0),
+    shown=("definitions",),
 )
 
 

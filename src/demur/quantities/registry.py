@@ -48,11 +48,13 @@ class Quantity:
     """A registered function, and what there is to know about it besides its docstring.
 
     `of` says what it is a number of, `key` what a result file calls it (`under` a heading, if any). `undefined` says
-    when it is nan, and is empty if it never is. `intervals` are the recommended methods for the number and for a
-    difference of it; a `point_only` one is reported without. `comparable` says what must be equal before a difference
+    when it is nan, and is empty if it never is. `intervals` are the rules for intervals of the number and of a
+    difference of it; a `point_only` one is reported without. Below `enough` clusters with a loss in its range it gets a
+    warning. `comparable` says what must be equal before a difference
     of two systems favours one of them: "cmax", "range" (of a cut area), "coverage" (of an operating point); nothing if
-    it never does. `slopes` gives its influence function, `bound` what it is at most where no answer is wrong, given the
-    largest loss, how rare an error-prone cluster is, and Cmax, and `watched` what else is recorded in every replicate.
+    it never does. `influence` gives its influence function, `limits` what it can be, given the largest loss and the
+    coverage it is taken at, `bound` what it is at most where no answer is wrong, given the largest loss, how rare an
+    error-prone cluster is, and Cmax, and `watched` what else is recorded in every replicate.
     `convention` stands in where it is undefined, for tasks that report it so. `shown` lists the places it is shown in.
     """
 
@@ -67,13 +69,15 @@ class Quantity:
     better: Better = "lower"
     undefined: str = ""
     digits: int = 4
-    intervals: tuple[str, str] = ("expanded_percentile", "expanded_percentile")
+    enough: int = 10
+    intervals: tuple[str, str] = ("resampled", "resampled_difference")
     point_only: bool = False
     comparable: str = ""
     loss_free: bool = False
     reported: bool = True
     shown: frozenset[str] = frozenset()
-    slopes: Callable[..., Any] | None = None
+    influence: Callable[..., Any] | None = None
+    limits: Callable[[float, float], tuple[float, float]] | None = None
     bound: Callable[[float, float, float], float] | None = None
     watched: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     convention: Callable[..., Any] | None = None
@@ -227,6 +231,15 @@ class Measure:
         if self.value == COMMON:
             return self.quantity.function(sample.own, sample.common)
         return self.quantity.function(sample, self.value)
+
+    def influence(self, sample: Any) -> Any:
+        """How much each cluster (a row) moves the number in each replicate (a column)."""
+        assert self.quantity.influence is not None  # noqa: S101  (asked of quantities that have one)
+        if self.value is None:
+            return self.quantity.influence(sample)
+        if self.value == COMMON:
+            return self.quantity.influence(sample.own, sample.common, sample.moves)
+        return self.quantity.influence(sample, self.value)
 
 
 def _no_such(name: str, stem: str, known: list[Quantity], family: Family | None) -> UserError:

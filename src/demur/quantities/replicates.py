@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -14,6 +15,8 @@ from demur.quantities.coverage import Coverage
 from demur.quantities.hull import lower_hull
 from demur.quantities.table import Table, running_sum
 from demur.types import Floats, Indices
+
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,26 +115,50 @@ class Replicates:
     def _area_unit(self) -> Floats:
         return self.units * self.table.divisor
 
-    def selective_area_upto(self, coverage: Coverage | Floats) -> Floats:
+    def selective_area_upto(self, coverage: Coverage | Floats | None) -> Floats:
         """Area under the selective risk from 0 to min(coverage, Cmax); the coverage may be counts of units."""
-        place, end = self._cut(coverage)
+        if coverage is None:
+            return self.selective_area
+        place, end = self.cut(coverage)
         right = _at(self.risk, place)
         left = np.where(place > self.first, _at(self.risk, place - 1), right)
         return self._area_upto(self._selective, left, right, place, end) / (2 * self._area_unit)
 
-    def generalized_area_upto(self, coverage: Coverage | Floats) -> Floats:
+    def generalized_area_upto(self, coverage: Coverage | Floats | None) -> Floats:
         """Area under the generalized risk from 0 to min(coverage, Cmax); the coverage may be counts of units."""
-        place, end = self._cut(coverage)
+        if coverage is None:
+            return self.generalized_area
+        place, end = self.cut(coverage)
         left = np.where(place > 0, _at(self.loss_sum, place - 1), 0)
         area = self._area_upto(self._generalized, left, _at(self.loss_sum, place), place, end)
         return area / (2 * self._area_unit * self.units)
 
-    def _cut(self, coverage: Coverage | Floats) -> tuple[Indices, Floats]:
+    def position(self, coverage: Coverage) -> Floats:
+        """A coverage in units of each replicate."""
+        return self._per_size(coverage.position)
+
+    def once(self, what: str, end: Coverage | Floats | None, make: Callable[[], Made]) -> Made:
+        """What several numbers are made of, made once: of the whole curve, or up to a coverage or counts of units."""
+        kept: dict[Any, tuple[Any, Any]] = self._kept
+        key = (what, end.text if isinstance(end, Coverage) else id(end))
+        if key not in kept:
+            kept[key] = (end, make())  # with the end itself, so that no other array can get its id
+        made: Made = kept[key][1]
+        return made
+
+    @cached_property
+    def _kept(self) -> dict[Any, tuple[Any, Any]]:
+        return {}
+
+    def cut(self, coverage: Coverage | Floats) -> tuple[Indices, Floats]:
         """The first plateau beyond the cut (as many as there are plateaus if none is), and the cut in units."""
+        return self.once("cut", coverage, lambda: self._cut(coverage))
+
+    def _cut(self, coverage: Coverage | Floats) -> tuple[Indices, Floats]:
         if isinstance(coverage, np.ndarray):
             floor = end = np.minimum(coverage, self.answered)
         else:
-            end = np.minimum(self._per_size(coverage.position), self.answered)
+            end = np.minimum(self.position(coverage), self.answered)
             floor = np.minimum(self._per_size(lambda units: math.floor(coverage.position(units))), self.answered)
         return self.plateaus_below(floor + 1), end
 
@@ -145,13 +172,7 @@ class Replicates:
 
     def place_at(self, coverage: Coverage) -> Indices:
         """The first plateau that reaches the coverage; the number of plateaus where none does."""
-        if coverage.text not in self._places:
-            self._places[coverage.text] = self.plateaus_below(self._per_size(coverage.units_needed))
-        return self._places[coverage.text]
-
-    @cached_property
-    def _places(self) -> dict[str, Indices]:
-        return {}
+        return self.once("place", coverage, lambda: self.plateaus_below(self._per_size(coverage.units_needed)))
 
     def risk_at(self, coverage: Coverage) -> Floats:
         """Selective risk of the first plateau that reaches the coverage; nan where none does."""

@@ -20,6 +20,7 @@ from demur.types import Floats, Indices
 
 _DENSE_ENOUGH = 4
 _WIDE = 256
+_CLUSTER_BLOCK = 4096
 
 
 def running_sum(values: Floats) -> Floats:
@@ -29,6 +30,14 @@ def running_sum(values: Floats) -> Floats:
     for above, row in pairwise(values):
         np.add(row, above, out=row)
     return values
+
+
+def cluster_sums(values: Floats) -> Floats:
+    """Sums over clusters (rows), block by block: one order of addition, whatever computes it."""
+    total = np.zeros(values.shape[1])
+    for start in range(0, len(values), _CLUSTER_BLOCK):
+        total += running_sum(values[start : start + _CLUSTER_BLOCK])[-1]
+    return total
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -10,9 +10,10 @@ from pydantic import ValidationError
 
 from demur.errors import UserError
 from demur.files.strict_model import one_line
-from demur.inference.estimates import POINT_ONLY, Estimate
+from demur.inference.estimates import Estimate
 from demur.inference.intervals import Interval
 from demur.inference.key import Group, Key, Minus, Pattern
+from demur.inference.uncertainty import POINT_ONLY
 from demur.inference.warnings import KINDS, ResultWarning
 from demur.quantities import Quantity, quantities
 from demur.quantities.coverage import Coverage

@@ -16,11 +16,14 @@ import numpy as np
 
 from demur.errors import UserError, literal, shown
 from demur.facts.rankings import Rankings, check_same_queries
-from demur.inference.estimates import Estimate, estimated
+from demur.inference.estimates import Estimate
 from demur.inference.key import Group, Key
 from demur.inference.resample import Plan
-from demur.inference.rows import Row, Rule, baseline_of, contrasts_with
-from demur.inference.views import CurveView, DecisionView, ForecastsView, JointView, Mean, MeansView, mean_over
+from demur.inference.rows import Row, baseline_of, contrasts_with
+from demur.inference.rules import Counted
+from demur.inference.sums import DecisionView, ForecastsView, Mean, MeansView, mean_over
+from demur.inference.uncertainty import estimated
+from demur.inference.views import CurveView, JointView
 from demur.quantities import Measure, default_measures, quantities
 from demur.quantities.detection import by_convention, detection_measures, single_class, threshold_at_fpr
 from demur.quantities.evidence import Selection
@@ -38,7 +41,6 @@ DEPTHS = (1, 3, 5, 10)
 WITH_GOLD, ALL, PROBABILITY = "with_gold", "all", "prob"
 CRITERION, FOLD = "criterion", "fold"
 _NO_QUERY = "no such query"
-_RULE, _CONTRAST = Rule("expanded_percentile", must_vary=True), Rule("t_interval", must_vary=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,16 +178,26 @@ class RetrievalRows:
         yield from self._mean_rows(self.selections, ALL, {None: self.populations[ALL]})
         view = DecisionView.of(self.rankings.post_ids, self.rankings.post, self.empty, ~self.rankings.has_gold)
         for measure in default_measures("decision"):
-            yield self._row(Key(self.name, str(measure)), view, measure, measure)
+            yield self._row(Key(self.name, str(measure)), view, measure, measure, entries=view.entries)
         if self.gate is not None:
             yield from self._detection_rows()
             for entry in quantities("curve", "gate"):
                 key = Key(self.name, entry.name, PROBABILITY)
-                yield Row.of_curve(key, self.gate, Measure(entry), contrast_rule=_CONTRAST)
+                yield Row.of_curve(key, self.gate, Measure(entry), must_vary="difference")
 
     def _row(self, key: Key, view: Any, measure: Measure, number: Callable[[Any], Any], **changes: Any) -> Row:
-        point = float(number(view.exact())[0])
-        return Row(key, view, measure, number, point, _RULE, _CONTRAST, **changes)
+        point, quantity = float(number(view.exact())[0]), measure.quantity
+        low, high = quantity.limits(math.inf, 1.0) if quantity.limits else (-math.inf, math.inf)
+        counted = Counted("clusters_with_gold", self._posts_with_gold(key.group), low=low, high=high)
+        row = Row(key, view, measure, number, point, *quantity.intervals, counted=counted, must_vary="always")
+        return replace(row, **changes)
+
+    def _posts_with_gold(self, group: Group | None) -> int:
+        """How many posts hold a query with gold, of a criterion if one is named."""
+        inside = self.rankings.has_gold
+        if group is not None and group.level is not None:
+            inside = inside & (self.rankings.criterion == self.rankings.criteria.index(group.level))
+        return len(np.unique(self.rankings.post[inside]))
 
     def _ranking_rows(self, among: str) -> Iterator[Row]:
         """Pooled, criterion by criterion, and averaged over the criteria."""
@@ -197,7 +209,9 @@ class RetrievalRows:
         for measure in self.values:
             key = Key(self.name, str(measure), among=among, group=Group(CRITERION))
             names = [(group, measure) for group in groups if group]
-            yield self._row(key, rows[0].view, measure, partial(_mean_column, names))
+            view: Any = rows[0].view
+            known = {"influence": partial(view.influence, names), "entries": partial(view.entries, names)}
+            yield self._row(key, view, measure, partial(_mean_column, names), **known)
 
     def _mean_rows(
         self, columns: Mapping[Measure, Floats], among: str, groups: Mapping[Group | None, Flags]
@@ -213,7 +227,9 @@ class RetrievalRows:
         for group in groups:
             for measure in columns:
                 key = Key(self.name, str(measure), among=among, group=group)
-                yield self._row(key, view, measure, itemgetter((group, measure)))
+                name: Hashable = (group, measure)
+                known = {"influence": partial(view.influence, [name]), "entries": partial(view.entries, [name])}
+                yield self._row(key, view, measure, itemgetter(name), **known)
 
     def _forecasts(self, inside: Flags) -> ForecastsView:
         outcome = self.rankings.has_gold[inside].astype(np.float64)
@@ -227,9 +243,12 @@ class RetrievalRows:
             number = partial(by_convention, measure)
             for group, view in views.items():
                 key = Key(self.name, str(measure), PROBABILITY, group=group)
-                yield self._row(key, view, measure, number, by_convention=single_class(view.forecasts))
+                alone = single_class(view.forecasts)
+                known = _of_forecasts([view], measure)
+                yield self._row(key, view, measure, number, by_convention=alone, **known)
             key = Key(self.name, str(measure), PROBABILITY, group=Group(CRITERION))
-            yield self._row(key, over_criteria, measure, partial(_mean_number, number))
+            known = _of_forecasts([view for group, view in views.items() if group], measure)
+            yield self._row(key, over_criteria, measure, partial(_mean_number, number), **known)
 
     def located(self, row: Estimate) -> Estimate:
         """A mean over no query with the reason, a true positive rate with the threshold and rate it is reached at."""
@@ -271,6 +290,20 @@ class RetrievalRows:
             for measure in detection_measures():
                 found[Key(self.name, str(measure), PROBABILITY)] = float(by_convention(measure, forecasts)[0])
         return found
+
+
+def _of_forecasts(views: Sequence[ForecastsView], measure: Measure) -> dict[str, Any]:
+    """What the clusters hold, and how much each moves the mean of a number over several views."""
+
+    def entries() -> Floats:
+        return np.concatenate([np.insert(view.entries(), 1, index, axis=1) for index, view in enumerate(views)])
+
+    if measure.quantity.influence is None:
+        return {"entries": entries}
+    return {
+        "entries": entries,
+        "influence": lambda: np.mean([view.influence(measure.quantity) for view in views], axis=0),
+    }
 
 
 def _mean_column(names: Sequence[Hashable], columns: Mapping[Hashable, Floats]) -> Floats:

@@ -21,12 +21,20 @@ from demur.facts.alignment import aligned
 from demur.facts.items import Items
 from demur.files.strict_model import checked_time
 from demur.inference.bands import bands_of, drawn_risks
-from demur.inference.estimates import Estimate, Estimates, Request, estimated
+from demur.inference.estimates import Estimate, Estimates
 from demur.inference.key import Key, Pattern
 from demur.inference.resample import Ask, Plan
-from demur.inference.rows import Row, baseline_of, contrasts_with
+from demur.inference.rows import Contrast, Row, baseline_of, contrasts_with
+from demur.inference.uncertainty import Request, estimated
 from demur.inference.views import CurveView, SharedView
-from demur.inference.warnings import ResultWarning, about_comparisons, about_estimate, about_resamples, about_view
+from demur.inference.warnings import (
+    ResultWarning,
+    about_comparisons,
+    about_counts,
+    about_estimate,
+    about_resamples,
+    about_view,
+)
 from demur.quantities import Measure, quantities
 from demur.quantities.coverage import Coverage
 from demur.quantities.graded import Graded
@@ -134,13 +142,13 @@ def _results(evaluation: Evaluation, plan: Plan, origin: Json) -> Results:
     contrasts = [*contrasts_with(rows, evaluation.baseline)]
     drawn = {(system, name): view for name, by_system in views.items() for system, view in by_system.items()}
     asks = [Ask(view, partial(drawn_risks, view.curve)) for view in drawn.values()]
-    estimates, risks = estimated(rows, contrasts, plan=plan, request=settings.request, asks=asks)
+    estimates, risks = estimated(rows, contrasts, plan=plan, request=settings.request, asks=asks, together=True)
     curves = {
-        key: curve_record(view, bands_of(view.curve, view.table, risk) if risk and view.varies else None)
+        key: curve_record(view, bands_of(view, risk) if risk and view.varies else None)
         for (key, view), risk in zip(drawn.items(), risks, strict=True)
     }
     items = [row for system, view in views[next(iter(views))].items() for row in by_item(system, view.graded)]
-    warnings = _warnings(views, Estimates(estimates), plan)
+    warnings = _warnings(views, Estimates(estimates), [*rows, *contrasts], plan)
     return Results([*estimates, *items], selective_study(evaluation, origin), curves, warnings)
 
 
@@ -191,9 +199,11 @@ def _served(
     return made, skipped
 
 
-def _warnings(views: Mapping[str, Mapping[str, CurveView]], estimates: Estimates, plan: Plan) -> list[ResultWarning]:
+def _warnings(
+    views: Mapping[str, Mapping[str, CurveView]], estimates: Estimates, rows: Sequence[Row | Contrast], plan: Plan
+) -> list[ResultWarning]:
     """What is true of the clusters themselves is said once, the rest with its system and confidence."""
-    warned = [*about_resamples(plan.n_resamples), *_about_numbers(views, estimates)]
+    warned = [*about_resamples(plan.n_resamples), *_about_numbers(views, estimates), *about_counts(rows)]
     first = {warning.code: warning for warning in reversed(warned)}
     kept = [warning for warning in warned if not warning.of_sample or warning is first[warning.code]]
     tested = sum(row.recommended is not None for row in estimates if row.key.minus)
@@ -289,7 +299,8 @@ def _estimates(
     rows = [*curve_rows("", views, measures, resample_all=True)]
     contrasts = [*contrasts_with(rows, baseline)]
     table = Estimates(estimated(rows, contrasts, plan=plan, request=request)[0])
-    return Estimates(table, (*_about_numbers({None: views}, table), *about_comparisons(len(contrasts))))
+    counted = about_counts([*rows, *contrasts])
+    return Estimates(table, (*_about_numbers({None: views}, table), *counted, *about_comparisons(len(contrasts))))
 
 
 def _measures(names: str | Iterable[str | Measure] | None, cut: Coverage | None) -> list[Measure]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from demur.errors import shown
 from demur.inference.estimates import Estimate
 from demur.inference.key import Key
-from demur.inference.warnings import FEW_INFORMATIVE, ResultWarning
+from demur.inference.warnings import FEW_WITH_GOLD, ResultWarning
 from demur.quantities import quantities
 from demur.report.names import NamedSystem, Pair, isolated, pairs_of, systems_of, worded_warnings
 from demur.report.retrieval.places import chance_numbers, primary, primary_difference, title
@@ -88,7 +88,7 @@ class _Speaker:
         if not (above or below):
             whom, or_worse = ("Neither", "") if len(others) == 1 else ("No", f" or worse than {base}")
             return f"{whom} system is shown to rank the evidence better{or_worse}."
-        few = self.results.retrieval.posts < FEW_INFORMATIVE
+        few = self.results.retrieval.posts < FEW_WITH_GOLD
         if len(others) == 1:
             winner, loser = (above[0], base) if above else (base, below[0])
             if few:

@@ -1,0 +1,135 @@
+"""Rules: which interval is recommended for a number. Each was measured to cover (docs/coverage.md).
+
+A rule looks at counts in the data and at what the number is, never at a replicate or at how many there are, so that
+more resamples sharpen an interval and cannot change its kind. What it counted is written beside the interval.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from demur.errors import unknown
+from demur.inference.intervals import Evidence, Interval, interval
+
+ENOUGH_TO_STUDENTISE = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """What a rule may look at: how many clusters bear on a number, counted by what they hold, and what it can be.
+
+    `varies` is False where nothing can vary because no answer has a loss. Ends are cut off at `low` and `high`, what
+    the number can be in any population; a number whose `low` is 0 has a log scale.
+    """
+
+    what: str = "clusters"
+    number: int = 0
+    varies: bool = True
+    low: float = -float("inf")
+    high: float = float("inf")
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A method, or why there is no interval."""
+
+    method: str = ""
+    why_none: str = ""
+
+
+Rule = Callable[[Counted, float], Choice]
+RULES: dict[str, Rule] = {}
+NO_LOSS = "no answer in its range has a loss"
+PERFECT_ORDER = "perfect_order: the order cannot be better, and an interval would need two sides"
+
+
+def rule(name: str) -> Callable[[Rule], Rule]:
+    """Register a rule: from what was counted and the number to a method."""
+
+    def register(function: Rule) -> Rule:
+        RULES[name] = function
+        return function
+
+    return register
+
+
+@rule("area")
+def area(counted: Counted, _: float) -> Choice:
+    """Studentised while enough clusters hold a loss in the number's own range, else on the log scale."""
+    if not counted.number:
+        return Choice(why_none=NO_LOSS)
+    if counted.number >= ENOUGH_TO_STUDENTISE:
+        return Choice("studentised")
+    return Choice("analytic_log" if counted.low >= 0 else "analytic")
+
+
+@rule("excess")
+def excess(counted: Counted, number: float) -> Choice:
+    """As an area; one that can be negative has no log scale, and one that cannot and is 0 has one side only."""
+    if number == 0 and counted.low >= 0 and counted.number:
+        return Choice(why_none=PERFECT_ORDER)
+    return area(counted, number)
+
+
+@rule("risk")
+def risk(counted: Counted, _: float) -> Choice:
+    """Expanded percentile, as a risk at a coverage has no influence function; with few losses on the log scale."""
+    if not counted.number:
+        return Choice(why_none=NO_LOSS)
+    if counted.number >= ENOUGH_TO_STUDENTISE:
+        return Choice("expanded_percentile")
+    return Choice("bootstrap_log" if counted.low >= 0 else "t_interval")
+
+
+@rule("share_of_units")
+def share_of_units(_: Counted, __: float) -> Choice:
+    """On the logit scale; at 0 and 1 by how rare, at this level, another kind of cluster is."""
+    return Choice("logit")
+
+
+@rule("ranked_pairs")
+def ranked_pairs(_: Counted, __: float) -> Choice:
+    """On the logit scale, with the degrees of freedom the data leave."""
+    return Choice("analytic_logit")
+
+
+@rule("mean")
+def mean(_: Counted, __: float) -> Choice:
+    """Number ± t standard errors of the influence function."""
+    return Choice("analytic")
+
+
+@rule("difference")
+def difference(counted: Counted, _: float) -> Choice:
+    """Number ± t standard errors of the influence function; none between two systems without a loss."""
+    return Choice("analytic") if counted.varies else Choice(why_none=NO_LOSS)
+
+
+@rule("resampled")
+def resampled(counted: Counted, _: float) -> Choice:
+    """Expanded percentile, for a number without an influence function."""
+    return Choice("expanded_percentile") if counted.varies else Choice(why_none=NO_LOSS)
+
+
+@rule("resampled_difference")
+def resampled_difference(counted: Counted, _: float) -> Choice:
+    """Number ± t bootstrap standard errors, for a difference without an influence function."""
+    return Choice("t_interval") if counted.varies else Choice(why_none=NO_LOSS)
+
+
+@rule("biased")
+def biased(_: Counted, __: float) -> Choice:
+    """None: in a replicate it is larger than in the sample, as in the sample it is larger than in truth."""
+    return Choice(why_none="resampling makes it larger still: compare it with what a calibrated system would show")
+
+
+def recommended(name: str, evidence: Evidence, counted: Counted, level: float = 0.95) -> tuple[Interval | None, str]:
+    """The interval a rule recommends, cut off at what the number can be; or none, and why."""
+    if name not in RULES:
+        raise unknown("interval rule", name, RULES)
+    choice = RULES[name](counted, evidence.point)
+    if evidence.clusters == 1 and not choice.method:
+        choice = Choice("percentile")
+    made = interval(choice.method, evidence, level) if choice.method else None
+    if made is None:
+        return None, choice.why_none
+    return replace(made, decided_by=counted.what, count=counted.number).within(counted.low, counted.high), ""

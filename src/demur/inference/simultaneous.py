@@ -1,0 +1,54 @@
+"""Simultaneous intervals: of several differences at once, so that the one that stands out by luck is not believed."""
+
+from collections.abc import Hashable, Mapping
+from typing import TypeVar
+
+import numpy as np
+
+from demur.inference.intervals import Evidence, Interval, quantile
+from demur.inference.rules import Counted
+from demur.inference.student import t_quantile
+from demur.types import Floats
+
+_FEW_CLUSTERS = 20
+_ROUNDING = 1e-9
+Name = TypeVar("Name", bound=Hashable)
+
+
+def at_once(family: Mapping[Name, tuple[Evidence, Counted]], level: float = 0.95) -> dict[Name, Interval]:
+    """Intervals that hold for all of a family of differences at once: each is the number ± c standard errors.
+
+    c holds the largest deviation of the family in its share of the replicates (max-t). Few clusters leave too little
+    for that: each number then has a t interval at a level that a union of so many needs (Bonferroni).
+    """
+    varying = {name: each for name, each in family.items() if _std_error(each[0]) > 0}
+    largest = np.zeros(0)
+    for evidence, _ in varying.values():
+        away = _deviations(evidence)
+        largest = np.maximum(largest, away) if len(largest) else away
+    critical = quantile(np.sort(largest), level)
+    intervals = {}
+    for name, (evidence, counted) in family.items():
+        if evidence.clusters < _FEW_CLUSTERS and evidence.clusters > 1:
+            degrees = evidence.clusters - 1.0 if evidence.std_error is None else evidence.degrees
+            critical = t_quantile(1 - (1 - level) / (2 * max(len(varying), 1)), degrees)
+        error = _std_error(evidence)
+        reach = critical * error if error > 0 else 0.0
+        made = Interval("simultaneous", evidence.point - reach, evidence.point + reach, "differences", len(varying))
+        intervals[name] = made.within(counted.low, counted.high)
+    return intervals
+
+
+def _std_error(evidence: Evidence) -> float:
+    by_influence = evidence.std_error is not None and evidence.replicate_std_error is not None
+    return evidence.std_error if by_influence and evidence.std_error is not None else evidence.bootstrap_std_error
+
+
+def _deviations(evidence: Evidence) -> Floats:
+    """How many standard errors each replicate is from the number; 0 where it has no number or no error of its own."""
+    away = np.abs(evidence.values - evidence.point)
+    errors = evidence.replicate_std_error
+    if evidence.std_error is None or errors is None:
+        return np.nan_to_num(away / evidence.bootstrap_std_error)
+    usable = errors > _ROUNDING * evidence.std_error
+    return np.nan_to_num(np.divide(away, errors, out=np.zeros_like(away), where=usable))

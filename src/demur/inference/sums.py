@@ -1,0 +1,199 @@
+"""Views of sums: means, decisions and forecasts of units, held as sums within clusters, which can be drawn again."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from demur.quantities import Quantity
+from demur.quantities.evidence import EvidenceDecision
+from demur.quantities.forecasts import Forecasts, over
+from demur.types import Flags, Floats, Indices, Integers
+
+_EXACT_BITS = 52
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Mean:
+    """A mean of one number a unit, among some of the units."""
+
+    values: Floats
+    among: Flags
+
+    @property
+    def value(self) -> float:
+        """The mean itself: the sum is rounded once, in whatever order the units come; nan among none."""
+        taken = self.values[self.among].tolist()
+        return math.fsum(taken) / len(taken) if taken else math.nan
+
+
+@dataclass(frozen=True, eq=False)
+class MeansView:
+    """Means by name, as sums and counts within clusters. In a draw each is the weighted sum over the weighted count.
+
+    The sums are held to so many bits that adding them, weighted, is exact: the result cannot depend on the order a
+    matrix product adds in, and with it on the number of threads or of replicates in a block.
+    """
+
+    ids: Sequence[int | str]
+    means: Mapping[Hashable, Mean]
+    total: Floats
+    count: Floats
+    count_of: Indices
+
+    @classmethod
+    def of(cls, ids: Sequence[int | str], cluster: Integers, means: Mapping[Hashable, Mean]) -> MeansView:
+        """From the means of units, and the cluster of each unit; means among the same units share their counts."""
+        groups = {id(mean.among): mean.among for mean in means.values()}
+        index = {group: number for number, group in enumerate(groups)}
+        size = len(ids)
+        total = [np.bincount(cluster[mean.among], mean.values[mean.among], minlength=size) for mean in means.values()]
+        count = [np.bincount(cluster[among], minlength=size) for among in groups.values()]
+        return cls(
+            ids=ids,
+            means=means,
+            total=exactly_addable(np.stack(total, axis=1)),
+            count=np.stack(count, axis=1).astype(np.float64),
+            count_of=np.array([index[id(mean.among)] for mean in means.values()], np.intp),
+        )
+
+    @property
+    def cells(self) -> int:
+        """How wide the arrays of one replicate are."""
+        return max(len(self.ids), len(self.means))
+
+    def exact(self) -> dict[Hashable, Floats]:
+        """Every mean of the data, as a sample of one."""
+        return self._exact
+
+    @cached_property
+    def _exact(self) -> dict[Hashable, Floats]:
+        return {name: np.array([mean.value]) for name, mean in self.means.items()}
+
+    def sums(self, names: Sequence[Hashable]) -> tuple[Floats, Floats]:
+        """The sums and counts of some of the means (a column each) in each cluster (a row), of those that are there."""
+        index = [place for place, name in enumerate(self.means) if name in names]
+        total, count = self.total[:, index], self.count[:, self.count_of[index]]
+        there = count.any(axis=0)
+        return total[:, there], count[:, there]
+
+    def influence(self, names: Sequence[Hashable]) -> Floats:
+        """How much each cluster moves the mean of some of the means, of those that are there."""
+        total, count = self.sums(names)
+        everywhere = count.sum(axis=0)
+        apart = (total - total.sum(axis=0) / everywhere * count) / everywhere
+        return np.asarray(apart.sum(axis=1) / max(apart.shape[1], 1))
+
+    def entries(self, names: Sequence[Hashable]) -> Floats:
+        """What the clusters hold of some of the means, a cluster a row."""
+        return np.column_stack([np.arange(len(self.ids)), *self.sums(names)])
+
+    def drawn(self, weights: Floats) -> dict[Hashable, Floats]:
+        """Every mean in every draw; nan where a draw holds none of its units."""
+        values = over(weights @ self.total, (weights @ self.count)[:, self.count_of])
+        return dict(zip(self.means, values.T, strict=True))
+
+
+def exactly_addable(sums: Floats) -> Floats:
+    """Sums rounded to multiples of a power of two so large that no weighted total of a column needs rounding."""
+    largest = np.abs(sums).max(axis=0, initial=0) * len(sums)
+    unit = np.ldexp(1.0, np.frexp(largest)[1] - _EXACT_BITS)
+    return np.asarray(np.rint(sums / unit) * unit)
+
+
+def mean_over(columns: Sequence[Floats]) -> Floats:
+    """The mean of several numbers in every draw, of those that are there; nan where none is."""
+    stacked = np.stack(columns)
+    defined = ~np.isnan(stacked)
+    return over(np.where(defined, stacked, 0.0).sum(axis=0), defined.sum(axis=0))
+
+
+@dataclass(frozen=True, eq=False)
+class DecisionView:
+    """Counts of queries within clusters: rightly empty, empty, without gold, all."""
+
+    ids: Sequence[int | str]
+    counts: Floats
+
+    @classmethod
+    def of(cls, ids: Sequence[int | str], cluster: Integers, empty: Flags, without_gold: Flags) -> DecisionView:
+        """From the decision and the truth of every query."""
+        flags = (empty & without_gold, empty, without_gold, np.ones(len(empty), bool))
+        counts = [np.bincount(cluster[flag], minlength=len(ids)) for flag in flags]
+        return cls(ids, np.stack(counts, axis=1).astype(np.float64))
+
+    @property
+    def cells(self) -> int:
+        """How wide the arrays of one replicate are."""
+        return len(self.ids)
+
+    def entries(self) -> Floats:
+        """What the clusters hold, a cluster a row."""
+        return np.column_stack([np.arange(len(self.ids)), self.counts])
+
+    def exact(self) -> EvidenceDecision:
+        """The counts of the data, as a sample of one."""
+        return self.drawn(np.ones((1, len(self.ids))))
+
+    def drawn(self, weights: Floats) -> EvidenceDecision:
+        """The counts of every draw."""
+        return EvidenceDecision(*(weights @ self.counts).T)
+
+
+@dataclass(frozen=True, eq=False)
+class ForecastsView:
+    """Probabilities and outcomes of units, in ascending order of the probability, with the cluster of each."""
+
+    ids: Sequence[int | str]
+    cluster: Integers
+    outcome: Floats
+    levels: Floats
+    starts: Indices
+    forecasts: Forecasts
+
+    @classmethod
+    def of(cls, ids: Sequence[int | str], cluster: Integers, probability: Floats, outcome: Floats) -> ForecastsView:
+        """From one probability and one outcome, 0 or 1, per unit."""
+        order = np.argsort(probability, kind="stable")
+        levels, starts = np.unique(probability[order], return_index=True)
+        return cls(ids, cluster[order], outcome[order], levels, starts, Forecasts.of(probability, outcome))
+
+    @property
+    def cells(self) -> int:
+        """How wide the arrays of one replicate are."""
+        return max(len(self.cluster), len(self.ids))
+
+    def exact(self) -> Forecasts:
+        """The forecasts of the data."""
+        return self.forecasts
+
+    def entries(self) -> Floats:
+        """What the clusters hold, a forecast a row."""
+        return np.column_stack([self.cluster, self.probability, self.outcome])
+
+    @property
+    def probability(self) -> Floats:
+        """The probability of each unit."""
+        return np.repeat(self.levels, np.diff(np.append(self.starts, len(self.cluster))))
+
+    def influence(self, quantity: Quantity) -> Floats:
+        """How much each cluster moves a number of pairs of forecasts, one that came true and one that did not."""
+        assert quantity.influence is not None  # noqa: S101  (asked of quantities that have one)
+        step = np.searchsorted(self.levels, self.probability)
+        influence: Floats = quantity.influence(step, self.cluster, self.outcome, 1 - self.outcome, len(self.ids))
+        return influence
+
+    def drawn(self, weights: Floats) -> Forecasts:
+        """The forecasts of every draw."""
+        of_unit = weights[:, self.cluster].T
+        outcome = np.add.reduceat(of_unit * self.outcome[:, None], self.starts, axis=0)
+        return Forecasts(
+            probability=self.levels,
+            count=np.add.reduceat(of_unit, self.starts, axis=0),
+            outcome=outcome,
+            squares=np.asarray(outcome.sum(axis=0)),
+        )

@@ -1,0 +1,226 @@
+"""Uncertainty: from rows and contrasts to estimates, all from one pass over one set of draws."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from demur.errors import UserError, literal
+from demur.inference.estimates import Estimate
+from demur.inference.intervals import METHODS, MOST_DROPPED, NO_VARIATION, Evidence, Interval, interval, rare
+from demur.inference.resample import Ask, Columns, Plan, left_out, resampled
+from demur.inference.rows import Contrast, Row, difference
+from demur.inference.rules import Counted, recommended
+from demur.inference.simultaneous import at_once
+from demur.inference.student import t_tails
+from demur.inference.views import CurveView, JointView, SharedView
+
+ROUNDING = 1e-12  # a replicate's difference that is no larger is 0: the two sides are tied in it
+POINT_ONLY = "reported without an interval"
+SAME = "it is the same in every draw, or given by convention"
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One more interval of every number, beside the recommended one: by a method, at a level.
+
+    What the `further` methods need is kept as well, so that `Estimate.interval` can make each of them.
+    """
+
+    method: str = "recommended"
+    level: float = 0.95
+    further: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for method in (self.method, *self.further):
+            if method not in (*METHODS, "recommended"):
+                raise UserError(f"interval {literal(method)}, expected recommended or one of {', '.join(METHODS)}")
+        if not (isinstance(self.level, float) and 0 < self.level < 1):
+            raise UserError(f"level {literal(self.level)}, expected a number between 0 and 1, such as 0.95")
+
+    @classmethod
+    def of(cls, methods: str | Sequence[str] | None, level: float | None) -> Request | None:
+        """What was asked for, of several methods by the first; nothing where neither a method nor a level was."""
+        if methods is None and level is None:
+            return None
+        names = tuple(methods) if isinstance(methods, (tuple, list)) else (methods,)
+        first, *further = names or (None,)
+        return cls("recommended" if first is None else first, 0.95 if level is None else level, tuple(further))
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """What the methods need besides bootstrap values."""
+        named = (METHODS[name] for name in (self.method, *self.further) if name in METHODS)
+        return frozenset(need for method in named for need in method.needs)
+
+
+def estimated(
+    rows: Sequence[Row],
+    contrasts: Sequence[Contrast] = (),
+    *,
+    plan: Plan,
+    request: Request | None = None,
+    asks: Sequence[Ask] = (),
+    together: bool = False,
+) -> tuple[list[Estimate], list[Columns]]:
+    """Every row and contrast with its uncertainty, and the answers to whatever else is asked of the same draws.
+
+    Contrasts that can favour a system get an interval that holds for all of them at once, if they are taken `together`.
+    """
+    drawn_rows = [row for row in rows if row.resampled]
+    needs: frozenset[str] = request.needs if request else frozenset()
+    family = [contrast for contrast in contrasts if together and contrast.comparable]
+    judged = set(map(id, family))
+    pairs = [each for each in contrasts if each.has_influences and ("errors" in needs or id(each) in judged)]
+    wanted = [Ask(row.view, partial(row.columns, needs=needs)) for row in drawn_rows]
+    wanted += [Ask(JointView((pair.row.view, pair.subtracted.view)), pair.columns) for pair in pairs]
+    answers = resampled([*wanted, *asks], plan)
+    alone = left_out(wanted[: len(drawn_rows)], plan) if "left_out" in needs else [{} for _ in drawn_rows]
+    by_row = {id(row): (columns, left) for row, columns, left in zip(drawn_rows, answers, alone, strict=False)}
+    by_pair = dict(zip(map(id, pairs), answers[len(drawn_rows) : len(wanted)], strict=True))
+    singles = [_single(row, *by_row.get(id(row), ({}, {})), request) for row in rows]
+    differences = [_contrast(each, by_row, by_pair.get(id(each), {}), request) for each in contrasts]
+    if family:
+        known = {row.key: row.evidence for row in differences if row.recommended and row.evidence}
+        joint = at_once({each.key: (known[each.key], each.counted) for each in family if each.key in known})
+        differences = [replace(row, simultaneous=joint.get(row.key)) for row in differences]
+    return singles + differences, answers[len(wanted) :]
+
+
+def _single(row: Row, drawn: Columns, alone: Columns, request: Request | None) -> Estimate:
+    evidence = Evidence(
+        point=row.point,
+        values=drawn.get("value", np.zeros(0)),
+        clusters=row.clusters,
+        influence=row.influence() if row.influence is not None and row.resampled else None,
+        replicate_std_error=drawn.get("error"),
+        left_out=alone.get("value"),
+        two_sided=row.counted.varies and row.rule != "biased" and not row.by_convention,
+        largest=row.view.largest if isinstance(row.view, CurveView) else math.nan,
+    )
+    if row.must_vary == "always":
+        evidence = _varying(evidence)
+    uncertainty = _uncertainty(evidence, row.rule, row.counted, request if row.resampled else None)
+    if not row.resampled:
+        uncertainty["no_interval"] = POINT_ONLY
+    return Estimate(
+        key=row.key,
+        **uncertainty,
+        undefined=row.measure.quantity.undefined if math.isnan(row.point) else "",
+        upper_bound=_upper_bound(row),
+        by_convention=row.by_convention,
+        **_operating_point(row, drawn),
+    )
+
+
+def _varying(evidence: Evidence) -> Evidence:
+    """A number that is the same in every draw has no interval, if it must vary."""
+    reached = evidence.reached
+    if evidence.clusters == 1 or (len(reached) and reached.max() - reached.min() > ROUNDING):
+        return evidence
+    return replace(evidence, two_sided=False)
+
+
+def _uncertainty(evidence: Evidence, rule: str, counted: Counted, request: Request | None) -> dict[str, Any]:
+    """What follows from the replicates of a number, and from how much each cluster moves it."""
+    usual, why_none = recommended(rule, evidence, counted)
+    requested, problem = None, ""
+    if request is not None:
+        try:
+            if request.method == "recommended":
+                requested = recommended(rule, evidence, counted, request.level)[0]
+            else:
+                requested = interval(request.method, evidence, request.level)
+        except UserError as error:
+            problem = str(error)
+    return {
+        "value": evidence.point,
+        "std_error": evidence.bootstrap_std_error,
+        "percentile": interval("percentile", evidence),
+        "recommended": usual,
+        "requested": requested,
+        "not_requested": problem,
+        "drop_rate": evidence.drop_rate,
+        "no_interval": "" if usual else _why_no_interval(evidence) or why_none or SAME,
+        "evidence": evidence,
+    }
+
+
+def _why_no_interval(evidence: Evidence) -> str:
+    if not len(evidence.values):
+        return "no resamples"
+    if math.isnan(evidence.point):
+        return "there is no number"
+    return "" if evidence.drop_rate <= MOST_DROPPED else "too many draws have no such number"
+
+
+def _operating_point(row: Row, drawn: Columns) -> dict[str, Any]:
+    """The coverage a number is measured at, the threshold there; how often a replicate has another, or ends first."""
+    parts: dict[str, Any] = {}
+    if "ends_before" in drawn:
+        parts["short_domain_rate"] = float(np.mean(drawn["ends_before"]))
+    if isinstance(row.view, SharedView):
+        return parts | {"at": float(min(member.curve.coverage_reached for member in row.view.members))}
+    if row.curve_view is None or row.measure.coverage is None:
+        return parts
+    curve, coverage = row.curve_view.curve, row.measure.coverage
+    if "operating_point" not in row.measure.quantity.watched:
+        return parts | {"at": float(min(coverage.value, curve.coverage_reached))}
+    if "operating_point" in drawn:
+        reached = drawn["operating_point"][drawn["operating_point"] < len(curve)]
+        index = np.searchsorted(curve.points.count, coverage.units_needed(curve.units))
+        parts["other_threshold_rate"] = float(np.mean(reached != index)) if len(reached) else 0.0
+    point = curve.at(coverage)
+    return parts if math.isnan(point.value) else parts | {"at": point.achieved, "threshold": point.threshold}
+
+
+def _upper_bound(row: Row) -> float | None:
+    """One-sided, at 95 %: where no cluster shows an error, as large as error-prone clusters could make it."""
+    view, bound = row.curve_view, row.measure.quantity.bound
+    if view is None or bound is None or view.varies or not row.resampled:
+        return None
+    largest = view.table.largest_loss
+    if largest is None or not view.curve.defined:
+        return None
+    return float(bound(largest / view.table.divisor, rare(row.clusters, view.largest), view.curve.cmax))
+
+
+def _contrast(
+    contrast: Contrast, drawn: Mapping[int, tuple[Columns, Columns]], errors: Columns, request: Request | None
+) -> Estimate:
+    (values, alone), (other_values, other_alone) = (drawn[id(row)] for row in (contrast.row, contrast.subtracted))
+    row = contrast.row
+    evidence = Evidence(
+        point=contrast.point,
+        values=difference(values, other_values),
+        clusters=row.clusters,
+        influence=contrast.influence(),
+        replicate_std_error=errors.get("error"),
+        left_out=difference(alone, other_alone) if alone else None,
+    )
+    if row.must_vary != "never":
+        evidence = _varying(evidence)
+    parts = _uncertainty(evidence, row.contrast_rule, contrast.counted, request)
+    undefined = row.measure.quantity.undefined if math.isnan(contrast.point) else ""
+    above, below = (
+        float(np.mean(sign * evidence.reached > ROUNDING)) if len(evidence.reached) else math.nan for sign in (1, -1)
+    )
+    p_value = _p_value(evidence, parts["recommended"])
+    return Estimate(key=contrast.key, **parts, undefined=undefined, p_value=p_value, above=above, below=below)
+
+
+def _p_value(evidence: Evidence, usual: Interval | None) -> float:
+    """The level that the recommended interval just leaves out 0 at, taken from 1; nan where there is no interval."""
+    if usual is None or evidence.clusters == 1:
+        return math.nan
+    if usual.note == NO_VARIATION:
+        return 1.0 if evidence.point == 0 else math.nan
+    by_influence = usual.method == "analytic" and evidence.std_error is not None
+    error = evidence.std_error if by_influence else evidence.bootstrap_std_error
+    degrees = evidence.degrees if by_influence else evidence.clusters - 1
+    return t_tails(evidence.point / error, degrees) if error else float(evidence.point == 0)
