@@ -21,6 +21,13 @@ from demur.results.table import Results
 
 _WIDE = 110
 _PLACES_SHOWN = 3
+_ISOLATES = ("\u2068", "\u2069")  # around names that run from right to left; they end with their line
+
+
+def console_text(lines: Iterable[str]) -> str:
+    """Lines as a terminal may have them: whatever came from a file, it is visible, on its line and without effect."""
+    signs = ((sign if sign in _ISOLATES else harmless(sign) for sign in line) for line in lines)
+    return "\n".join(map("".join, signs))
 
 
 def variants_text(items: Items, reasons: Mapping[str, str | None]) -> str:
@@ -30,12 +37,12 @@ def variants_text(items: Items, reasons: Mapping[str, str | None]) -> str:
     lines = [f"{len(items.cluster_ids)} {items.noun}s, {len(items)} units, {int(items.answered.sum())} answered", ""]
     for name, reason in reasons.items():
         about = VARIANTS[name].meaning if name in VARIANTS else "a calibration applied"
-        answer = f"yes  {about}" if reason is None else f"no   {harmless(reason)}"
+        answer = f"yes  {about}" if reason is None else f"no   {reason}"
         lines.append(f"{names[name]:<{width}}  {answer}")
     own = [shown(name) for name in items.signals if name not in SIGNALS]
     lines += ["", *([f"Signals of the run's own, which can be asked for by name: {', '.join(own)}."] if own else [])]
     lines += ["Two of them combined: secondary:<variant>+<variant>:average, or :product."]
-    return "\n".join(lines)
+    return console_text(lines)
 
 
 def calibration_text(calibration: Calibration) -> str:
@@ -58,7 +65,7 @@ def calibration_text(calibration: Calibration) -> str:
     lines += [f"{UNDEFINED} {name}: {reason}" for name, reason in checked.in_sample.undefined.items()]
     if checked.reason:
         lines.append(f"not validated on other {noun}s: {checked.reason}")
-    return "\n".join([*lines, *(f"warning ({w.code}, {shown(w.where)}): {w.message}" for w in calibration.warnings)])
+    return console_text([*lines, *(f"warning ({w.code}, {shown(w.where)}): {w.message}" for w in calibration.warnings)])
 
 
 def print_report(text: str) -> None:
@@ -85,7 +92,7 @@ def evaluation_text(results: Results, width: int = _WIDE) -> str:
     lines += [
         f"left out: {shown(skipped.name)}: {why_skipped(results, skipped)}" for skipped in results.selective.skipped
     ]
-    return "\n".join([*lines, *warnings_text(worded_warnings(results))])
+    return console_text([*lines, *warnings_text(worded_warnings(results))])
 
 
 def _population(results: Results) -> Iterator[str]:
@@ -104,6 +111,7 @@ def _population(results: Results) -> Iterator[str]:
     yield f"{study.units} items, answered: {answered}"
     boot = study.bootstrap
     drawn = f"{boot.n_resamples} resamples of {study.noun}s, seed {boot.seed}" if boot else "no intervals: 0 resamples"
+    drawn += f"; in brackets the {level_of(results)}" if study.requested else ""
     yield f"loss {study.loss.name}: {study.loss.definition}; {drawn}"
 
 

@@ -13,7 +13,7 @@ from demur.inference.warnings import ResultWarning
 from demur.quantities import Measure
 from demur.quantities.registry import COVERAGE, CUT
 from demur.report.names import Pair
-from demur.report.text import UNDEFINED, shown_interval, title_of
+from demur.report.text import UNDEFINED, deciding_interval, shown_interval, title_of
 from demur.results.study import SelectiveStudy
 from demur.results.table import Results
 
@@ -106,10 +106,15 @@ def bearing_warnings(
 
 def says(results: Results, pair: Pair, key: Key) -> str:
     """What a difference says, as a column of a console has room for it."""
-    if Measure.of(key.quantity).quantity.parameter is COVERAGE and math.isnan(results[key].value):
+    difference, decision = results[key], decide(results, key)
+    if Measure.of(key.quantity).quantity.parameter is COVERAGE and math.isnan(difference.value):
         return "beyond Cmax"
-    decision = decide(results, key)
-    return decision.reason if decision.winner is None else f"{pair.named(decision.winner).word} is better"
+    if decision.reason == UNDECIDED:
+        return f"undecided: the {deciding_interval(difference)} includes 0"
+    if decision.winner is None:
+        return decision.reason
+    winner = f"{pair.named(decision.winner).word} is better"
+    return winner if difference.requested is None else f"{winner}: {deciding_interval(difference)}"
 
 
 def says_in_full(results: Results, pair: Pair, key: Key) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from demur.errors import shown
-from demur.report.console import warnings_text
+from demur.report.console import console_text, warnings_text
 from demur.report.names import Pair, pairs_of, worded_warnings
 from demur.report.retrieval.detection import selections_of, thresholds
 from demur.report.retrieval.overview import side_of_zero, verdict
@@ -33,7 +33,7 @@ def retrieval_text(results: Results) -> str:
         lines += ["", *_differences(results, pair)]
     conclusion = verdict(results)
     lines += ["", conclusion.headline, *conclusion.sentences, *conclusion.failures]
-    return "\n".join([*lines, *warnings_text(worded_warnings(results))])
+    return console_text([*lines, *warnings_text(worded_warnings(results))])
 
 
 def _system(results: Results, system: RetrievalSystem) -> Iterator[str]:
