@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from demur.drawing.picture import Picture
-from demur.drawing.svg import Frame, coordinate, element, label, marker, number_text, ticks
+from demur.drawing.picture import Frame, Picture, coordinate, element, label, marker, number_text, ticks
 
 Interval = tuple[float, float]
 

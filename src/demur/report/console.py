@@ -12,10 +12,9 @@ from demur.files.strict_model import WordedWarning
 from demur.inference.key import Key
 from demur.quantities import Measure
 from demur.quantities.coverage import Coverage
-from demur.report.names import Pair, pairs_of, systems_of, why_skipped, worded_warnings
+from demur.report.names import Pair, by_code, pairs_of, systems_of, why_skipped, worded_warnings
 from demur.report.selective.overview import verdict
-from demur.report.text import UNDEFINED, bounded_interval, decimals, four, level_of, title_of, with_interval
-from demur.report.text_table import table
+from demur.report.text import UNDEFINED, bounded_interval, decimals, four, level_of, table, title_of, with_interval
 from demur.report.verdict import says
 from demur.results.table import Results
 
@@ -160,10 +159,7 @@ def _paired(results: Results, confidence: str, pair: Pair, width: int) -> Iterat
 
 def warnings_text(warnings: Iterable[WordedWarning]) -> Iterator[str]:
     """Each kind of warning once, with the first places it is about."""
-    by_code: dict[str, list[WordedWarning]] = {}
-    for warning in warnings:
-        by_code.setdefault(warning.code, []).append(warning)
-    for code, (first, *others) in by_code.items():
+    for code, (first, *others) in by_code(warnings).items():
         places = ", ".join(shown(other.where) for other in others[:_PLACES_SHOWN])
         more = f" and {len(others) - _PLACES_SHOWN} more" if len(others) > _PLACES_SHOWN else ""
         also = f"; also {places}{more}" if others else ""

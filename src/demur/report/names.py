@@ -1,5 +1,6 @@
 """Names: what the systems of a result are called, how they look, and which of them are compared."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from unicodedata import bidirectional
 
@@ -115,6 +116,14 @@ def worded_warnings(results: Results) -> list[WordedWarning]:
         WordedWarning(code=each.code, message=each.message(), where=_where(results, each, words))
         for each in results.warnings
     ]
+
+
+def by_code(warnings: Iterable[WordedWarning]) -> dict[str, list[WordedWarning]]:
+    """Warnings of each kind together."""
+    kinds: dict[str, list[WordedWarning]] = {}
+    for warning in warnings:
+        kinds.setdefault(warning.code, []).append(warning)
+    return kinds
 
 
 def _where(results: Results, warning: ResultWarning, words: dict[str, str]) -> str:

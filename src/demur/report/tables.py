@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import PurePath
 from typing import NamedTuple
 
-from demur.errors import harmless, unknown
+from demur.errors import harmless, registered
 from demur.inference.intervals import Interval
 from demur.inference.key import Key
 from demur.quantities import Measure
@@ -106,9 +106,7 @@ class TableRow(NamedTuple):
 
 def table_text(results: Results, form: str) -> str:
     """The numbers as LaTeX, Markdown or CSV."""
-    if form not in FORMS:
-        raise unknown("table format", form, FORMS)
-    return FORMS[form](results)
+    return registered("table format", form, FORMS)(results)
 
 
 def rows_of(results: Results, confidence: str, shown: str = "table") -> Iterator[TableRow]:

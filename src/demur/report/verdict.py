@@ -79,19 +79,16 @@ def why_not_comparable(results: Results, key: Key) -> str:
     comparable = Measure.of(key.quantity).quantity.comparable
     if not comparable or key.minus is None:
         return ""
-    pair = (key.system, str(key.minus.value))
+    pair = [system for system in results.systems if system in (key.system, key.minus.value)]
     curves = [results.curves[system, key.confidence] for system in pair]
     if not all(curve.defined for curve in curves):
         return "one side answers nothing" if any(curve.defined for curve in curves) else "nothing is answered"
     if comparable == "cmax":
         return "" if curves[0].cmax == curves[1].cmax else "not comparable: Cmax differs"
-    ends = {system: results[Key(system, key.quantity, key.confidence)].at for system in pair}
+    first, second = (results[Key(system, key.quantity, key.confidence)].at for system in pair)
     if comparable == "range":
-        return "" if len({*ends.values()}) == 1 else "not comparable: one side ends before"
-    reached = [ends[system] for system in results.systems if system in pair]
-    if None in reached or reached[0] == reached[1]:
-        return ""
-    return f"{REACHED_AT} {reached[0]:.3g} and {reached[1]:.3g}"
+        return "" if first == second else "not comparable: one side ends before"
+    return "" if first is None or second in (first, None) else f"{REACHED_AT} {first:.3g} and {second:.3g}"
 
 
 def bearing_warnings(
@@ -140,10 +137,7 @@ def nothing_common(results: Results, confidence: str) -> bool:
 
 
 class Difference(NamedTuple):
-    """One number of a system minus that of the baseline, and what follows from it.
-
-    `shares` are those of the replicates that favour each of the two, in the order of a table's columns.
-    """
+    """A number minus that of the baseline, what follows, and the shares of the replicates that favour each of them."""
 
     panel: str
     name: str
@@ -179,15 +173,14 @@ def differences(results: Results, confidence: str, pair: Pair) -> list[Differenc
         "risk": study.names_at_coverages,
         "coverage": [name for name, quantity in measures.items() if quantity.loss_free],
     }
-    return [_difference(results, pair, panel, pair.key(name, confidence)) for panel in panels for name in panels[panel]]
-
-
-def _difference(results: Results, pair: Pair, panel: str, key: Key) -> Difference:
-    estimate, title = results[key], title_of(results[Key(pair.first.system, key.quantity, key.confidence)])
-    interval, says = shown_interval(results, estimate), says_in_full(results, pair, key)
-    shares = (UNDEFINED, UNDEFINED)
-    if not math.isnan(estimate.p_value):
-        above_is_first = (Measure.of(key.quantity).quantity.better == "higher") == (pair.first is pair.other)
-        above, below = f"{estimate.above:.1%}", f"{estimate.below:.1%}"
-        shares = (above, below) if above_is_first else (below, above)
-    return Difference(panel, title, estimate, interval, decide(results, key), says, pair, shares)
+    rows = []
+    for panel, key in ((panel, pair.key(name, confidence)) for panel, names in panels.items() for name in names):
+        estimate, title = results[key], title_of(results[Key(pair.first.system, key.quantity, confidence)])
+        interval, says = shown_interval(results, estimate), says_in_full(results, pair, key)
+        shares = (UNDEFINED, UNDEFINED)
+        if not math.isnan(estimate.p_value):
+            above_is_first = (Measure.of(key.quantity).quantity.better == "higher") == (pair.first is pair.other)
+            above, below = f"{estimate.above:.1%}", f"{estimate.below:.1%}"
+            shares = (above, below) if above_is_first else (below, above)
+        rows.append(Difference(panel, title, estimate, interval, decide(results, key), says, pair, shares))
+    return rows

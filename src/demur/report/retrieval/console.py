@@ -10,8 +10,7 @@ from demur.report.retrieval.detection import selections_of, thresholds
 from demur.report.retrieval.overview import side_of_zero, verdict
 from demur.report.retrieval.places import cell, pooled, pooled_and_mean, title
 from demur.report.retrieval.rankings import differences_by_place, mean_and_spread, means_over_folds, ranking_keys
-from demur.report.text import with_interval
-from demur.report.text_table import table
+from demur.report.text import table, with_interval
 from demur.results.study import RetrievalSystem
 from demur.results.table import Results
 
