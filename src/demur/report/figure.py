@@ -33,11 +33,7 @@ _INCH = 25.4
 _BLUE, _GREY = LOOKS[0].colour, "#777777"
 _FONT = 7.0
 _LETTER = 0.56  # how wide a letter is, of its height
-_UNDATED: dict[str, dict[str, Any]] = {
-    ".pdf": {"CreationDate": None},
-    ".svg": {"Date": None},
-    ".png": {"Software": None},
-}
+_UNDATED: dict[str, Any] = {".pdf": {"CreationDate": None}, ".svg": {"Date": None}, ".png": {"Software": None}}
 _NOT_COMPARABLE = "not comparable, or too little to decide on"
 # A filled mark where a conclusion may be drawn, a hollow grey one where none may.
 _MARKS: dict[str, dict[str, Any]] = {

@@ -76,13 +76,6 @@ def level_of(results: Results) -> str:
     return "95 % interval" if requested is None else f"{100 * requested.level:.4g} % interval"
 
 
-def deciding_interval(difference: Estimate) -> str:
-    """The name of the interval that decides what a difference says, with its ends where another one is shown."""
-    if difference.requested is None:
-        return "95 % interval"
-    return f"recommended 95 % interval {interval_text(difference.recommended)}"
-
-
 def title_of(estimate: Estimate) -> str:
     """What a number is called, with the coverage it is taken at and where a cut area ends."""
     measure = Measure.of(estimate.key.quantity)

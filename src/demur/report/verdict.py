@@ -13,7 +13,7 @@ from demur.inference.warnings import ResultWarning
 from demur.quantities import Measure
 from demur.quantities.registry import COVERAGE, CUT
 from demur.report.names import Pair
-from demur.report.text import UNDEFINED, deciding_interval, shown_interval, title_of
+from demur.report.text import UNDEFINED, interval_text, shown_interval, title_of
 from demur.results.study import SelectiveStudy
 from demur.results.table import Results
 
@@ -34,10 +34,14 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The system a difference speaks for, or the reason why it speaks for none; neither where there is no interval."""
+    """The system a difference speaks for, or the reason why it speaks for none; neither where there is no interval.
+
+    `by` is the name of the interval that decides, with its ends where another one is shown.
+    """
 
     winner: str | None = None
     reason: str = ""
+    by: str = "95 % interval"
 
     @property
     def comparable(self) -> bool:
@@ -56,11 +60,14 @@ def decide(results: Results, key: Key) -> Decision:
         return Decision()
     unfair = why_not_comparable(results, key) or why_nothing_decides(results)
     low, high = contrast.recommended.low, contrast.recommended.high
+    by = "95 % interval"
+    if contrast.requested is not None:
+        by = f"recommended 95 % interval {interval_text(contrast.recommended)}"
     if unfair or low <= 0 <= high:
-        return Decision(None, unfair or UNDECIDED)
+        return Decision(None, unfair or UNDECIDED, by)
     subtracted = str(key.minus.value)
     larger, smaller = (key.system, subtracted) if low > 0 else (subtracted, key.system)
-    return Decision(larger if quantity.better == "higher" else smaller)
+    return Decision(larger if quantity.better == "higher" else smaller, by=by)
 
 
 def why_nothing_decides(results: Results) -> str:
@@ -106,12 +113,10 @@ def says(results: Results, pair: Pair, key: Key) -> str:
     difference, decision = results[key], decide(results, key)
     if Measure.of(key.quantity).quantity.parameter is COVERAGE and math.isnan(difference.value):
         return "beyond Cmax"
-    if decision.reason == UNDECIDED:
-        return f"undecided: the {deciding_interval(difference)} includes 0"
     if decision.winner is None:
-        return decision.reason
+        return f"undecided: the {decision.by} includes 0" if decision.reason == UNDECIDED else decision.reason
     winner = f"{pair.named(decision.winner).word} is better"
-    return winner if difference.requested is None else f"{winner}: {deciding_interval(difference)}"
+    return winner if difference.requested is None else f"{winner}: {decision.by}"
 
 
 def says_in_full(results: Results, pair: Pair, key: Key) -> str:

@@ -10,7 +10,7 @@ from demur.inference.estimates import Estimate
 from demur.inference.key import Key
 from demur.quantities import Measure
 from demur.report.names import isolated, systems_of
-from demur.report.retrieval.places import cell, chance_numbers, pooled, pooled_and_mean, pooled_places, title
+from demur.report.retrieval.places import by_place, cell, chance_numbers, pooled, pooled_and_mean, title
 from demur.report.sections import Content, section
 from demur.report.text import three
 from demur.results.table import Results
@@ -30,21 +30,20 @@ def detection(results: Results) -> Content:
     shared: dict[tuple[str, ...], list[str]] = {}
     for name in results.systems:
         shared.setdefault(chance_numbers(results, name, "forecasts", "curve"), []).append(name)
-    told = [_probabilities(results, names) for numbers, names in shared.items() if numbers]
+    told = []
+    for names in (names for numbers, names in shared.items() if numbers):
+        rows = pooled(results, names[0], "forecasts")
+        content = {
+            "names": ", ".join(map(isolated, names)),
+            "everyone": len(names) == len(results.systems),
+            "single_class": any(row.by_convention for row in rows),
+            "rows": [(title(row.key), *pooled_and_mean(results, row.key)) for row in rows],
+            "thresholds": [*thresholds(rows)],
+            "curve": _curve(results, names[0]),
+            "gate": [(title(row.key), cell(results, row)) for row in pooled(results, names[0], "curve")],
+        }
+        told.append(content)
     return {"probabilities": told, "columns": [title(row.key) for row in first], "decisions": decisions}
-
-
-def _probabilities(results: Results, names: list[str]) -> Content:
-    rows = pooled(results, names[0], "forecasts")
-    return {
-        "names": ", ".join(map(isolated, names)),
-        "everyone": len(names) == len(results.systems),
-        "single_class": any(row.by_convention for row in rows),
-        "rows": [(title(row.key), *pooled_and_mean(results, row.key)) for row in rows],
-        "thresholds": [*thresholds(rows)],
-        "curve": _curve(results, names[0]),
-        "gate": [(title(row.key), cell(results, row)) for row in pooled(results, names[0], "curve")],
-    }
 
 
 def thresholds(rows: list[Estimate]) -> Iterator[tuple[str, str | None, str, str]]:
@@ -67,7 +66,7 @@ def _curve(results: Results, system: str) -> str | None:
 
 def selections_of(results: Results, system: str) -> dict[str, list[Estimate]]:
     """The numbers of what a system shows, by what chooses it: the system itself, or a policy."""
-    places = pooled_places(results, system).items()
+    places = by_place(results.where(system=system, group=None, minus=None)).items()
     return {place.policy or "as selected": rows for place, rows in places if place.family == "selection"}
 
 

@@ -10,16 +10,7 @@ from demur.quantities.coverage import Coverage
 from demur.report.names import Pair, pairs_of, systems_of, worded_warnings
 from demur.report.sections import Card, CardNumber, Content, carried, definition, section
 from demur.report.tables import methods_shown, table_text
-from demur.report.text import (
-    UNDEFINED,
-    bounded_interval,
-    deciding_interval,
-    four,
-    level_of,
-    shown_interval,
-    title_of,
-    with_interval,
-)
+from demur.report.text import UNDEFINED, bounded_interval, four, level_of, shown_interval, title_of, with_interval
 from demur.report.verdict import UNDECIDED, Verdict, bearing_warnings, decide, is_measured, nothing_common, says_in_full
 from demur.results.table import Results
 
@@ -142,16 +133,16 @@ def _about_pair(results: Results, confidence: str, pair: Pair, names: Names) -> 
         yield "Neither those errors nor the full areas may be compared."
     key, where = pair.key(cut_area(results), confidence), _where(results, confidence, pair)
     decision, estimate = decide(results, key), results[key]
-    winner, reason, interval = decision.winner, decision.reason, deciding_interval(estimate)
+    winner, reason = decision.winner, decision.reason
     end = f" ({reason})" if reason else ""
     label = f"{names[pair.other.system]} − {names[pair.baseline.system]}"
     if winner is not None:
         end = f": {names[winner]} {'looks better' if _too_few(results, confidence) else 'is better'} there"
     elif reason == UNDECIDED:
-        end = f"; the {interval} includes 0, so neither is shown to be better"
+        end = f"; the {decision.by} includes 0, so neither is shown to be better"
     if estimate.requested is not None:
         label = f"{level_of(results)}, {label}"
-        end += "" if winner is None else f", by the {interval}"
+        end += "" if winner is None else f", by the {decision.by}"
     difference = f"{with_interval(results, estimate)} ({label}){end}"
     yield f"{where[:1].upper()}{where[1:]} the AUGRC under {shown(confidence)} differs by {difference}."
     loser = both[1] if winner == both[0] else both[0]
