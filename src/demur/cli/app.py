@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
 import re
 import shlex
 import sys
@@ -188,8 +187,6 @@ def present_spelling(words: Sequence[str]) -> list[str]:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line."""
-    if os.environ.get("COLUMNS") == "0":  # an unknown width, which rich would take for no room at all
-        del os.environ["COLUMNS"]
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a terminal that cannot show a sign is no reason to fail
