@@ -42,8 +42,11 @@ def _indented(content: Any, line: str) -> str:
 
 def _plain(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False, allow_nan=False)
-    # Half a character, which no file can hold, and what a terminal would obey are spelled out.
-    return text if text.isprintable() else json.dumps(value, allow_nan=False)
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # half a character, which no file can hold
+        return json.dumps(value, allow_nan=False)
+    return text
 
 
 def write_whole(path: str | Path, content: str | bytes, *, inputs: Iterable[str | Path] = ()) -> Path:
