@@ -1,6 +1,5 @@
 """The console: nothing a file says is obeyed by a terminal, no width hides a line, and every interval has its level."""
 
-import json
 import os
 import pty
 import subprocess
@@ -70,16 +69,6 @@ def test_names_from_right_to_left_keep_their_isolates_and_no_other_control():
     assert text.replace("\u2068", "").replace("\u2069", "").replace("\n", "").isprintable()
 
 
-@pytest.mark.parametrize("text", [OBEYED, "\x7f", "\u2066\u2067", "\U000e0001"])
-def test_printed_json_is_harmless_and_says_the_same(tmp_path, text):
-    people = [participant(n, token_msp=0.5) for n in range(3)]
-    written(tmp_path, run(experiment(*people, mode="m")) | {"run_metadata": {"run_id": text}})
-    shown = demur(tmp_path, "evaluate", "run.json", "--bootstrap-resamples", "0", "--output", "m.json", "--json").stdout
-    assert all(line.isprintable() for line in shown.split("\n"))
-    assert json.loads(shown)["inputs"][0]["run_id"] == text
-    assert shown == (tmp_path / "m.json").read_text("utf-8")
-
-
 @pytest.mark.parametrize("columns", ["0", "1", "words"])
 def test_no_width_hides_a_line(tmp_path, columns):
     written(tmp_path, run(experiment(*(participant(n, token_msp=0.5) for n in range(3)), mode="m")))
@@ -88,11 +77,6 @@ def test_no_width_hides_a_line(tmp_path, columns):
     code, shown = on_a_terminal(tmp_path, *words, COLUMNS=columns, TERM="xterm", NO_COLOR="1")
     plain = shown.replace("\x1b[1m", "").replace("\x1b[0m", "").replace("\r\n", "\n")
     assert (code, plain) == (0, piped)
-
-
-def test_help_is_printed_where_the_width_is_said_to_be_nothing(tmp_path, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "0")
-    assert "Compare systems" in demur(tmp_path, "evaluate", "--help").stdout
 
 
 @pytest.mark.parametrize(("level", "shown"), [(0.9, "90 % interval"), (0.5, "50 % interval"), (None, "95 % interval")])

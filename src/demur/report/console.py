@@ -1,5 +1,6 @@
 """Console: results as lines of text that line up. What comes from a file is shown, never obeyed by the terminal."""
 
+import shutil
 from collections.abc import Iterable, Iterator, Mapping
 
 from demur.confidences.calibration import Calibration
@@ -72,7 +73,8 @@ def print_report(text: str) -> None:
     from rich.console import Console  # noqa: PLC0415  (only a terminal pays for it)
     from rich.text import Text  # noqa: PLC0415
 
-    console = Console(highlight=False, soft_wrap=True)
+    # With COLUMNS=0 rich by itself would print nothing.
+    console = Console(highlight=False, soft_wrap=True, width=shutil.get_terminal_size().columns)
     for line in text.splitlines():
         style = "yellow" if line.startswith("warning") else "bold" if line.endswith("operating points") else ""
         console.print(Text(line, style=style))

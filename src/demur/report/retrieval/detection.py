@@ -30,20 +30,21 @@ def detection(results: Results) -> Content:
     shared: dict[tuple[str, ...], list[str]] = {}
     for name in results.systems:
         shared.setdefault(chance_numbers(results, name, "forecasts", "curve"), []).append(name)
-    told = []
-    for names in (names for numbers, names in shared.items() if numbers):
-        rows = pooled(results, names[0], "forecasts")
-        content = {
-            "names": ", ".join(map(isolated, names)),
-            "everyone": len(names) == len(results.systems),
-            "single_class": any(row.by_convention for row in rows),
-            "rows": [(title(row.key), *pooled_and_mean(results, row.key)) for row in rows],
-            "thresholds": [*thresholds(rows)],
-            "curve": _curve(results, names[0]),
-            "gate": [(title(row.key), cell(results, row)) for row in pooled(results, names[0], "curve")],
-        }
-        told.append(content)
+    told = [_probabilities(results, names) for numbers, names in shared.items() if numbers]
     return {"probabilities": told, "columns": [title(row.key) for row in first], "decisions": decisions}
+
+
+def _probabilities(results: Results, names: list[str]) -> Content:
+    rows = pooled(results, names[0], "forecasts")
+    return {
+        "names": ", ".join(map(isolated, names)),
+        "everyone": len(names) == len(results.systems),
+        "single_class": any(row.by_convention for row in rows),
+        "rows": [(title(row.key), *pooled_and_mean(results, row.key)) for row in rows],
+        "thresholds": [*thresholds(rows)],
+        "curve": _curve(results, names[0]),
+        "gate": [(title(row.key), cell(results, row)) for row in pooled(results, names[0], "curve")],
+    }
 
 
 def thresholds(rows: list[Estimate]) -> Iterator[tuple[str, str | None, str, str]]:
