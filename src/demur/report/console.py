@@ -32,17 +32,15 @@ def console_text(lines: Iterable[str]) -> str:
 
 def variants_text(items: Items, reasons: Mapping[str, str | None]) -> str:
     """Which variants a run can serve, what each is, and why not the others."""
-    names = {name: shown(name) for name in reasons}
-    width = max(map(len, names.values()))
-    lines = [f"{len(items.cluster_ids)} {items.noun}s, {len(items)} units, {int(items.answered.sum())} answered", ""]
+    counts = f"{len(items.cluster_ids)} {items.noun}s, {len(items)} units, {int(items.answered.sum())} answered"
+    rows = []
     for name, reason in reasons.items():
         about = VARIANTS[name].meaning if name in VARIANTS else "a calibration applied"
-        answer = f"yes  {about}" if reason is None else f"no   {reason}"
-        lines.append(f"{names[name]:<{width}}  {answer}")
-    own = [shown(name) for name in items.signals if name not in SIGNALS]
-    lines += ["", *([f"Signals of the run's own, which can be asked for by name: {', '.join(own)}."] if own else [])]
-    lines += ["Two of them combined: secondary:<variant>+<variant>:average, or :product."]
-    return console_text(lines)
+        rows.append((shown(name), f"yes  {about}" if reason is None else f"no   {reason}"))
+    lines = [counts, "", *table(rows, to_the_left=(0, 1)), ""]
+    own = ", ".join(shown(name) for name in items.signals if name not in SIGNALS)
+    lines += [f"Signals of the run's own, which can be asked for by name: {own}."] if own else []
+    return console_text([*lines, "Two of them combined: secondary:<variant>+<variant>:average, or :product."])
 
 
 def calibration_text(calibration: Calibration) -> str:

@@ -38,24 +38,21 @@ def report_html(artifact: Results | Calibration, *, sha256: str | None = None) -
     script, data, switched = _asset("copy.js"), None, tuple(system.system for system in systems)
     if isinstance(artifact, Results) and task == "selective":
         script, data, switched = script + _asset("script.js"), operating_data(artifact), artifact.selective.confidences
-    return (
-        _environment()
-        .get_template(f"{task}.html.j2")
-        .render(
-            artifact=artifact,
-            study=artifact if isinstance(artifact, Calibration) else artifact.study,
-            systems=systems,
-            switched=switched,
-            folder=task,
-            sections=[(each, content) for each in sections_of(task) if (content := each.content(artifact)) is not None],
-            sha256=sha256,
-            policy=_POLICY.format(base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()),
-            style=_asset("style.css"),
-            keys={look.style: Markup(marker(17, 6, look.style)) for look in looks},  # noqa: S704  (ours)
-            more_looks=[look for look in looks if look not in LOOKS[:_STYLED]],
-            script=script,
-            data=None if data is None else embedded(data),
-        )
+    template = _environment().get_template(f"{task}.html.j2")
+    return template.render(
+        artifact=artifact,
+        study=artifact if isinstance(artifact, Calibration) else artifact.study,
+        systems=systems,
+        switched=switched,
+        folder=task,
+        sections=[(each, content) for each in sections_of(task) if (content := each.content(artifact)) is not None],
+        sha256=sha256,
+        policy=_POLICY.format(base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()),
+        style=_asset("style.css"),
+        keys={look.style: Markup(marker(17, 6, look.style)) for look in looks},  # noqa: S704  (ours)
+        more_looks=[look for look in looks if look not in LOOKS[:_STYLED]],
+        script=script,
+        data=None if data is None else embedded(data),
     )
 
 
