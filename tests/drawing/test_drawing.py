@@ -9,8 +9,8 @@ import pytest
 from demur.drawing.confidence import ConfidenceBars, ReliabilityBins, calibration_map, histogram, reliability_diagram
 from demur.drawing.forest import DotGroup, ForestPanel, IntervalRow, dot_plot, forest
 from demur.drawing.looks import LOOKS, look_at
+from demur.drawing.picture import marker
 from demur.drawing.risk_coverage import RiskBand, RiskCurve, risk_coverage
-from demur.drawing.svg import marker
 
 HOSTILE = "</text><script>alert(1)</script>\"'&"
 SVG = "{http://www.w3.org/2000/svg}"

@@ -289,6 +289,7 @@ class TestCommand:
 
     def test_without_matplotlib_it_says_how_to_get_it(self, tmp_path, monkeypatch):
         monkeypatch.setitem(sys.modules, "matplotlib", None)
+        monkeypatch.delitem(sys.modules, "demur.report.figure")
         found = demur(tmp_path, "figure", GOLDEN / "one.json", "-o", "f.pdf")
         assert (found.returncode, found.stderr) == (2, "demur: figures need matplotlib: pip install 'demur[plot]'\n")
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from artifacts import evaluated, golden, large, read_back, silent
-from demur.drawing.svg import visible
+from demur.drawing.picture import visible
 from demur.report.html import report_html
 from demur.report.selective.operating import operating, stops_of
 from demur.report.text import threshold_at

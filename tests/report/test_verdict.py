@@ -57,7 +57,9 @@ def test_a_level_of_ones_choice_is_shown_and_decides_nothing(said):
     assert delta.requested.low > 0
     assert found.headline == "Neither run is shown to be better."
     assert f"[{delta.requested.low:.3g}, {delta.requested.high:.3g}]" in found.sentences[-1]
-    assert "the 95 % interval includes 0" in found.sentences[-1]
+    decides = f"the recommended 95 % interval [{delta.recommended.low:.3g}, {delta.recommended.high:.3g}] includes 0"
+    assert f"(10 % interval, right − left); {decides}" in found.sentences[-1]
+    assert f"undecided: {decides}\n" in evaluation_text(made)
 
 
 def test_an_interval_that_was_asked_for_and_is_not_there_is_not_replaced_by_another(said):

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Self
 
-from demur.drawing.picture import Picture
+from demur.drawing.picture import Frame, Picture, element, label, line, marker, visible
 from demur.drawing.risk_coverage import MOST_MARKERS
-from demur.drawing.svg import Frame, element, label, line, marker, visible
 
 _SQUARE = 340
 _WIDTH, _HEIGHT = 480, 250

@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from demur.drawing.picture import Picture
-from demur.drawing.svg import Frame, coordinate, element, label, marker, number_text, ticks
+from demur.drawing.picture import Frame, Picture, coordinate, element, label, marker, number_text, ticks
 
 Interval = tuple[float, float]
 
@@ -44,7 +43,7 @@ class DotGroup:
     ranges: Mapping[str, Interval]
 
 
-def forest(panels: Sequence[ForestPanel], words: str) -> Picture:
+def forest(panels: Sequence[ForestPanel], what: str) -> Picture:
     """Differences around zero, each panel on a scale of its own; what has no difference is left out."""
     parts, height = [], 0.0
     for panel in panels:
@@ -52,6 +51,7 @@ def forest(panels: Sequence[ForestPanel], words: str) -> Picture:
         if rows:
             parts.append(element("g", *_panel(panel, rows), transform=f"translate(0 {coordinate(height)})"))
             height += 66 + _ROW * len(rows)
+    words = f"Paired differences, {what}, with intervals; the table beneath holds the same numbers."
     return Picture(_WIDTH, max(height, 1), words, parts, "forest")
 
 

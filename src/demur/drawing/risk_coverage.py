@@ -4,8 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from demur.drawing.picture import Picture
-from demur.drawing.svg import Frame, coordinate, element, label, line, marker, steps, visible
+from demur.drawing.picture import Frame, Picture, coordinate, element, label, line, marker, steps, visible
 
 Kind = Literal["selective", "generalized"]
 

@@ -1,5 +1,6 @@
 """Console: results as lines of text that line up. What comes from a file is shown, never obeyed by the terminal."""
 
+import shutil
 from collections.abc import Iterable, Iterator, Mapping
 
 from demur.confidences.calibration import Calibration
@@ -12,30 +13,34 @@ from demur.files.strict_model import WordedWarning
 from demur.inference.key import Key
 from demur.quantities import Measure
 from demur.quantities.coverage import Coverage
-from demur.report.names import Pair, pairs_of, systems_of, why_skipped, worded_warnings
+from demur.report.names import Pair, by_code, pairs_of, systems_of, why_skipped, worded_warnings
 from demur.report.selective.overview import verdict
-from demur.report.text import UNDEFINED, bounded_interval, decimals, four, level_of, title_of, with_interval
-from demur.report.text_table import table
+from demur.report.text import UNDEFINED, bounded_interval, decimals, four, level_of, table, title_of, with_interval
 from demur.report.verdict import says
 from demur.results.table import Results
 
 _WIDE = 110
 _PLACES_SHOWN = 3
+_ISOLATES = ("\u2068", "\u2069")  # around names that run from right to left; they end with their line
+
+
+def console_text(lines: Iterable[str]) -> str:
+    """Lines as a terminal may have them: whatever came from a file, it is visible, on its line and without effect."""
+    signs = ((sign if sign in _ISOLATES else harmless(sign) for sign in line) for line in lines)
+    return "\n".join(map("".join, signs))
 
 
 def variants_text(items: Items, reasons: Mapping[str, str | None]) -> str:
     """Which variants a run can serve, what each is, and why not the others."""
-    names = {name: shown(name) for name in reasons}
-    width = max(map(len, names.values()))
-    lines = [f"{len(items.cluster_ids)} {items.noun}s, {len(items)} units, {int(items.answered.sum())} answered", ""]
+    counts = f"{len(items.cluster_ids)} {items.noun}s, {len(items)} units, {int(items.answered.sum())} answered"
+    rows = []
     for name, reason in reasons.items():
         about = VARIANTS[name].meaning if name in VARIANTS else "a calibration applied"
-        answer = f"yes  {about}" if reason is None else f"no   {harmless(reason)}"
-        lines.append(f"{names[name]:<{width}}  {answer}")
-    own = [shown(name) for name in items.signals if name not in SIGNALS]
-    lines += ["", *([f"Signals of the run's own, which can be asked for by name: {', '.join(own)}."] if own else [])]
-    lines += ["Two of them combined: secondary:<variant>+<variant>:average, or :product."]
-    return "\n".join(lines)
+        rows.append((shown(name), f"yes  {about}" if reason is None else f"no   {reason}"))
+    lines = [counts, "", *table(rows, to_the_left=(0, 1)), ""]
+    own = ", ".join(shown(name) for name in items.signals if name not in SIGNALS)
+    lines += [f"Signals of the run's own, which can be asked for by name: {own}."] if own else []
+    return console_text([*lines, "Two of them combined: secondary:<variant>+<variant>:average, or :product."])
 
 
 def calibration_text(calibration: Calibration) -> str:
@@ -58,7 +63,7 @@ def calibration_text(calibration: Calibration) -> str:
     lines += [f"{UNDEFINED} {name}: {reason}" for name, reason in checked.in_sample.undefined.items()]
     if checked.reason:
         lines.append(f"not validated on other {noun}s: {checked.reason}")
-    return "\n".join([*lines, *(f"warning ({w.code}, {shown(w.where)}): {w.message}" for w in calibration.warnings)])
+    return console_text([*lines, *(f"warning ({w.code}, {shown(w.where)}): {w.message}" for w in calibration.warnings)])
 
 
 def print_report(text: str) -> None:
@@ -66,7 +71,8 @@ def print_report(text: str) -> None:
     from rich.console import Console  # noqa: PLC0415  (only a terminal pays for it)
     from rich.text import Text  # noqa: PLC0415
 
-    console = Console(highlight=False, soft_wrap=True)
+    # With COLUMNS=0 rich by itself would print nothing.
+    console = Console(highlight=False, soft_wrap=True, width=shutil.get_terminal_size().columns)
     for line in text.splitlines():
         style = "yellow" if line.startswith("warning") else "bold" if line.endswith("operating points") else ""
         console.print(Text(line, style=style))
@@ -85,7 +91,7 @@ def evaluation_text(results: Results, width: int = _WIDE) -> str:
     lines += [
         f"left out: {shown(skipped.name)}: {why_skipped(results, skipped)}" for skipped in results.selective.skipped
     ]
-    return "\n".join([*lines, *warnings_text(worded_warnings(results))])
+    return console_text([*lines, *warnings_text(worded_warnings(results))])
 
 
 def _population(results: Results) -> Iterator[str]:
@@ -104,6 +110,7 @@ def _population(results: Results) -> Iterator[str]:
     yield f"{study.units} items, answered: {answered}"
     boot = study.bootstrap
     drawn = f"{boot.n_resamples} resamples of {study.noun}s, seed {boot.seed}" if boot else "no intervals: 0 resamples"
+    drawn += f"; in brackets the {level_of(results)}" if study.requested else ""
     yield f"loss {study.loss.name}: {study.loss.definition}; {drawn}"
 
 
@@ -152,10 +159,7 @@ def _paired(results: Results, confidence: str, pair: Pair, width: int) -> Iterat
 
 def warnings_text(warnings: Iterable[WordedWarning]) -> Iterator[str]:
     """Each kind of warning once, with the first places it is about."""
-    by_code: dict[str, list[WordedWarning]] = {}
-    for warning in warnings:
-        by_code.setdefault(warning.code, []).append(warning)
-    for code, (first, *others) in by_code.items():
+    for code, (first, *others) in by_code(warnings).items():
         places = ", ".join(shown(other.where) for other in others[:_PLACES_SHOWN])
         more = f" and {len(others) - _PLACES_SHOWN} more" if len(others) > _PLACES_SHOWN else ""
         also = f"; also {places}{more}" if others else ""

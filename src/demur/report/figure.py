@@ -1,25 +1,29 @@
 """Figures of results for a paper: as wide as a column, fonts embedded, the same bytes every time."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from demur.drawing.forest import IntervalRow
 from demur.drawing.looks import LOOKS, Look, look_at
 from demur.drawing.risk_coverage import MOST_MARKERS, RiskCurve
-from demur.errors import UserError, literal, shown, unknown
+from demur.errors import UserError, literal, registered, shown
 from demur.report.names import pairs_of, systems_of
 from demur.report.text import level_of
 from demur.report.verdict import differences
 from demur.results.pictures import reliability_bins, risk_curve
 from demur.results.table import Results
 
-if TYPE_CHECKING:
+try:
+    import matplotlib as mpl
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.font_manager import findfont, get_font
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+except ImportError:
+    raise UserError("figures need matplotlib: pip install 'demur[plot]'") from None
 
 COLUMN_MM = {"single": 89.0, "double": 183.0}
 _PAGE_MM, _NARROWEST = 247.0, 40.0
@@ -29,11 +33,7 @@ _INCH = 25.4
 _BLUE, _GREY = LOOKS[0].colour, "#777777"
 _FONT = 7.0
 _LETTER = 0.56  # how wide a letter is, of its height
-_UNDATED: dict[str, dict[str, Any]] = {
-    ".pdf": {"CreationDate": None},
-    ".svg": {"Date": None},
-    ".png": {"Software": None},
-}
+_UNDATED: dict[str, Any] = {".pdf": {"CreationDate": None}, ".svg": {"Date": None}, ".png": {"Software": None}}
 _NOT_COMPARABLE = "not comparable, or too little to decide on"
 # A filled mark where a conclusion may be drawn, a hollow grey one where none may.
 _MARKS: dict[str, dict[str, Any]] = {
@@ -74,19 +74,14 @@ def width_mm(text: str) -> float:
 
 def figure_bytes(results: Results, suffix: str, *, kind: str = "risk-coverage", width: float = 89.0) -> bytes:
     """The content of a file of this suffix; the same results give the same bytes."""
-    if kind not in KINDS:
-        raise unknown("kind of figure", kind, KINDS)
+    draw = registered("kind of figure", kind, KINDS)
     if suffix not in _UNDATED:
         raise UserError(f"a figure ends in {', '.join(_UNDATED)}, not in {literal(suffix)}")
-    try:
-        import matplotlib as mpl  # noqa: PLC0415  (an extra, and slow to import)
-    except ImportError:
-        raise UserError("figures need matplotlib: pip install 'demur[plot]'") from None
     data = io.BytesIO()
     with mpl.rc_context():
         mpl.rcdefaults()  # somebody's own settings must not change a byte, or hand a name to LaTeX
         mpl.rcParams.update(_STYLE)
-        KINDS[kind](results, width).savefig(data, format=suffix[1:], metadata=_UNDATED[suffix])
+        draw(results, width).savefig(data, format=suffix[1:], metadata=_UNDATED[suffix])
     return data.getvalue()
 
 
@@ -101,16 +96,12 @@ def text_of(name: str) -> str:
     >>> print(text_of("$x$"), text_of("字"))
     $x$ \u5b57
     """
-    from matplotlib.font_manager import findfont, get_font  # noqa: PLC0415
-
     font = get_font(findfont("DejaVu Sans"))
     return "".join(sign if font.get_char_index(ord(sign)) else ascii(sign)[1:-1] for sign in shown(name))
 
 
 def _sheet(width: float, height: float, way_out: str) -> Figure:
     """A sheet of so many millimetres, if a page holds it."""
-    from matplotlib.figure import Figure  # noqa: PLC0415
-
     if height > _PAGE_MM:
         raise UserError(f"the figure would be {height:.0f} mm tall, and a page is {_PAGE_MM:.0f} mm: {way_out}")
     return Figure(figsize=(width / _INCH, height / _INCH), layout="constrained")
@@ -146,7 +137,13 @@ def _risk_coverage(results: Results, width: float) -> Figure:
             panel.text(0.5, 0.5, "nothing is answered", ha="center", transform=panel.transAxes)
     axes[0].set_ylim(bottom=0)
     sheet.supylabel(f"selective risk ({text_of(results.selective.loss.name)})", fontsize=_FONT)
-    sheet.legend(handles=[*_key(results), *_references(results)], loc="outside lower center", ncols=2)
+    handles: list[Any] = [*_key(results)]
+    handles.append(Line2D([], [], linestyle="-.", label="random order", color=_GREY, linewidth=0.6))
+    handles.append(Line2D([], [], linestyle=":", label="Cmax", color=_GREY, linewidth=0.6))
+    if any(record.bands for record in results.curves.values()):
+        handles.append(Patch(color=_GREY, alpha=0.4, linewidth=0, label="95 % at each coverage"))
+        handles.append(Patch(color=_GREY, alpha=0.15, linewidth=0, label="95 % over the whole curve"))
+    sheet.legend(handles=handles, loc="outside lower center", ncols=2)
     return sheet
 
 
@@ -167,25 +164,11 @@ def _curve(panel: Axes, curve: RiskCurve, look: Look) -> None:
 
 def _key(results: Results) -> Iterator[Any]:
     """Which line is whose, with the mode of its run where one is recorded."""
-    from matplotlib.lines import Line2D  # noqa: PLC0415
-
     systems = systems_of(results)
     for index, (system, source) in enumerate(zip(systems, results.study.inputs, strict=True)):
         mode, look = source.mode, look_at(index)
         word = (mode or "run") if len(systems) == 1 else f"{system.word}: {mode}" if mode else system.word
         yield Line2D([], [], marker=look.marker, label=text_of(word), **_line_style(look))
-
-
-def _references(results: Results) -> Iterator[Any]:
-    """What the thin lines and the shades are."""
-    from matplotlib.lines import Line2D  # noqa: PLC0415
-    from matplotlib.patches import Patch  # noqa: PLC0415
-
-    yield Line2D([], [], linestyle="-.", label="random order", color=_GREY, linewidth=0.6)
-    yield Line2D([], [], linestyle=":", label="Cmax", color=_GREY, linewidth=0.6)
-    if any(record.bands for record in results.curves.values()):
-        yield Patch(color=_GREY, alpha=0.4, linewidth=0, label="95 % at each coverage")
-        yield Patch(color=_GREY, alpha=0.15, linewidth=0, label="95 % over the whole curve")
 
 
 def _reliability(results: Results, width: float) -> Figure:
@@ -214,12 +197,9 @@ def _reliability(results: Results, width: float) -> Figure:
 
 def _forest(results: Results, width: float) -> Figure:
     """Differences with their intervals, and the line at which there is none."""
-    from matplotlib.lines import Line2D  # noqa: PLC0415
-
     if len(results.systems) == 1:
         raise UserError("a forest is of differences, and these are results of one run: ask for another kind of figure")
     rows = [*_forest_rows(results)]
-    labels = [row.label for row in rows]
     sheet = _sheet(width, len(rows) * _ROW_MM + _FOREST_MARGIN_MM, "choose variants with --confidence")
     panel = sheet.subplots()
     for index, row in enumerate(rows):
@@ -229,9 +209,9 @@ def _forest(results: Results, width: float) -> Figure:
         if row.value is not None:
             panel.plot([row.value], [-index], **style)
     panel.axvline(0, color="black", linewidth=0.6)
-    panel.set_yticks([-index for index in range(len(rows))], labels)
+    panel.set_yticks([-index for index in range(len(rows))], [row.label for row in rows])
     panel.set_ylim(0.4 - len(rows), 0.6)
-    panel.tick_params(axis="y", length=0, pad=_LETTER * _FONT * max(map(len, labels)))
+    panel.tick_params(axis="y", length=0, pad=_LETTER * _FONT * max(len(row.label) for row in rows))
     for label in panel.get_yticklabels():
         label.set_horizontalalignment("left")
     panel.spines["left"].set_visible(False)

@@ -16,9 +16,12 @@ from markupsafe import Markup
 
 from demur.confidences.calibration import Calibration
 from demur.drawing.looks import LOOKS
-from demur.drawing.svg import marker
+from demur.drawing.picture import marker
 from demur.errors import harmless
-from demur.report.sections import page_of
+from demur.report.calibration.fitted import calibration_name
+from demur.report.names import systems_of
+from demur.report.sections import Task, sections_of
+from demur.report.selective.operating import operating_data
 from demur.report.text import four, interval_text
 from demur.results.table import Results
 
@@ -29,20 +32,20 @@ _STYLED = 2  # the style sheet itself knows the looks of two systems, in the lig
 
 def report_html(artifact: Results | Calibration, *, sha256: str | None = None) -> str:
     """The whole page of results, or of a calibration; `sha256` is of their file."""
-    study = artifact if isinstance(artifact, Calibration) else artifact.study
-    kind, registered = page_of("calibration" if isinstance(study, Calibration) else study.task)
-    sections = [(each, content) for each in registered if (content := each.content(artifact)) is not None]
-    script = Markup("").join(map(_asset, kind.scripts))
-    data, systems = kind.data(artifact), kind.systems(artifact)
+    task: Task = "calibration" if isinstance(artifact, Calibration) else artifact.study.task
+    systems = calibration_name(artifact) if isinstance(artifact, Calibration) else systems_of(artifact)
     looks = [look for look in LOOKS if look.style in {system.style for system in systems}]
-    template = _environment().get_template(f"{kind.task}.html.j2")
+    script, data, switched = _asset("copy.js"), None, tuple(system.system for system in systems)
+    if isinstance(artifact, Results) and task == "selective":
+        script, data, switched = script + _asset("script.js"), operating_data(artifact), artifact.selective.confidences
+    template = _environment().get_template(f"{task}.html.j2")
     return template.render(
         artifact=artifact,
-        study=study,
+        study=artifact if isinstance(artifact, Calibration) else artifact.study,
         systems=systems,
-        switched=kind.switched(artifact),
-        folder=kind.task,
-        sections=sections,
+        switched=switched,
+        folder=task,
+        sections=[(each, content) for each in sections_of(task) if (content := each.content(artifact)) is not None],
         sha256=sha256,
         policy=_POLICY.format(base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()),
         style=_asset("style.css"),

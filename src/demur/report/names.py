@@ -1,5 +1,6 @@
 """Names: what the systems of a result are called, how they look, and which of them are compared."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from unicodedata import bidirectional
 
@@ -67,17 +68,15 @@ class Pair:
 
 def systems_of(results: Results) -> tuple[NamedSystem, ...]:
     """The systems; two that answer are left and right, and of those that retrieve the baseline is drawn as left."""
-    if not isinstance(results.study, SelectiveStudy):
+    names = {system: isolated(system) for system in results.systems}
+    if isinstance(results.study, SelectiveStudy):
+        words = _WORDS.get(len(names)) or tuple(names.values())
+        looks = [(word, look_at(index).style) for index, word in enumerate(words)]
+    else:
         first = results.study.baseline or results.systems[0]
-        drawn = ("baseline" if len(results.systems) > 1 else "run", "left")
-        return tuple(
-            NamedSystem(name, *(drawn if name == first else ("", "right")), isolated(name)) for name in results.systems
-        )
-    words = _WORDS.get(len(results.systems)) or tuple(map(isolated, results.systems))
-    return tuple(
-        NamedSystem(system, word, look_at(index).style, isolated(system))
-        for index, (system, word) in enumerate(zip(results.systems, words, strict=True))
-    )
+        drawn = ("baseline" if len(names) > 1 else "run", "left")
+        looks = [drawn if system == first else ("", "right") for system in names]
+    return tuple(NamedSystem(system, *look, names[system]) for system, look in zip(names, looks, strict=True))
 
 
 def pairs_of(results: Results) -> tuple[Pair, ...]:
@@ -115,6 +114,14 @@ def worded_warnings(results: Results) -> list[WordedWarning]:
         WordedWarning(code=each.code, message=each.message(), where=_where(results, each, words))
         for each in results.warnings
     ]
+
+
+def by_code(warnings: Iterable[WordedWarning]) -> dict[str, list[WordedWarning]]:
+    """Warnings of each kind together."""
+    kinds: dict[str, list[WordedWarning]] = {}
+    for warning in warnings:
+        kinds.setdefault(warning.code, []).append(warning)
+    return kinds
 
 
 def _where(results: Results, warning: ResultWarning, words: dict[str, str]) -> str:

@@ -1,24 +1,20 @@
-"""Sections: the parts of a page, and what several of them share: cards, shaded cells, definitions, what a page carries.
+"""Sections: the parts of a page, each a registered function in a module of `demur.report.<task>` and its template.
 
-A section is a registered function and its template, and nothing else names it.
-The sections of a task are functions in the modules of the package `demur.report.<task>`, all of which are imported
-before a page is made; they stand in the order of their numbers. What a function returns is the `content` of its
-template, `templates/<task>/<anchor>.html.j2`.
+What the function returns is the `content` of `templates/<task>/<anchor>.html.j2`; without content it is left out.
 """
 
 import base64
 import gzip
 import inspect
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from demur.confidences.calibration import Calibration
 from demur.files.strict_model import WordedWarning
 from demur.quantities import Quantity
-from demur.report.names import NamedSystem
+from demur.report.names import NamedSystem, by_code
 from demur.results.table import Results
 
 Filling = Callable[[Any], Any]
@@ -41,53 +37,36 @@ _BIBTEX = """\
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
-    """A part of the page: its place in the navigation, its template, and what the template shows.
+class Section(NamedTuple):
+    """A part of the page: its place among them and in the navigation, and what its template shows."""
 
-    A section whose content is None is left out.
-    """
-
+    order: int
     anchor: str
     title: str
-    order: int
     content: Filling
 
 
-@dataclass(frozen=True, slots=True)
-class PageKind:
-    """One kind of page: the systems it sets side by side, the names one can switch between, scripts and their data."""
-
-    task: Task
-    systems: Callable[[Any], Sequence[NamedSystem]]
-    switched: Callable[[Any], Sequence[str]] = lambda _: ()
-    scripts: tuple[str, ...] = ("copy.js",)
-    data: Filling = lambda _: None
-
-
-_SECTIONS: dict[str, dict[str, Section]] = {}
+_SECTIONS: dict[Task, list[Section]] = {"selective": [], "retrieval": [], "calibration": []}
 
 
 def section(anchor: str, title: str, *, task: Task, order: int) -> Callable[[Filling], Filling]:
     """Register a function of the results as a section; the numbers of a page leave room between them."""
 
     def register(content: Filling) -> Filling:
-        taken = _SECTIONS.setdefault(task, {})
-        if anchor in taken or order in {other.order for other in taken.values()}:
+        if any(anchor == other.anchor or order == other.order for other in _SECTIONS[task]):
             raise ValueError(f"the section {anchor} or its order {order} is registered already")
-        taken[anchor] = Section(anchor, title, order, content)
+        _SECTIONS[task].append(Section(order, anchor, title, content))
         return content
 
     return register
 
 
-def page_of(task: Task) -> tuple[PageKind, list[Section]]:
-    """The kind of page of a task, which is the `PAGE` of its package, and its sections in order."""
+def sections_of(task: Task) -> list[Section]:
+    """The sections of a task in order, from every module of its package."""
     package = import_module(f"demur.report.{task}")
     for module in iter_modules(package.__path__):
         import_module(f"{package.__name__}.{module.name}")
-    kind: PageKind = package.PAGE
-    return kind, sorted(_SECTIONS[task].values(), key=lambda each: each.order)
+    return sorted(_SECTIONS[task])
 
 
 def shade(kind: str, share: float, *, few: bool) -> str:
@@ -102,21 +81,15 @@ def definition(quantity: Quantity) -> tuple[str, str, str]:
 
 
 def carried(artifact: Results | Calibration, name: str, warnings: Iterable[WordedWarning]) -> Content:
-    """What a reviewer takes along of results or a calibration; the file itself unless the page would become too large.
-
-    Of each kind of warning the first is shown, and how many more there are.
-    """
+    """What a reviewer takes along: the first warning of each kind, and the file unless it is too large for a page."""
     whole, packed = artifact.text.encode(), None
     if len(whole) <= _HOPELESS:
         packed = base64.b64encode(gzip.compress(whole, mtime=0)).decode()
     study = artifact if isinstance(artifact, Calibration) else artifact.study
     version = "".join(sign for sign in study.tool.version if sign.isalnum() or sign in ".-+")
-    by_code: dict[str, list[WordedWarning]] = {}
-    for warning in warnings:
-        by_code.setdefault(warning.code, []).append(warning)
     return {
         "name": name,
-        "warnings": [(members[0], len(members) - 1) for members in by_code.values()],
+        "warnings": [(members[0], len(members) - 1) for members in by_code(warnings).values()],
         "fingerprint": artifact.fingerprint,
         "bibtex": _BIBTEX.format(version=version, year=study.created_at[:4]),
         "download": packed if packed and len(packed) <= _MOST_BYTES else None,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import PurePath
 from typing import NamedTuple
 
-from demur.errors import harmless, unknown
+from demur.errors import harmless, registered
 from demur.inference.intervals import Interval
 from demur.inference.key import Key
 from demur.quantities import Measure
@@ -106,16 +106,11 @@ class TableRow(NamedTuple):
 
 def table_text(results: Results, form: str) -> str:
     """The numbers as LaTeX, Markdown or CSV."""
-    if form not in FORMS:
-        raise unknown("table format", form, FORMS)
-    return FORMS[form](results)
+    return registered("table format", form, FORMS)(results)
 
 
 def rows_of(results: Results, confidence: str, shown: str = "table") -> Iterator[TableRow]:
-    """The rows of one confidence: the quantities shown in a place, then those at the coverages asked for.
-
-    A number that no answers stand behind, and a difference of such, is an empty cell.
-    """
+    """The rows of one confidence; a number that no answers stand behind, and a difference of such, is an empty cell."""
     study, pairs = results.selective, pairs_of(results)
     for name in (*study.names(shown), *study.names_at_coverages):
         numbers = {system: results[Key(system, name, confidence)] for system in results.systems}
@@ -124,8 +119,7 @@ def rows_of(results: Results, confidence: str, shown: str = "table") -> Iterator
             Cell(number.value, shown_interval(results, number), number.upper_bound) if measured[system] else Cell()
             for system, number in numbers.items()
         ]
-        for pair in pairs:
-            key = pair.key(name, confidence)
+        for pair, key in ((pair, pair.key(name, confidence)) for pair in pairs):
             decision, estimate = decide(results, key), results[key]
             unfair = why_not_comparable(results, key) or ("" if decision.comparable else decision.reason)
             difference = Cell(estimate.value, shown_interval(results, estimate), unfair=unfair)
@@ -142,7 +136,12 @@ def notes(results: Results) -> list[str]:
     """What a reader must know of the numbers: whose they are, the loss, the intervals, the conventions."""
     study = results.selective
     counted = f"{study.clusters_included} {study.noun}s ({study.clusters_failed} failed)"
-    texts = [*_inputs(results), f"{counted}, {study.units} items."]
+    texts = []
+    for system, source in zip(systems_of(results), study.inputs, strict=True):
+        facts = {"mode": source.mode, "run": source.run_id, "file": source.path and PurePath(source.path).name}
+        text = ", ".join(f"{fact} {value}" for fact, value in facts.items() if value)
+        texts.append(f"{system.word[:1].upper()}{system.word[1:]}: {text or 'not from a file'}.")
+    texts.append(f"{counted}, {study.units} items.")
     texts.append(f"Loss {study.loss.name}: {study.loss.definition}.")
     if study.bootstrap is None:
         texts.append("No intervals: nothing was resampled.")
@@ -151,7 +150,7 @@ def notes(results: Results) -> list[str]:
         drawn = f"{study.bootstrap.n_resamples} bootstrap resamples of {study.noun}s, seed {study.bootstrap.seed}"
         texts.append(f"In brackets the {level_of(results)} ({ways.replace('_', ' ')}); {drawn}.")
     texts.append(f"Conventions: {'; '.join(study.convention.values())}.")
-    cells = [cell for row in _all_rows(results) for cell in row.cells]
+    cells = [cell for name in study.confidences for row in rows_of(results, name) for cell in row.cells]
     if any(cell.interval is None and cell.bound is not None for cell in cells):
         texts.append("≤ marks a one-sided bound at 95 %: no answer was wrong.")
     if not all(record.defined for record in results.curves.values()):
@@ -163,29 +162,16 @@ def notes(results: Results) -> list[str]:
     return [*texts, f"demur {study.tool.version}."]
 
 
-def _inputs(results: Results) -> Iterator[str]:
-    for system, source in zip(systems_of(results), results.study.inputs, strict=True):
-        name = PurePath(source.path).name if source.path else None
-        facts = {"mode": source.mode, "run": source.run_id, "file": name}
-        text = ", ".join(f"{fact} {value}" for fact, value in facts.items() if value)
-        yield f"{system.word[:1].upper()}{system.word[1:]}: {text or 'not from a file'}."
-
-
 def methods_shown(results: Results) -> dict[str, list[str]]:
     """The methods of the intervals that are shown, each with the numbers it is used for."""
     numbers: dict[str, dict[str, None]] = {}
-    for row in _all_rows(results):
+    for row in (row for confidence in results.selective.confidences for row in rows_of(results, confidence)):
         quantity = Measure.of(row.name).quantity
         title = f"{quantity.title} at a coverage" if quantity.parameter is COVERAGE else row.title
         for cell in row.cells:
             if cell.interval is not None:
                 numbers.setdefault(cell.interval.method, {})[title] = None
     return {method: [*titles] for method, titles in numbers.items()}
-
-
-def _all_rows(results: Results) -> Iterator[TableRow]:
-    for confidence in results.selective.confidences:
-        yield from rows_of(results, confidence)
 
 
 def markdown(results: Results) -> str:

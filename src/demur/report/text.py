@@ -1,6 +1,7 @@
-"""Numbers as text: values, intervals, titles and thresholds, the same wherever they are shown."""
+"""Numbers as text: values, intervals, titles and thresholds, the same wherever they are shown, and tables of them."""
 
 import math
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from decimal import ROUND_FLOOR, Context
 
 from demur.inference.estimates import Estimate
@@ -70,10 +71,7 @@ def with_interval(results: Results, estimate: Estimate) -> str:
 
 
 def level_of(results: Results) -> str:
-    """The name of the intervals that are shown.
-
-    An interval at another level than 95 % is only there where something was resampled.
-    """
+    """The name of the intervals that are shown."""
     requested = results.study.requested
     return "95 % interval" if requested is None else f"{100 * requested.level:.4g} % interval"
 
@@ -111,3 +109,21 @@ def threshold_at(curve: Points, point: int) -> str:
     """The threshold of an operating point: it accepts that point's answers and no more."""
     threshold, *lower = curve.threshold[point : point + 2]
     return usable_threshold(threshold, lower[0] if lower else -math.inf)
+
+
+def table(rows: Iterable[Sequence[str]], to_the_left: Collection[int] = (0,)) -> Iterator[str]:
+    r"""Rows of text with their columns lined up: the first to the left, numbers to the right.
+
+    >>> print(*table([("", "value"), ("Cmax", "0.5"), ("AURC", "0.125")]), sep="\n")
+          value
+    Cmax    0.5
+    AURC  0.125
+    """
+    listed = [*rows]
+    widths = [max(map(len, column)) for column in zip(*listed, strict=True)]
+    for row in listed:
+        cells = (
+            f"{cell:<{width}}" if place in to_the_left else f"{cell:>{width}}"
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        yield "  ".join(cells).rstrip()

@@ -13,7 +13,7 @@ from demur.inference.warnings import ResultWarning
 from demur.quantities import Measure
 from demur.quantities.registry import COVERAGE, CUT
 from demur.report.names import Pair
-from demur.report.text import UNDEFINED, shown_interval, title_of
+from demur.report.text import UNDEFINED, interval_text, shown_interval, title_of
 from demur.results.study import SelectiveStudy
 from demur.results.table import Results
 
@@ -34,10 +34,14 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The system a difference speaks for, or the reason why it speaks for none; neither where there is no interval."""
+    """The system a difference speaks for, or the reason why it speaks for none; neither where there is no interval.
+
+    `by` is the name of the interval that decides, with its ends where another one is shown.
+    """
 
     winner: str | None = None
     reason: str = ""
+    by: str = "95 % interval"
 
     @property
     def comparable(self) -> bool:
@@ -56,11 +60,14 @@ def decide(results: Results, key: Key) -> Decision:
         return Decision()
     unfair = why_not_comparable(results, key) or why_nothing_decides(results)
     low, high = contrast.recommended.low, contrast.recommended.high
+    by = "95 % interval"
+    if contrast.requested is not None:
+        by = f"recommended 95 % interval {interval_text(contrast.recommended)}"
     if unfair or low <= 0 <= high:
-        return Decision(None, unfair or UNDECIDED)
+        return Decision(None, unfair or UNDECIDED, by)
     subtracted = str(key.minus.value)
     larger, smaller = (key.system, subtracted) if low > 0 else (subtracted, key.system)
-    return Decision(larger if quantity.better == "higher" else smaller)
+    return Decision(larger if quantity.better == "higher" else smaller, by=by)
 
 
 def why_nothing_decides(results: Results) -> str:
@@ -79,19 +86,16 @@ def why_not_comparable(results: Results, key: Key) -> str:
     comparable = Measure.of(key.quantity).quantity.comparable
     if not comparable or key.minus is None:
         return ""
-    pair = (key.system, str(key.minus.value))
+    pair = [system for system in results.systems if system in (key.system, key.minus.value)]
     curves = [results.curves[system, key.confidence] for system in pair]
     if not all(curve.defined for curve in curves):
         return "one side answers nothing" if any(curve.defined for curve in curves) else "nothing is answered"
     if comparable == "cmax":
         return "" if curves[0].cmax == curves[1].cmax else "not comparable: Cmax differs"
-    ends = {system: results[Key(system, key.quantity, key.confidence)].at for system in pair}
+    first, second = (results[Key(system, key.quantity, key.confidence)].at for system in pair)
     if comparable == "range":
-        return "" if len({*ends.values()}) == 1 else "not comparable: one side ends before"
-    reached = [ends[system] for system in results.systems if system in pair]
-    if None in reached or reached[0] == reached[1]:
-        return ""
-    return f"{REACHED_AT} {reached[0]:.3g} and {reached[1]:.3g}"
+        return "" if first == second else "not comparable: one side ends before"
+    return "" if first is None or second in (first, None) else f"{REACHED_AT} {first:.3g} and {second:.3g}"
 
 
 def bearing_warnings(
@@ -106,10 +110,13 @@ def bearing_warnings(
 
 def says(results: Results, pair: Pair, key: Key) -> str:
     """What a difference says, as a column of a console has room for it."""
-    if Measure.of(key.quantity).quantity.parameter is COVERAGE and math.isnan(results[key].value):
+    difference, decision = results[key], decide(results, key)
+    if Measure.of(key.quantity).quantity.parameter is COVERAGE and math.isnan(difference.value):
         return "beyond Cmax"
-    decision = decide(results, key)
-    return decision.reason if decision.winner is None else f"{pair.named(decision.winner).word} is better"
+    if decision.winner is None:
+        return f"undecided: the {decision.by} includes 0" if decision.reason == UNDECIDED else decision.reason
+    winner = f"{pair.named(decision.winner).word} is better"
+    return winner if difference.requested is None else f"{winner}: {decision.by}"
 
 
 def says_in_full(results: Results, pair: Pair, key: Key) -> str:
@@ -135,10 +142,7 @@ def nothing_common(results: Results, confidence: str) -> bool:
 
 
 class Difference(NamedTuple):
-    """One number of a system minus that of the baseline, and what follows from it.
-
-    `shares` are those of the replicates that favour each of the two, in the order of a table's columns.
-    """
+    """A number minus that of the baseline, what follows, and the shares of the replicates that favour each of them."""
 
     panel: str
     name: str
@@ -174,15 +178,14 @@ def differences(results: Results, confidence: str, pair: Pair) -> list[Differenc
         "risk": study.names_at_coverages,
         "coverage": [name for name, quantity in measures.items() if quantity.loss_free],
     }
-    return [_difference(results, pair, panel, pair.key(name, confidence)) for panel in panels for name in panels[panel]]
-
-
-def _difference(results: Results, pair: Pair, panel: str, key: Key) -> Difference:
-    estimate, title = results[key], title_of(results[Key(pair.first.system, key.quantity, key.confidence)])
-    interval, says = shown_interval(results, estimate), says_in_full(results, pair, key)
-    shares = (UNDEFINED, UNDEFINED)
-    if not math.isnan(estimate.p_value):
-        above_is_first = (Measure.of(key.quantity).quantity.better == "higher") == (pair.first is pair.other)
-        above, below = f"{estimate.above:.1%}", f"{estimate.below:.1%}"
-        shares = (above, below) if above_is_first else (below, above)
-    return Difference(panel, title, estimate, interval, decide(results, key), says, pair, shares)
+    rows = []
+    for panel, key in ((panel, pair.key(name, confidence)) for panel, names in panels.items() for name in names):
+        estimate, title = results[key], title_of(results[Key(pair.first.system, key.quantity, confidence)])
+        interval, says = shown_interval(results, estimate), says_in_full(results, pair, key)
+        shares = (UNDEFINED, UNDEFINED)
+        if not math.isnan(estimate.p_value):
+            above_is_first = (Measure.of(key.quantity).quantity.better == "higher") == (pair.first is pair.other)
+            above, below = f"{estimate.above:.1%}", f"{estimate.below:.1%}"
+            shares = (above, below) if above_is_first else (below, above)
+        rows.append(Difference(panel, title, estimate, interval, decide(results, key), says, pair, shares))
+    return rows

@@ -4,14 +4,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from demur.errors import shown
-from demur.report.console import warnings_text
+from demur.report.console import console_text, warnings_text
 from demur.report.names import Pair, pairs_of, worded_warnings
 from demur.report.retrieval.detection import selections_of, thresholds
 from demur.report.retrieval.overview import side_of_zero, verdict
 from demur.report.retrieval.places import cell, pooled, pooled_and_mean, title
-from demur.report.retrieval.rankings import differences_by_place, mean_and_spread, means_over_folds, ranking_keys
-from demur.report.text import with_interval
-from demur.report.text_table import table
+from demur.report.retrieval.rankings import differences_by_place, mean_and_spread, means_over_folds
+from demur.report.text import table, with_interval
 from demur.results.study import RetrievalSystem
 from demur.results.table import Results
 
@@ -33,7 +32,7 @@ def retrieval_text(results: Results) -> str:
         lines += ["", *_differences(results, pair)]
     conclusion = verdict(results)
     lines += ["", conclusion.headline, *conclusion.sentences, *conclusion.failures]
-    return "\n".join([*lines, *warnings_text(worded_warnings(results))])
+    return console_text([*lines, *warnings_text(worded_warnings(results))])
 
 
 def _system(results: Results, system: RetrievalSystem) -> Iterator[str]:
@@ -44,7 +43,7 @@ def _system(results: Results, system: RetrievalSystem) -> Iterator[str]:
     )
     ranges = "with gold, against the reference ranges"
     rows = [("", f"with gold ({study.with_gold})", f"all ({study.queries})", "mean over criteria", ranges)]
-    for key in (replace(first, system=name) for first in ranking_keys(results, "with_gold")):
+    for key in (replace(row.key, system=name) for row in pooled(results, results.systems[0], "ranking", "with_gold")):
         with_gold, mean, ranged = pooled_and_mean(results, key)
         over_all = cell(results, results.get(replace(key, among="all")))
         rows.append((f"  {title(key)}", with_gold, over_all, mean, ranged))
@@ -94,9 +93,8 @@ def _shown_ids(results: Results, system: RetrievalSystem) -> Iterator[str]:
 
 def _differences(results: Results, pair: Pair) -> Iterator[str]:
     yield f"{shown(pair.other.system)} − {shown(pair.baseline.system)}, on the same queries"
-    rows = [
-        (f"  {title(row.key)}", place.pooled_words, with_interval(results, row), side_of_zero(row))
-        for place, differences in differences_by_place(results, pair).items()
-        for row in differences
-    ]
-    yield from table([("", "over", "difference", ""), *rows])
+    rows = [("", "over", "difference", "")]
+    for place, differences in differences_by_place(results, pair).items():
+        over = f"{place.words}, micro" if place.family in ("ranking", "forecasts") else place.words
+        rows += [(f"  {title(row.key)}", over, with_interval(results, row), side_of_zero(row)) for row in differences]
+    yield from table(rows)

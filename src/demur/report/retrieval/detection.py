@@ -10,7 +10,7 @@ from demur.inference.estimates import Estimate
 from demur.inference.key import Key
 from demur.quantities import Measure
 from demur.report.names import isolated, systems_of
-from demur.report.retrieval.places import cell, chance_numbers, pooled, pooled_and_mean, pooled_places, title
+from demur.report.retrieval.places import by_place, cell, chance_numbers, pooled, pooled_and_mean, title
 from demur.report.sections import Content, section
 from demur.report.text import three
 from demur.results.table import Results
@@ -67,7 +67,7 @@ def _curve(results: Results, system: str) -> str | None:
 
 def selections_of(results: Results, system: str) -> dict[str, list[Estimate]]:
     """The numbers of what a system shows, by what chooses it: the system itself, or a policy."""
-    places = pooled_places(results, system).items()
+    places = by_place(results.where(system=system, group=None, minus=None)).items()
     return {place.policy or "as selected": rows for place, rows in places if place.family == "selection"}
 
 

@@ -21,7 +21,6 @@ _TITLES = {
     ("forecasts", "all"): ("No evidence: the chance", "detection"),
     ("curve", "all"): ("The gate", "gate"),
 }
-_POOLED = ("ranking", "forecasts")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +41,6 @@ class Place:
         """The place inside a line of text."""
         return f"policies, {shown(self.policy)}" if self.policy else _TITLES[self.family, self.among][1]
 
-    @property
-    def pooled_words(self) -> str:
-        """The same, where means over criteria could be meant as well."""
-        return f"{self.words}, micro" if self.family in _POOLED else self.words
-
 
 def by_place(rows: Iterable[Estimate]) -> dict[Place, list[Estimate]]:
     """Numbers place by place; a number that belongs in none of them is in the file alone."""
@@ -59,14 +53,9 @@ def by_place(rows: Iterable[Estimate]) -> dict[Place, list[Estimate]]:
     return {place: members for listed in places.values() for place, members in listed.items()}
 
 
-def pooled_places(results: Results, system: str) -> dict[Place, list[Estimate]]:
-    """The numbers of a system over all criteria and folds, place by place."""
-    return by_place(results.where(system=system, group=None, minus=None))
-
-
 def pooled(results: Results, system: str, family: str, among: str = "all") -> list[Estimate]:
-    """Those of one family of quantities."""
-    return pooled_places(results, system).get(Place(family, among), [])
+    """The numbers of a system in one family of quantities, over all criteria and folds and of no policy."""
+    return by_place(results.where(system=system, group=None, minus=None)).get(Place(family, among), [])
 
 
 def primary_depth(results: Results) -> int:

@@ -21,9 +21,6 @@ _NAMES = {"with_gold": "with gold", "all": "all"}
 _MOST_CRITERIA = 200
 _MOST_FOLDS = 12
 _MOST_IN_FULL = 2
-_IN_WORDS = (
-    "Paired differences, the system minus the baseline, with intervals; the table beneath holds the same numbers."
-)
 _HEATED = ("recall", "mrr", "map", "ndcg")
 
 
@@ -34,17 +31,12 @@ def rankings_compared(results: Results) -> list[Content]:
     return [_population(results, "with_gold", study.with_gold), _population(results, "all", study.queries)]
 
 
-def ranking_keys(results: Results, among: str) -> list[Key]:
-    """Every ranking number of the first system, pooled."""
-    return [row.key for row in pooled(results, results.systems[0], "ranking", among)]
-
-
 def _population(results: Results, among: str, queries: int) -> Content:
     """The numbers over some of the queries, drawn and listed."""
-    keys, systems = ranking_keys(results, among), systems_of(results)
+    keys = [row.key for row in pooled(results, results.systems[0], "ranking", among)]
     figures = results.retrieval.reference_ranges if among == "with_gold" else ()
     ranges = {figure.metric: {"baseline": figure.baseline, "good": figure.good} for figure in figures}
-    titles = {key.quantity: title(key) for key in keys}
+    titles, systems = {key.quantity: title(key) for key in keys}, systems_of(results)
     groups = [
         DotGroup(title(key), [_dot(results, system, key) for system in systems], ranges.get(key.quantity, {}))
         for key in keys
@@ -142,10 +134,7 @@ def differences_by_place(results: Results, pair: Pair) -> dict[Place, list[Estim
 
 
 def _against(results: Results, pair: Pair) -> Content:
-    """One system against the baseline: drawn at the depth of the verdict, and listed at all of them.
-
-    Of many systems the other depths are only counted: the file holds them, and the page stays small.
-    """
+    """One system against the baseline, drawn at the depth of the verdict; of many systems other depths are counted."""
     places = differences_by_place(results, pair)
     names, panels = [short(system.name) for system in (pair.baseline, pair.other)], dict[str, ForestPanel]()
     drawn, others = list[tuple[str, Difference]](), list[tuple[str, Difference]]()
@@ -160,7 +149,7 @@ def _against(results: Results, pair: Pair) -> Content:
         panel = panels.get(row.panel, empty)
         panels[row.panel] = replace(panel, rows=[*panel.rows, row.drawn])
     kept = others if len(pairs_of(results)) <= _MOST_IN_FULL else []
-    svg, more = forest([*panels.values()], _IN_WORDS).svg, len(others) - len(kept)
+    svg, more = forest([*panels.values()], "the system minus the baseline").svg, len(others) - len(kept)
     shown = {"svg": svg, "drawn": drawn, "others": kept, "more": more}
     return {"name": pair.other.name, "baseline": pair.baseline.name, **shown}
 

@@ -79,8 +79,7 @@ def _forest(results: Results, confidence: str, pair: Pair) -> Content:
         ForestPanel("Risk at a coverage", better, margin=True, rows=drawn["risk"]),
         ForestPanel("Share of the items answered", more, rows=drawn["coverage"]),
     ]
-    words = f"Paired differences, {other} minus {base}, with intervals; the table beneath holds the same numbers."
-    return {"pair": pair, "svg": forest(panels, words).svg, "rows": rows}
+    return {"pair": pair, "svg": forest(panels, f"{other} minus {base}").svg, "rows": rows}
 
 
 @section("signals", "Which signal", task="selective", order=60)
@@ -99,12 +98,8 @@ def signals(results: Results) -> Content:
 
 def _signal(results: Results, confidence: str) -> Content:
     """Operating points, area and ECE of each system, and of each pair the difference and what it says."""
-    records, quantity, common = (
-        _records(results, confidence),
-        cut_area(results),
-        not nothing_common(results, confidence),
-    )
-    areas, errors = [], {}
+    records, quantity = _records(results, confidence), cut_area(results)
+    common, areas, errors = not nothing_common(results, confidence), [], {}
     for system, record in records.items():
         area = with_interval(results, results[Key(system.system, quantity, confidence)]) if common else UNDEFINED
         areas.append(area if record.defined else "nothing is answered")

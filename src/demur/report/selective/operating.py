@@ -1,8 +1,4 @@
-"""Operating points: what each system does at a coverage, a risk or a threshold, all of it decided beforehand.
-
-The page only shows: at each stop of its slider, which operating point each system takes has been found here, among all
-points of the results.
-"""
+"""Operating points: which of them each system takes at a coverage, a risk or a threshold; the page only shows it."""
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
@@ -10,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from demur.drawing.svg import spread
+from demur.drawing.picture import spread
 from demur.inference.intervals import Interval
 from demur.inference.key import Key
 from demur.quantities.coverage import Coverage

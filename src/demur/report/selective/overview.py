@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping
 
 from demur.errors import shown
 from demur.inference.key import Key
-from demur.inference.warnings import ResultWarning
 from demur.quantities import Measure, quantities
 from demur.quantities.coverage import Coverage
 from demur.report.names import Pair, pairs_of, systems_of, worded_warnings
@@ -24,9 +23,9 @@ _BEARING = (*_TOO_FEW, "few_clusters", "no_errors", "unequal_clusters", "few_res
 
 def verdict(results: Results, names: Names | None = None) -> Verdict:
     """What the results say under their first confidence; systems are called by the names given, or left and right."""
-    names = names or default_names(results)
-    confidence, pairs, only = results.selective.confidences[0], pairs_of(results), results.systems[0]
-    curve = results.curves[only, confidence]
+    names, study = names or default_names(results), results.selective
+    confidence, pairs, only = study.confidences[0], pairs_of(results), results.systems[0]
+    curve, failures = results.curves[only, confidence], tuple[str, ...]()
     if pairs:
         headline, sentences = _headline(results, pairs, names), comparison_sentences(results, confidence, names)
     elif curve.defined:
@@ -35,26 +34,21 @@ def verdict(results: Results, names: Names | None = None) -> Verdict:
     else:
         headline = f"{names[only]} answered nothing: there is nothing to measure, and nothing to rank."
         sentences = []
-
-    def whose(warning: ResultWarning) -> str:
-        about = warning.about.system
-        return "" if about is None or not pairs else names[about]
-
-    study, failures = results.selective, tuple[str, ...]()
     # Who fails is in no number: where many do, the rest may be the easier ones.
     if any(system.failed > _OFTEN_FAILED * study.clusters_total for system in study.systems):
         sides = " and ".join(f"{names[system.name]} failed on {system.failed}" for system in study.systems)
         everyone = f"{study.clusters_total} {study.noun}s"
         failures = (f"{sides} of {everyone}: they are in no number here, and may be the harder ones.",)
-    warnings = bearing_warnings(results, results.about(confidence=confidence), _BEARING, whose)
+    named = names if pairs else {}
+    about = results.about(confidence=confidence)
+    warnings = bearing_warnings(results, about, _BEARING, lambda warning: named.get(warning.about.system or "", ""))
     return Verdict(headline, tuple(sentences), failures, tuple(warnings))
 
 
 def default_names(results: Results) -> dict[str, str]:
     """What a console calls the systems."""
-    if len(results.systems) == 1:
-        return {results.systems[0]: "The run"}
-    return {system.system: system.word for system in systems_of(results)}
+    one = len(results.systems) == 1
+    return {system.system: "The run" if one else system.word for system in systems_of(results)}
 
 
 def cut_area(results: Results) -> str:
@@ -138,15 +132,18 @@ def _about_pair(results: Results, confidence: str, pair: Pair, names: Names) -> 
         yield f"{answered}, so {different}: declining hard cases lowers an error without one better answer."
         yield "Neither those errors nor the full areas may be compared."
     key, where = pair.key(cut_area(results), confidence), _where(results, confidence, pair)
-    decision = decide(results, key)
+    decision, estimate = decide(results, key), results[key]
     winner, reason = decision.winner, decision.reason
     end = f" ({reason})" if reason else ""
+    label = f"{names[pair.other.system]} − {names[pair.baseline.system]}"
     if winner is not None:
         end = f": {names[winner]} {'looks better' if _too_few(results, confidence) else 'is better'} there"
     elif reason == UNDECIDED:
-        end = "; the 95 % interval includes 0, so neither is shown to be better"
-    label = f"{names[pair.other.system]} − {names[pair.baseline.system]}"
-    difference = f"{with_interval(results, results[key])} ({label}){end}"
+        end = f"; the {decision.by} includes 0, so neither is shown to be better"
+    if estimate.requested is not None:
+        label = f"{level_of(results)}, {label}"
+        end += "" if winner is None else f", by the {decision.by}"
+    difference = f"{with_interval(results, estimate)} ({label}){end}"
     yield f"{where[:1].upper()}{where[1:]} the AUGRC under {shown(confidence)} differs by {difference}."
     loser = both[1] if winner == both[0] else both[0]
     if winner is not None and shares[0] == shares[1] and risks[winner] > risks[loser]:
