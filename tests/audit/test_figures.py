@@ -100,6 +100,20 @@ def test_every_quantity_is_known_by_its_own_name_and_is_of_runs_or_of_rankings()
         assert is_of_queries(name) or name in SELECTIVE | CALIBRATION
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("0", Expected(-0.3)),
+        ("-1", Expected(-0.7)),
+        ("0", Expected(0.3, (0.2, 0.4))),
+        ("1", Expected(0.8, (0.7, 0.9))),
+    ],
+    ids=str,
+)
+def test_a_bare_0_or_1_is_no_match_for_a_difference_or_an_interval_of_shares_either(text, expected):
+    assert finding("x", Printed.of(text), expected).status == "differs"
+
+
 def test_a_bare_0_or_1_is_exact_only_for_a_share():
     assert finding("x", Printed.of("1"), Expected(0.7, share=False)).status == "match"
     assert finding("x", Printed.of("1"), Expected(0.7)).status == "differs"

@@ -46,22 +46,22 @@ class Printed:
             raise UserError(f"not valid JSON: the number {literal(text)} is out of range")
         return cls(text, value, half_unit)
 
-    @property
-    def tolerance(self) -> float:
-        """How far a value may lie from it: half a unit of the last digit, or 1e-9 where more digits are given."""
-        return max(self.half_unit, FINEST)
+    def agrees(self, low: float, high: float | None = None, *, share: bool = True) -> bool:
+        """Whether a value, or one between two, could read like this when printed to as many digits.
 
-    def agrees(self, value: float, *, share: bool = True) -> bool:
-        """Whether a value, printed to as many digits, could read like this.
-
-        A bare 0 or 1 that stands for a `share` is exact: half a unit around it would allow for any share.
+        A bare 0 or 1 that stands for a `share`, or for a difference of two, is exact: half a unit around it would allow
+        for any share.
 
         >>> Printed.of("1").agrees(0.7), Printed.of("1").agrees(0.7, share=False), Printed.of("1.0").agrees(0.97)
         (False, True, True)
+        >>> Printed.of("0").agrees(-0.3), Printed.of("0").agrees(0.2, 0.4), Printed.of("0").agrees(-0.1, 0.1)
+        (False, False, True)
         """
-        bare = self.half_unit == _HALF and self.value in (0, 1) and 0 <= value <= 1
-        tolerance = FINEST if bare and share else self.tolerance
-        return abs(self.value - value) <= tolerance + _ROUNDING * max(1.0, abs(value))
+        high = low if high is None else high
+        bare = share and self.half_unit == _HALF and all(abs(value) <= 1 for value in (self.value, low, high))
+        tolerance = FINEST if bare else max(self.half_unit, FINEST)
+        tolerance += _ROUNDING * max(1.0, abs(low))
+        return low - tolerance <= self.value <= high + tolerance
 
     @property
     def telling(self) -> bool:
@@ -101,9 +101,7 @@ class Expected:
             return reported is None and self.value is None
         if self.exact:
             return reported.value == self.value
-        if self.band is None:
-            return reported.agrees(self.value, share=self.share)
-        return self.band[0] - reported.tolerance <= reported.value <= self.band[1] + reported.tolerance
+        return reported.agrees(*(self.band or [self.value]), share=self.share)
 
 
 @dataclass(frozen=True, slots=True)

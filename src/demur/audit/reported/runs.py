@@ -140,10 +140,12 @@ class OfRuns(Audit):
         view = replace(context, quantity=UNKNOWN, draws=None, stem=None)
         values = [value for value in self._replicates(view, wanted)[context.quantity] if value is not None]
         if context.draws == "error":
-            return expected_error(values, self._recorded)
-        if 2 * len(values) < self._resamples:  # what is left says nothing about the whole
-            return Expected(None)
-        return expected_end(values, _SHARES[context.draws], self._recorded)
+            expected = expected_error(values, self._recorded)
+        elif 2 * len(values) < self._resamples:  # what is left says nothing about the whole
+            expected = Expected(None)
+        else:
+            expected = expected_end(values, _SHARES[context.draws], self._recorded)
+        return replace(expected, share=context.quantity.name not in self.unbounded)
 
     def _drawn(
         self, context: Context, wanted: frozenset[ReportedQuantity]
