@@ -18,7 +18,6 @@ _RANGES = (
 )
 _OTHER_DATA = "most figures differ, and none for a known cause: they point to other data"
 _MANY = 3
-_UNNAMED = "no known figure has this name"
 
 
 def findings_text(findings: Sequence[Finding], only: Collection[str] = STATUSES) -> str:
@@ -89,9 +88,8 @@ def statuses(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def _cause(finding: Finding) -> str:
-    """Why a figure differs or is not recognised; nothing of finding that matches."""
-    silent = {"match": "", "differs": NO_CAUSE, "not recognised": _UNNAMED}
-    return finding.cause or silent[finding.status]
+    """Why a figure differs or is not recognised; nothing of one that matches."""
+    return finding.cause or (NO_CAUSE if finding.status == "differs" else "")
 
 
 def _row(finding: Finding) -> tuple[str, ...]:

@@ -70,11 +70,14 @@ FORMULAS = {
 }
 
 
-def confidence(items: Items, name: str, calibration: Any = None) -> list[float]:
-    """The confidence of each answered unit, by the parsed content of a calibration file where it needs one."""
+def confidence(items: Items, name: str, calibration: Any = None, *, rounded: bool = True) -> list[float]:
+    """The confidence of each answered unit, by the parsed content of a calibration file where it needs one.
+
+    Composite ones that are not `rounded` to 12 decimals, as some leave them, break ties that are equal on paper.
+    """
     values = _unrounded(items, name, calibration)
     composite = FORMULAS[name].composite if name in FORMULAS else name.startswith("secondary:")
-    return [round(value, _DECIMALS) for value in values] if composite else values
+    return [round(value, _DECIMALS) for value in values] if composite and rounded else values
 
 
 def is_confidence(items: Items, name: str) -> bool:

@@ -30,7 +30,7 @@ class Audit(ABC):
 
     of_the_data: str  # what a section can be called after
     counts: frozenset[str]  # figures that are equal or differ
-    settings: frozenset[str] = frozenset()  # members that are used and are no figures
+    settings = frozenset(("seed", "n_resamples", "level", "schema_version", "raw_multiplier"))  # that are no figures
     unbounded: frozenset[str] = frozenset()  # figures that are not a share even where they lie between 0 and 1
     way_out = ""  # how to say which of the data a section is about
 
@@ -38,7 +38,9 @@ class Audit(ABC):
         if not isinstance(content, Mapping):
             raise UserError(f"expected an object with a section for each {self.of_the_data}")
         self.known, self.holders, self.value = known, Holders(content), cache(self.computed)
-        figures = [Figure(leaf.path, leaf.value, context_of(leaf.names, known)) for leaf in leaves(content)]
+        figures = [
+            Figure(leaf.path, leaf.value, context_of(leaf.names, known)) for leaf in leaves(content, known.folds)
+        ]
         self.figures = [figure for figure in figures if figure.is_one and figure.path[-1] not in self.settings]
         if not self.figures:
             raise UserError("there are no figures in it")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Literal, NamedTuple
@@ -30,11 +30,18 @@ _WORDS: dict[str, Mapping[str, Any]] = {
     "population": spelled({"positives": "positives_only positives with_positives", "all": "all_queries all"}),
     "averaging": AVERAGINGS,
     "spread": SPREADS,
-    "group": spelled({"criterion": "per_criterion by_criterion criteria", "fold": "per_fold by_fold folds"}),
+    "group": spelled(
+        {"criterion": "per_criterion by_criterion criteria", "fold": "per_fold by_fold folds fold_results"}
+    ),
     "draws": spelled(
-        {"interval": "ci95 ci ci_95 confidence_interval interval", "error": "std_error standard_error stderr se"}
+        {
+            "interval": "ci95 ci ci_95 confidence_interval interval",
+            "error": "std_error standard_error stderr se",
+            "drop": "drop_rate",
+        }
     ),
     "difference": dict.fromkeys(("deltas", "delta", "differences", "difference"), True),
+    "aggregated": dict.fromkeys(("aggregated", "aggregate", "across_folds"), True),
 }
 _SAY_NOTHING = spelled(
     {
@@ -48,6 +55,7 @@ _AREAS = ("aurc@C", "augrc@C")
 _ENDS = spelled({"low": "0 low lower", "high": "1 high upper"})
 _ACHIEVED = ("achieved", "used")
 _COVERAGE_OF_ENTRY = ("requested", "coverage", "target")
+_FOLD_OF_ENTRY = ("fold", "fold_id", "fold_index", "fold_idx")
 _PAIR = 2
 _ENDINGS = ("_topk", "_top_k", "_ids", "_ranked")
 _DIGITS = r"-?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,2})?"
@@ -86,10 +94,10 @@ class Known:
 class Context:
     """Which number a figure is: what the path to it says and, once that is complete, what stands beside it.
 
-    `draws` says that it is an end of an interval or a standard error; `group` waits for the name of a criterion or a
-    fold, `stem` (such as recall@K) for a depth or a coverage; `stranger` is the first name nobody knows. `minus` is the
-    system a difference subtracts, `shared` counts only participants that succeeded in every run, and `convention` is
-    the sentence for another way of computing than the definition.
+    `draws` says that it is an end of an interval, a standard error or a share of draws, `aggregated` that it is over
+    the folds; `group` waits for the name of a criterion or a fold, `stem` (such as recall@K) for a depth or a coverage;
+    `stranger` is the first name nobody knows. `minus` is the system a difference subtracts, `shared` counts only
+    participants that succeeded in every run, and `convention` is the sentence for another way of computing.
     """
 
     quantity: ReportedQuantity = UNKNOWN
@@ -101,6 +109,7 @@ class Context:
     criterion: str | None = None
     fold: str | None = None
     difference: bool = False
+    aggregated: bool = False
     draws: str | None = None
     group: str | None = None
     stem: str | None = None
@@ -130,8 +139,8 @@ class Context:
             return {"confidence": name}
         if plain.startswith("fold") and self.fold is None and (fold := known.member(name, "fold")) is not None:
             return {"fold": fold}
-        unsaid = [attribute for attribute, words in _WORDS.items() if plain in words and not getattr(self, attribute)]
-        return {attribute: _WORDS[attribute][plain] for attribute in unsaid[:1]}
+        said = [(attribute, words[plain]) for attribute, words in _WORDS.items() if plain in words]
+        return dict([(name, meaning) for name, meaning in said if (getattr(self, name) or meaning) == meaning][:1])
 
     def _part(self, plain: str, known: Known) -> Context | None:
         """What a name says that only repeats the figure above it, or asks for the coverage it was taken at."""
@@ -188,14 +197,16 @@ class Leaf(NamedTuple):
     value: Any
 
 
-def leaves(content: Any) -> Iterator[Leaf]:
+def leaves(content: Any, folds: Collection[str] = ()) -> Iterator[Leaf]:
     """Every leaf; digits in quotes are a number, and `0.81 ± 0.02` is a mean and a spread.
 
-    An entry that says its coverage, as `{"coverage": 0.6, "mae": 0.2}` or `[0.6, 0.2]` do, is called by it.
+    An entry that says its coverage, as `{"coverage": 0.6, "mae": 0.2}` or `[0.6, 0.2]` do, is called by it. So is one
+    of a list of folds; if the entries do not say which, they are those of the data in their order.
     """
     holders = Holders(content)
     for path, value in flattened(content):
-        names = _names(path, holders)
+        names = _at_coverage(path, holders)
+        names = _in_folds(path, holders, folds) if names == path else names
         text = value.strip() if isinstance(value, str) and len(value) <= _LONGEST_NUMBER else ""
         if both := _MEAN_AND_STD.fullmatch(text):
             yield Leaf((*path, "mean"), (*names, "mean"), Printed.of(both[1]))
@@ -204,7 +215,27 @@ def leaves(content: Any) -> Iterator[Leaf]:
             yield Leaf(path, names, Printed.of(text) if _ONE_NUMBER.fullmatch(text) else value)
 
 
-def _names(path: Path, holders: Holders) -> Path:
+def _in_folds(path: Path, holders: Holders, folds: Collection[str]) -> Path:
+    """The names of a leaf in a list of folds, with that of the fold for its index; none of one that only says it."""
+    words = _WORDS["group"]
+    depth = next((depth for depth in range(1, len(path)) if words.get(plain_name(path[depth - 1])) == "fold"), 0)
+    entries = holders.held(path[:depth]) if depth else None
+    if not isinstance(entries, list):
+        return path
+    index, rest = int(path[depth]), path[depth + 1 :]
+    entry = entries[index] if isinstance(entries[index], Mapping) else {}
+    said = next((name for name in _FOLD_OF_ENTRY if name in entry), None)
+    if rest == (said,):
+        return ()
+    if said is not None:
+        fold = getattr(entry[said], "text", str(entry[said]))
+    else:
+        in_order = sorted(folds, key=lambda fold: (len(fold), fold))
+        fold = in_order[index] if len(entries) == len(folds) else f"entry {index}"
+    return (*path[:depth], fold, *rest)
+
+
+def _at_coverage(path: Path, holders: Holders) -> Path:
     """The names that say what a leaf is; none of one that only says at which coverage its neighbours are."""
     depth = next((depth for depth in range(1, len(path)) if (stem_of(path[depth - 1]) or "").endswith("@C")), 0)
     if not depth or path[-1] == "requested":

@@ -5,6 +5,7 @@ from fractions import Fraction
 from typing import Any
 
 from demur.audit.loops import LOOPS, family, forecasts, number, ranking
+from demur.audit.loops.draws import percentile
 from demur.audit.loops.forecasts import detection, ece, threshold_at_fpr
 from demur.audit.loops.ranking import ideal, over
 from demur.audit.loops.registry import mean, ratio
@@ -35,6 +36,8 @@ RUN_COUNTS: dict[str, Callable[[Items, int], int]] = {
 }
 _SHORT = "no flat start: integrated from the first operating point"
 _OTHER_BINS = (5, 10, 15, 20)
+_LINSPACE = "bins by the rounded edges of numpy.linspace: 0.3 is below its own"
+_LAST_OPEN = "p = 1.0 dropped: the last bin is open"
 
 
 def ways(quantity: ReportedQuantity) -> dict[str, Loop]:
@@ -61,7 +64,14 @@ def ways(quantity: ReportedQuantity) -> dict[str, Loop]:
 
 def is_of_queries(name: str) -> bool:
     """Whether a figure is one of rankings."""
-    known = name in (*COUNTS, *OF_PROBABILITY, "has_evidence_rate", "skip_no_positives")
+    known = name in (
+        *COUNTS,
+        *OF_PROBABILITY,
+        "has_evidence_rate",
+        "empty_prevalence",
+        "candidates@P",
+        "skip_no_positives",
+    )
     return known or (name in LOOPS and family(name) in ("ranking", "selection"))
 
 
@@ -102,8 +112,9 @@ def _first_threshold(rows: Any, rate: Fraction) -> Any:
 def _binnings(bins: int) -> Mapping[str, tuple[forecasts.Binning, int]]:
     return {
         "": (forecasts.equal_width, bins),
-        "p = 1.0 dropped: the last bin is open": (forecasts.open_ended, bins),
-        "bins by rounded edges": (lambda p, n: n - 1 if p >= 1 else forecasts.open_ended(p, n), bins),
+        _LINSPACE: (lambda p, n: n - 1 if p >= 1 else forecasts.open_ended(p, n), bins),
+        _LAST_OPEN: (lambda p, n: None if p >= 1 else forecasts.equal_width(p, n), bins),
+        f"{_LINSPACE}, and {_LAST_OPEN}": (forecasts.open_ended, bins),
         "bins closed on the right": (lambda p, n: sum(p > edge / n for edge in range(1, n)), bins),
         **{f"{other} bins": (forecasts.equal_width, other) for other in _OTHER_BINS},
     }
@@ -140,6 +151,14 @@ _OTHERS: dict[str, dict[str, Loop]] = {
     "has_evidence_rate": {
         "": _rate,
         "the rate of queries without evidence": lambda queries, _: _less(1, _rate(queries)),
+    },
+    "empty_prevalence": {
+        "": lambda queries, _: _less(1, _rate(queries)),
+        "the rate of queries with evidence": _rate,
+    },
+    "candidates@P": {
+        "": lambda rows, share: percentile(sorted(len(row.hits) for row in rows), float(share) / 100) if rows else None,
+        "the mean, not a percentile": lambda rows, _: mean(len(row.hits) for row in rows),
     },
     "evidence_recall": {
         "queries without gold counted as 0": _each(lambda row, _: over(row.hits, row.gold)),

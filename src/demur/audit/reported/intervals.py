@@ -16,17 +16,28 @@ def expected_end(values: Sequence[float], share: float, recorded: int | None) ->
 
     Where that is below the least or above the largest of our draws, it may lie beyond them by their whole width.
     """
-    ordered, n = sorted(values), _worth(len(values), recorded)
-    extra = _SIGMAS**2 / n
-    middle, away = (share + extra / 2) / (1 + extra), _SIGMAS * math.sqrt((share * (1 - share) + extra / 4) / n)
-    plain = _SIGMAS * math.sqrt(share * (1 - share) / n)
-    low, high = min(middle - away / (1 + extra), share - plain), max(middle + away / (1 + extra), share + plain)
+    ordered = sorted(values)
+    low, high = _shares(share, _worth(len(values), recorded))
     width = ordered[-1] - ordered[0]
     band = (
         percentile(ordered, max(low, 0)) - (width if low <= 0 else 0),
         percentile(ordered, min(high, 1)) + (width if high >= 1 else 0),
     )
     return Expected(percentile(ordered, share), band)
+
+
+def expected_share(share: float, draws: int, recorded: int | None) -> Expected:
+    """A share of the draws, between those that as many other draws may have."""
+    low, high = _shares(share, _worth(draws, recorded))
+    return Expected(share, (max(low, 0.0), min(high, 1.0)))
+
+
+def _shares(share: float, n: float) -> tuple[float, float]:
+    """The shares of n draws that are no surprise, by Wilson's interval or the plain one, whichever is wider."""
+    extra = _SIGMAS**2 / n
+    middle, away = (share + extra / 2) / (1 + extra), _SIGMAS * math.sqrt((share * (1 - share) + extra / 4) / n)
+    plain = _SIGMAS * math.sqrt(share * (1 - share) / n)
+    return min(middle - away / (1 + extra), share - plain), max(middle + away / (1 + extra), share + plain)
 
 
 def expected_error(values: Sequence[float], recorded: int | None) -> Expected:

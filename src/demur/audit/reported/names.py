@@ -60,9 +60,9 @@ def spelled(words: Mapping[str, str]) -> dict[str, Any]:
 
 _STEM_OF = {name.partition("@")[0]: name for name in LOOPS if name.endswith(("@K", "@C"))} | spelled(
     {
-        "recall@K": "recall r",
+        "recall@K": "recall r oracle_recall",
         "precision@K": "precision prec p",
-        "hit@K": "hit hits hit_rate hitrate hr success",
+        "hit@K": "hit hits hit_rate hitrate hr success oracle",
         "mrr@K": "mrr rr mean_reciprocal_rank",
         "map@K": "map ap mean_average_precision",
         "map_trec@K": "map_trec map_cut",
@@ -77,6 +77,7 @@ _PLAIN_OF = {name: name for name in LOOPS if "@" not in name and name != "ece"} 
         "auroc": "roc_auc auc_roc auc roc_auc_score",
         "auprc": "pr_auc auc_pr average_precision average_precision_score",
         "has_evidence_rate": "has_evidence_rate evidence_rate positive_rate prevalence",
+        "empty_prevalence": "empty_prevalence empty_rate no_evidence_rate",
         "average_k": "avg_k mean_k",
         "nll": "log_loss negative_log_likelihood",
         "brier": "brier_score",
@@ -89,8 +90,10 @@ _PLAIN_OF = {name: name for name in LOOPS if "@" not in name and name != "ece"} 
         "aurc_optimal": "optimal_aurc aurc_oracle oracle_aurc",
         "augrc_optimal": "optimal_augrc augrc_oracle oracle_augrc",
         "queries_total": "queries_total total_queries num_queries_total n_queries_total",
-        "queries_with_positives": "queries_with_positives num_queries_with_positives n_queries_with_positives",
-        "queries_without_positives": "queries_without_positives queries_no_positives n_queries_without_positives",
+        "queries_with_positives": "queries_with_positives num_queries_with_positives n_queries_with_positives "
+        "n_positive n_positives num_positive num_positives",
+        "queries_without_positives": "queries_without_positives queries_no_positives n_queries_without_positives "
+        "n_empty num_empty",
         "queries_evaluated": "queries_evaluated num_queries_evaluated evaluated_queries",
         "queries": "queries num_queries n_queries",
         "posts": "n_posts num_posts posts_total total_posts",
@@ -117,6 +120,7 @@ _AFTER_A_LINE = re.compile(r"([a-z_]{2,}?)_([0-9]{1,6})")
 _AT_FPR = re.compile(rf"(tpr|threshold|thr)_?(?:@|_at_|_|at_)_?fpr_?(?:<=|≤|=|@)?_?{_NUMBER}")
 _AT_FPR_AFTER = re.compile(rf"(tpr|threshold|thr)_?(?:@|_at_|_|at_)_?{_NUMBER}_?fpr")
 _ECE = re.compile(r"ece(?:[_@]?(?:bins?_?=?_?)?([0-9]{1,5})(?:_?bins?)?)?")
+_CANDIDATES = re.compile(r"(?:n_|num_)?candidates_p([0-9]{1,2})")
 _WHOLE = re.compile(r"[0-9]{1,6}")
 _SHARE = re.compile(rf"@?_?{_NUMBER}")
 _AFFIX = "|".join(sorted({*SPREADS, *AVERAGINGS}, key=len, reverse=True))
@@ -201,11 +205,24 @@ def _of_plain(name: str) -> ReportedQuantity | None:
         return _at_number(_STEM_OF[at[1]], at[2], at[3])
     if after_a_line and _STEM_OF.get(after_a_line[1]) in AT_DEPTH:
         return _at_number(_STEM_OF[after_a_line[1]], after_a_line[2], None)
+    return _at_target(name) or _with_count(name)
+
+
+def _at_target(name: str) -> ReportedQuantity | None:
+    """The true positive rate, or the threshold, at a false positive rate."""
     target = _AT_FPR.fullmatch(name) or _AT_FPR_AFTER.fullmatch(name)
     if target:
         # without a point, or with a sign for it, the number is in percent
         share = _share(target[2], target[3] if "." in target[2] else "%")
         return ReportedQuantity("tpr@fpr=F" if target[1] == "tpr" else "threshold@fpr=F", share) if share <= 1 else None
+    return None
+
+
+def _with_count(name: str) -> ReportedQuantity | None:
+    """A percentile of the candidates, or the calibration error over so many bins."""
+    candidates = _CANDIDATES.fullmatch(name)
+    if candidates:
+        return ReportedQuantity("candidates@P", Fraction(candidates[1]))
     binned = _ECE.fullmatch(name)
     if binned and 0 < int(binned[1] or DEFAULT_BINS) <= _MOST_BINS:
         return ReportedQuantity("ece", Fraction(binned[1] or DEFAULT_BINS))

@@ -38,7 +38,7 @@ def audited_retrieval(queries: Mapping[str, Sequence[Query]], content: Any) -> l
 
 def column_of(name: str) -> str | None:
     """The part of a query's row that a figure is computed from; None if it is all of it."""
-    if name in AT_DEPTH:
+    if name in (*AT_DEPTH, "candidates@P"):
         return "ranking"
     if name in OF_PROBABILITY:
         return "prob"
@@ -55,7 +55,7 @@ class OfQueries(Audit):
 
     of_the_data = "system"
     counts = frozenset(COUNTS)
-    unbounded = frozenset(("average_k", "threshold@fpr=F"))
+    unbounded = frozenset(("average_k", "threshold@fpr=F", "candidates@P"))
     way_out = "; say which column it is with --system *=COLUMN"
 
     def __init__(self, queries: Mapping[str, Sequence[Query]], content: Any) -> None:
@@ -93,8 +93,8 @@ class OfQueries(Audit):
         is_flag = context.quantity.name == _FLAG
         if is_flag and not isinstance(figure.value, bool):
             return "expected true or false"
-        over_folds = context.group == "fold" and context.spread is not None
-        if context.stranger is not None or (context.group is not None and not over_folds):
+        averaged = {"fold": context.spread, "criterion": context.averaging}
+        if context.stranger is not None or (context.group is not None and averaged[context.group] is None):
             return self._unplaced(context)
         return None if is_flag else self._missing(context)
 
@@ -143,11 +143,13 @@ class OfQueries(Audit):
     def completed(self, figure: Figure) -> Context:
         """The queries a figure is over; a mean of what is one lot of queries is the figure itself."""
         context = figure.context
+        is_count = context.quantity.name in COUNTS
+        spread = context.spread or ("mean" if context.aggregated and not is_count else None)
         context = replace(
             context,
             system=self._system(context) or next(iter(self._rows)),
-            averaging="micro" if context.quantity.name in COUNTS else context.averaging or "micro",
-            spread=context.spread if self.known.folds and context.fold is None else None,
+            averaging="micro" if is_count else context.averaging or "micro",
+            spread=spread if self.known.folds and context.fold is None else None,
             population="all",
         )
         return (

@@ -20,7 +20,7 @@ from demur.audit.loops.selective import PlainCurve, Unit, first_reaching
 from demur.audit.reported.audit import Audit, Figure
 from demur.audit.reported.contexts import Context, Known
 from demur.audit.reported.conventions import CURVES, RUN_COUNTS, ways
-from demur.audit.reported.intervals import expected_end, expected_error
+from demur.audit.reported.intervals import expected_end, expected_error, expected_share
 from demur.audit.reported.names import UNKNOWN, ReportedQuantity, plain_name, quantity_named
 from demur.audit.reported.reading import SIDES, aliases, sides_of
 from demur.errors import UserError, shown
@@ -31,6 +31,7 @@ SELECTIVE = frozenset(name for name in LOOPS if family(name) == "selective")
 CALIBRATION = frozenset(name for name in LOOPS if family(name) == "forecasts" and "@" not in name)
 _UNRANKED = ("cmax", "risk", "aurc_optimal", "augrc_optimal", "aurc_random", "augrc_random")
 _NEIGHBOURS = ("risk", "cmax", "aurc", "augrc", "naurc", "naugrc", "eaurc", "eaugrc", "aurc_optimal", "augrc_optimal")
+_AS_THEY_ARE = (None, *(name for name, formula in FORMULAS.items() if not formula.composite))
 _SHARES = {"low": 0.025, "high": 0.975}
 _SEED = 20_000
 _BESIDE = {
@@ -40,6 +41,9 @@ _BESIDE = {
 }
 _SINGLE_UNITS = "items resampled, not participants"
 _FAILED = "failed participants counted in"
+_UNROUNDED = "composite confidences not rounded to 12 decimals: ties broken that are equal on paper"
+_NO_KEYWORDS = "total_evidence without the keyword counts, as an alias of llm"
+_NULL_DROPS_ALL = "1 given where the number itself is undefined"
 
 
 def audited_runs(
@@ -56,7 +60,6 @@ class OfRuns(Audit):
 
     of_the_data = "run"
     counts = frozenset(RUN_COUNTS)
-    settings = frozenset(("seed", "n_resamples", "level"))
     unbounded = frozenset(("aurc_gap_pct", "augrc_gap_pct", "achievable_gain_pct", "nll"))
 
     def __init__(self, runs: Mapping[str, Items], content: Any, calibration: Any, resamples: int) -> None:
@@ -82,16 +85,19 @@ class OfRuns(Audit):
     def _items(self, context: Context) -> Items:
         return (self._shared if context.shared else self._runs)[str(context.system)]
 
-    def _confidence(self, system: str, name: str, shared: bool) -> list[float] | str:  # noqa: FBT001
+    def _confidence(self, system: str, name: str, *, shared: bool = False, rounded: bool = True) -> list[float] | str:
         """The confidence of each answered unit, or why it cannot be recomputed; no name, no ranking."""
         items = (self._shared if shared else self._runs)[system]
+        if not name:
+            return [0.0] * int(items.answered.sum())
         try:
-            return confidence(items, name, self._calibration) if name else [0.0] * int(items.answered.sum())
+            return confidence(items, name, self._calibration, rounded=rounded)
         except UserError as error:
             return str(error)
 
     def _of(self, context: Context) -> list[float] | str:
-        return self._given(str(context.system), context.confidence or "", context.shared)
+        rounded = context.convention != _UNROUNDED
+        return self._given(str(context.system), context.confidence or "", shared=context.shared, rounded=rounded)
 
     def _rows(self, context: Context) -> list[Unit]:
         given = self._of(context)
@@ -139,6 +145,8 @@ class OfRuns(Audit):
         wanted = frozenset(figure.context.quantity for figure in drawn if not self.why_not(figure))
         view = replace(context, quantity=UNKNOWN, draws=None, stem=None)
         values = [value for value in self._replicates(view, wanted)[context.quantity] if value is not None]
+        if context.draws == "drop":
+            return expected_share(1 - len(values) / self._resamples, self._resamples, self._recorded)
         if context.draws == "error":
             expected = expected_error(values, self._recorded)
         elif 2 * len(values) < self._resamples:  # what is left says nothing about the whole
@@ -167,9 +175,20 @@ class OfRuns(Audit):
         return [[row] for row in rows] if single else by_cluster(self._items(context), rows)
 
     def last_resort(self, context: Context, reported: Any) -> str | None:
-        """Whether an interval was made of single units."""
-        single = replace(context, convention=_SINGLE_UNITS)
-        return _SINGLE_UNITS if context.draws is not None and self.expected(single).agrees(reported) else None
+        """What else was drawn, or counted among the draws, where something made of draws differs."""
+        if context.draws is None:
+            return None
+        if context.draws == "drop" and reported.value == 1 and self.value(replace(context, draws=None)) is None:
+            return _NULL_DROPS_ALL
+        drawn = [*self._older_habits(context), (_SINGLE_UNITS, replace(context, convention=_SINGLE_UNITS))]
+        return next((way for way, other in drawn if self.expected(other).agrees(reported)), None)
+
+    def _older_habits(self, context: Context) -> Iterator[tuple[str, Context]]:
+        """What the older evaluation script did to a confidence."""
+        if context.confidence not in _AS_THEY_ARE:
+            yield _UNROUNDED, replace(context, convention=_UNROUNDED)
+        if context.confidence == "total_evidence":
+            yield _NO_KEYWORDS, replace(context, confidence="llm")
 
     def why_not(self, figure: Figure) -> str | None:
         """Why a figure cannot be recomputed, or None."""
@@ -177,7 +196,9 @@ class OfRuns(Audit):
         if context.quantity.name not in SELECTIVE | CALIBRATION | self.counts:
             return f"{context.quantity} is a figure of rankings: give a per-query table as --data"
         if context.stranger is not None:
-            return f"no run and no confidence of the data is called {shown(context.stranger)} (runs: {runs})"
+            named = context.system is not None and context.confidence is not None
+            what = "nothing known" if named else "no run and no confidence of the data"
+            return f"{what} is called {shown(context.stranger)}{'' if named else f' (runs: {runs})'}"
         if context.spread or context.averaging or context.population or context.group:
             return "a run is not averaged over folds, criteria or queries"
         if context.draws is not None and (reason := self._undrawn(context.quantity, context.draws)):
@@ -239,7 +260,7 @@ class OfRuns(Audit):
         context = figure.context
         ranked_by = context.confidence or self._beside(figure, "confidence")
         if ranked_by is None and context.quantity.name not in _UNRANKED:
-            served = (name for name in FORMULAS if isinstance(self._given(system, name, False), list))  # noqa: FBT003
+            served = (name for name in FORMULAS if isinstance(self._given(system, name), list))
             ranked_by = next(served, "llm")
         loss = self._beside(figure, "loss") or "abs_norm"
         minus = self._sides[0] if context.difference else None
@@ -251,6 +272,7 @@ class OfRuns(Audit):
             return
         if context.minus is not None:
             yield "the other way round", replace(context, system=context.minus, minus=context.system)
+        yield from self._older_habits(context)
         yield from ((way, replace(context, convention=way)) for way in CURVES)
         yield from self._other_units(context)
         for system in self._runs:
