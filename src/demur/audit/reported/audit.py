@@ -4,25 +4,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from demur.audit.figures import NO_CAUSE, Expected, Finding, Printed, finding, not_recognised
-from demur.audit.reported.contexts import Context, Holders, Known, Path, context_of, leaves
+from demur.audit.reported.contexts import Context, Figure, Known, figures_of
 from demur.errors import UserError, and_more, shown
-
-
-class Figure(NamedTuple):
-    """A leaf of a reported file, and what the path to it says."""
-
-    path: Path
-    value: Any
-    context: Context
-
-    @property
-    def is_one(self) -> bool:
-        """Whether there is anything to recompute: a text, a switch or a null is a figure only in place of one."""
-        known = self.context.quantity and not (self.value is None and self.context.stranger)
-        return bool(known) or isinstance(self.value, Printed)
 
 
 class Audit(ABC):
@@ -30,17 +16,15 @@ class Audit(ABC):
 
     of_the_data: str  # what a section can be called after
     counts: frozenset[str]  # figures that are equal or differ
-    settings = frozenset(("seed", "n_resamples", "level", "schema_version", "raw_multiplier"))  # that are no figures
+    settings = frozenset(("seed", "n_resamples", "level", "schema_version", "raw_multiplier", "requested"))
     unbounded: frozenset[str] = frozenset()  # figures that are not a share even where they lie between 0 and 1
     way_out = ""  # how to say which of the data a section is about
 
     def __init__(self, known: Known, content: Any) -> None:
         if not isinstance(content, Mapping):
             raise UserError(f"expected an object with a section for each {self.of_the_data}")
-        self.known, self.holders, self.value = known, Holders(content), cache(self.computed)
-        figures = [
-            Figure(leaf.path, leaf.value, context_of(leaf.names, known)) for leaf in leaves(content, known.folds)
-        ]
+        self.known, self.value = known, cache(self.computed)
+        figures = figures_of(content, known)
         self.figures = [figure for figure in figures if figure.is_one and figure.path[-1] not in self.settings]
         if not self.figures:
             raise UserError("there are no figures in it")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Literal, NamedTuple
 
-from demur.audit.figures import Printed, flattened
+from demur.audit.figures import Printed
 from demur.audit.reported.names import (
     AVERAGINGS,
     SPREADS,
@@ -55,6 +55,16 @@ _AREAS = ("aurc@C", "augrc@C")
 _ENDS = spelled({"low": "0 low lower", "high": "1 high upper"})
 _ACHIEVED = ("achieved", "used")
 _COVERAGE_OF_ENTRY = ("requested", "coverage", "target")
+_BESIDE = spelled(
+    {
+        "system": "mode system run run_id",
+        "confidence": "confidence confidence_variant variant",
+        "loss": "loss",
+        "skips": "skip_no_positives",
+        "evaluated": "queries_evaluated num_queries_evaluated evaluated_queries",
+    }
+)
+_KINDS = {"system": str, "confidence": str, "loss": str, "skips": bool, "evaluated": Printed}
 _FOLD_OF_ENTRY = ("fold", "fold_id", "fold_index", "fold_idx")
 _PAIR = 2
 _ENDINGS = ("_topk", "_top_k", "_ids", "_ranked")
@@ -74,7 +84,7 @@ class Known:
     systems: Mapping[str, str]
     is_confidence: Callable[[str], bool] = lambda _: False
     criteria: frozenset[str] = frozenset()
-    folds: frozenset[str] = frozenset()
+    folds: Path = ()  # in their order
     usual_coverage: Fraction | None = None
 
     def system(self, name: str) -> str | None:
@@ -189,92 +199,83 @@ def _stem(name: str) -> str:
     return next((plain.removesuffix(ending) for ending in _ENDINGS if plain.endswith(ending)), plain)
 
 
-class Leaf(NamedTuple):
-    """A value of a file: where it stands, and the names that say what it is."""
+class Figure(NamedTuple):
+    """A leaf of a reported file, and what the path to it and the members around it say."""
 
     path: Path
-    names: Path
     value: Any
+    context: Context
+    beside: Mapping[str, Any]
+
+    @property
+    def is_one(self) -> bool:
+        """Whether there is anything to recompute: a text, a switch or a null is a figure only in place of one."""
+        known = self.context.quantity and not (self.value is None and self.context.stranger)
+        return bool(known) or isinstance(self.value, Printed)
 
 
-def leaves(content: Any, folds: Collection[str] = ()) -> Iterator[Leaf]:
-    """Every leaf; digits in quotes are a number, and `0.81 ± 0.02` is a mean and a spread.
+def figures_of(content: Any, known: Known) -> Iterator[Figure]:
+    """Every leaf; digits in quotes are a number, and `0.81 ± 0.02` is a mean and a spread."""
+    waiting: list[tuple[Path, Path, Any, dict[str, Any]]] = [((), (), content, {})]
+    while waiting:  # a parser may go deeper than the interpreter does
+        path, names, value, beside = waiting.pop()
+        if isinstance(value, (Mapping, list)):
+            said = beside | _said_beside(value, known) if isinstance(value, Mapping) else beside
+            members = [*_members(names, value, known)]
+            waiting += [((*path, *place), inner, member, said) for place, inner, member in reversed(members)]
+            continue
+        text = value.strip() if isinstance(value, str) and len(value) <= _LONGEST_NUMBER else ""
+        both = _MEAN_AND_STD.fullmatch(text)
+        parts = {("mean",): both[1], ("std",): both[2]} if both else {(): text}
+        for part, digits in parts.items():
+            number = Printed.of(digits) if _ONE_NUMBER.fullmatch(digits) else value
+            yield Figure((*path, *part), number, context_of((*names, *part), known), beside)
+
+
+def _members(names: Path, value: Any, known: Known) -> Iterator[tuple[Path, Path, Any]]:
+    """What an object or a list holds: at which place, by which names, and the value.
 
     An entry that says its coverage, as `{"coverage": 0.6, "mae": 0.2}` or `[0.6, 0.2]` do, is called by it. So is one
     of a list of folds; if the entries do not say which, they are those of the data in their order.
     """
-    holders = Holders(content)
-    for path, value in flattened(content):
-        names = _at_coverage(path, holders)
-        names = _in_folds(path, holders, folds) if names == path else names
-        text = value.strip() if isinstance(value, str) and len(value) <= _LONGEST_NUMBER else ""
-        if both := _MEAN_AND_STD.fullmatch(text):
-            yield Leaf((*path, "mean"), (*names, "mean"), Printed.of(both[1]))
-            yield Leaf((*path, "std"), (*names, "std"), Printed.of(both[2]))
-        elif names:
-            yield Leaf(path, names, Printed.of(text) if _ONE_NUMBER.fullmatch(text) else value)
+    if isinstance(value, Mapping):
+        for name, inner in value.items():
+            said, rest = _own_name(inner, _COVERAGE_OF_ENTRY if _takes_coverage(name) else ())
+            yield (name,), (*names, name, *said), rest
+        return
+    above = names[-1] if names else ""
+    of_coverages, of_folds = _takes_coverage(above), _WORDS["group"].get(plain_name(above)) == "fold"
+    for index, inner in enumerate(value):
+        if of_coverages and isinstance(inner, list) and len(inner) == _PAIR and isinstance(inner[0], Printed):
+            yield (str(index), "1"), (*names, inner[0].text), inner[1]
+            continue
+        said, rest = _own_name(inner, _COVERAGE_OF_ENTRY if of_coverages else _FOLD_OF_ENTRY if of_folds else ())
+        in_order = known.folds[index : index + 1] if len(value) == len(known.folds) else (f"entry {index}",)
+        yield (str(index),), (*names, *(said or (in_order if of_folds else (str(index),)))), rest
 
 
-def _in_folds(path: Path, holders: Holders, folds: Collection[str]) -> Path:
-    """The names of a leaf in a list of folds, with that of the fold for its index; none of one that only says it."""
-    words = _WORDS["group"]
-    depth = next((depth for depth in range(1, len(path)) if words.get(plain_name(path[depth - 1])) == "fold"), 0)
-    entries = holders.held(path[:depth]) if depth else None
-    if not isinstance(entries, list):
-        return path
-    index, rest = int(path[depth]), path[depth + 1 :]
-    entry = entries[index] if isinstance(entries[index], Mapping) else {}
-    said = next((name for name in _FOLD_OF_ENTRY if name in entry), None)
-    if rest == (said,):
-        return ()
-    if said is not None:
-        fold = getattr(entry[said], "text", str(entry[said]))
-    else:
-        in_order = sorted(folds, key=lambda fold: (len(fold), fold))
-        fold = in_order[index] if len(entries) == len(folds) else f"entry {index}"
-    return (*path[:depth], fold, *rest)
+def _own_name(entry: Any, says: Path) -> tuple[Path, Any]:
+    """What an entry is called by a member of its own, and the entry without it."""
+    name = next(
+        (name for name in says if isinstance(entry, Mapping) and isinstance(entry.get(name), (Printed, str))), ""
+    )
+    if not name:
+        return (), entry
+    text = getattr(entry[name], "text", entry[name])
+    return (text,), {member: value for member, value in entry.items() if member != name}
 
 
-def _at_coverage(path: Path, holders: Holders) -> Path:
-    """The names that say what a leaf is; none of one that only says at which coverage its neighbours are."""
-    depth = next((depth for depth in range(1, len(path)) if (stem_of(path[depth - 1]) or "").endswith("@C")), 0)
-    if not depth or path[-1] == "requested":
-        return () if depth else path
-    entry = holders.held(path[:depth])
-    inside = depth + isinstance(entry, list)
-    entry, rest = holders.held(path[:inside]), path[inside:]
-    if isinstance(entry, list) and len(entry) == _PAIR and isinstance(entry[0], Printed):
-        return (*path[:depth], entry[0].text) if rest == ("1",) else ()
-    if isinstance(entry, Mapping):
-        coverage = next((name for name in _COVERAGE_OF_ENTRY if isinstance(entry.get(name), Printed)), None)
-        if coverage is not None:
-            return () if rest == (coverage,) else (*path[:depth], entry[coverage].text, *rest)
-    return path
+def _takes_coverage(name: str) -> bool:
+    return (stem_of(name) or "").endswith("@C")
 
 
-@dataclass(eq=False)
-class Holders:
-    """The objects of a file, looked into from a figure outwards."""
-
-    content: Any
-    _read: dict[tuple[Path, str], Any] = field(default_factory=dict)
-
-    def held(self, path: Path) -> Any:
-        """What stands at a path."""
-        inside = self.content
-        for name in path:
-            inside = inside[int(name)] if isinstance(inside, list) else inside[name]
-        return inside
-
-    def nearest(self, path: Path, what: str, read: Callable[[str, Any], Any]) -> Any:
-        """The first thing that can be read of a member, in the innermost object around a path that has one."""
-        for depth in range(len(path) - 1, -1, -1):
-            key = path[:depth], what
-            if key not in self._read:
-                holder = self.held(path[:depth])
-                members = holder.items() if isinstance(holder, Mapping) else ()
-                values = (read(name, value) for name, value in members)
-                self._read[key] = next((value for value in values if value is not None), None)
-            if self._read[key] is not None:
-                return self._read[key]
-        return None
+def _said_beside(members: Mapping[str, Any], known: Known) -> dict[str, Any]:
+    """What the members of an object say of every figure in it; of several that say the same thing, the first."""
+    said: dict[str, Any] = {}
+    for name, value in members.items():
+        what = _BESIDE.get(plain_name(name), "")
+        plain = value.get("name") if what == "loss" and isinstance(value, Mapping) else value
+        meant = known.system(plain) if what == "system" and isinstance(plain, str) else plain
+        if isinstance(meant, _KINDS.get(what, ())):
+            said.setdefault(what, meant)
+    return said

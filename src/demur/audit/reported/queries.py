@@ -13,10 +13,10 @@ from typing import Any
 from demur.audit.figures import Expected, Finding, Printed, not_recognised
 from demur.audit.loops import LOOPS, family
 from demur.audit.loops.rows import QueryRow, query_row
-from demur.audit.reported.audit import Audit, Figure
-from demur.audit.reported.contexts import Context, Known, Path, Population
+from demur.audit.reported.audit import Audit
+from demur.audit.reported.contexts import Context, Figure, Known, Path, Population
 from demur.audit.reported.conventions import COUNTS, OF_PROBABILITY, OF_SECTION, is_of_queries, ways
-from demur.audit.reported.names import AT_DEPTH, ReportedQuantity, quantity_named
+from demur.audit.reported.names import AT_DEPTH, ReportedQuantity
 from demur.errors import UserError, shown
 from demur.facts.rankings import Query
 
@@ -61,11 +61,9 @@ class OfQueries(Audit):
     def __init__(self, queries: Mapping[str, Sequence[Query]], content: Any) -> None:
         self._rows = {system: [*map(query_row, rows)] for system, rows in queries.items()}
         everything = [row for rows in self._rows.values() for row in rows]
-        criteria, folds = (
-            frozenset(row.criterion for row in everything),
-            frozenset(row.fold for row in everything if row.fold is not None),
-        )
-        super().__init__(Known({name: name for name in queries}, criteria=criteria, folds=folds), content)
+        folds = sorted({row.fold for row in everything if row.fold is not None}, key=lambda fold: (len(fold), fold))
+        criteria = frozenset(row.criterion for row in everything)
+        super().__init__(Known({name: name for name in queries}, criteria=criteria, folds=tuple(folds)), content)
 
     def computed(self, context: Context) -> float | None:
         """What a figure is, over the queries it is of; a criterion or fold without any has no part in a mean."""
@@ -162,24 +160,15 @@ class OfQueries(Audit):
         """All queries or those with gold: by the name of a section, a flag, or how many were evaluated."""
         if figure.context.population is not None or figure.context.quantity.name == "queries":
             return figure.context.population or "all"  # a bare number of queries is not said to be of those evaluated
-        skips = self._nearest(figure, _FLAG, bool)
-        if skips is None:
-            evaluated = self._nearest(figure, "queries_evaluated", Printed)
+        skips, evaluated = figure.beside.get("skips"), figure.beside.get("evaluated")
+        if skips is None and evaluated is not None:
             one_lot = replace(context, spread=None, averaging="micro")
             with_gold, total = (
                 self.value(replace(one_lot, quantity=ReportedQuantity(name)))
                 for name in ("queries_with_positives", "queries_total")
             )
-            skips = evaluated is not None and evaluated.value == with_gold != total
+            skips = evaluated.value == with_gold != total
         return "positives" if skips else "all"
-
-    def _nearest(self, figure: Figure, what: str, kind: type) -> Any:
-        """The innermost member around a figure that is a value of that name and kind."""
-
-        def read(name: str, value: Any) -> Any:
-            return value if isinstance(value, kind) and quantity_named(name) == ReportedQuantity(what) else None
-
-        return self.holders.nearest(figure.path, what, read)
 
     def flag(self, figure: Figure) -> Finding | None:
         """Whether queries without gold were left out: the section's name says so, or else the figures beside it."""

@@ -17,11 +17,11 @@ from demur.audit.loops.confidence import FORMULAS, confidence, is_confidence
 from demur.audit.loops.draws import joint_replicates
 from demur.audit.loops.rows import LOSSES, by_cluster, forecast_rows, loss_range, selective_rows
 from demur.audit.loops.selective import PlainCurve, Unit, first_reaching
-from demur.audit.reported.audit import Audit, Figure
-from demur.audit.reported.contexts import Context, Known
+from demur.audit.reported.audit import Audit
+from demur.audit.reported.contexts import Context, Figure, Known
 from demur.audit.reported.conventions import CURVES, RUN_COUNTS, ways
 from demur.audit.reported.intervals import expected_end, expected_error, expected_share
-from demur.audit.reported.names import UNKNOWN, ReportedQuantity, plain_name, quantity_named
+from demur.audit.reported.names import UNKNOWN, ReportedQuantity, quantity_named
 from demur.audit.reported.reading import SIDES, aliases, sides_of
 from demur.errors import UserError, shown
 from demur.facts.items import Items
@@ -34,11 +34,6 @@ _NEIGHBOURS = ("risk", "cmax", "aurc", "augrc", "naurc", "naugrc", "eaurc", "eau
 _AS_THEY_ARE = (None, *(name for name, formula in FORMULAS.items() if not formula.composite))
 _SHARES = {"low": 0.025, "high": 0.975}
 _SEED = 20_000
-_BESIDE = {
-    "system": ("mode", "system", "run", "run_id"),
-    "confidence": ("confidence", "confidence_variant", "variant"),
-    "loss": ("loss",),
-}
 _SINGLE_UNITS = "items resampled, not participants"
 _FAILED = "failed participants counted in"
 _UNROUNDED = "composite confidences not rounded to 12 decimals: ties broken that are equal on paper"
@@ -234,23 +229,11 @@ class OfRuns(Audit):
         """The run a figure is of: named by its path or beside it, or the first of runs that agree on it."""
         if figure.context.difference:
             return self._sides[1] if len(self._sides) == len(SIDES) else None
-        beside = figure.context.system or self._beside(figure, "system")
-        if beside is not None:
-            return beside
+        named: str | None = figure.context.system or figure.beside.get("system")
+        if named is not None:
+            return named
         values = {self.value(self._completed(figure, system)) for system in self._runs}
         return next(iter(self._runs)) if len(values) == 1 else None
-
-    def _beside(self, figure: Figure, what: str) -> str | None:
-        """The system, confidence or loss that a member beside a figure, or further out, names."""
-
-        def read(name: str, value: Any) -> str | None:
-            text = value.get("name") if what == "loss" and isinstance(value, Mapping) else value
-            if plain_name(name) not in _BESIDE[what] or not isinstance(text, str):
-                return None
-            return self.known.system(text) if what == "system" else text
-
-        named: str | None = self.holders.nearest(figure.path, what, read)
-        return named
 
     def completed(self, figure: Figure) -> Context:
         """The run, the confidence and the loss a figure is of."""
@@ -258,11 +241,11 @@ class OfRuns(Audit):
 
     def _completed(self, figure: Figure, system: str) -> Context:
         context = figure.context
-        ranked_by = context.confidence or self._beside(figure, "confidence")
+        ranked_by = context.confidence or figure.beside.get("confidence")
         if ranked_by is None and context.quantity.name not in _UNRANKED:
             served = (name for name in FORMULAS if isinstance(self._given(system, name), list))
             ranked_by = next(served, "llm")
-        loss = self._beside(figure, "loss") or "abs_norm"
+        loss = figure.beside.get("loss", "abs_norm")
         minus = self._sides[0] if context.difference else None
         return replace(context, system=system, confidence=ranked_by, loss=loss, minus=minus, shared=self._paired)
 
