@@ -16,6 +16,7 @@ from demur.audit.reported.names import (
     Averaging,
     ReportedQuantity,
     Spread,
+    apart,
     plain_name,
     quantity_at,
     quantity_named,
@@ -171,15 +172,12 @@ class Context:
 
     def measuring(self, name: str) -> Context:
         """The context with the quantity a name asks for, unless there is one or the two contradict each other."""
-        quantity, stem = quantity_named(name), stem_of(name)
-        clash = quantity and ((quantity.averaging and self.averaging) or (quantity.spread and self.spread))
-        if (quantity is None and stem is None) or clash or self.quantity or self.stem:
+        said, bare = apart(name)
+        quantity, stem = quantity_named(bare), stem_of(name)
+        clash = self.quantity or self.stem or any(getattr(self, attribute) for attribute in said)
+        if clash or (quantity is None and stem is None):
             return replace(self, stranger=self.stranger or name)
-        if quantity is None:
-            return replace(self, stem=stem)
-        alone = replace(quantity, averaging=None, spread=None)
-        averaging, spread = quantity.averaging or self.averaging, quantity.spread or self.spread
-        return replace(self, quantity=alone, averaging=averaging, spread=spread, stem=stem)
+        return replace(self, quantity=quantity or UNKNOWN, stem=stem, **said)
 
 
 def context_of(path: Path, known: Known) -> Context:
@@ -189,7 +187,7 @@ def context_of(path: Path, known: Known) -> Context:
         if plain_name(name) not in _SAY_NOTHING or known.system(name) is not None:
             context = context.within(name, known)
     waits = not (context.quantity or context.stem or context.group)
-    if waits and quantity_named(path[-1]):  # a system may be called after a quantity
+    if waits and quantity_named(apart(path[-1])[1]):  # a system may be called after a quantity
         return context.measuring(path[-1])
     return context.within(path[-1], known).usual(known)
 

@@ -22,15 +22,13 @@ _LONGEST = 100  # of a name that could be one; a pattern takes the square of it 
 
 @dataclass(frozen=True, slots=True)
 class ReportedQuantity:
-    """A figure: what it measures, its depth K, coverage, target or number of bins, and what its name says of averages.
+    """A figure: what it measures, and its depth K, coverage, target, percentile or number of bins.
 
     `achieved` asks for the coverage of the operating point instead of its risk, or for where an area ends.
     """
 
     name: str = ""
     number: Fraction = Fraction(0)
-    averaging: Averaging | None = None
-    spread: Spread | None = None
     achieved: bool = False
 
     def __bool__(self) -> bool:
@@ -109,8 +107,8 @@ _PLAIN_OF = {name: name for name in LOOPS if "@" not in name and name != "ece"} 
     }
 )
 AT_DEPTH = tuple(name for name in LOOPS if name.endswith("@K"))
-SPREADS: dict[str, Spread] = spelled({"mean": "mean avg", "std": "std sd stdev stddev"})
-AVERAGINGS: dict[str, Averaging] = spelled(
+SPREADS: dict[str, str] = spelled({"mean": "mean avg", "std": "std sd stdev stddev"})
+AVERAGINGS: dict[str, str] = spelled(
     {"micro": "micro micro_avg micro_average", "macro": "macro macro_avg macro_average"}
 )
 
@@ -146,7 +144,24 @@ def quantity_named(name: str) -> ReportedQuantity | None:
     >>> str(quantity_named("mae@0.3")), str(quantity_named("aurc_full"))
     ('risk@0.3', 'aurc')
     """
-    return _of_affixed(plain_name(name)) if len(name) <= _LONGEST else None
+    return _of_plain(plain_name(name)) if len(name) <= _LONGEST else None
+
+
+@lru_cache(4096)
+def apart(name: str) -> tuple[dict[str, Any], str]:
+    """What a name says of averages by a word before or after it, at most one of each kind, and the name without them.
+
+    >>> apart("ndcg@10_std"), apart("mean_average_precision@10")
+    (({'spread': 'std'}, 'ndcg@10'), ({}, 'mean_average_precision@10'))
+    """
+    if len(name) <= _LONGEST and quantity_named(name) is None:
+        for pattern, word, rest in ((_BEFORE, 1, 2), (_AFTER, 2, 1)):
+            parts = pattern.fullmatch(plain_name(name))
+            said, bare = apart(parts[rest]) if parts else ({}, "")
+            kind = "spread" if parts and parts[word] in SPREADS else "averaging"
+            if parts and kind not in said and quantity_named(bare):
+                return {**said, kind: (SPREADS | AVERAGINGS)[parts[word]]}, bare
+    return {}, name
 
 
 def stem_of(name: str) -> str | None:
@@ -176,25 +191,6 @@ def _at_number(stem: str, digits: str, percent: str | None) -> ReportedQuantity 
 
 def _share(digits: str, percent: str | None) -> Fraction:
     return Fraction(digits) / (100 if percent else 1)
-
-
-def _of_affixed(name: str, affixes: int = 2) -> ReportedQuantity | None:
-    """The figure of a name with words such as mean and macro before or after it, at most one of each kind."""
-    quantity = _of_plain(name)
-    if quantity or not affixes:
-        return quantity
-    for pattern, word, rest in ((_BEFORE, 1, 2), (_AFTER, 2, 1)):
-        parts = pattern.fullmatch(name)
-        inner = _of_affixed(parts[rest], affixes - 1) if parts else None
-        if parts and inner:
-            return _with_affix(inner, parts[word])
-    return None
-
-
-def _with_affix(quantity: ReportedQuantity, word: str) -> ReportedQuantity | None:
-    if word in SPREADS:
-        return None if quantity.spread else replace(quantity, spread=SPREADS[word])
-    return None if quantity.averaging else replace(quantity, averaging=AVERAGINGS[word])
 
 
 def _of_plain(name: str) -> ReportedQuantity | None:
