@@ -25,7 +25,9 @@ def findings_text(findings: Sequence[Finding], only: Collection[str] = STATUSES)
 
     Where any is held against a range, the last line says how wide a range is.
     """
-    rows = [tuple(map(harmless, _row(finding))) for finding in findings if finding.status in only]
+    shown = [finding for finding in findings if finding.status in only]
+    cells = [(one.status, one.key, one.reported, _recomputed(one), _cause(one)) for one in shown]
+    rows = [tuple(map(harmless, row)) for row in cells]
     counts = ", ".join(f"{count} {status}" for status, count in counted(findings).items())
     total = f"{len(findings)} figure{'s' if len(findings) != 1 else ''}"
     listed = [*table([_HEADER, *rows], to_the_left=_WORDS), ""] if rows else []
@@ -90,10 +92,6 @@ def statuses(names: Sequence[str]) -> tuple[str, ...]:
 def _cause(finding: Finding) -> str:
     """Why a figure differs or is not recognised; nothing of one that matches."""
     return finding.cause or (NO_CAUSE if finding.status == "differs" else "")
-
-
-def _row(finding: Finding) -> tuple[str, ...]:
-    return finding.status, finding.key, finding.reported, _recomputed(finding), _cause(finding)
 
 
 def _recomputed(finding: Finding) -> str:

@@ -1,6 +1,6 @@
 """Every known way of computing a figure of rows: its definition, and what some do instead, by a sentence for it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -55,7 +55,6 @@ def ways(quantity: ReportedQuantity) -> dict[str, Loop]:
     if name in _EFFECTIVE:
         table[_EFFECTIVE[name]] = lambda rows, k: LOOPS[name](rows, k, effective=True)
     if name.endswith("@K"):
-        table |= {_POOLED: _pooled_recall} if name == "recall@K" else {}
         table["queries without gold counted as 1, not 0"] = lambda rows, k: mean(
             (LOOPS[name]([row], k) or 0) if row.gold else 1 for row in rows
         )
@@ -79,12 +78,8 @@ def _each(worth: Callable[[Any, int], Any]) -> Loop:
     return lambda rows, k: mean(worth(row, k) for row in rows)
 
 
-def _pooled(rows: Any, part: str, whole: str) -> Any:
-    return ratio(*(Fraction(sum(getattr(row, column) for row in rows)) for column in (part, whole)))
-
-
-def _pooled_recall(rows: Any, k: int) -> Any:
-    return ratio(Fraction(sum(row.hits_within(k) for row in rows)), Fraction(sum(row.gold for row in rows)))
+def _pooled(parts: Iterable[int], wholes: Iterable[int]) -> Any:
+    return ratio(Fraction(sum(parts)), Fraction(sum(wholes)))
 
 
 def _less(whole: Any, part: Any) -> Any:
@@ -125,7 +120,6 @@ def _binned(binning: forecasts.Binning, bins: int) -> Loop:
 
 
 _BY_SMALLER, _BY_GOLD = "other denominator: ÷ min(gold, K), not ÷ gold", "other denominator: ÷ gold, not ÷ min(gold, K)"
-_POOLED = "hits of all queries ÷ gold of all queries"
 _CANDIDATES, _STRAIGHT = "other denominator: K at most the candidates", "ROC points on a straight line dropped"
 _EFFECTIVE = {
     "precision@K": "other denominator: ÷ the number returned, not ÷ K",
@@ -133,7 +127,12 @@ _EFFECTIVE = {
     "ndcg@K": _CANDIDATES,
 }
 _OTHERS: dict[str, dict[str, Loop]] = {
-    "recall@K": {_BY_SMALLER: _each(lambda row, k: over(row.hits_within(k), min(row.gold, k)))},
+    "recall@K": {
+        _BY_SMALLER: _each(lambda row, k: over(row.hits_within(k), min(row.gold, k))),
+        "hits of all queries ÷ gold of all queries": lambda rows, k: _pooled(
+            (row.hits_within(k) for row in rows), (row.gold for row in rows)
+        ),
+    },
     "mrr@K": {"not cut at K": _each(lambda row, k: ranking.WORTHS["mrr@K"](row, max(k, len(row.hits)), 0))},
     "map@K": {
         _BY_GOLD: _each(lambda row, k: over(row.precisions(k), row.gold)),
@@ -162,11 +161,15 @@ _OTHERS: dict[str, dict[str, Loop]] = {
     },
     "evidence_recall": {
         "queries without gold counted as 0": _each(lambda row, _: over(row.hits, row.gold)),
-        "selected gold of all queries ÷ gold of all queries": lambda rows, _: _pooled(rows, "hits", "gold"),
+        "selected gold of all queries ÷ gold of all queries": lambda rows, _: _pooled(
+            (row.hits for row in rows), (row.gold for row in rows)
+        ),
     },
     "evidence_precision": {
         "queries with nothing selected counted as 0": _each(lambda row, _: over(row.hits, row.shown)),
-        "selected gold of all queries ÷ selected of all queries": lambda rows, _: _pooled(rows, "hits", "shown"),
+        "selected gold of all queries ÷ selected of all queries": lambda rows, _: _pooled(
+            (row.hits for row in rows), (row.shown for row in rows)
+        ),
     },
     "evidence_f1": {"F1 of the mean recall and precision, not the mean of F1": _f1_of_means},
     "average_k": {

@@ -5,9 +5,9 @@ A figure under `positives_only` is over the queries with gold, one under `all_qu
 figure is over all queries, because nothing says that any were left out.
 """
 
-import math
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from statistics import fmean, pstdev, stdev
 from typing import Any
 
 from demur.audit.figures import Expected, Finding, Printed, not_recognised
@@ -79,7 +79,10 @@ class OfQueries(Audit):
             return int(value) if context.quantity.name in COUNTS and value is not None else value
         by_query = context.convention == _OVER_QUERIES
         values = [_averaged(context, group) for group in ([[row] for row in seen] if by_query else _by("fold", seen))]
-        return _mean(values) if context.spread == "mean" else _deviation(values, int(context.convention == _DDOF_1))
+        numbers, ddof = [value for value in values if value is not None], int(context.convention == _DDOF_1)
+        if len(numbers) < len(values) or len(values) <= ddof:
+            return None
+        return fmean(numbers) if context.spread == "mean" else (stdev if ddof else pstdev)(numbers)
 
     def why_not(self, figure: Figure) -> str | None:
         """Why a figure cannot be recomputed, or None."""
@@ -192,18 +195,14 @@ class OfQueries(Audit):
         """How many figures of a section agree with the data over each population."""
         votes: dict[Population, int] = {"positives": 0, "all": 0}
         for figure in self.figures:
-            inside = figure.path[: len(section)] == section and figure.context.population is None
-            if inside and self._tells_populations_apart(figure):
+            inside, name = figure.path[: len(section)] == section, figure.context.quantity.name
+            undecided = figure.context.population is None and name != "queries" and _of_population(name)
+            if inside and undecided and isinstance(figure.value, Printed) and self.why_not(figure) is None:
                 context = self.completed(figure)
                 for population in _POPULATIONS:
                     expected = Expected(self.value(replace(context, population=population)))
                     votes[population] += expected.agrees(figure.value)
         return votes
-
-    def _tells_populations_apart(self, figure: Figure) -> bool:
-        context = figure.context
-        counts = bool(context.quantity) and context.quantity.name != "queries" and _of_population(context.quantity.name)
-        return counts and isinstance(figure.value, Printed) and self.why_not(figure) is None
 
     def others(self, context: Context) -> Iterator[tuple[str, Context]]:
         """What a figure may be instead: over other queries, by another loop, another average, of another system."""
@@ -256,7 +255,8 @@ def _averaged(context: Context, rows: Sequence[QueryRow]) -> float | None:
     groups = _by("criterion", rows) if context.averaging == "macro" else [[*rows]]
     read = [[getattr(row, column) for row in group] if column else group for group in groups]
     values = [None if None in group else loop(group) for group in read]
-    return _mean([None if value is None else float(value) for value in values])
+    numbers = [float(value) for value in values if value is not None]
+    return fmean(numbers) if numbers and len(numbers) == len(values) else None
 
 
 def _by(column: str, rows: Sequence[QueryRow]) -> list[list[QueryRow]]:
@@ -264,16 +264,3 @@ def _by(column: str, rows: Sequence[QueryRow]) -> list[list[QueryRow]]:
     for row in rows:
         groups.setdefault(getattr(row, column), []).append(row)
     return [*groups.values()]
-
-
-def _mean(values: Sequence[float | None]) -> float | None:
-    """The mean of values of which none is undefined."""
-    defined = [value for value in values if value is not None]
-    return math.fsum(defined) / len(values) if values and len(defined) == len(values) else None
-
-
-def _deviation(values: Sequence[float | None], ddof: int) -> float | None:
-    middle = _mean(values)
-    if middle is None or len(values) <= ddof:
-        return None
-    return math.sqrt(math.fsum((value - middle) ** 2 for value in values if value is not None) / (len(values) - ddof))

@@ -31,20 +31,16 @@ def queries_to_audit(
     else:
         queries = query_lists(path, columns=columns)
     if Path(path).suffix.lower() == ".csv":
-        queries = {name: _with_numbered_posts(rows) for name, rows in queries.items()}
+        for name, rows in queries.items():  # there posts are texts: they are numbers if all of them read as such
+            texts = {row.post: index for index, row in enumerate(rows)}
+            numbered = dict(zip(texts, as_numbers(texts), strict=True))
+            queries[name] = [replace(row, post=numbered[row.post]) for row in rows]
     try:
         for rows in queries.values():
             rankings_from(rows)
     except UserError as error:
         raise error.in_file(path) from None
     return queries
-
-
-def _with_numbered_posts(rows: Sequence[Query]) -> list[Query]:
-    """In CSV posts are texts: they are numbers, and sorted as such, if all of them read as such."""
-    texts = {row.post: index for index, row in enumerate(rows)}
-    numbered = dict(zip(texts, as_numbers(texts), strict=True))
-    return [replace(row, post=numbered[row.post]) for row in rows]
 
 
 def _others(path: str | Path, columns: Mapping[str, str] | None, taken: Collection[str]) -> Lists:

@@ -11,7 +11,7 @@ from fractions import Fraction
 from functools import cache
 from typing import Any
 
-from demur.audit.figures import Expected, Finding, Printed, flattened
+from demur.audit.figures import Expected, Finding, Printed, expected_end, expected_error, expected_share, flattened
 from demur.audit.loops import LOOPS, family
 from demur.audit.loops.confidence import FORMULAS, confidence, is_confidence
 from demur.audit.loops.draws import joint_replicates
@@ -20,7 +20,6 @@ from demur.audit.loops.selective import PlainCurve, Unit, first_reaching
 from demur.audit.reported.audit import Audit
 from demur.audit.reported.contexts import Context, Figure, Known
 from demur.audit.reported.conventions import CURVES, RUN_COUNTS, ways
-from demur.audit.reported.intervals import expected_end, expected_error, expected_share
 from demur.audit.reported.names import UNKNOWN, ReportedQuantity, quantity_named
 from demur.audit.reported.reading import SIDES, aliases, sides_of
 from demur.errors import UserError, shown
@@ -31,7 +30,6 @@ SELECTIVE = frozenset(name for name in LOOPS if family(name) == "selective")
 CALIBRATION = frozenset(name for name in LOOPS if family(name) == "forecasts" and "@" not in name)
 _UNRANKED = ("cmax", "risk", "aurc_optimal", "augrc_optimal", "aurc_random", "augrc_random")
 _NEIGHBOURS = ("risk", "cmax", "aurc", "augrc", "naurc", "naugrc", "eaurc", "eaugrc", "aurc_optimal", "augrc_optimal")
-_AS_THEY_ARE = (None, *(name for name, formula in FORMULAS.items() if not formula.composite))
 _SHARES = {"low": 0.025, "high": 0.975}
 _SEED = 20_000
 _SINGLE_UNITS = "items resampled, not participants"
@@ -70,12 +68,13 @@ class OfRuns(Audit):
             raise UserError("nothing to audit: no participant succeeded in both runs")
         reached = [Fraction(int(items.answered.sum()), len(items)) for items in self._shared.values()]
         usual = min(reached) if self._paired else Fraction(1, 2)
-        super().__init__(Known(aliases(runs, self._sides), self._is_confidence, usual_coverage=usual), content)
+
+        def ranks(name: str) -> bool:
+            return quantity_named(name) is None and any(is_confidence(items, name) for items in runs.values())
+
+        super().__init__(Known(aliases(runs, self._sides), ranks, usual_coverage=usual), content)
         recorded = [value.value for path, value in members if path[-1] == "n_resamples" and isinstance(value, Printed)]
         self._recorded = int(recorded[0]) if recorded else None
-
-    def _is_confidence(self, name: str) -> bool:
-        return quantity_named(name) is None and any(is_confidence(items, name) for items in self._runs.values())
 
     def _items(self, context: Context) -> Items:
         return (self._shared if context.shared else self._runs)[str(context.system)]
@@ -115,18 +114,11 @@ class OfRuns(Audit):
             people = {run: {*data.cluster_ids, *data.failed} for run, data in self._runs.items()}
             everyone = set.intersection(*people.values()) if context.shared else people[str(context.system)]
             return RUN_COUNTS[name](items, len(everyone))
-        if (
-            isinstance(given, str)
-            or context.loss not in LOSSES
-            or (context.loss == "abs_norm" and not items.instrument)
-        ):
+        if isinstance(given, str) or self._unserved(context) is not None:
             return None
-        if name == "ece":
-            value = ways(context.quantity).get(context.convention, ways(context.quantity)[""])(
-                forecast_rows(items, given)
-            )
-        elif name in CALIBRATION:
-            value = LOOPS[name](forecast_rows(items, given))
+        if name in CALIBRATION:
+            loops = ways(context.quantity) if name == "ece" else {"": LOOPS[name]}
+            value = loops.get(context.convention, loops[""])(forecast_rows(items, given))
         else:
             curve = replace(context, quantity=UNKNOWN, criterion=None, draws=None)
             value = _selective(context.quantity, self._curve(curve))
@@ -154,7 +146,10 @@ class OfRuns(Audit):
         self, context: Context, wanted: frozenset[ReportedQuantity]
     ) -> dict[ReportedQuantity, list[float | None]]:
         """Figures in each replicate of our own."""
-        sides = [self._clusters(replace(context, system=name)) for name in (context.system, context.minus) if name]
+        sides = []
+        for side in (replace(context, system=name) for name in (context.system, context.minus) if name):
+            rows, single = self._rows(side), context.convention == _SINGLE_UNITS
+            sides.append([[row] for row in rows] if single else by_cluster(self._items(side), rows))
 
         def numbers(*rows: Any) -> dict[ReportedQuantity, float | None]:
             curves = [*map(PlainCurve, rows)]
@@ -163,11 +158,6 @@ class OfRuns(Audit):
 
         replicates = joint_replicates(sides, numbers, _SEED, self._resamples)
         return {quantity: [values[quantity] for values in replicates] for quantity in wanted}
-
-    def _clusters(self, context: Context) -> list[list[Unit]]:
-        rows = self._rows(context)
-        single = context.convention == _SINGLE_UNITS
-        return [[row] for row in rows] if single else by_cluster(self._items(context), rows)
 
     def last_resort(self, context: Context, reported: Any) -> str | None:
         """What else was drawn, or counted among the draws, where something made of draws differs."""
@@ -180,8 +170,7 @@ class OfRuns(Audit):
 
     def _older_habits(self, context: Context) -> Iterator[tuple[str, Context]]:
         """What the older evaluation script did to a confidence."""
-        if context.confidence not in _AS_THEY_ARE:
-            yield _UNROUNDED, replace(context, convention=_UNROUNDED)
+        yield _UNROUNDED, replace(context, convention=_UNROUNDED)
         if context.confidence == "total_evidence":
             yield _NO_KEYWORDS, replace(context, confidence="llm")
 
