@@ -32,7 +32,7 @@ def _mixed(word: int) -> int:
 
 
 def joint_replicates(sides: Sequence[Clusters], quantity: str | Callable[..., Any], seed: int, n: int) -> list[Any]:
-    """A quantity, by its name or as a function of the rows of each system, in n replicates of systems drawn together."""
+    """A quantity, by its name or as a function of the rows of each system, in n replicates drawn together."""
     values = []
     for replicate in range(n):
         which = drawn(seed, replicate, len(sides[0]))
