@@ -1,14 +1,12 @@
 """The audit of retrieval figures: what is right passes, what is changed is found, and why is named if known."""
 
 import copy
-import itertools
 import json
 import math
 import statistics
 from dataclasses import replace
 from decimal import Decimal
 
-import numpy as np
 import pytest
 
 import pipeline
@@ -18,7 +16,7 @@ from demur.audit.reported.queries import audited_retrieval
 from demur.audit.reported.reading import queries_to_audit
 from demur.facts.rankings import Query
 from demur.files.strict_json import loads
-from pipeline import as_csv, by, labels, made_queries, mean_of, ranking, section, with_gold
+from pipeline import as_csv, by, made_queries, mean_of, ranking, section, with_gold
 from runs import written
 
 QUERIES = made_queries()
@@ -237,21 +235,6 @@ def test_a_mean_and_its_spread_may_be_one_text(queries_of_both):
         "reranked.ndcg@10.mean": "match",
         "reranked.ndcg@10.std": "match",
     }
-
-
-def test_an_ece_that_dropped_the_sure_ones_is_named(queries_of_both):
-    assert 1.0 in labels(QUERIES)[1]
-    assert differing(queries_of_both, {"ece": pipeline.ece(QUERIES)}) == {}
-    wrong = _ece_as_audited_pipelines_compute_it(*labels(QUERIES))
-    assert differing(queries_of_both, {"ece": wrong}) == {"ece": "p = 1.0 dropped: the last bin is open"}
-
-
-def _ece_as_audited_pipelines_compute_it(truth, prob):
-    edges, total = np.linspace(0, 1, 11), 0.0
-    for low, high in itertools.pairwise(edges):
-        mask = (prob >= low) & (prob < high)
-        total += mask.mean() * abs(truth[mask].mean() - prob[mask].mean()) if mask.any() else 0.0
-    return total
 
 
 def test_a_count_is_equal_or_differs(queries_of_both):

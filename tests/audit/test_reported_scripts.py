@@ -7,13 +7,14 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+import pipeline
 from demur.audit.figures import Printed
 from demur.audit.reported.queries import audited_retrieval
 from demur.audit.reported.reading import queries_to_audit, runs_to_audit
 from demur.audit.reported.runs import audited_runs
 from demur.facts.rankings import Query
 from demur.files.strict_json import loads
-from pipeline import as_csv, by, made_queries, ranking
+from pipeline import as_csv, by, labels, made_queries, ranking
 from runs import experiment, participant, run, written
 
 QUERIES = made_queries()
@@ -62,6 +63,13 @@ class TestCalibrationError:
     )
     def test_edges_and_an_open_end_are_told_apart(self, probs, labels, closed, cause):
         assert self.audited(probs, labels, linspace_ece(probs, labels, closed=closed)) == ("differs", cause)
+
+    def test_an_ece_of_a_pipeline_that_dropped_the_sure_ones_is_named(self, queries):
+        truth, probs = labels(QUERIES)
+        assert 1.0 in probs
+        right, wrong = pipeline.ece(QUERIES), linspace_ece(probs, truth, closed=False)
+        assert verdicts(audited_retrieval, queries, {"ece": right}) == {"ece": ("match", None)}
+        assert verdicts(audited_retrieval, queries, {"ece": wrong}) == {"ece": ("differs", LAST_OPEN)}
 
 
 class TestShapesOfRetrieval:

@@ -88,7 +88,12 @@ def _unrounded(items: Items, name: str, calibration: Any) -> list[float]:
         columns = [_signal(items, signal, _NULL_IN_A_VARIANT.get(signal)) for signal in FORMULAS[name].signals]
         return [FORMULAS[name].value(*row) for row in zip(*columns, strict=True)]
     if name.startswith("secondary:"):
-        return _combined(items, name, calibration)
+        inner, _, how = name.removeprefix("secondary:").rpartition(":")
+        parts = inner.split("+")
+        if len(parts) != _PAIR or how not in _COMBINE or any(part.startswith("secondary:") for part in parts):
+            raise UserError(f"{shown(name)} is not a combination of two variants")
+        columns = [_unrounded(items, part, calibration) for part in parts]
+        return [_COMBINE[how](*pair) for pair in zip(*columns, strict=True)]
     if name in _CALIBRATED or name.startswith("calibrated:"):
         return _by_calibration(items, name, calibration)
     if name in items.signals:
@@ -111,15 +116,6 @@ def _signal(items: Items, name: str, null: float | None) -> list[float]:
             raise UserError(f"{items.place(unit)}: {name} is not a number")
         values.append(float(cell))
     return values
-
-
-def _combined(items: Items, name: str, calibration: Any) -> list[float]:
-    inner, _, how = name.removeprefix("secondary:").rpartition(":")
-    parts = inner.split("+")
-    if len(parts) != _PAIR or how not in _COMBINE or any(part.startswith("secondary:") for part in parts):
-        raise UserError(f"{shown(name)} is not a combination of two variants")
-    columns = [_unrounded(items, part, calibration) for part in parts]
-    return [_COMBINE[how](*pair) for pair in zip(*columns, strict=True)]
 
 
 def _by_calibration(items: Items, name: str, calibration: Any) -> list[float]:

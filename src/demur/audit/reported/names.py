@@ -196,30 +196,16 @@ def _share(digits: str, percent: str | None) -> Fraction:
 def _of_plain(name: str) -> ReportedQuantity | None:
     if name in _PLAIN_OF:
         return ReportedQuantity(_PLAIN_OF[name])
-    at, after_a_line = _AT.fullmatch(name), _AFTER_A_LINE.fullmatch(name)
-    if at and at[1] in _STEM_OF:
+    if (at := _AT.fullmatch(name)) and at[1] in _STEM_OF:
         return _at_number(_STEM_OF[at[1]], at[2], at[3])
-    if after_a_line and _STEM_OF.get(after_a_line[1]) in AT_DEPTH:
-        return _at_number(_STEM_OF[after_a_line[1]], after_a_line[2], None)
-    return _at_target(name) or _with_count(name)
-
-
-def _at_target(name: str) -> ReportedQuantity | None:
-    """The true positive rate, or the threshold, at a false positive rate."""
-    target = _AT_FPR.fullmatch(name) or _AT_FPR_AFTER.fullmatch(name)
-    if target:
+    if (at := _AFTER_A_LINE.fullmatch(name)) and _STEM_OF.get(at[1]) in AT_DEPTH:
+        return _at_number(_STEM_OF[at[1]], at[2], None)
+    if target := _AT_FPR.fullmatch(name) or _AT_FPR_AFTER.fullmatch(name):
         # without a point, or with a sign for it, the number is in percent
         share = _share(target[2], target[3] if "." in target[2] else "%")
         return ReportedQuantity("tpr@fpr=F" if target[1] == "tpr" else "threshold@fpr=F", share) if share <= 1 else None
-    return None
-
-
-def _with_count(name: str) -> ReportedQuantity | None:
-    """A percentile of the candidates, or the calibration error over so many bins."""
-    candidates = _CANDIDATES.fullmatch(name)
-    if candidates:
+    if candidates := _CANDIDATES.fullmatch(name):
         return ReportedQuantity("candidates@P", Fraction(candidates[1]))
     binned = _ECE.fullmatch(name)
-    if binned and 0 < int(binned[1] or DEFAULT_BINS) <= _MOST_BINS:
-        return ReportedQuantity("ece", Fraction(binned[1] or DEFAULT_BINS))
-    return None
+    known = binned and 0 < int(binned[1] or DEFAULT_BINS) <= _MOST_BINS
+    return ReportedQuantity("ece", Fraction(binned[1] or DEFAULT_BINS)) if binned and known else None

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from demur.errors import UserError
+from demur.errors import UserError, located
 from demur.facts.instruments import Instrument
 from demur.facts.items import Items
 from demur.facts.ranking_columns import as_numbers, rankings_from
@@ -35,11 +35,9 @@ def queries_to_audit(
             texts = {row.post: index for index, row in enumerate(rows)}
             numbered = dict(zip(texts, as_numbers(texts), strict=True))
             queries[name] = [replace(row, post=numbered[row.post]) for row in rows]
-    try:
+    with located(path):
         for rows in queries.values():
             rankings_from(rows)
-    except UserError as error:
-        raise error.in_file(path) from None
     return queries
 
 

@@ -280,7 +280,11 @@ class OfRuns(Audit):
             if name not in _UNRANKED and other != context.confidence:
                 yield f"ranked by {other}, not {shown(context.confidence or '')}", replace(context, confidence=other)
         if name in SELECTIVE and not context.quantity.achieved:
-            yield from ((f"it is {other}", replace(context, quantity=other)) for other in _neighbours(context.quantity))
+            at = context.quantity.number
+            tenths = sorted((Fraction(n, 10) for n in range(1, 11)), key=lambda tenth: abs(tenth - at))
+            nearest = [context.quantity.at(tenth) for tenth in tenths if name.endswith("@C") and tenth != at]
+            for quantity in (*nearest, *(ReportedQuantity(other) for other in _NEIGHBOURS if other != name)):
+                yield f"it is {quantity}", replace(context, quantity=quantity)
 
 
 def _selective(quantity: ReportedQuantity, curve: PlainCurve) -> Any:
@@ -290,11 +294,3 @@ def _selective(quantity: ReportedQuantity, curve: PlainCurve) -> Any:
         point = first_reaching(curve, quantity.number)
         return None if point is None else point.coverage
     return min(quantity.number, LOOPS["cmax"](curve) or Fraction(0))
-
-
-def _neighbours(quantity: ReportedQuantity) -> Iterator[ReportedQuantity]:
-    """The figures one is mistaken for: at another coverage, the nearest first, or of another quantity."""
-    if quantity.name.endswith("@C"):
-        tenths = sorted((Fraction(n, 10) for n in range(1, 11)), key=lambda at: abs(at - quantity.number))
-        yield from (quantity.at(at) for at in tenths if at != quantity.number)
-    yield from (ReportedQuantity(name) for name in _NEIGHBOURS if name != quantity.name)
