@@ -72,6 +72,19 @@ class TestCalibrationError:
         assert verdicts(audited_retrieval, queries, {"ece": wrong}) == {"ece": ("differs", LAST_OPEN)}
 
 
+def test_a_figure_of_a_run_says_which_data_it_needs(queries):
+    found = verdicts(audited_retrieval, queries, {"reranked": {"aurc": 0.1, "recall@1": 0.5}})
+    assert found["reranked.aurc"] == ("not recognised", "aurc is a figure of a run: give the run as --data")
+
+
+def test_the_value_of_another_row_is_named_only_where_digits_tell(queries):
+    right = ranking(QUERIES, "reranked")["ndcg@5"]
+    for value, cause in ((right, "this is the value of ndcg@5"), (round(right, 1), "no known cause")):
+        found = verdicts(audited_retrieval, queries, {"reranked": {"evidence_f1": value, "ndcg@5": right}})
+        assert found["reranked.evidence_f1"] == ("differs", cause)
+        assert found["reranked.ndcg@5"] == ("match", None)
+
+
 class TestShapesOfRetrieval:
     @staticmethod
     def of_fold(fold, name="recall@5"):
