@@ -6,7 +6,7 @@ from demur import UserError
 from demur.audit.figures import CUT_OFF, Expected, Printed, finding, flattened
 from demur.audit.loops import LOOPS, family
 from demur.audit.reported.conventions import is_of_queries
-from demur.audit.reported.names import quantity_named
+from demur.audit.reported.names import apart, quantity_named
 from demur.audit.reported.runs import CALIBRATION, SELECTIVE
 from demur.files.strict_json import loads
 
@@ -100,6 +100,20 @@ def test_every_quantity_is_known_by_its_own_name_and_is_of_runs_or_of_rankings()
         assert is_of_queries(name) or name in SELECTIVE | CALIBRATION
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("0", Expected(-0.3)),
+        ("-1", Expected(-0.7)),
+        ("0", Expected(0.3, (0.2, 0.4))),
+        ("1", Expected(0.8, (0.7, 0.9))),
+    ],
+    ids=str,
+)
+def test_a_bare_0_or_1_is_no_match_for_a_difference_or_an_interval_of_shares_either(text, expected):
+    assert finding("x", Printed.of(text), expected).status == "differs"
+
+
 def test_a_bare_0_or_1_is_exact_only_for_a_share():
     assert finding("x", Printed.of("1"), Expected(0.7, share=False)).status == "match"
     assert finding("x", Printed.of("1"), Expected(0.7)).status == "differs"
@@ -162,8 +176,9 @@ def test_every_leaf_is_listed_in_the_order_of_the_file_however_deep():
 )
 def test_a_name_says_over_what_it_is_averaged(spread, averaging, names):
     for name in names:
-        quantity = quantity_named(name)
-        assert (quantity.name, quantity.depth, quantity.spread, quantity.averaging) == (
+        said, bare = apart(name)
+        quantity = quantity_named(bare)
+        assert (quantity.name, quantity.depth, said.get("spread"), said.get("averaging")) == (
             "ndcg@K",
             10,
             spread,
@@ -175,4 +190,4 @@ def test_a_name_says_over_what_it_is_averaged(spread, averaging, names):
     "name", ["mean_" * 5000 + "recall@1", "tpr@fpr=" + "9" * 100_000, "a_" * 50_000, "mean_mean_mrr@1"]
 )
 def test_a_name_made_to_be_hard_to_read_is_unknown_at_once(name):
-    assert quantity_named(name) is None
+    assert quantity_named(apart(name)[1]) is None

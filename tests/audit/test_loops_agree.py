@@ -16,7 +16,7 @@ from demur import confidence as core_confidence
 from demur.audit import loops
 from demur.audit.loops import LOOPS, number
 from demur.audit.loops.confidence import confidence as plain_confidence
-from demur.audit.loops.draws import ci95, drawn, joint_replicates, percentile, replicates, standard_error
+from demur.audit.loops.draws import ci95, drawn, joint_replicates, percentile, standard_error
 from demur.audit.loops.forecasts import detection, threshold_at_fpr
 from demur.audit.loops.rows import ranking_row
 from demur.audit.loops.selection import PlainBounds, shown_by
@@ -244,7 +244,7 @@ def test_the_clusters_drawn_are_those_of_the_evaluator():
 
 def test_a_replicate_is_the_quantity_of_the_repeated_rows():
     clusters = [[(0, 2), (1, 1)], [(None, 0)], [(1, 3), (0, 3), (2, 1)]]
-    found = replicates(clusters, "risk@0.5", seed=7, n=40)
+    found = joint_replicates([clusters], "risk@0.5", seed=7, n=40)
     for replicate, value in enumerate(found):
         rows = [row for cluster in drawn(7, replicate, 3) for row in clusters[cluster]]
         assert value == number("risk@0.5", rows)

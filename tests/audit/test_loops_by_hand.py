@@ -111,7 +111,9 @@ def test_the_last_bin_holds_1_and_bins_are_those_of_the_decimal():
     assert otherwise("ece", "p = 1.0 dropped: the last bin is open", *sure) == pytest.approx(1 / 6)
     edge = detected([1, 0], [0.3, 0.25])
     assert value("ece", *edge) == pytest.approx(19 / 40)
-    assert otherwise("ece", "bins by rounded edges", *edge) == pytest.approx(9 / 40)
+    assert otherwise(
+        "ece", "bins by the rounded edges of numpy.linspace: 0.3 is below its own", *edge
+    ) == pytest.approx(9 / 40)
     assert value("ece", *detected([1], [1.5])) is None
 
 

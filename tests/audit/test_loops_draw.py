@@ -9,8 +9,8 @@ import pytest
 
 from demur.audit.loops import number
 from demur.audit.loops.confidence import confidence
-from demur.audit.loops.draws import ci95, drawn, joint_replicates, replicates, standard_error
-from demur.audit.loops.rows import by_cluster, by_post, forecast_rows, ranking_row, selective_rows
+from demur.audit.loops.draws import ci95, drawn, joint_replicates, standard_error
+from demur.audit.loops.rows import by_cluster, by_post, ranking_row, selective_rows
 from demur.audit.loops.selective import PlainCurve
 from demur.facts.rankings import Query
 from demur.read import read_run
@@ -39,11 +39,11 @@ def test_intervals_and_standard_errors_of_one_run(runs):
         bootstrap, clusters = numbers["bootstrap"], clusters_of(items, name)
         seed, n = bootstrap["seed"], bootstrap["n_resamples"]
         for key, quantity in KEYS.items():
-            values = replicates(clusters, quantity, seed, n)
+            values = joint_replicates([clusters], quantity, seed, n)
             assert ci95(values) == pytest.approx(bootstrap["ci95"][key], abs=1e-12), (name, key)
             assert standard_error(values) == pytest.approx(bootstrap["std_error"][key], abs=1e-12), (name, key)
         for target, ends in bootstrap["ci95"]["mae_at_coverage"].items():
-            values = replicates(clusters, f"risk@{target}", seed, n)
+            values = joint_replicates([clusters], f"risk@{target}", seed, n)
             dropped = sum(value is None for value in values) / n
             assert dropped == bootstrap["drop_rate"]["mae_at_coverage"][target]
             if ends is not None:
@@ -68,20 +68,21 @@ def test_differences_of_two_runs_cut_at_the_coverage_both_reach_in_each_replicat
         assert ci95(values) == pytest.approx(deltas["augrc_at_c"]["ci95"], abs=1e-12), name
 
 
-def test_clusters_hold_the_rows_of_their_units_whether_all_or_the_answered_ones(runs):
+def test_clusters_hold_the_rows_of_their_units(runs):
     items = runs["few_shot"]
-    given = confidence(items, "verbalized")
-    units, forecasts = by_cluster(items, range(len(items))), by_cluster(items, forecast_rows(items, given))
+    units = by_cluster(items, range(len(items)))
     assert [len(cluster) for cluster in units] == np.bincount(items.cluster).tolist()
-    assert [len(cluster) for cluster in forecasts] == [int(items.answered[cluster].sum()) for cluster in units]
+    assert [unit for cluster in units for unit in cluster] == [*range(len(items))]
 
 
-def test_posts_are_drawn_in_their_sorted_order_and_a_query_may_be_left_out():
+def test_posts_are_drawn_in_their_sorted_order_and_one_may_have_nothing_to_average():
     queries = [Query("b", "c", ["g"], ["g"]), Query(10, "c", [], ["x"]), Query(9, "c", ["g"], ["x"])]
-    rows = [ranking_row(query) if query.gold else None for query in queries]
+    rows = [*map(ranking_row, queries)]
     posts = by_post(queries, rows)
-    assert posts == [[rows[2]], [], [rows[0]]]
-    found = replicates(posts, "recall@1", seed=3, n=50)
+    assert posts == [[rows[2]], [rows[1]], [rows[0]]]
+    found = joint_replicates(
+        [posts], lambda drawn: number("recall@1", [row for row in drawn if row.gold]), seed=3, n=50
+    )
     for replicate, value in enumerate(found):
         hits = [post == 2 for post in drawn(3, replicate, 3) if post != 1]
         assert value == (Fraction(sum(hits), len(hits)) if hits else None)

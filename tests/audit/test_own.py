@@ -2,13 +2,17 @@
 
 import copy
 import json
-from functools import cache
+from collections import Counter
+from functools import cache, reduce
+from operator import getitem
 
 import pytest
 
 from demur import Plan, Settings, evaluate, read_run
 from demur.audit import independent, own
+from demur.audit.figures import flattened
 from demur.audit.reported.reading import queries_to_audit
+from demur.errors import UserError
 from demur.facts.alignment import aligned
 from demur.read import read_queries
 from demur.results.load import results_of
@@ -30,7 +34,8 @@ def file_of(modes=MODES, resamples=30, **settings):
 
 
 def findings(content, modes=MODES):
-    return own.audited_runs(results_of(content), runs(modes), None, None)
+    claimed = results_of(content)
+    return [*own.contradictions(content, claimed), *own.audited_runs(claimed, runs(modes), None, None)]
 
 
 def differing(found):
@@ -85,9 +90,47 @@ class TestRuns:
         numbers["aurc_full"] *= 1 + 2**-52
         assert [*differing(findings(changed))] == ["zero_shot, aurc, llm"]
 
+    def test_every_number_is_found_that_is_rounded_or_moved(self, monkeypatch):
+        """One at a time: it differs, or the file does not hold together."""
+        alone = ("few_shot",)
+        recomputed = evaluate(*runs(alone), settings=Settings(confidence="llm"), plan=Plan(10, seed=3))
+        content = json.loads(recomputed.text)
+        monkeypatch.setattr(own, "evaluate", lambda *_, **__: recomputed)
+        outcomes = Counter()
+        numbers = [path for path, value in flattened(content) if isinstance(value, float)]
+        for path in numbers[::5]:
+            moved = copy.deepcopy(content)
+            *inside, last = [int(name) if name.isdecimal() else name for name in path]
+            place = reduce(getitem, inside, moved)
+            place[last] = round(place[last], 1) if round(place[last], 1) != place[last] else place[last] + 0.1
+            try:
+                outcomes["differs" if differing(findings(moved, alone)) else path] += 1
+            except UserError:
+                outcomes["refused"] += 1
+        assert outcomes.keys() == {"differs", "refused"}
+        assert outcomes["differs"] > 40
+
+    @pytest.mark.parametrize(
+        ("path", "value"),
+        [
+            (("mae_at_coverage", "0.10", "requested"), 0.2),
+            (("by_item", "Sleep", "risk"), 0.1),
+            (("bootstrap", "ci95_recommended", "aurc_full", "method"), "bca"),
+            (("bootstrap", "std_error", "aurc_full"), None),
+        ],
+        ids=str,
+    )
+    def test_so_is_what_the_file_says_twice_how_an_interval_was_made_and_what_was_left_out(self, changed, path, value):
+        *inside, last = path
+        reduce(getitem, inside, changed["confidence_variants"]["total_evidence"]["left"])[last] = value
+        assert differing(findings(changed))
+
     def test_a_falsified_cmax_does_not_hold_together_with_its_curve(self, changed):
         changed["confidence_variants"]["llm"]["left"]["cmax"] = 1.0
-        with pytest.raises(Exception, match="curve ends at"):
+        with pytest.raises(UserError, match="curve ends at"):
+            findings(changed)
+        changed["confidence_variants"]["llm"]["left"]["curve"]["coverage"][-1] = 1.0
+        with pytest.raises(UserError, match="a coverage of the bands is none of the curve"):
             findings(changed)
 
     def test_the_value_of_another_row_is_named(self, changed):

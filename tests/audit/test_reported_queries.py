@@ -1,24 +1,21 @@
 """The audit of retrieval figures: what is right passes, what is changed is found, and why is named if known."""
 
 import copy
-import itertools
 import json
 import math
 import statistics
 from dataclasses import replace
 from decimal import Decimal
 
-import numpy as np
 import pytest
 
 import pipeline
 from demur import UserError
-from demur.audit.figures import NO_CAUSE, Printed, flattened
+from demur.audit.figures import Printed, flattened
 from demur.audit.reported.queries import audited_retrieval
 from demur.audit.reported.reading import queries_to_audit
-from demur.facts.rankings import Query
 from demur.files.strict_json import loads
-from pipeline import as_csv, by, labels, made_queries, mean_of, ranking, section, with_gold
+from pipeline import as_csv, by, made_queries, mean_of, ranking, section, with_gold
 from runs import written
 
 QUERIES = made_queries()
@@ -239,21 +236,6 @@ def test_a_mean_and_its_spread_may_be_one_text(queries_of_both):
     }
 
 
-def test_an_ece_that_dropped_the_sure_ones_is_named(queries_of_both):
-    assert 1.0 in labels(QUERIES)[1]
-    assert differing(queries_of_both, {"ece": pipeline.ece(QUERIES)}) == {}
-    wrong = _ece_as_audited_pipelines_compute_it(*labels(QUERIES))
-    assert differing(queries_of_both, {"ece": wrong}) == {"ece": "p = 1.0 dropped: the last bin is open"}
-
-
-def _ece_as_audited_pipelines_compute_it(truth, prob):
-    edges, total = np.linspace(0, 1, 11), 0.0
-    for low, high in itertools.pairwise(edges):
-        mask = (prob >= low) & (prob < high)
-        total += mask.mean() * abs(truth[mask].mean() - prob[mask].mean()) if mask.any() else 0.0
-    return total
-
-
 def test_a_count_is_equal_or_differs(queries_of_both):
     total = len(QUERIES)
     assert only(queries_of_both, queries_total=float(total))["reranked.queries_total"].status == "match"
@@ -409,55 +391,3 @@ def test_lists_shorter_than_the_depth_are_named_when_nothing_else_explains_a_fig
 def test_a_file_that_is_about_nothing_in_the_data_is_a_mistake(queries_of_both, content, message):
     with pytest.raises(UserError, match=message):
         audited_retrieval(queries_of_both, parsed(content))
-
-
-NAMES = [
-    "bge",
-    "bge/large",
-    "bge:large",
-    "a@5",
-    "x=1",
-    "two words",
-    'it\'s "so"',
-    "recall@1",
-    "micro",
-    "5",
-    "a.b",
-    "all",
-]
-
-
-def test_systems_and_criteria_may_be_called_anything():
-    """A name that is a prefix of another, a word of ours, or what a path would be split at."""
-    both = {}
-    for place, name in enumerate(NAMES):
-        gold = [[f"s{query}"] if query <= place else [] for query in range(len(NAMES))]
-        ranked = [f"s{query}" for query in range(place % 3, len(NAMES))]
-        both[name] = [Query(query, criterion, gold[query], ranked) for query, criterion in enumerate(NAMES)]
-    content = {
-        name: {
-            "recall@5": statistics.fmean(pipeline.recall(q.gold, q.ranked, 5) for q in queries),
-            "per_criterion": {q.criterion: {"recall@5": pipeline.recall(q.gold, q.ranked, 5)} for q in queries},
-        }
-        for name, queries in both.items()
-    }
-    found = audited_retrieval(both, parsed(content))
-    assert [one.path for one in found] == [path for path, _ in flattened(content)]
-    assert {one.status for one in found} == {"match"}
-    for name, criterion in zip(NAMES, reversed(NAMES)):
-        wrong = changed(parsed(content), (name, "per_criterion", criterion, "recall@5"), Printed.of("0.1234"))
-        differs = [one.path for one in audited_retrieval(both, wrong) if one.status == "differs"]
-        assert differs == [(name, "per_criterion", criterion, "recall@5")]
-
-
-def test_a_figure_of_a_run_says_which_data_it_needs(queries_of_both):
-    found = audited(queries_of_both, {"reranked": {"aurc": 0.1, "recall@1": 0.5}})["reranked.aurc"]
-    assert (found.status, found.cause) == ("not recognised", "aurc is a figure of a run: give the run as --data")
-
-
-def test_the_value_of_another_row_is_named_only_where_digits_tell(queries_of_both):
-    right = ranking(QUERIES, "reranked")
-    content = {"reranked": {"evidence_f1": right["ndcg@5"], "ndcg@5": right["ndcg@5"]}}
-    assert differing(queries_of_both, content) == {"reranked.evidence_f1": "this is the value of ndcg@5"}
-    one_digit = {"reranked": {"evidence_f1": round(right["ndcg@5"], 1), "ndcg@5": right["ndcg@5"]}}
-    assert differing(queries_of_both, one_digit) == {"reranked.evidence_f1": NO_CAUSE}

@@ -262,3 +262,35 @@ def test_an_evaluation_of_a_table_with_columns_of_its_own_names_can_be_audited(t
         done = demur(tmp_path, "audit", "--data", "t.csv", "--reported", "m.json", *how, "--only", "differs", *more)
         assert (done.returncode, done.stderr) == (0, "")
         assert " 0 differs, 0 not recognised" in done.stdout
+
+
+class TestFalsifiedFileOfOurs:
+    """What the printed-digits rule would let pass in a file that people typed."""
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def made(cls, tmp_path_factory):
+        folder = tmp_path_factory.mktemp("falsified")
+        written(folder, (ROOT / "tests/golden/run.json").read_text(encoding="utf-8"), "run.json")
+        settings = ("--mode", "few_shot", "--seed", "7", "--bootstrap-resamples", "20", "--output", "metrics.json")
+        assert demur(folder, "evaluate", "run.json", *settings).returncode == 0
+        return folder
+
+    def audited(self, folder, member, value):
+        content = json.loads((folder / "metrics.json").read_text(encoding="utf-8"))
+        content["confidence_variants"]["llm"][member] = value
+        written(folder, content, "falsified.json")
+        return demur(folder, "audit", "--data", "run.json", "--reported", "falsified.json", "--only", "differs")
+
+    @pytest.mark.parametrize(("member", "digits"), [("aurc_full", 1), ("aurc_full", 5), ("augrc_full", 4)])
+    def test_a_rounded_number_differs(self, made, member, digits):
+        content = json.loads((made / "metrics.json").read_text(encoding="utf-8"))
+        rounded = round(content["confidence_variants"]["llm"][member], digits)
+        found = self.audited(made, member, rounded)
+        name = member.removesuffix("_full")
+        assert (found.returncode, found.stdout.splitlines()[1].split()[:3]) == (3, ["differs", "few_shot,", f"{name},"])
+
+    def test_a_cmax_of_1_contradicts_the_curve(self, made):
+        found = self.audited(made, "cmax", 1)
+        assert (found.returncode, found.stdout) == (2, "")
+        assert re.search(r"^demur: falsified.json: .*the curve ends at 0\.\d+, not at cmax 1", found.stderr)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import ROUND_DOWN, Decimal
 from typing import Any, Literal
 
+from demur.audit.loops.draws import percentile, standard_error
 from demur.errors import UserError, literal
 
 Status = Literal["match", "differs", "not recognised"]
@@ -18,6 +19,9 @@ _MOST = 1e9  # of a value whose last digits are worth a look
 _ROUNDING = 1e-12  # of a double against its own decimal
 _SCALES = {"given in percent (× 100)": 100.0, "given × 1000": 1000.0, "given as a share (÷ 100)": 0.01}
 _WORTH_SCALING = 1e-6
+_SIGMAS = 4.0  # of the Monte-Carlo error that draws of others may be off by
+_NORMAL_KURTOSIS = 3.0
+_FEW = 100
 CUT_OFF = "cut off, not rounded"
 NO_CAUSE = "no known cause"
 
@@ -46,22 +50,22 @@ class Printed:
             raise UserError(f"not valid JSON: the number {literal(text)} is out of range")
         return cls(text, value, half_unit)
 
-    @property
-    def tolerance(self) -> float:
-        """How far a value may lie from it: half a unit of the last digit, or 1e-9 where more digits are given."""
-        return max(self.half_unit, FINEST)
+    def agrees(self, low: float, high: float | None = None, *, share: bool = True) -> bool:
+        """Whether a value, or one between two, could read like this when printed to as many digits.
 
-    def agrees(self, value: float, *, share: bool = True) -> bool:
-        """Whether a value, printed to as many digits, could read like this.
-
-        A bare 0 or 1 that stands for a `share` is exact: half a unit around it would allow for any share.
+        A bare 0 or 1 that stands for a `share`, or for a difference of two, is exact: half a unit around it would allow
+        for any share.
 
         >>> Printed.of("1").agrees(0.7), Printed.of("1").agrees(0.7, share=False), Printed.of("1.0").agrees(0.97)
         (False, True, True)
+        >>> Printed.of("0").agrees(-0.3), Printed.of("0").agrees(0.2, 0.4), Printed.of("0").agrees(-0.1, 0.1)
+        (False, False, True)
         """
-        bare = self.half_unit == _HALF and self.value in (0, 1) and 0 <= value <= 1
-        tolerance = FINEST if bare and share else self.tolerance
-        return abs(self.value - value) <= tolerance + _ROUNDING * max(1.0, abs(value))
+        high = low if high is None else high
+        bare = share and self.half_unit == _HALF and all(abs(value) <= 1 for value in (self.value, low, high))
+        tolerance = FINEST if bare else max(self.half_unit, FINEST)
+        tolerance += _ROUNDING * max(1.0, abs(low))
+        return low - tolerance <= self.value <= high + tolerance
 
     @property
     def telling(self) -> bool:
@@ -101,9 +105,7 @@ class Expected:
             return reported is None and self.value is None
         if self.exact:
             return reported.value == self.value
-        if self.band is None:
-            return reported.agrees(self.value, share=self.share)
-        return self.band[0] - reported.tolerance <= reported.value <= self.band[1] + reported.tolerance
+        return reported.agrees(*(self.band or [self.value]), share=self.share)
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,3 +169,52 @@ def _cause(reported: Printed | None, expected: Expected) -> str | None:
                 return scale if way is None else f"{way}, {scale}"
     scaled = {scale: factor * (expected.value or 0) for scale, factor in scales.items()}
     return next((f"{scale}, {CUT_OFF}" for scale, value in scaled.items() if reported.cuts_off(value)), None)
+
+
+def expected_end(values: Sequence[float], share: float, recorded: int | None) -> Expected:
+    """The end of a percentile interval, between the quantiles that other draws may have at its share.
+
+    Where that is below the least or above the largest of our draws, it may lie beyond them by their whole width.
+    """
+    ordered = sorted(values)
+    low, high = _shares(share, _worth(len(values), recorded))
+    width = ordered[-1] - ordered[0]
+    band = (
+        percentile(ordered, max(low, 0)) - (width if low <= 0 else 0),
+        percentile(ordered, min(high, 1)) + (width if high >= 1 else 0),
+    )
+    return Expected(percentile(ordered, share), band)
+
+
+def expected_share(share: float, draws: int, recorded: int | None) -> Expected:
+    """A share of the draws, between those that as many other draws may have."""
+    low, high = _shares(share, _worth(draws, recorded))
+    return Expected(share, (max(low, 0.0), min(high, 1.0)))
+
+
+def _shares(share: float, n: float) -> tuple[float, float]:
+    """The shares of n draws that are no surprise, by Wilson's interval or the plain one, whichever is wider."""
+    extra = _SIGMAS**2 / n
+    middle, away = (share + extra / 2) / (1 + extra), _SIGMAS * math.sqrt((share * (1 - share) + extra / 4) / n)
+    plain = _SIGMAS * math.sqrt(share * (1 - share) / n)
+    return min(middle - away / (1 + extra), share - plain), max(middle + away / (1 + extra), share + plain)
+
+
+def expected_error(values: Sequence[float], recorded: int | None) -> Expected:
+    """The standard error, within what its own sampling error allows; anything of very few draws."""
+    error = standard_error(values)
+    if error is None:
+        return Expected(None)
+    n = _worth(len(values), recorded)
+    if n < _FEW:
+        return Expected(error, (0.0, math.inf))
+    middle = math.fsum(values) / len(values)
+    fourth = math.fsum((value - middle) ** 4 for value in values) / len(values)
+    kurtosis = max(fourth / error**4, _NORMAL_KURTOSIS) if error else _NORMAL_KURTOSIS
+    away = _SIGMAS * math.sqrt((kurtosis - 1) / (4 * n)) * error
+    return Expected(error, (error - away, error + away))
+
+
+def _worth(own: int, recorded: int | None) -> float:
+    """As how many draws both sets are worth when they are held against each other."""
+    return 1 / (1 / own + 1 / max(recorded or own, 1))

@@ -5,7 +5,7 @@ on paper differs by rounding alone.
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -21,7 +21,7 @@ from demur.audit.loops.selective import PlainCurve
 from demur.errors import UserError
 from demur.facts.items import Items
 from demur.facts.rankings import Query
-from demur.inference.estimates import Estimate, label
+from demur.inference.estimates import label
 from demur.inference.key import Key
 from demur.quantities.registry import COMMON
 from demur.results.table import Results
@@ -39,10 +39,6 @@ class Rows(NamedTuple):
     clusters: Sequence[Sequence[Any]]
     prepared: Callable[[list[Any]], Any] = list
 
-    def of(self, which: Sequence[int]) -> Any:
-        """The rows of these clusters, as often as they are drawn."""
-        return self.prepared([row for cluster in which for row in self.clusters[cluster]])
-
 
 class Recipe(NamedTuple):
     """A number as a loop over the rows of one system, or of several."""
@@ -55,25 +51,30 @@ def audited_independently(
     claimed: Results, recipes: Mapping[Key, Recipe], progress: Progress | None = None
 ) -> list[Finding]:
     """Every number that has a plain loop, and its ci95."""
-    rows = [row for row in claimed if _operands(row.key, recipes)]
+    operands = {row.key: _operands(row.key, recipes) for row in claimed}
+    rows = [row for row in claimed if operands[row.key]]
     clusters = next((len(recipe.tables[0].clusters) for recipe in recipes.values()), 0)
     points = _numbers(recipes, range(clusters))
-    findings = [_finding(label(row.key), row.value, _difference(row.key, points, recipes)) for row in rows]
+    findings = [_finding(label(row.key), row.value, _difference(operands[row.key], points)) for row in rows]
     findings += [
         Finding(label(row.key), "not recognised", repr(row.value), cause="no plain loop computes it")
         for row in claimed
-        if not _operands(row.key, recipes)
+        if not operands[row.key]
     ]
-    boot, resampled = claimed.study.bootstrap, [row for row in rows if row.percentile is not None]
-    wanted = {key: recipes[key] for row in resampled for key in _operands(row.key, recipes)}
-    values: dict[Key, list[Any]] = {row.key: [] for row in resampled}
+    boot = claimed.study.bootstrap
+    ends = {row.key: (row.percentile.low, row.percentile.high) for row in rows if row.percentile is not None}
+    wanted = {operand: recipes[operand] for key in ends for operand in operands[key]}
+    values: dict[Key, list[Any]] = {key: [] for key in ends}
     for replicate in range(boot.n_resamples if boot else 0):
         numbers = _numbers(wanted, drawn(boot.seed if boot else 0, replicate, clusters))
-        for row in resampled:
-            values[row.key].append(_difference(row.key, numbers, recipes))
+        for key in ends:
+            values[key].append(_difference(operands[key], numbers))
         if progress and boot:
             progress(replicate + 1, boot.n_resamples)
-    return [*findings, *(end for row in resampled for end in _interval_findings(row, values[row.key]))]
+    for key, pair in ends.items():
+        for name, end, recomputed in zip(("low", "high"), pair, ci95(values[key]) or (None, None), strict=True):
+            findings.append(_finding(f"{label(key)}: ci95, {name}", end, recomputed))
+    return findings
 
 
 def _operands(key: Key, recipes: Mapping[Key, Recipe]) -> list[Key]:
@@ -86,12 +87,15 @@ def _operands(key: Key, recipes: Mapping[Key, Recipe]) -> list[Key]:
 def _numbers(recipes: Mapping[Key, Recipe], which: Sequence[int]) -> dict[Key, Number]:
     """Every number of a sample of clusters; the rows of a system are put together once."""
     tables = {id(table): table for recipe in recipes.values() for table in recipe.tables}
-    samples = {name: table.of(which) for name, table in tables.items()}
+    samples = {
+        name: table.prepared([row for cluster in which for row in table.clusters[cluster]])
+        for name, table in tables.items()
+    }
     return {key: recipe.loop(*(samples[id(table)] for table in recipe.tables)) for key, recipe in recipes.items()}
 
 
-def _difference(key: Key, numbers: Mapping[Key, Number], recipes: Mapping[Key, Recipe]) -> float | None:
-    values = [numbers[operand] for operand in _operands(key, recipes)]
+def _difference(operands: Sequence[Key], numbers: Mapping[Key, Number]) -> float | None:
+    values = [numbers[operand] for operand in operands]
     first, *others = [float(value) for value in values if value is not None] or [math.nan]
     return None if None in values else first - sum(others)
 
@@ -103,13 +107,6 @@ def _finding(name: str, claimed: float, recomputed: float | None) -> Finding:
     else:
         agrees = abs(claimed - recomputed) <= TOLERANCE * max(1.0, abs(recomputed))
     return Finding(name, "match" if agrees else "differs", reported, recomputed)
-
-
-def _interval_findings(row: Estimate, values: Sequence[Any]) -> Iterator[Finding]:
-    if row.percentile is not None:
-        claimed = row.percentile.low, row.percentile.high
-        for name, end, recomputed in zip(("low", "high"), claimed, ci95(values) or (None, None), strict=True):
-            yield _finding(f"{label(row.key)}: ci95, {name}", end, recomputed)
 
 
 def run_recipes(claimed: Results, runs: Mapping[str, Items], calibration: Any) -> dict[Key, Recipe]:
@@ -125,46 +122,42 @@ def run_recipes(claimed: Results, runs: Mapping[str, Items], calibration: Any) -
             for system, items in runs.items()
         }
         for row in claimed.where(confidence=name, minus=None, group=None):
-            recipe = _curve_recipe(row.key, tables)
-            recipes |= {} if recipe is None else {row.key: recipe}
+            loop, own = _curve_loop(row.key.quantity), tables[row.key.system]
+            others = [table for system, table in tables.items() if system != row.key.system]
+            recipes |= {} if loop is None else {row.key: Recipe((own, *others), loop)}
     for system, items in runs.items():
-        recipes |= _item_recipes(claimed, system, items)
+        names = [items.item_names[index] for index in items.item.tolist()]
+        columns = zip(items.answer.tolist(), items.answered, strict=True)
+        answers = [answer if known else None for answer, known in columns]
+        units = zip(names, items.truth.tolist(), answers, losses(items, study.loss.name), strict=True)
+        table = Rows(by_cluster(items, [*units]))
+        for row in claimed.where(system=system, confidence="", minus=None):
+            if row.key.group and row.key.group.name == "item":
+                recipes[row.key] = Recipe((table,), _item_loop(row.key.quantity, row.key.group.level))
     return recipes
 
 
-def _curve_recipe(key: Key, tables: Mapping[str, Rows]) -> Recipe | None:
-    stem, _, parameter = key.quantity.partition("@")
+def _curve_loop(quantity: str) -> Loop | None:
+    """The loop over the curve of a system, then those of the others, which cut an area where the first of all ends."""
+    stem, _, parameter = quantity.partition("@")
+
+    def cut_at_common(*curves: PlainCurve) -> Number:
+        shared = min(curve.cmax for curve in curves)
+        return LOOPS[f"{stem}@C"](curves[0], shared) if shared else Fraction(0)
+
     if parameter == COMMON:
-        others = [table for system, table in tables.items() if system != key.system]
-        return Recipe((tables[key.system], *others), lambda *curves: _cut_at_common(f"{stem}@C", curves))
+        return cut_at_common
     try:
-        registered, at = parsed(key.quantity)
+        registered, at = parsed(quantity)
     except KeyError:
         return None
-    return Recipe((tables[key.system],), lambda curve: LOOPS[registered](curve, *at))
+    return lambda own, *_: LOOPS[registered](own, *at)
 
 
-def _cut_at_common(name: str, curves: Sequence[PlainCurve]) -> Number:
-    """An area up to where the first of several systems ends."""
-    shared = min(curve.cmax for curve in curves)
-    return LOOPS[name](curves[0], shared) if shared else Fraction(0)
-
-
-def _item_recipes(claimed: Results, system: str, items: Items) -> dict[Key, Recipe]:
-    """The loops of what is reported item by item."""
-    answers = [answer if known else None for answer, known in zip(items.answer.tolist(), items.answered, strict=True)]
-    names = [items.item_names[index] for index in items.item.tolist()]
-    graded = losses(items, claimed.selective.loss.name)
-    table = Rows(by_cluster(items, [*zip(names, items.truth.tolist(), answers, graded, strict=True)]))
-    keys = [row.key for row in claimed.where(system=system, confidence="", minus=None)]
-    return {key: Recipe((table,), _item_loop(key)) for key in keys if key.group and key.group.name == "item"}
-
-
-def _item_loop(key: Key) -> Loop:
-    level = key.group.level if key.group else None
-    if family(key.quantity) == "units":
-        return lambda rows: number(key.quantity, [row[1:3] for row in rows if row[0] == level])
-    return lambda rows: number(key.quantity, PlainCurve((row[3], 0) for row in rows if row[0] == level))
+def _item_loop(quantity: str, item: str | None) -> Loop:
+    if family(quantity) == "units":
+        return lambda rows: number(quantity, [row[1:3] for row in rows if row[0] == item])
+    return lambda rows: number(quantity, PlainCurve((row[3], 0) for row in rows if row[0] == item))
 
 
 class ShownQuery(NamedTuple):
@@ -224,22 +217,20 @@ def _query_loop(key: Key, claimed: Results) -> Loop | None:
 
 
 def _pooled_loop(key: Key, claimed: Results) -> Loop | None:
-    stem, _, parameter = key.quantity.partition("@")
+    name, (stem, _, parameter) = key.quantity, key.quantity.partition("@")
     effective, gold = claimed.retrieval.settings.effective_k, key.among == "with_gold"
+
+    def gated(row: QueryRow) -> tuple[Fraction | None, float | None]:
+        return (Fraction(row.gold == 0), row.prob[0] if row.prob else None) if row.ranking.hits else (None, None)
+
     if f"{stem}@K" in LOOPS:
         return lambda rows: number(
-            key.quantity, [query.row.ranking for query in rows if query.row.gold or not gold], effective=effective
+            name, [query.row.ranking for query in rows if query.row.gold or not gold], effective=effective
         )
-    if key.confidence and family(parsed(key.quantity)[0]) == "forecasts":
-        return lambda rows: detection(
-            key.quantity, [query.row.prob or (0.0, int(query.row.gold > 0)) for query in rows]
-        )
+    if key.confidence and family(parsed(name)[0]) == "forecasts":
+        return lambda rows: detection(name, [query.row.prob or (0.0, int(query.row.gold > 0)) for query in rows])
     if key.confidence:
-        return lambda rows: number(key.quantity, PlainCurve([_gated(query.row) for query in rows])) if rows else None
+        return lambda rows: number(name, PlainCurve([gated(query.row) for query in rows])) if rows else None
     if stem.startswith("evidence_") or stem == "average_k":
         return lambda rows: number(stem, [query.shown[parameter] for query in rows])
     return (lambda rows: number(stem, [query.decided for query in rows])) if stem in LOOPS else None
-
-
-def _gated(row: QueryRow) -> tuple[Fraction | None, float | None]:
-    return (Fraction(row.gold == 0), row.prob[0] if row.prob else None) if row.ranking.hits else (None, None)

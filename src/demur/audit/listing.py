@@ -18,7 +18,6 @@ _RANGES = (
 )
 _OTHER_DATA = "most figures differ, and none for a known cause: they point to other data"
 _MANY = 3
-_UNNAMED = "no known figure has this name"
 
 
 def findings_text(findings: Sequence[Finding], only: Collection[str] = STATUSES) -> str:
@@ -26,7 +25,9 @@ def findings_text(findings: Sequence[Finding], only: Collection[str] = STATUSES)
 
     Where any is held against a range, the last line says how wide a range is.
     """
-    rows = [tuple(map(harmless, _row(finding))) for finding in findings if finding.status in only]
+    shown = [finding for finding in findings if finding.status in only]
+    cells = [(one.status, one.key, one.reported, _recomputed(one), _cause(one)) for one in shown]
+    rows = [tuple(map(harmless, row)) for row in cells]
     counts = ", ".join(f"{count} {status}" for status, count in counted(findings).items())
     total = f"{len(findings)} figure{'s' if len(findings) != 1 else ''}"
     listed = [*table([_HEADER, *rows], to_the_left=_WORDS), ""] if rows else []
@@ -89,13 +90,8 @@ def statuses(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def _cause(finding: Finding) -> str:
-    """Why a figure differs or is not recognised; nothing of finding that matches."""
-    silent = {"match": "", "differs": NO_CAUSE, "not recognised": _UNNAMED}
-    return finding.cause or silent[finding.status]
-
-
-def _row(finding: Finding) -> tuple[str, ...]:
-    return finding.status, finding.key, finding.reported, _recomputed(finding), _cause(finding)
+    """Why a figure differs or is not recognised; nothing of one that matches."""
+    return finding.cause or (NO_CAUSE if finding.status == "differs" else "")
 
 
 def _recomputed(finding: Finding) -> str:

@@ -14,9 +14,11 @@ from demur.confidences.calibration import AnyCalibration
 from demur.errors import UserError, shown
 from demur.facts.items import Items
 from demur.facts.rankings import Rankings
+from demur.files.strict_json import loads
 from demur.inference.estimates import Estimate, Estimates, label
 from demur.inference.resample import Plan
 from demur.quantities.selection import Bounds
+from demur.results.load import results_of
 from demur.results.retrieval import RetrievalSettings, evaluate_retrieval
 from demur.results.selective import Settings, evaluate
 from demur.results.table import Results
@@ -25,7 +27,7 @@ Progress = Callable[[int, int], None]
 
 TOLERANCE = 1e-12
 _POINTS = ("value", "at", "threshold", "spread")
-_PLAIN = ("std error", "drop rate", "upper bound", "short domain rate", "p value", "share above")
+_DRAWN = ("std error", "drop rate", "upper bound", "short domain rate", "p value")
 _INTERVALS = {"percentile": "ci95", "recommended": "recommended interval", "requested": "requested interval"}
 _UNCHECKED = ("created_at", "tool", "inputs", "convention", "reference_ranges", "skipped")
 
@@ -105,63 +107,60 @@ def joined(claimed: Results, recomputed: Results) -> Iterator[Finding]:
     """Every number of a file beside the same number recomputed, then everything that is not an estimate."""
     version = claimed.study.tool.version
     earlier = "" if version.split(".")[:2] == __version__.split(".")[:2] else version
-    lacks = _lacking(claimed)
+    written = results_of(loads(recomputed.text))  # the same cells are lacking that a file leaves out
+    cells = ((row.key.minus is None, *cell) for row in claimed for cell in _cells(row))
+    held = {(single, name) for single, name, value in cells if value is not None}
     for row in claimed:
-        other = recomputed.get(row.key)
+        other = written.get(row.key)
         if other is None:
             yield Finding(label(row.key), "differs", _text(row.value), cause="the data give no such number")
         else:
-            yield from _compared(row, other, recomputed, earlier, lacks)
-    for row in recomputed:
+            named = _compared(row, other, written, earlier)
+            yield from (found for name, found in named if name == "value" or (row.key.minus is None, name) in held)
+    for row in written:
         if claimed.get(row.key) is None:
             yield Finding(label(row.key), "differs", "nothing", row.value, cause="missing from the file")
-    yield from _beside(claimed, recomputed, earlier)
+    yield from _beside(claimed, written, earlier)
 
 
-def _compared(
-    row: Estimate, other: Estimate, recomputed: Estimates, earlier: str, lacks: set[tuple[str, bool]]
-) -> Iterator[Finding]:
-    others = dict(_cells(other))
-    for name, claimed in _cells(row):
-        unwritten = (name, row.key.minus is None) in lacks or others[name] is None
-        if claimed is None and unwritten and name != "value":
+def _compared(row: Estimate, other: Estimate, recomputed: Estimates, earlier: str) -> Iterator[tuple[str, Finding]]:
+    """The cells of a number that are compared, by their names."""
+    for (name, claimed), (_, actual) in zip(_cells(row), _cells(other), strict=True):
+        if claimed is None and actual is None and name != "value":
             continue
         path = (*map(str, row.key.to_json().values()), name)
         key = label(row.key) if name == "value" else f"{label(row.key)}: {name}"
         if earlier and not name.startswith((*_POINTS, _INTERVALS["percentile"])):
-            if name not in _PLAIN and claimed is not None:
-                yield Finding(key, "not recognised", _text(claimed), cause=f"made by the rules of {earlier}")
+            if "interval" in name and claimed is not None:
+                yield name, Finding(key, "not recognised", _text(claimed), cause=f"made by the rules of {earlier}")
             continue
-        wrong = name == "value" and claimed != others[name]
+        wrong = name == "value" and claimed != actual
         cause = _value_of_another(row, claimed, recomputed) if wrong else None
         tolerance = 0.0 if name in _POINTS else TOLERANCE
-        yield _finding(path, claimed, others[name], tolerance=tolerance, key=key, cause=cause)
+        yield name, _finding(path, claimed, actual, tolerance=tolerance, key=key, cause=cause)
 
 
-def _lacking(claimed: Results) -> set[tuple[str, bool]]:
-    """The columns a file does not hold: of numbers, and of differences; the nested file leaves some cells out."""
-    lacking = set()
-    for single in (True, False):
-        rows = [dict(_cells(row)) for row in claimed if (row.key.minus is None) == single]
-        for name in (*_POINTS[1:], *_PLAIN):
-            cells = [row[name] for row in rows]
-            if None in cells and (claimed.nested or all(cell is None for cell in cells)):
-                lacking.add((name, single))
-    return lacking
-
-
-def _cells(row: Estimate) -> Iterator[tuple[str, float | None]]:
-    """Every number of an estimate, by what it is called; None where it is undefined.
+def _cells(row: Estimate) -> Iterator[tuple[str, Any]]:
+    """Every number of an estimate, by what it is called, and how an interval was made; None where it is undefined.
 
     Of the replicates above 0 it is the share that counts ties half, which every file tells.
     """
-    for name in (*_POINTS, *_PLAIN):
-        share = name == "share above"
-        value = (1 + row.above - row.below) / 2 if share else getattr(row, name.replace(" ", "_"))
+    numbers = {name: getattr(row, name.replace(" ", "_")) for name in (*_POINTS, *_DRAWN)}
+    for name, value in (numbers | {"share above": (1 + row.above - row.below) / 2}).items():
         yield name, None if value is None or math.isnan(value) else value
     for method, name in _INTERVALS.items():
-        interval = getattr(row, method)
-        yield from ((f"{name}, {end}", None if interval is None else getattr(interval, end)) for end in ("low", "high"))
+        for part in ("low", "high", "method")[: 2 if method == "percentile" else 3]:
+            yield f"{name}, {part}", getattr(getattr(row, method), part, None)
+
+
+def contradictions(content: Any, claimed: Results) -> Iterator[Finding]:
+    """The numbers of a file that its own table does not hold: what it says twice, it must say the same way twice."""
+    held = dict(flattened(loads(claimed.text)))
+    for path, value in flattened(content):
+        said = held.get(path, value)
+        if isinstance(value, (int, float)) and said != value:
+            finding = _finding(path, float(value), said, tolerance=TOLERANCE, cause="the file contradicts itself")
+            yield from [finding] if finding.status == "differs" else ()
 
 
 def _finding(

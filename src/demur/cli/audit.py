@@ -97,7 +97,7 @@ class _Audit:
     def findings(self) -> list[Finding]:
         """What became of every figure."""
         from demur.audit.figures import Printed
-        from demur.audit.own import is_own
+        from demur.audit.own import contradictions, is_own
         from demur.files.strict_json import decode, loads, read_bytes
         from demur.results.load import results_of
 
@@ -112,10 +112,11 @@ class _Audit:
         if self.data[0].suffix.lower() == _RUN or (claimed and claimed.study.task == "selective"):
             in_columns = claimed is not None and self.data[0].suffix.lower() != _RUN
             _refuse("a run", {"--system": self.systems, "--column": not in_columns and self.columns})
-            return self._of_own_runs(claimed) if claimed else self._of_runs(printed)
+            findings = self._of_own_runs(claimed) if claimed else self._of_runs(printed)
+            return [*(contradictions(content, claimed) if claimed else ()), *findings]
         options = {"--mode": self.modes, "--calibration": self.calibration, "a second --data": self.data[1:]}
         _refuse("a per-query table", options)
-        return self._of_queries(claimed, printed)
+        return [*(contradictions(content, claimed) if claimed else ()), *self._of_queries(claimed, printed)]
 
     def _of_own_runs(self, claimed: Results) -> list[Finding]:
         """The runs a file names, by the modes it records or those given."""

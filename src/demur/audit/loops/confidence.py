@@ -22,11 +22,10 @@ _PAIR = 2
 
 
 class Formula(NamedTuple):
-    """A confidence as a function of signals; that of a `composite` one is rounded, once nothing more is combined."""
+    """A confidence as a function of signals."""
 
     signals: tuple[str, ...]
     value: Callable[..., float]
-    composite: bool = False
 
 
 def _clip(value: float) -> float:
@@ -49,13 +48,12 @@ FORMULAS = {
     "retrieval_similarity_mean": Formula((_MEAN,), lambda mean: mean),
     "retrieval_similarity_max": Formula(("retrieval_similarity_max",), lambda nearest: nearest),
     "hybrid_evidence_similarity": Formula(
-        (_COUNT, _MEAN), lambda count, mean: 0.5 * _evidence(count) + 0.5 * _clip(mean), composite=True
+        (_COUNT, _MEAN), lambda count, mean: 0.5 * _evidence(count) + 0.5 * _clip(mean)
     ),
     "verbalized": Formula((_SPOKEN,), _spoken),
     "hybrid_verbalized": Formula(
         (_SPOKEN, _COUNT, _MEAN),
         lambda level, count, mean: 0.4 * _spoken(level) + 0.3 * _evidence(count) + 0.3 * _clip(mean),
-        composite=True,
     ),
     "token_msp": Formula(("token_msp",), lambda probability: probability),
     "token_pe": Formula(("token_pe",), lambda entropy: 1 / (1 + entropy)),
@@ -65,16 +63,18 @@ FORMULAS = {
     "hybrid_consistency": Formula(
         (_AGREE, _COUNT, _MEAN),
         lambda agreement, count, mean: 0.4 * agreement + 0.3 * _evidence(count) + 0.3 * _clip(mean),
-        composite=True,
     ),
 }
 
 
-def confidence(items: Items, name: str, calibration: Any = None) -> list[float]:
-    """The confidence of each answered unit, by the parsed content of a calibration file where it needs one."""
+def confidence(items: Items, name: str, calibration: Any = None, *, rounded: bool = True) -> list[float]:
+    """The confidence of each answered unit, by the parsed content of a calibration file where it needs one.
+
+    Composite ones are rounded once nothing more is combined; left unrounded, values equal on paper are apart.
+    """
     values = _unrounded(items, name, calibration)
-    composite = FORMULAS[name].composite if name in FORMULAS else name.startswith("secondary:")
-    return [round(value, _DECIMALS) for value in values] if composite else values
+    composite = len(FORMULAS[name].signals) > 1 if name in FORMULAS else name.startswith("secondary:")
+    return [round(value, _DECIMALS) for value in values] if composite and rounded else values
 
 
 def is_confidence(items: Items, name: str) -> bool:
@@ -88,7 +88,12 @@ def _unrounded(items: Items, name: str, calibration: Any) -> list[float]:
         columns = [_signal(items, signal, _NULL_IN_A_VARIANT.get(signal)) for signal in FORMULAS[name].signals]
         return [FORMULAS[name].value(*row) for row in zip(*columns, strict=True)]
     if name.startswith("secondary:"):
-        return _combined(items, name, calibration)
+        inner, _, how = name.removeprefix("secondary:").rpartition(":")
+        parts = inner.split("+")
+        if len(parts) != _PAIR or how not in _COMBINE or any(part.startswith("secondary:") for part in parts):
+            raise UserError(f"{shown(name)} is not a combination of two variants")
+        columns = [_unrounded(items, part, calibration) for part in parts]
+        return [_COMBINE[how](*pair) for pair in zip(*columns, strict=True)]
     if name in _CALIBRATED or name.startswith("calibrated:"):
         return _by_calibration(items, name, calibration)
     if name in items.signals:
@@ -113,19 +118,16 @@ def _signal(items: Items, name: str, null: float | None) -> list[float]:
     return values
 
 
-def _combined(items: Items, name: str, calibration: Any) -> list[float]:
-    inner, _, how = name.removeprefix("secondary:").rpartition(":")
-    parts = inner.split("+")
-    if len(parts) != _PAIR or how not in _COMBINE or any(part.startswith("secondary:") for part in parts):
-        raise UserError(f"{shown(name)} is not a combination of two variants")
-    columns = [_unrounded(items, part, calibration) for part in parts]
-    return [_COMBINE[how](*pair) for pair in zip(*columns, strict=True)]
-
-
 def _by_calibration(items: Items, name: str, calibration: Any) -> list[float]:
     if calibration is None:
         raise UserError("needs --calibration")
-    features, variant = _fitted_on(calibration)
+    try:
+        features, variant = calibration.get("features"), calibration.get("variant")
+        known = isinstance(calibration["model"], dict) and calibration["method"] in _METHODS
+    except (AttributeError, KeyError, TypeError):
+        known = False
+    if not known or (features is None) == (variant is None):
+        raise UserError("not a calibration: expected an object with method, model, and features or a variant")
     is_temperature = calibration["method"] == "temperature_scaling"
     if name == "verbalized_calibrated":
         serves = is_temperature and (features == [_SPOKEN] or variant == "verbalized")
@@ -140,18 +142,6 @@ def _by_calibration(items: Items, name: str, calibration: Any) -> list[float]:
         values = _signal(items, feature, SIGNALS[feature].cautious if feature in SIGNALS else None)
         columns.append([*map(_spoken, values)] if is_temperature and feature == _SPOKEN else values)
     return [_calibrated(calibration, row) for row in zip(*columns, strict=True)]
-
-
-def _fitted_on(calibration: Any) -> tuple[list[str], str | None]:
-    """The features a calibration was fitted on, or the variant."""
-    try:
-        features, variant = calibration.get("features"), calibration.get("variant")
-        known = isinstance(calibration["model"], dict) and calibration["method"] in _METHODS
-    except (AttributeError, KeyError, TypeError):
-        known = False
-    if not known or (features is None) == (variant is None):
-        raise UserError("not a calibration: expected an object with method, model, and features or a variant")
-    return list(features or ()), variant
 
 
 def _calibrated(calibration: Any, row: Sequence[float]) -> float:

@@ -31,13 +31,8 @@ def _mixed(word: int) -> int:
     return word ^ (word >> 31)
 
 
-def replicates(rows_by_cluster: Clusters, quantity: str | Callable[[list[Any]], Any], seed: int, n: int) -> list[Any]:
-    """A quantity, by its name or as a function of rows, in each of n replicates; None where it is undefined."""
-    return joint_replicates([rows_by_cluster], quantity, seed, n)
-
-
 def joint_replicates(sides: Sequence[Clusters], quantity: str | Callable[..., Any], seed: int, n: int) -> list[Any]:
-    """The same of several systems drawn together: the function takes the rows of each."""
+    """A quantity, by its name or as a function of the rows of each system, in n replicates drawn together."""
     values = []
     for replicate in range(n):
         which = drawn(seed, replicate, len(sides[0]))

@@ -145,26 +145,24 @@ def roc(rows: Rows) -> list[RocPoint] | None:
         outcomes = [outcome for _, outcome in group]
         true, false = true + outcomes.count(1), false + outcomes.count(0)
         points.append(RocPoint(threshold, true, false))
-    return points if _binary(rows) and true and false else None
+    return points if true and false and true + false == len(rows) else None
 
 
 def last_within(rows: Rows, rate: Fraction, *, all_points: bool = True) -> RocPoint | None:
     """The last point whose false alarms stay within a rate; not `all_points`: without those on a straight line."""
     points = roc(rows) or []
-    corners = [point for index, point in enumerate(points) if all_points or _turns(points, index)]
+    corners = (
+        points
+        if all_points
+        else points[:1]
+        + [
+            here
+            for before, here, after in zip(points, points[1:], points[2:], strict=False)
+            if any(after[side] - 2 * here[side] + before[side] for side in (1, 2))  # it is not halfway between the two
+        ]
+        + points[1:][-1:]
+    )
     return next((point for point in reversed(corners) if point.false <= rate * points[-1].false), None)
-
-
-def _turns(points: Sequence[RocPoint], index: int) -> bool:
-    """Whether a point does not lie halfway between its neighbours; the first and the last never do."""
-    if index in (0, len(points) - 1):
-        return True
-    before, here, after = points[index - 1 : index + 2]
-    return any(after[side] - 2 * here[side] + before[side] for side in (1, 2))
-
-
-def _binary(rows: Rows) -> bool:
-    return bool(rows) and all(outcome in (0, 1) for _, outcome in rows)
 
 
 def _binned(rows: Rows, bins: int, binning: Binning = equal_width) -> list[list[Row]]:

@@ -51,12 +51,6 @@ def ranking_row(query: Query) -> Ranked:
     return Ranked(len(gold), tuple(candidate in gold for candidate in query.ranked))
 
 
-def selection_row(query: Query) -> Shown:
-    """How many ids there are to find, how many the system selected, and how many of those are gold."""
-    gold, selected = set(query.gold), query.selected or ()
-    return Shown(len(gold), len(selected), sum(candidate in gold for candidate in selected))
-
-
 class QueryRow(NamedTuple):
     """One query with the rows the loops read; a probability, a selection and a fold may be missing."""
 
@@ -75,29 +69,29 @@ class QueryRow(NamedTuple):
 
 def query_row(query: Query) -> QueryRow:
     """Everything the loops read of a query; the probability comes with whether there is anything to find."""
+    gold, selected = set(query.gold), query.selected
+    hits = sum(candidate in gold for candidate in selected or ())
     return QueryRow(
         post=str(query.post),
         criterion=str(query.criterion),
         fold=None if query.fold is None else str(query.fold),
         ranking=ranking_row(query),
-        prob=None if query.prob is None else (float(query.prob), int(bool(query.gold))),
-        selected=None if query.selected is None else selection_row(query),
+        prob=None if query.prob is None else (float(query.prob), int(bool(gold))),
+        selected=None if selected is None else Shown(len(gold), len(selected), hits),
     )
 
 
 def by_cluster(items: Items, rows: Sequence[Any]) -> list[list[Any]]:
-    """The rows of each cluster, in the order clusters are drawn in: one for each unit, or for each answered one."""
-    answered_only = len(rows) < len(items)
-    units = [unit for unit in range(len(items)) if items.answered[unit] or not answered_only]
+    """The rows of each cluster, one for each unit, in the order clusters are drawn in."""
     clusters: list[list[Any]] = [[] for _ in items.cluster_ids]
-    for unit, row in zip(units, rows, strict=True):
-        clusters[items.cluster[unit]].append(row)
+    for cluster, row in zip(items.cluster.tolist(), rows, strict=True):
+        clusters[cluster].append(row)
     return clusters
 
 
 def by_post(queries: Sequence[Query], rows: Sequence[Any]) -> list[list[Any]]:
-    """The rows of each post, in the order posts are drawn in: one for each query, None for one that is left out."""
+    """The rows of each post, one for each query, in the order posts are drawn in."""
     posts: dict[ClusterId, list[Any]] = {post: [] for post in sorted_ids(query.post for query in queries)}
     for query, row in zip(queries, rows, strict=True):
-        posts[query.post] += [] if row is None else [row]
+        posts[query.post].append(row)
     return [*posts.values()]

@@ -4,25 +4,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from demur.audit.figures import NO_CAUSE, Expected, Finding, Printed, finding, not_recognised
-from demur.audit.reported.contexts import Context, Holders, Known, Path, context_of, leaves
+from demur.audit.reported.contexts import Context, Figure, Known, figures_of
 from demur.errors import UserError, and_more, shown
-
-
-class Figure(NamedTuple):
-    """A leaf of a reported file, and what the path to it says."""
-
-    path: Path
-    value: Any
-    context: Context
-
-    @property
-    def is_one(self) -> bool:
-        """Whether there is anything to recompute: a text, a switch or a null is a figure only in place of one."""
-        known = self.context.quantity and not (self.value is None and self.context.stranger)
-        return bool(known) or isinstance(self.value, Printed)
 
 
 class Audit(ABC):
@@ -30,15 +16,15 @@ class Audit(ABC):
 
     of_the_data: str  # what a section can be called after
     counts: frozenset[str]  # figures that are equal or differ
-    settings: frozenset[str] = frozenset()  # members that are used and are no figures
+    settings = frozenset(("seed", "n_resamples", "level", "schema_version", "raw_multiplier", "requested"))
     unbounded: frozenset[str] = frozenset()  # figures that are not a share even where they lie between 0 and 1
     way_out = ""  # how to say which of the data a section is about
 
     def __init__(self, known: Known, content: Any) -> None:
         if not isinstance(content, Mapping):
             raise UserError(f"expected an object with a section for each {self.of_the_data}")
-        self.known, self.holders, self.value = known, Holders(content), cache(self.computed)
-        figures = [Figure(leaf.path, leaf.value, context_of(leaf.names, known)) for leaf in leaves(content)]
+        self.known, self.value = known, cache(self.computed)
+        figures = figures_of(content, known)
         self.figures = [figure for figure in figures if figure.is_one and figure.path[-1] not in self.settings]
         if not self.figures:
             raise UserError("there are no figures in it")
@@ -77,8 +63,12 @@ class Audit(ABC):
             names = and_more(shown(strangers[0]), len(strangers))
             section = f"no section is called after a {self.of_the_data} of the data ({systems}), but {names}"
             raise UserError(f"{section}{self.way_out.replace('*', 'NAME')}")
-        pairs = zip(findings, self.figures, strict=True)
-        return [self._explained(finding, figure, findings) for finding, figure in pairs]
+        return [
+            replace(result, cause=self._value_of_another(figure, findings))
+            if result.status == "differs" and result.cause is None
+            else result
+            for result, figure in zip(findings, self.figures, strict=True)
+        ]
 
     def expected(self, context: Context) -> Expected:
         """What the data give for a figure."""
@@ -113,23 +103,17 @@ class Audit(ABC):
         name = next((name for name in reversed(figure.path) if not name.isdecimal()), figure.path[-1])
         return f"no known figure is called {shown(name)}"
 
-    def _explained(self, result: Finding, figure: Figure, findings: Sequence[Finding]) -> Finding:
-        """A figure that differs for no cause so far: the value of another one in the file, or no known cause."""
-        if result.status != "differs" or result.cause is not None:
-            return result
-        other = self._same_value(figure, findings)
-        return replace(result, cause=NO_CAUSE if other is None else f"this is the value of {shown(other)}")
-
-    def _same_value(self, figure: Figure, findings: Sequence[Finding]) -> str | None:
-        """The figure whose value in the data is what is reported here: in the same table, or of the same name."""
+    def _value_of_another(self, figure: Figure, findings: Sequence[Finding]) -> str:
+        """That it is the value of another figure in the data, of the same table or of the same name, or no cause."""
         reported, path = figure.value, figure.path
         if not isinstance(reported, Printed) or not reported.telling:
-            return None
+            return NO_CAUSE
         others = [
             other
             for other, at in zip(findings, self.figures, strict=True)
             if other.path != path and at.context.quantity and at.context.quantity.name not in self.counts
         ]
         alike = [other for other in others if other.recomputed is not None and reported.agrees(other.recomputed)]
-        table = [other.path[-1] for other in alike if other.path[:-1] == path[:-1]]
-        return next(iter([*table, *(other.key for other in alike if other.path[-1] == path[-1])]), None)
+        names = [other.path[-1] for other in alike if other.path[:-1] == path[:-1]]
+        names += [other.key for other in alike if other.path[-1] == path[-1]]
+        return f"this is the value of {shown(names[0])}" if names else NO_CAUSE

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Literal, NamedTuple
 
-from demur.audit.figures import Printed, flattened
+from demur.audit.figures import Printed
 from demur.audit.reported.names import (
     AVERAGINGS,
     SPREADS,
@@ -16,6 +16,7 @@ from demur.audit.reported.names import (
     Averaging,
     ReportedQuantity,
     Spread,
+    apart,
     plain_name,
     quantity_at,
     quantity_named,
@@ -30,11 +31,18 @@ _WORDS: dict[str, Mapping[str, Any]] = {
     "population": spelled({"positives": "positives_only positives with_positives", "all": "all_queries all"}),
     "averaging": AVERAGINGS,
     "spread": SPREADS,
-    "group": spelled({"criterion": "per_criterion by_criterion criteria", "fold": "per_fold by_fold folds"}),
+    "group": spelled(
+        {"criterion": "per_criterion by_criterion criteria", "fold": "per_fold by_fold folds fold_results"}
+    ),
     "draws": spelled(
-        {"interval": "ci95 ci ci_95 confidence_interval interval", "error": "std_error standard_error stderr se"}
+        {
+            "interval": "ci95 ci ci_95 confidence_interval interval",
+            "error": "std_error standard_error stderr se",
+            "drop": "drop_rate",
+        }
     ),
     "difference": dict.fromkeys(("deltas", "delta", "differences", "difference"), True),
+    "aggregated": dict.fromkeys(("aggregated", "aggregate", "across_folds"), True),
 }
 _SAY_NOTHING = spelled(
     {
@@ -48,6 +56,17 @@ _AREAS = ("aurc@C", "augrc@C")
 _ENDS = spelled({"low": "0 low lower", "high": "1 high upper"})
 _ACHIEVED = ("achieved", "used")
 _COVERAGE_OF_ENTRY = ("requested", "coverage", "target")
+_BESIDE = spelled(
+    {
+        "system": "mode system run run_id",
+        "confidence": "confidence confidence_variant variant",
+        "loss": "loss",
+        "skips": "skip_no_positives",
+        "evaluated": "queries_evaluated num_queries_evaluated evaluated_queries",
+    }
+)
+_KINDS = {"system": str, "confidence": str, "loss": str, "skips": bool, "evaluated": Printed}
+_FOLD_OF_ENTRY = ("fold", "fold_id", "fold_index", "fold_idx")
 _PAIR = 2
 _ENDINGS = ("_topk", "_top_k", "_ids", "_ranked")
 _DIGITS = r"-?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,2})?"
@@ -66,7 +85,7 @@ class Known:
     systems: Mapping[str, str]
     is_confidence: Callable[[str], bool] = lambda _: False
     criteria: frozenset[str] = frozenset()
-    folds: frozenset[str] = frozenset()
+    folds: Path = ()  # in their order
     usual_coverage: Fraction | None = None
 
     def system(self, name: str) -> str | None:
@@ -86,10 +105,10 @@ class Known:
 class Context:
     """Which number a figure is: what the path to it says and, once that is complete, what stands beside it.
 
-    `draws` says that it is an end of an interval or a standard error; `group` waits for the name of a criterion or a
-    fold, `stem` (such as recall@K) for a depth or a coverage; `stranger` is the first name nobody knows. `minus` is the
-    system a difference subtracts, `shared` counts only participants that succeeded in every run, and `convention` is
-    the sentence for another way of computing than the definition.
+    `draws` says that it is an end of an interval, a standard error or a share of draws, `aggregated` that it is over
+    the folds; `group` waits for the name of a criterion or a fold, `stem` (such as recall@K) for a depth or a coverage;
+    `stranger` is the first name nobody knows. `minus` is the system a difference subtracts, `shared` counts only
+    participants that succeeded in every run, and `convention` is the sentence for another way of computing.
     """
 
     quantity: ReportedQuantity = UNKNOWN
@@ -101,6 +120,7 @@ class Context:
     criterion: str | None = None
     fold: str | None = None
     difference: bool = False
+    aggregated: bool = False
     draws: str | None = None
     group: str | None = None
     stem: str | None = None
@@ -130,8 +150,8 @@ class Context:
             return {"confidence": name}
         if plain.startswith("fold") and self.fold is None and (fold := known.member(name, "fold")) is not None:
             return {"fold": fold}
-        unsaid = [attribute for attribute, words in _WORDS.items() if plain in words and not getattr(self, attribute)]
-        return {attribute: _WORDS[attribute][plain] for attribute in unsaid[:1]}
+        said = [(attribute, words[plain]) for attribute, words in _WORDS.items() if plain in words]
+        return dict([(name, meaning) for name, meaning in said if (getattr(self, name) or meaning) == meaning][:1])
 
     def _part(self, plain: str, known: Known) -> Context | None:
         """What a name says that only repeats the figure above it, or asks for the coverage it was taken at."""
@@ -152,15 +172,12 @@ class Context:
 
     def measuring(self, name: str) -> Context:
         """The context with the quantity a name asks for, unless there is one or the two contradict each other."""
-        quantity, stem = quantity_named(name), stem_of(name)
-        clash = quantity and ((quantity.averaging and self.averaging) or (quantity.spread and self.spread))
-        if (quantity is None and stem is None) or clash or self.quantity or self.stem:
+        said, bare = apart(name)
+        quantity, stem = quantity_named(bare), stem_of(name)
+        clash = self.quantity or self.stem or any(getattr(self, attribute) for attribute in said)
+        if clash or (quantity is None and stem is None):
             return replace(self, stranger=self.stranger or name)
-        if quantity is None:
-            return replace(self, stem=stem)
-        alone = replace(quantity, averaging=None, spread=None)
-        averaging, spread = quantity.averaging or self.averaging, quantity.spread or self.spread
-        return replace(self, quantity=alone, averaging=averaging, spread=spread, stem=stem)
+        return replace(self, quantity=quantity or UNKNOWN, stem=stem, **said)
 
 
 def context_of(path: Path, known: Known) -> Context:
@@ -170,7 +187,7 @@ def context_of(path: Path, known: Known) -> Context:
         if plain_name(name) not in _SAY_NOTHING or known.system(name) is not None:
             context = context.within(name, known)
     waits = not (context.quantity or context.stem or context.group)
-    if waits and quantity_named(path[-1]):  # a system may be called after a quantity
+    if waits and quantity_named(apart(path[-1])[1]):  # a system may be called after a quantity
         return context.measuring(path[-1])
     return context.within(path[-1], known).usual(known)
 
@@ -180,70 +197,83 @@ def _stem(name: str) -> str:
     return next((plain.removesuffix(ending) for ending in _ENDINGS if plain.endswith(ending)), plain)
 
 
-class Leaf(NamedTuple):
-    """A value of a file: where it stands, and the names that say what it is."""
+class Figure(NamedTuple):
+    """A leaf of a reported file, and what the path to it and the members around it say."""
 
     path: Path
-    names: Path
     value: Any
+    context: Context
+    beside: Mapping[str, Any]
+
+    @property
+    def is_one(self) -> bool:
+        """Whether there is anything to recompute: a text, a switch or a null is a figure only in place of one."""
+        known = self.context.quantity and not (self.value is None and self.context.stranger)
+        return bool(known) or isinstance(self.value, Printed)
 
 
-def leaves(content: Any) -> Iterator[Leaf]:
-    """Every leaf; digits in quotes are a number, and `0.81 ± 0.02` is a mean and a spread.
-
-    An entry that says its coverage, as `{"coverage": 0.6, "mae": 0.2}` or `[0.6, 0.2]` do, is called by it.
-    """
-    holders = Holders(content)
-    for path, value in flattened(content):
-        names = _names(path, holders)
+def figures_of(content: Any, known: Known) -> Iterator[Figure]:
+    """Every leaf; digits in quotes are a number, and `0.81 ± 0.02` is a mean and a spread."""
+    waiting: list[tuple[Path, Path, Any, dict[str, Any]]] = [((), (), content, {})]
+    while waiting:  # a parser may go deeper than the interpreter does
+        path, names, value, beside = waiting.pop()
+        if isinstance(value, (Mapping, list)):
+            said = beside | _said_beside(value, known) if isinstance(value, Mapping) else beside
+            members = [*_members(names, value, known)]
+            waiting += [((*path, *place), inner, member, said) for place, inner, member in reversed(members)]
+            continue
         text = value.strip() if isinstance(value, str) and len(value) <= _LONGEST_NUMBER else ""
-        if both := _MEAN_AND_STD.fullmatch(text):
-            yield Leaf((*path, "mean"), (*names, "mean"), Printed.of(both[1]))
-            yield Leaf((*path, "std"), (*names, "std"), Printed.of(both[2]))
-        elif names:
-            yield Leaf(path, names, Printed.of(text) if _ONE_NUMBER.fullmatch(text) else value)
+        both = _MEAN_AND_STD.fullmatch(text)
+        parts = {("mean",): both[1], ("std",): both[2]} if both else {(): text}
+        for part, digits in parts.items():
+            number = Printed.of(digits) if _ONE_NUMBER.fullmatch(digits) else value
+            yield Figure((*path, *part), number, context_of((*names, *part), known), beside)
 
 
-def _names(path: Path, holders: Holders) -> Path:
-    """The names that say what a leaf is; none of one that only says at which coverage its neighbours are."""
-    depth = next((depth for depth in range(1, len(path)) if (stem_of(path[depth - 1]) or "").endswith("@C")), 0)
-    if not depth or path[-1] == "requested":
-        return () if depth else path
-    entry = holders.held(path[:depth])
-    inside = depth + isinstance(entry, list)
-    entry, rest = holders.held(path[:inside]), path[inside:]
-    if isinstance(entry, list) and len(entry) == _PAIR and isinstance(entry[0], Printed):
-        return (*path[:depth], entry[0].text) if rest == ("1",) else ()
-    if isinstance(entry, Mapping):
-        coverage = next((name for name in _COVERAGE_OF_ENTRY if isinstance(entry.get(name), Printed)), None)
-        if coverage is not None:
-            return () if rest == (coverage,) else (*path[:depth], entry[coverage].text, *rest)
-    return path
+def _members(names: Path, value: Any, known: Known) -> Iterator[tuple[Path, Path, Any]]:
+    """What an object or a list holds: at which place, by which names, and the value.
+
+    An entry that says its coverage, as `{"coverage": 0.6, "mae": 0.2}` or `[0.6, 0.2]` do, is called by it. So is one
+    of a list of folds; if the entries do not say which, they are those of the data in their order.
+    """
+    if isinstance(value, Mapping):
+        for name, inner in value.items():
+            said, rest = _own_name(inner, _COVERAGE_OF_ENTRY if _takes_coverage(name) else ())
+            yield (name,), (*names, name, *said), rest
+        return
+    above = names[-1] if names else ""
+    of_coverages, of_folds = _takes_coverage(above), _WORDS["group"].get(plain_name(above)) == "fold"
+    for index, inner in enumerate(value):
+        if of_coverages and isinstance(inner, list) and len(inner) == _PAIR and isinstance(inner[0], Printed):
+            yield (str(index), "1"), (*names, inner[0].text), inner[1]
+            continue
+        said, rest = _own_name(inner, _COVERAGE_OF_ENTRY if of_coverages else _FOLD_OF_ENTRY if of_folds else ())
+        in_order = known.folds[index : index + 1] if len(value) == len(known.folds) else (f"entry {index}",)
+        yield (str(index),), (*names, *(said or (in_order if of_folds else (str(index),)))), rest
 
 
-@dataclass(eq=False)
-class Holders:
-    """The objects of a file, looked into from a figure outwards."""
+def _own_name(entry: Any, says: Path) -> tuple[Path, Any]:
+    """What an entry is called by a member of its own, and the entry without it."""
+    name = next(
+        (name for name in says if isinstance(entry, Mapping) and isinstance(entry.get(name), (Printed, str))), ""
+    )
+    if not name:
+        return (), entry
+    text = getattr(entry[name], "text", entry[name])
+    return (text,), {member: value for member, value in entry.items() if member != name}
 
-    content: Any
-    _read: dict[tuple[Path, str], Any] = field(default_factory=dict)
 
-    def held(self, path: Path) -> Any:
-        """What stands at a path."""
-        inside = self.content
-        for name in path:
-            inside = inside[int(name)] if isinstance(inside, list) else inside[name]
-        return inside
+def _takes_coverage(name: str) -> bool:
+    return (stem_of(name) or "").endswith("@C")
 
-    def nearest(self, path: Path, what: str, read: Callable[[str, Any], Any]) -> Any:
-        """The first thing that can be read of a member, in the innermost object around a path that has one."""
-        for depth in range(len(path) - 1, -1, -1):
-            key = path[:depth], what
-            if key not in self._read:
-                holder = self.held(path[:depth])
-                members = holder.items() if isinstance(holder, Mapping) else ()
-                values = (read(name, value) for name, value in members)
-                self._read[key] = next((value for value in values if value is not None), None)
-            if self._read[key] is not None:
-                return self._read[key]
-        return None
+
+def _said_beside(members: Mapping[str, Any], known: Known) -> dict[str, Any]:
+    """What the members of an object say of every figure in it; of several that say the same thing, the first."""
+    said: dict[str, Any] = {}
+    for name, value in members.items():
+        what = _BESIDE.get(plain_name(name), "")
+        plain = value.get("name") if what == "loss" and isinstance(value, Mapping) else value
+        meant = known.system(plain) if what == "system" and isinstance(plain, str) else plain
+        if isinstance(meant, _KINDS.get(what, ())):
+            said.setdefault(what, meant)
+    return said

@@ -1,10 +1,11 @@
 """Every known way of computing a figure of rows: its definition, and what some do instead, by a sentence for it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from typing import Any
 
 from demur.audit.loops import LOOPS, family, forecasts, number, ranking
+from demur.audit.loops.draws import percentile
 from demur.audit.loops.forecasts import detection, ece, threshold_at_fpr
 from demur.audit.loops.ranking import ideal, over
 from demur.audit.loops.registry import mean, ratio
@@ -35,6 +36,8 @@ RUN_COUNTS: dict[str, Callable[[Items, int], int]] = {
 }
 _SHORT = "no flat start: integrated from the first operating point"
 _OTHER_BINS = (5, 10, 15, 20)
+_LINSPACE = "bins by the rounded edges of numpy.linspace: 0.3 is below its own"
+_LAST_OPEN = "p = 1.0 dropped: the last bin is open"
 
 
 def ways(quantity: ReportedQuantity) -> dict[str, Loop]:
@@ -52,7 +55,6 @@ def ways(quantity: ReportedQuantity) -> dict[str, Loop]:
     if name in _EFFECTIVE:
         table[_EFFECTIVE[name]] = lambda rows, k: LOOPS[name](rows, k, effective=True)
     if name.endswith("@K"):
-        table |= {_POOLED: _pooled_recall} if name == "recall@K" else {}
         table["queries without gold counted as 1, not 0"] = lambda rows, k: mean(
             (LOOPS[name]([row], k) or 0) if row.gold else 1 for row in rows
         )
@@ -61,7 +63,14 @@ def ways(quantity: ReportedQuantity) -> dict[str, Loop]:
 
 def is_of_queries(name: str) -> bool:
     """Whether a figure is one of rankings."""
-    known = name in (*COUNTS, *OF_PROBABILITY, "has_evidence_rate", "skip_no_positives")
+    known = name in (
+        *COUNTS,
+        *OF_PROBABILITY,
+        "has_evidence_rate",
+        "empty_prevalence",
+        "candidates@P",
+        "skip_no_positives",
+    )
     return known or (name in LOOPS and family(name) in ("ranking", "selection"))
 
 
@@ -69,12 +78,8 @@ def _each(worth: Callable[[Any, int], Any]) -> Loop:
     return lambda rows, k: mean(worth(row, k) for row in rows)
 
 
-def _pooled(rows: Any, part: str, whole: str) -> Any:
-    return ratio(*(Fraction(sum(getattr(row, column) for row in rows)) for column in (part, whole)))
-
-
-def _pooled_recall(rows: Any, k: int) -> Any:
-    return ratio(Fraction(sum(row.hits_within(k) for row in rows)), Fraction(sum(row.gold for row in rows)))
+def _pooled(parts: Iterable[int], wholes: Iterable[int]) -> Any:
+    return ratio(Fraction(sum(parts)), Fraction(sum(wholes)))
 
 
 def _less(whole: Any, part: Any) -> Any:
@@ -102,8 +107,9 @@ def _first_threshold(rows: Any, rate: Fraction) -> Any:
 def _binnings(bins: int) -> Mapping[str, tuple[forecasts.Binning, int]]:
     return {
         "": (forecasts.equal_width, bins),
-        "p = 1.0 dropped: the last bin is open": (forecasts.open_ended, bins),
-        "bins by rounded edges": (lambda p, n: n - 1 if p >= 1 else forecasts.open_ended(p, n), bins),
+        _LINSPACE: (lambda p, n: n - 1 if p >= 1 else forecasts.open_ended(p, n), bins),
+        _LAST_OPEN: (lambda p, n: None if p >= 1 else forecasts.equal_width(p, n), bins),
+        f"{_LINSPACE}, and {_LAST_OPEN}": (forecasts.open_ended, bins),
         "bins closed on the right": (lambda p, n: sum(p > edge / n for edge in range(1, n)), bins),
         **{f"{other} bins": (forecasts.equal_width, other) for other in _OTHER_BINS},
     }
@@ -114,7 +120,6 @@ def _binned(binning: forecasts.Binning, bins: int) -> Loop:
 
 
 _BY_SMALLER, _BY_GOLD = "other denominator: ÷ min(gold, K), not ÷ gold", "other denominator: ÷ gold, not ÷ min(gold, K)"
-_POOLED = "hits of all queries ÷ gold of all queries"
 _CANDIDATES, _STRAIGHT = "other denominator: K at most the candidates", "ROC points on a straight line dropped"
 _EFFECTIVE = {
     "precision@K": "other denominator: ÷ the number returned, not ÷ K",
@@ -122,7 +127,12 @@ _EFFECTIVE = {
     "ndcg@K": _CANDIDATES,
 }
 _OTHERS: dict[str, dict[str, Loop]] = {
-    "recall@K": {_BY_SMALLER: _each(lambda row, k: over(row.hits_within(k), min(row.gold, k)))},
+    "recall@K": {
+        _BY_SMALLER: _each(lambda row, k: over(row.hits_within(k), min(row.gold, k))),
+        "hits of all queries ÷ gold of all queries": lambda rows, k: _pooled(
+            (row.hits_within(k) for row in rows), (row.gold for row in rows)
+        ),
+    },
     "mrr@K": {"not cut at K": _each(lambda row, k: ranking.WORTHS["mrr@K"](row, max(k, len(row.hits)), 0))},
     "map@K": {
         _BY_GOLD: _each(lambda row, k: over(row.precisions(k), row.gold)),
@@ -141,13 +151,25 @@ _OTHERS: dict[str, dict[str, Loop]] = {
         "": _rate,
         "the rate of queries without evidence": lambda queries, _: _less(1, _rate(queries)),
     },
+    "empty_prevalence": {
+        "": lambda queries, _: _less(1, _rate(queries)),
+        "the rate of queries with evidence": _rate,
+    },
+    "candidates@P": {
+        "": lambda rows, share: percentile(sorted(len(row.hits) for row in rows), float(share) / 100) if rows else None,
+        "the mean, not a percentile": lambda rows, _: mean(len(row.hits) for row in rows),
+    },
     "evidence_recall": {
         "queries without gold counted as 0": _each(lambda row, _: over(row.hits, row.gold)),
-        "selected gold of all queries ÷ gold of all queries": lambda rows, _: _pooled(rows, "hits", "gold"),
+        "selected gold of all queries ÷ gold of all queries": lambda rows, _: _pooled(
+            (row.hits for row in rows), (row.gold for row in rows)
+        ),
     },
     "evidence_precision": {
         "queries with nothing selected counted as 0": _each(lambda row, _: over(row.hits, row.shown)),
-        "selected gold of all queries ÷ selected of all queries": lambda rows, _: _pooled(rows, "hits", "shown"),
+        "selected gold of all queries ÷ selected of all queries": lambda rows, _: _pooled(
+            (row.hits for row in rows), (row.shown for row in rows)
+        ),
     },
     "evidence_f1": {"F1 of the mean recall and precision, not the mean of F1": _f1_of_means},
     "average_k": {

@@ -22,15 +22,13 @@ _LONGEST = 100  # of a name that could be one; a pattern takes the square of it 
 
 @dataclass(frozen=True, slots=True)
 class ReportedQuantity:
-    """A figure: what it measures, its depth K, coverage, target or number of bins, and what its name says of averages.
+    """A figure: what it measures, and its depth K, coverage, target, percentile or number of bins.
 
     `achieved` asks for the coverage of the operating point instead of its risk, or for where an area ends.
     """
 
     name: str = ""
     number: Fraction = Fraction(0)
-    averaging: Averaging | None = None
-    spread: Spread | None = None
     achieved: bool = False
 
     def __bool__(self) -> bool:
@@ -60,9 +58,9 @@ def spelled(words: Mapping[str, str]) -> dict[str, Any]:
 
 _STEM_OF = {name.partition("@")[0]: name for name in LOOPS if name.endswith(("@K", "@C"))} | spelled(
     {
-        "recall@K": "recall r",
+        "recall@K": "recall r oracle_recall",
         "precision@K": "precision prec p",
-        "hit@K": "hit hits hit_rate hitrate hr success",
+        "hit@K": "hit hits hit_rate hitrate hr success oracle",
         "mrr@K": "mrr rr mean_reciprocal_rank",
         "map@K": "map ap mean_average_precision",
         "map_trec@K": "map_trec map_cut",
@@ -77,6 +75,7 @@ _PLAIN_OF = {name: name for name in LOOPS if "@" not in name and name != "ece"} 
         "auroc": "roc_auc auc_roc auc roc_auc_score",
         "auprc": "pr_auc auc_pr average_precision average_precision_score",
         "has_evidence_rate": "has_evidence_rate evidence_rate positive_rate prevalence",
+        "empty_prevalence": "empty_prevalence empty_rate no_evidence_rate",
         "average_k": "avg_k mean_k",
         "nll": "log_loss negative_log_likelihood",
         "brier": "brier_score",
@@ -89,8 +88,10 @@ _PLAIN_OF = {name: name for name in LOOPS if "@" not in name and name != "ece"} 
         "aurc_optimal": "optimal_aurc aurc_oracle oracle_aurc",
         "augrc_optimal": "optimal_augrc augrc_oracle oracle_augrc",
         "queries_total": "queries_total total_queries num_queries_total n_queries_total",
-        "queries_with_positives": "queries_with_positives num_queries_with_positives n_queries_with_positives",
-        "queries_without_positives": "queries_without_positives queries_no_positives n_queries_without_positives",
+        "queries_with_positives": "queries_with_positives num_queries_with_positives n_queries_with_positives "
+        "n_positive n_positives num_positive num_positives",
+        "queries_without_positives": "queries_without_positives queries_no_positives n_queries_without_positives "
+        "n_empty num_empty",
         "queries_evaluated": "queries_evaluated num_queries_evaluated evaluated_queries",
         "queries": "queries num_queries n_queries",
         "posts": "n_posts num_posts posts_total total_posts",
@@ -106,8 +107,8 @@ _PLAIN_OF = {name: name for name in LOOPS if "@" not in name and name != "ece"} 
     }
 )
 AT_DEPTH = tuple(name for name in LOOPS if name.endswith("@K"))
-SPREADS: dict[str, Spread] = spelled({"mean": "mean avg", "std": "std sd stdev stddev"})
-AVERAGINGS: dict[str, Averaging] = spelled(
+SPREADS: dict[str, str] = spelled({"mean": "mean avg", "std": "std sd stdev stddev"})
+AVERAGINGS: dict[str, str] = spelled(
     {"micro": "micro micro_avg micro_average", "macro": "macro macro_avg macro_average"}
 )
 
@@ -117,6 +118,7 @@ _AFTER_A_LINE = re.compile(r"([a-z_]{2,}?)_([0-9]{1,6})")
 _AT_FPR = re.compile(rf"(tpr|threshold|thr)_?(?:@|_at_|_|at_)_?fpr_?(?:<=|≤|=|@)?_?{_NUMBER}")
 _AT_FPR_AFTER = re.compile(rf"(tpr|threshold|thr)_?(?:@|_at_|_|at_)_?{_NUMBER}_?fpr")
 _ECE = re.compile(r"ece(?:[_@]?(?:bins?_?=?_?)?([0-9]{1,5})(?:_?bins?)?)?")
+_CANDIDATES = re.compile(r"(?:n_|num_)?candidates_p([0-9]{1,2})")
 _WHOLE = re.compile(r"[0-9]{1,6}")
 _SHARE = re.compile(rf"@?_?{_NUMBER}")
 _AFFIX = "|".join(sorted({*SPREADS, *AVERAGINGS}, key=len, reverse=True))
@@ -142,7 +144,24 @@ def quantity_named(name: str) -> ReportedQuantity | None:
     >>> str(quantity_named("mae@0.3")), str(quantity_named("aurc_full"))
     ('risk@0.3', 'aurc')
     """
-    return _of_affixed(plain_name(name)) if len(name) <= _LONGEST else None
+    return _of_plain(plain_name(name)) if len(name) <= _LONGEST else None
+
+
+@lru_cache(4096)
+def apart(name: str) -> tuple[dict[str, Any], str]:
+    """What a name says of averages by a word before or after it, at most one of each kind, and the name without them.
+
+    >>> apart("ndcg@10_std"), apart("mean_average_precision@10")
+    (({'spread': 'std'}, 'ndcg@10'), ({}, 'mean_average_precision@10'))
+    """
+    if len(name) <= _LONGEST and quantity_named(name) is None:
+        for pattern, word, rest in ((_BEFORE, 1, 2), (_AFTER, 2, 1)):
+            parts = pattern.fullmatch(plain_name(name))
+            said, bare = apart(parts[rest]) if parts else ({}, "")
+            kind = "spread" if parts and parts[word] in SPREADS else "averaging"
+            if parts and kind not in said and quantity_named(bare):
+                return {**said, kind: (SPREADS | AVERAGINGS)[parts[word]]}, bare
+    return {}, name
 
 
 def stem_of(name: str) -> str | None:
@@ -174,39 +193,19 @@ def _share(digits: str, percent: str | None) -> Fraction:
     return Fraction(digits) / (100 if percent else 1)
 
 
-def _of_affixed(name: str, affixes: int = 2) -> ReportedQuantity | None:
-    """The figure of a name with words such as mean and macro before or after it, at most one of each kind."""
-    quantity = _of_plain(name)
-    if quantity or not affixes:
-        return quantity
-    for pattern, word, rest in ((_BEFORE, 1, 2), (_AFTER, 2, 1)):
-        parts = pattern.fullmatch(name)
-        inner = _of_affixed(parts[rest], affixes - 1) if parts else None
-        if parts and inner:
-            return _with_affix(inner, parts[word])
-    return None
-
-
-def _with_affix(quantity: ReportedQuantity, word: str) -> ReportedQuantity | None:
-    if word in SPREADS:
-        return None if quantity.spread else replace(quantity, spread=SPREADS[word])
-    return None if quantity.averaging else replace(quantity, averaging=AVERAGINGS[word])
-
-
 def _of_plain(name: str) -> ReportedQuantity | None:
     if name in _PLAIN_OF:
         return ReportedQuantity(_PLAIN_OF[name])
-    at, after_a_line = _AT.fullmatch(name), _AFTER_A_LINE.fullmatch(name)
-    if at and at[1] in _STEM_OF:
+    if (at := _AT.fullmatch(name)) and at[1] in _STEM_OF:
         return _at_number(_STEM_OF[at[1]], at[2], at[3])
-    if after_a_line and _STEM_OF.get(after_a_line[1]) in AT_DEPTH:
-        return _at_number(_STEM_OF[after_a_line[1]], after_a_line[2], None)
-    target = _AT_FPR.fullmatch(name) or _AT_FPR_AFTER.fullmatch(name)
-    if target:
+    if (at := _AFTER_A_LINE.fullmatch(name)) and _STEM_OF.get(at[1]) in AT_DEPTH:
+        return _at_number(_STEM_OF[at[1]], at[2], None)
+    if target := _AT_FPR.fullmatch(name) or _AT_FPR_AFTER.fullmatch(name):
         # without a point, or with a sign for it, the number is in percent
         share = _share(target[2], target[3] if "." in target[2] else "%")
         return ReportedQuantity("tpr@fpr=F" if target[1] == "tpr" else "threshold@fpr=F", share) if share <= 1 else None
+    if candidates := _CANDIDATES.fullmatch(name):
+        return ReportedQuantity("candidates@P", Fraction(candidates[1]))
     binned = _ECE.fullmatch(name)
-    if binned and 0 < int(binned[1] or DEFAULT_BINS) <= _MOST_BINS:
-        return ReportedQuantity("ece", Fraction(binned[1] or DEFAULT_BINS))
-    return None
+    known = binned and 0 < int(binned[1] or DEFAULT_BINS) <= _MOST_BINS
+    return ReportedQuantity("ece", Fraction(binned[1] or DEFAULT_BINS)) if binned and known else None

@@ -5,18 +5,18 @@ A figure under `positives_only` is over the queries with gold, one under `all_qu
 figure is over all queries, because nothing says that any were left out.
 """
 
-import math
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from statistics import fmean, pstdev, stdev
 from typing import Any
 
 from demur.audit.figures import Expected, Finding, Printed, not_recognised
 from demur.audit.loops import LOOPS, family
 from demur.audit.loops.rows import QueryRow, query_row
-from demur.audit.reported.audit import Audit, Figure
-from demur.audit.reported.contexts import Context, Known, Path, Population
+from demur.audit.reported.audit import Audit
+from demur.audit.reported.contexts import Context, Figure, Known, Path, Population
 from demur.audit.reported.conventions import COUNTS, OF_PROBABILITY, OF_SECTION, is_of_queries, ways
-from demur.audit.reported.names import AT_DEPTH, ReportedQuantity, quantity_named
+from demur.audit.reported.names import AT_DEPTH, ReportedQuantity
 from demur.errors import UserError, shown
 from demur.facts.rankings import Query
 
@@ -38,7 +38,7 @@ def audited_retrieval(queries: Mapping[str, Sequence[Query]], content: Any) -> l
 
 def column_of(name: str) -> str | None:
     """The part of a query's row that a figure is computed from; None if it is all of it."""
-    if name in AT_DEPTH:
+    if name in (*AT_DEPTH, "candidates@P"):
         return "ranking"
     if name in OF_PROBABILITY:
         return "prob"
@@ -55,17 +55,15 @@ class OfQueries(Audit):
 
     of_the_data = "system"
     counts = frozenset(COUNTS)
-    unbounded = frozenset(("average_k", "threshold@fpr=F"))
+    unbounded = frozenset(("average_k", "threshold@fpr=F", "candidates@P"))
     way_out = "; say which column it is with --system *=COLUMN"
 
     def __init__(self, queries: Mapping[str, Sequence[Query]], content: Any) -> None:
         self._rows = {system: [*map(query_row, rows)] for system, rows in queries.items()}
         everything = [row for rows in self._rows.values() for row in rows]
-        criteria, folds = (
-            frozenset(row.criterion for row in everything),
-            frozenset(row.fold for row in everything if row.fold is not None),
-        )
-        super().__init__(Known({name: name for name in queries}, criteria=criteria, folds=folds), content)
+        folds = sorted({row.fold for row in everything if row.fold is not None}, key=lambda fold: (len(fold), fold))
+        criteria = frozenset(row.criterion for row in everything)
+        super().__init__(Known({name: name for name in queries}, criteria=criteria, folds=tuple(folds)), content)
 
     def computed(self, context: Context) -> float | None:
         """What a figure is, over the queries it is of; a criterion or fold without any has no part in a mean."""
@@ -81,7 +79,10 @@ class OfQueries(Audit):
             return int(value) if context.quantity.name in COUNTS and value is not None else value
         by_query = context.convention == _OVER_QUERIES
         values = [_averaged(context, group) for group in ([[row] for row in seen] if by_query else _by("fold", seen))]
-        return _mean(values) if context.spread == "mean" else _deviation(values, int(context.convention == _DDOF_1))
+        numbers, ddof = [value for value in values if value is not None], int(context.convention == _DDOF_1)
+        if len(numbers) < len(values) or len(values) <= ddof:
+            return None
+        return fmean(numbers) if context.spread == "mean" else (stdev if ddof else pstdev)(numbers)
 
     def why_not(self, figure: Figure) -> str | None:
         """Why a figure cannot be recomputed, or None."""
@@ -93,8 +94,8 @@ class OfQueries(Audit):
         is_flag = context.quantity.name == _FLAG
         if is_flag and not isinstance(figure.value, bool):
             return "expected true or false"
-        over_folds = context.group == "fold" and context.spread is not None
-        if context.stranger is not None or (context.group is not None and not over_folds):
+        averaged = {"fold": context.spread, "criterion": context.averaging}
+        if context.stranger is not None or (context.group is not None and averaged[context.group] is None):
             return self._unplaced(context)
         return None if is_flag else self._missing(context)
 
@@ -143,11 +144,13 @@ class OfQueries(Audit):
     def completed(self, figure: Figure) -> Context:
         """The queries a figure is over; a mean of what is one lot of queries is the figure itself."""
         context = figure.context
+        is_count = context.quantity.name in COUNTS
+        spread = context.spread or ("mean" if context.aggregated and not is_count else None)
         context = replace(
             context,
             system=self._system(context) or next(iter(self._rows)),
-            averaging="micro" if context.quantity.name in COUNTS else context.averaging or "micro",
-            spread=context.spread if self.known.folds and context.fold is None else None,
+            averaging="micro" if is_count else context.averaging or "micro",
+            spread=spread if self.known.folds and context.fold is None else None,
             population="all",
         )
         return (
@@ -160,24 +163,15 @@ class OfQueries(Audit):
         """All queries or those with gold: by the name of a section, a flag, or how many were evaluated."""
         if figure.context.population is not None or figure.context.quantity.name == "queries":
             return figure.context.population or "all"  # a bare number of queries is not said to be of those evaluated
-        skips = self._nearest(figure, _FLAG, bool)
-        if skips is None:
-            evaluated = self._nearest(figure, "queries_evaluated", Printed)
+        skips, evaluated = figure.beside.get("skips"), figure.beside.get("evaluated")
+        if skips is None and evaluated is not None:
             one_lot = replace(context, spread=None, averaging="micro")
             with_gold, total = (
                 self.value(replace(one_lot, quantity=ReportedQuantity(name)))
                 for name in ("queries_with_positives", "queries_total")
             )
-            skips = evaluated is not None and evaluated.value == with_gold != total
+            skips = evaluated.value == with_gold != total
         return "positives" if skips else "all"
-
-    def _nearest(self, figure: Figure, what: str, kind: type) -> Any:
-        """The innermost member around a figure that is a value of that name and kind."""
-
-        def read(name: str, value: Any) -> Any:
-            return value if isinstance(value, kind) and quantity_named(name) == ReportedQuantity(what) else None
-
-        return self.holders.nearest(figure.path, what, read)
 
     def flag(self, figure: Figure) -> Finding | None:
         """Whether queries without gold were left out: the section's name says so, or else the figures beside it."""
@@ -201,18 +195,14 @@ class OfQueries(Audit):
         """How many figures of a section agree with the data over each population."""
         votes: dict[Population, int] = {"positives": 0, "all": 0}
         for figure in self.figures:
-            inside = figure.path[: len(section)] == section and figure.context.population is None
-            if inside and self._tells_populations_apart(figure):
+            inside, name = figure.path[: len(section)] == section, figure.context.quantity.name
+            undecided = figure.context.population is None and name != "queries" and _of_population(name)
+            if inside and undecided and isinstance(figure.value, Printed) and self.why_not(figure) is None:
                 context = self.completed(figure)
                 for population in _POPULATIONS:
                     expected = Expected(self.value(replace(context, population=population)))
                     votes[population] += expected.agrees(figure.value)
         return votes
-
-    def _tells_populations_apart(self, figure: Figure) -> bool:
-        context = figure.context
-        counts = bool(context.quantity) and context.quantity.name != "queries" and _of_population(context.quantity.name)
-        return counts and isinstance(figure.value, Printed) and self.why_not(figure) is None
 
     def others(self, context: Context) -> Iterator[tuple[str, Context]]:
         """What a figure may be instead: over other queries, by another loop, another average, of another system."""
@@ -265,7 +255,8 @@ def _averaged(context: Context, rows: Sequence[QueryRow]) -> float | None:
     groups = _by("criterion", rows) if context.averaging == "macro" else [[*rows]]
     read = [[getattr(row, column) for row in group] if column else group for group in groups]
     values = [None if None in group else loop(group) for group in read]
-    return _mean([None if value is None else float(value) for value in values])
+    numbers = [float(value) for value in values if value is not None]
+    return fmean(numbers) if numbers and len(numbers) == len(values) else None
 
 
 def _by(column: str, rows: Sequence[QueryRow]) -> list[list[QueryRow]]:
@@ -273,16 +264,3 @@ def _by(column: str, rows: Sequence[QueryRow]) -> list[list[QueryRow]]:
     for row in rows:
         groups.setdefault(getattr(row, column), []).append(row)
     return [*groups.values()]
-
-
-def _mean(values: Sequence[float | None]) -> float | None:
-    """The mean of values of which none is undefined."""
-    defined = [value for value in values if value is not None]
-    return math.fsum(defined) / len(values) if values and len(defined) == len(values) else None
-
-
-def _deviation(values: Sequence[float | None], ddof: int) -> float | None:
-    middle = _mean(values)
-    if middle is None or len(values) <= ddof:
-        return None
-    return math.sqrt(math.fsum((value - middle) ** 2 for value in values if value is not None) / (len(values) - ddof))

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from demur.errors import UserError
+from demur.errors import UserError, located
 from demur.facts.instruments import Instrument
 from demur.facts.items import Items
 from demur.facts.ranking_columns import as_numbers, rankings_from
@@ -31,20 +31,14 @@ def queries_to_audit(
     else:
         queries = query_lists(path, columns=columns)
     if Path(path).suffix.lower() == ".csv":
-        queries = {name: _with_numbered_posts(rows) for name, rows in queries.items()}
-    try:
+        for name, rows in queries.items():  # there posts are texts: they are numbers if all of them read as such
+            texts = {row.post: index for index, row in enumerate(rows)}
+            numbered = dict(zip(texts, as_numbers(texts), strict=True))
+            queries[name] = [replace(row, post=numbered[row.post]) for row in rows]
+    with located(path):
         for rows in queries.values():
             rankings_from(rows)
-    except UserError as error:
-        raise error.in_file(path) from None
     return queries
-
-
-def _with_numbered_posts(rows: Sequence[Query]) -> list[Query]:
-    """In CSV posts are texts: they are numbers, and sorted as such, if all of them read as such."""
-    texts = {row.post: index for index, row in enumerate(rows)}
-    numbered = dict(zip(texts, as_numbers(texts), strict=True))
-    return [replace(row, post=numbered[row.post]) for row in rows]
 
 
 def _others(path: str | Path, columns: Mapping[str, str] | None, taken: Collection[str]) -> Lists:

@@ -11,17 +11,16 @@ from fractions import Fraction
 from functools import cache
 from typing import Any
 
-from demur.audit.figures import Expected, Finding, Printed, flattened
+from demur.audit.figures import Expected, Finding, Printed, expected_end, expected_error, expected_share, flattened
 from demur.audit.loops import LOOPS, family
 from demur.audit.loops.confidence import FORMULAS, confidence, is_confidence
 from demur.audit.loops.draws import joint_replicates
 from demur.audit.loops.rows import LOSSES, by_cluster, forecast_rows, loss_range, selective_rows
 from demur.audit.loops.selective import PlainCurve, Unit, first_reaching
-from demur.audit.reported.audit import Audit, Figure
-from demur.audit.reported.contexts import Context, Known
+from demur.audit.reported.audit import Audit
+from demur.audit.reported.contexts import Context, Figure, Known
 from demur.audit.reported.conventions import CURVES, RUN_COUNTS, ways
-from demur.audit.reported.intervals import expected_end, expected_error
-from demur.audit.reported.names import UNKNOWN, ReportedQuantity, plain_name, quantity_named
+from demur.audit.reported.names import UNKNOWN, ReportedQuantity, quantity_named
 from demur.audit.reported.reading import SIDES, aliases, sides_of
 from demur.errors import UserError, shown
 from demur.facts.items import Items
@@ -33,13 +32,11 @@ _UNRANKED = ("cmax", "risk", "aurc_optimal", "augrc_optimal", "aurc_random", "au
 _NEIGHBOURS = ("risk", "cmax", "aurc", "augrc", "naurc", "naugrc", "eaurc", "eaugrc", "aurc_optimal", "augrc_optimal")
 _SHARES = {"low": 0.025, "high": 0.975}
 _SEED = 20_000
-_BESIDE = {
-    "system": ("mode", "system", "run", "run_id"),
-    "confidence": ("confidence", "confidence_variant", "variant"),
-    "loss": ("loss",),
-}
 _SINGLE_UNITS = "items resampled, not participants"
 _FAILED = "failed participants counted in"
+_UNROUNDED = "composite confidences not rounded to 12 decimals: ties broken that are equal on paper"
+_NO_KEYWORDS = "total_evidence without the keyword counts, as an alias of llm"
+_NULL_DROPS_ALL = "1 given where the number itself is undefined"
 
 
 def audited_runs(
@@ -56,7 +53,6 @@ class OfRuns(Audit):
 
     of_the_data = "run"
     counts = frozenset(RUN_COUNTS)
-    settings = frozenset(("seed", "n_resamples", "level"))
     unbounded = frozenset(("aurc_gap_pct", "augrc_gap_pct", "achievable_gain_pct", "nll"))
 
     def __init__(self, runs: Mapping[str, Items], content: Any, calibration: Any, resamples: int) -> None:
@@ -72,26 +68,30 @@ class OfRuns(Audit):
             raise UserError("nothing to audit: no participant succeeded in both runs")
         reached = [Fraction(int(items.answered.sum()), len(items)) for items in self._shared.values()]
         usual = min(reached) if self._paired else Fraction(1, 2)
-        super().__init__(Known(aliases(runs, self._sides), self._is_confidence, usual_coverage=usual), content)
+
+        def ranks(name: str) -> bool:
+            return quantity_named(name) is None and any(is_confidence(items, name) for items in runs.values())
+
+        super().__init__(Known(aliases(runs, self._sides), ranks, usual_coverage=usual), content)
         recorded = [value.value for path, value in members if path[-1] == "n_resamples" and isinstance(value, Printed)]
         self._recorded = int(recorded[0]) if recorded else None
-
-    def _is_confidence(self, name: str) -> bool:
-        return quantity_named(name) is None and any(is_confidence(items, name) for items in self._runs.values())
 
     def _items(self, context: Context) -> Items:
         return (self._shared if context.shared else self._runs)[str(context.system)]
 
-    def _confidence(self, system: str, name: str, shared: bool) -> list[float] | str:  # noqa: FBT001
+    def _confidence(self, system: str, name: str, *, shared: bool = False, rounded: bool = True) -> list[float] | str:
         """The confidence of each answered unit, or why it cannot be recomputed; no name, no ranking."""
         items = (self._shared if shared else self._runs)[system]
+        if not name:
+            return [0.0] * int(items.answered.sum())
         try:
-            return confidence(items, name, self._calibration) if name else [0.0] * int(items.answered.sum())
+            return confidence(items, name, self._calibration, rounded=rounded)
         except UserError as error:
             return str(error)
 
     def _of(self, context: Context) -> list[float] | str:
-        return self._given(str(context.system), context.confidence or "", context.shared)
+        rounded = context.convention != _UNROUNDED
+        return self._given(str(context.system), context.confidence or "", shared=context.shared, rounded=rounded)
 
     def _rows(self, context: Context) -> list[Unit]:
         given = self._of(context)
@@ -114,18 +114,11 @@ class OfRuns(Audit):
             people = {run: {*data.cluster_ids, *data.failed} for run, data in self._runs.items()}
             everyone = set.intersection(*people.values()) if context.shared else people[str(context.system)]
             return RUN_COUNTS[name](items, len(everyone))
-        if (
-            isinstance(given, str)
-            or context.loss not in LOSSES
-            or (context.loss == "abs_norm" and not items.instrument)
-        ):
+        if isinstance(given, str) or self._unserved(context) is not None:
             return None
-        if name == "ece":
-            value = ways(context.quantity).get(context.convention, ways(context.quantity)[""])(
-                forecast_rows(items, given)
-            )
-        elif name in CALIBRATION:
-            value = LOOPS[name](forecast_rows(items, given))
+        if name in CALIBRATION:
+            loops = ways(context.quantity) if name == "ece" else {"": LOOPS[name]}
+            value = loops.get(context.convention, loops[""])(forecast_rows(items, given))
         else:
             curve = replace(context, quantity=UNKNOWN, criterion=None, draws=None)
             value = _selective(context.quantity, self._curve(curve))
@@ -139,17 +132,24 @@ class OfRuns(Audit):
         wanted = frozenset(figure.context.quantity for figure in drawn if not self.why_not(figure))
         view = replace(context, quantity=UNKNOWN, draws=None, stem=None)
         values = [value for value in self._replicates(view, wanted)[context.quantity] if value is not None]
+        if context.draws == "drop":
+            return expected_share(1 - len(values) / self._resamples, self._resamples, self._recorded)
         if context.draws == "error":
-            return expected_error(values, self._recorded)
-        if 2 * len(values) < self._resamples:  # what is left says nothing about the whole
-            return Expected(None)
-        return expected_end(values, _SHARES[context.draws], self._recorded)
+            expected = expected_error(values, self._recorded)
+        elif 2 * len(values) < self._resamples:  # what is left says nothing about the whole
+            expected = Expected(None)
+        else:
+            expected = expected_end(values, _SHARES[context.draws], self._recorded)
+        return replace(expected, share=context.quantity.name not in self.unbounded)
 
     def _drawn(
         self, context: Context, wanted: frozenset[ReportedQuantity]
     ) -> dict[ReportedQuantity, list[float | None]]:
         """Figures in each replicate of our own."""
-        sides = [self._clusters(replace(context, system=name)) for name in (context.system, context.minus) if name]
+        sides = []
+        for side in (replace(context, system=name) for name in (context.system, context.minus) if name):
+            rows, single = self._rows(side), context.convention == _SINGLE_UNITS
+            sides.append([[row] for row in rows] if single else by_cluster(self._items(side), rows))
 
         def numbers(*rows: Any) -> dict[ReportedQuantity, float | None]:
             curves = [*map(PlainCurve, rows)]
@@ -159,15 +159,20 @@ class OfRuns(Audit):
         replicates = joint_replicates(sides, numbers, _SEED, self._resamples)
         return {quantity: [values[quantity] for values in replicates] for quantity in wanted}
 
-    def _clusters(self, context: Context) -> list[list[Unit]]:
-        rows = self._rows(context)
-        single = context.convention == _SINGLE_UNITS
-        return [[row] for row in rows] if single else by_cluster(self._items(context), rows)
-
     def last_resort(self, context: Context, reported: Any) -> str | None:
-        """Whether an interval was made of single units."""
-        single = replace(context, convention=_SINGLE_UNITS)
-        return _SINGLE_UNITS if context.draws is not None and self.expected(single).agrees(reported) else None
+        """What else was drawn, or counted among the draws, where something made of draws differs."""
+        if context.draws is None:
+            return None
+        if context.draws == "drop" and reported.value == 1 and self.value(replace(context, draws=None)) is None:
+            return _NULL_DROPS_ALL
+        drawn = [*self._older_habits(context), (_SINGLE_UNITS, replace(context, convention=_SINGLE_UNITS))]
+        return next((way for way, other in drawn if self.expected(other).agrees(reported)), None)
+
+    def _older_habits(self, context: Context) -> Iterator[tuple[str, Context]]:
+        """What the older evaluation script did to a confidence."""
+        yield _UNROUNDED, replace(context, convention=_UNROUNDED)
+        if context.confidence == "total_evidence":
+            yield _NO_KEYWORDS, replace(context, confidence="llm")
 
     def why_not(self, figure: Figure) -> str | None:
         """Why a figure cannot be recomputed, or None."""
@@ -175,7 +180,9 @@ class OfRuns(Audit):
         if context.quantity.name not in SELECTIVE | CALIBRATION | self.counts:
             return f"{context.quantity} is a figure of rankings: give a per-query table as --data"
         if context.stranger is not None:
-            return f"no run and no confidence of the data is called {shown(context.stranger)} (runs: {runs})"
+            named = context.system is not None and context.confidence is not None
+            what = "nothing known" if named else "no run and no confidence of the data"
+            return f"{what} is called {shown(context.stranger)}{'' if named else f' (runs: {runs})'}"
         if context.spread or context.averaging or context.population or context.group:
             return "a run is not averaged over folds, criteria or queries"
         if context.draws is not None and (reason := self._undrawn(context.quantity, context.draws)):
@@ -211,23 +218,11 @@ class OfRuns(Audit):
         """The run a figure is of: named by its path or beside it, or the first of runs that agree on it."""
         if figure.context.difference:
             return self._sides[1] if len(self._sides) == len(SIDES) else None
-        beside = figure.context.system or self._beside(figure, "system")
-        if beside is not None:
-            return beside
+        named: str | None = figure.context.system or figure.beside.get("system")
+        if named is not None:
+            return named
         values = {self.value(self._completed(figure, system)) for system in self._runs}
         return next(iter(self._runs)) if len(values) == 1 else None
-
-    def _beside(self, figure: Figure, what: str) -> str | None:
-        """The system, confidence or loss that a member beside a figure, or further out, names."""
-
-        def read(name: str, value: Any) -> str | None:
-            text = value.get("name") if what == "loss" and isinstance(value, Mapping) else value
-            if plain_name(name) not in _BESIDE[what] or not isinstance(text, str):
-                return None
-            return self.known.system(text) if what == "system" else text
-
-        named: str | None = self.holders.nearest(figure.path, what, read)
-        return named
 
     def completed(self, figure: Figure) -> Context:
         """The run, the confidence and the loss a figure is of."""
@@ -235,11 +230,11 @@ class OfRuns(Audit):
 
     def _completed(self, figure: Figure, system: str) -> Context:
         context = figure.context
-        ranked_by = context.confidence or self._beside(figure, "confidence")
+        ranked_by = context.confidence or figure.beside.get("confidence")
         if ranked_by is None and context.quantity.name not in _UNRANKED:
-            served = (name for name in FORMULAS if isinstance(self._given(system, name, False), list))  # noqa: FBT003
+            served = (name for name in FORMULAS if isinstance(self._given(system, name), list))
             ranked_by = next(served, "llm")
-        loss = self._beside(figure, "loss") or "abs_norm"
+        loss = figure.beside.get("loss", "abs_norm")
         minus = self._sides[0] if context.difference else None
         return replace(context, system=system, confidence=ranked_by, loss=loss, minus=minus, shared=self._paired)
 
@@ -249,6 +244,7 @@ class OfRuns(Audit):
             return
         if context.minus is not None:
             yield "the other way round", replace(context, system=context.minus, minus=context.system)
+        yield from self._older_habits(context)
         yield from ((way, replace(context, convention=way)) for way in CURVES)
         yield from self._other_units(context)
         for system in self._runs:
@@ -284,7 +280,11 @@ class OfRuns(Audit):
             if name not in _UNRANKED and other != context.confidence:
                 yield f"ranked by {other}, not {shown(context.confidence or '')}", replace(context, confidence=other)
         if name in SELECTIVE and not context.quantity.achieved:
-            yield from ((f"it is {other}", replace(context, quantity=other)) for other in _neighbours(context.quantity))
+            at = context.quantity.number
+            tenths = sorted((Fraction(n, 10) for n in range(1, 11)), key=lambda tenth: abs(tenth - at))
+            nearest = [context.quantity.at(tenth) for tenth in tenths if name.endswith("@C") and tenth != at]
+            for quantity in (*nearest, *(ReportedQuantity(other) for other in _NEIGHBOURS if other != name)):
+                yield f"it is {quantity}", replace(context, quantity=quantity)
 
 
 def _selective(quantity: ReportedQuantity, curve: PlainCurve) -> Any:
@@ -294,11 +294,3 @@ def _selective(quantity: ReportedQuantity, curve: PlainCurve) -> Any:
         point = first_reaching(curve, quantity.number)
         return None if point is None else point.coverage
     return min(quantity.number, LOOPS["cmax"](curve) or Fraction(0))
-
-
-def _neighbours(quantity: ReportedQuantity) -> Iterator[ReportedQuantity]:
-    """The figures one is mistaken for: at another coverage, the nearest first, or of another quantity."""
-    if quantity.name.endswith("@C"):
-        tenths = sorted((Fraction(n, 10) for n in range(1, 11)), key=lambda at: abs(at - quantity.number))
-        yield from (quantity.at(at) for at in tenths if at != quantity.number)
-    yield from (ReportedQuantity(name) for name in _NEIGHBOURS if name != quantity.name)
