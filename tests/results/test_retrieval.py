@@ -250,6 +250,9 @@ class TestSystems:
             compared({"a": made(), "b": made(posts=11)})
         with pytest.raises(UserError, match="the gold of a is not that of b"):
             compared({"a": made(), "b": made(seed=2)})
+        alike = {"a": {"gold": [{-1}], "ranked": [[-1]]}, "b": {"gold": [{-2}], "ranked": [[-1]]}}  # in their hashes
+        with pytest.raises(UserError, match="post 0, criterion all: the gold of a is not that of b"):
+            compared(alike)
         with pytest.raises(UserError, match=r"no system is called c; there are: a"):
             compared({"a": made()}, baseline="c")
         with pytest.raises(UserError, match="no system is given"):

@@ -84,7 +84,8 @@ def evaluate_retrieval(
         raise UserError("no system is given: there is nothing to evaluate")
     baseline = baseline_of(systems, settings.baseline)
     for name, rankings in systems.items():
-        check_same_queries(systems[baseline], rankings, (baseline, name))
+        if rankings is not systems[baseline]:
+            check_same_queries(systems[baseline], rankings, (baseline, name))
     for policy in map(Policy.of, settings.policies):
         if policy.kind.needs_scores and all(rankings.scores is None for rankings in systems.values()):
             raise UserError(f"the policy {policy} needs scores, and no system has any: give a column of them")
