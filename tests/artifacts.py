@@ -78,7 +78,8 @@ def silent(*speaks: bool) -> Results:
 def large(variants: int = 13, points: int = 10_000) -> Results:
     """Two runs with very many operating points under every variant; risks that swing as real ones do."""
     content, units = golden("paired"), 2 * points
-    content["population"] |= {"items_total": units, "items_predicted": {"left": points, "right": points}}
+    counts = {"items_total": units, "items_predicted": {"left": points, "right": points}}
+    content["population"] |= counts | {"cmax": {"left": 0.5, "right": 0.5}}
     template = content["confidence_variants"]["llm"]
     deltas = content["comparison"]["deltas"]["llm"]
     names = [f"variant_{n}" for n in range(variants)]

@@ -35,6 +35,7 @@ class TestOneRun:
         assert (people.participants_total, people.participants_included, people.participants_failed) == (4, 3, 1)
         assert people.items_total == 8 * people.participants_included
         assert people.items_predicted == 11
+        assert people.cmax == found.confidence_variants["llm"].cmax == 11 / 24
         assert found.cases.failed == (306,)
 
     def test_the_oracle_order_has_a_vertex_where_the_loss_grows(self):
@@ -180,6 +181,7 @@ class TestTwoRuns:
         }
         people = found.population.model_dump()
         assert people.pop("items_predicted") == {"left": 11, "right": 14}
+        assert people.pop("cmax") == {"left": 11 / 16, "right": 14 / 16}
         assert [*people.values()] == [4, 2, 2, 16]
 
     def test_both_sides_are_on_the_analysis_set_only(self, found):
@@ -285,8 +287,16 @@ class TestTheFile:
                 9,
                 "participants_total is not participants_included + participants_failed",
             ),
-            ("population.items_total", 9999, "items_total is not the number of items of llm"),
+            ("population.items_total", 9999, "cmax is not items_predicted / items_total"),
+            (
+                "confidence_variants.llm.by_item",
+                {"Sleep": {"n": 23, "answered": 11, "coverage": 11 / 23, "risk": 0.5, "bias": 0.0}},
+                "items_total is not the number of items of llm",
+            ),
             ("population.items_predicted", 99, "more items are predicted than there are"),
+            ("population.items_predicted", 12, "cmax is not items_predicted / items_total"),
+            ("population.cmax", 1, "cmax is not items_predicted / items_total"),
+            ("population.cmax", {"left": 11 / 24, "right": 11 / 24}, "cmax is not items_predicted / items_total"),
             ("confidence_variants.llm.cmax", 0.5, "the curve ends at 0.4583333333333333, not at cmax 0.5"),
             (
                 "confidence_variants.llm.curve.coverage",

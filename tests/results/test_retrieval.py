@@ -62,6 +62,8 @@ class TestNumbers:
         assert results["empty_recall"].value == 1
         assert results["false_evidence_rate"].value == 0
         assert results["empty_f1"].value == 1 / 2
+        (system,) = results.retrieval.systems
+        assert dict(system.empty_decision) == {"true_positives": 1, "false_positives": 2, "false_negatives": 0}
         assert results["evidence_recall"].value == (1 + 0 + 1 + 0) / 4
         assert results["average_k"].value == 1 / 4
 

@@ -50,6 +50,7 @@ def encoded(results: Results) -> Json:
             "participants_failed": study.clusters_failed,
             "items_total": study.units,
             "items_predicted": _by_side([system.answered for system in study.systems]),
+            "cmax": _by_side([system.answered / study.units for system in study.systems]),
         },
         "loss": study.loss,
         "convention": dict(study.convention),

@@ -138,22 +138,33 @@ class Sides(Part):
     right: Count
 
 
+class SideShares(Part):
+    """A share of the left and of the right run."""
+
+    left: Share
+    right: Share
+
+
 class Population(Part):
-    """Who was counted. Of two runs: those who are in both."""
+    """Who was counted, and the share of the items that is predicted. Of two runs: those who are in both."""
 
     participants_total: Count
     participants_included: Count
     participants_failed: Count
     items_total: Count
     items_predicted: Count | Sides
+    cmax: Share | SideShares | None = None
 
     def _mistakes(self) -> Iterator[str]:
         if self.participants_total != self.participants_included + self.participants_failed:
             yield "participants_total is not participants_included + participants_failed"
-        answered = self.items_predicted
-        largest = answered if isinstance(answered, int) else max(answered.left, answered.right)
-        if largest > self.items_total:
+        answered, cmax = self.items_predicted, self.cmax
+        predicted = [answered] if isinstance(answered, int) else [answered.left, answered.right]
+        if max(predicted) > self.items_total:
             yield "more items are predicted than there are"
+        reached = [cmax.left, cmax.right] if isinstance(cmax, SideShares) else [cmax]
+        if cmax is not None and reached != [count / max(self.items_total, 1) for count in predicted]:
+            yield "cmax is not items_predicted / items_total"
 
 
 class Convention(Part):

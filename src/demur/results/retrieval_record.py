@@ -77,7 +77,7 @@ def retrieval_study(made: Made, baseline: str, estimates: Sequence[Estimate], pr
 def _system(name: str, made: RetrievalRows) -> Json:
     rankings, counts = made.rankings, made.rankings.candidates
     percentiles = zip(_PERCENTILES, np.percentile(counts, _PERCENTILES), strict=True)
-    selected = rankings.selected_count
+    selected, with_gold = rankings.selected_count, rankings.has_gold
     return {
         "name": name,
         "abstained": int((counts == 0).sum()),
@@ -88,6 +88,11 @@ def _system(name: str, made: RetrievalRows) -> Json:
             "mean": float(counts.mean()),
         },
         "empty_decision_by": made.decided_by,
+        "empty_decision": {
+            "true_positives": int((made.empty & ~with_gold).sum()),
+            "false_positives": int((made.empty & with_gold).sum()),
+            "false_negatives": int((~made.empty & ~with_gold).sum()),
+        },
         "empty_selections": None if selected is None else int((selected == 0).sum()),
         "breaches": [
             {

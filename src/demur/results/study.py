@@ -112,6 +112,14 @@ class CandidateCounts(Part):
     mean: float
 
 
+class EmptyDecision(Part):
+    """How often "no evidence here" is said rightly and wrongly, and how often it is not said where it is right."""
+
+    true_positives: Count
+    false_positives: Count
+    false_negatives: Count
+
+
 class RetrievalSystem(Part):
     """One system: what it returned, what decides that there is no evidence, and which selections break the bounds."""
 
@@ -119,6 +127,7 @@ class RetrievalSystem(Part):
     abstained: Count
     candidates: CandidateCounts
     empty_decision_by: Literal["threshold", "selected_ids", "ranked_ids"]
+    empty_decision: EmptyDecision | None = None
     empty_selections: Count | None
     breaches: Annotated[tuple[Breach, ...], Field(strict=False)]
 
@@ -174,5 +183,10 @@ class RetrievalStudy(Study):
             yield "the queries of the criteria do not add up to queries"
         if sum(criterion.with_gold for criterion in self.criteria) != self.with_gold:
             yield "the queries with gold of the criteria do not add up to with_gold"
+        for counts in (system.empty_decision for system in self.systems if system.empty_decision):
+            if counts.true_positives + counts.false_negatives != self.queries - self.with_gold:
+                yield "the true positives and false negatives do not add up to the queries without gold"
+            if counts.false_positives > self.with_gold:
+                yield "more false positives than queries with gold"
         if len({system.name for system in self.systems}) < len(self.systems):
             yield "two systems have the same name"
