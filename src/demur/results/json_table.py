@@ -14,7 +14,7 @@ from demur.inference.intervals import Interval
 from demur.inference.key import KEY_COLUMNS, Key, Pattern
 from demur.inference.warnings import ResultWarning
 from demur.quantities import Measure
-from demur.results.parts import CurveRecord
+from demur.results.parts import CurveRecord, Many
 from demur.results.study import RetrievalStudy, SelectiveStudy
 from demur.results.table import Results
 from demur.types import Json
@@ -104,8 +104,8 @@ class PatternedWarning(Part):
 class _TableParts(Part):
     schema_version: Literal["2"] = "2"
     estimates: EstimateColumns
-    curves: Annotated[tuple[NamedCurve, ...], Field(strict=False)]
-    warnings: Annotated[tuple[PatternedWarning, ...], Field(strict=False)]
+    curves: Many[NamedCurve]
+    warnings: Many[PatternedWarning]
 
 
 class SelectiveFile(_TableParts, SelectiveStudy):

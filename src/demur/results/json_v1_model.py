@@ -9,13 +9,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag, TypeAdapter, ValidationError, create_model
 
-from demur.errors import literal
 from demur.files.strict_model import Count, Part, Share, Time, Tool, WordedWarning, one_line
 from demur.quantities import Quantity, quantities
 from demur.quantities.registry import CUT
 from demur.results import parts
-from demur.results.parts import CurveRecord, Name, Number
-from demur.types import Json
+from demur.results.parts import CurveRecord, Many, Name, Number
 
 _ROUNDING = 1e-12
 Pair = Annotated[tuple[float, float], Field(strict=False)]
@@ -68,25 +66,25 @@ class RunBootstrap(parts.Bootstrap):
         for name in ("ci95", "ci95_recommended", "std_error"):
             yield from _misnested(name, getattr(self, name))
         if self.ci is not None:
-            yield from _mistakes_of_requested(dict(self.ci))
+            yield from _mistakes_of_requested(self.ci)
 
 
-_REQUESTED: TypeAdapter[Any] = TypeAdapter(Ends | Mapping[str, Ends | None] | None)
+class _Requested(parts.RequestedInterval):
+    """What was asked for, and why some numbers have no such interval."""
+
+    undefined: Mapping[str, str]
 
 
-def _mistakes_of_requested(ci: Json) -> Iterator[str]:
-    level, method, undefined = (ci.pop(name, None) for name in ("level", "interval", "undefined"))
-    if not (isinstance(level, float) and 0 < level < 1):
-        yield f"ci.level: expected a number between 0 and 1, not {literal(level)}"
-    if not isinstance(method, str):
-        yield f"ci.interval: expected the name of a method, not {literal(method)}"
-    if not isinstance(undefined, Mapping) or not all(isinstance(reason, str) for reason in undefined.values()):
-        yield f"ci.undefined: expected a reason for each number, not {literal(undefined)}"
-    for name, value in ci.items():
-        try:
-            yield from _misnested("ci", {name: _REQUESTED.validate_python(value)})
-        except ValidationError as error:
-            yield f"ci.{name}: {one_line(error)}"
+_REQUESTED_ENDS: TypeAdapter[Any] = TypeAdapter(Mapping[str, Ends | Mapping[str, Ends | None] | None])
+
+
+def _mistakes_of_requested(ci: Mapping[str, Any]) -> Iterator[str]:
+    try:
+        _Requested.model_validate({name: ci[name] for name in _Requested.model_fields if name in ci})
+        ends = {name: value for name, value in ci.items() if name not in _Requested.model_fields}
+        yield from _misnested("ci", _REQUESTED_ENDS.validate_python(ends))
+    except ValidationError as error:
+        yield f"ci.{one_line(error)}"
 
 
 def _misnested(name: str, members: Mapping[str, Any]) -> Iterator[str]:
@@ -211,7 +209,7 @@ class Needless(Part):
 class Cases(Part):
     """Failed participants, the most confident answers that are wrong, and needless abstentions of two runs."""
 
-    failed: Annotated[tuple[Name, ...], Field(strict=False)]
+    failed: Many[Name]
     confident_errors: Mapping[str, parts.CaseList]
     needless_abstentions: Needless | None = None
 
@@ -288,14 +286,14 @@ def _model(reported: tuple[Quantity, ...]) -> type[Part]:
         "schema_version": (Literal["1"], "1"),
         "created_at": (Time, ...),
         "tool": (Tool, ...),
-        "inputs": (Annotated[tuple[parts.Input, ...], Field(strict=False, min_length=1, max_length=2)], ...),
+        "inputs": (Annotated[Many[parts.Input], Field(min_length=1, max_length=2)], ...),
         "population": (Population, ...),
         "loss": (parts.Loss, ...),
         "convention": (Convention, ...),
         "confidence_variants": (Annotated[Mapping[str, variant], Field(min_length=1)], ...),
-        "skipped_variants": (Annotated[tuple[SkippedVariant, ...], Field(strict=False)], ...),
+        "skipped_variants": (Many[SkippedVariant], ...),
         "comparison": (Compared, ...),
-        "warnings": (Annotated[tuple[WordedWarning, ...], Field(strict=False)], ...),
+        "warnings": (Many[WordedWarning], ...),
         "cases": (Cases, ...),
     }
     return create_model("Metrics", __base__=_File, __doc__=_File.__doc__, **fields)
