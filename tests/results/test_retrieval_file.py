@@ -15,8 +15,8 @@ from demur.inference.resample import Plan
 from demur.quantities import Measure
 from demur.read import read_queries
 from demur.results.load import results_of
-from demur.results.reference_ranges import RANGES
 from demur.results.retrieval import RetrievalSettings, evaluate_retrieval
+from demur.results.retrieval_record import RANGES
 from retrievals import GOLDEN, compared, evaluated, made
 
 

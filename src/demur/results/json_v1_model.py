@@ -217,11 +217,23 @@ class Cases(Part):
 class _File(Part):
     """The whole file."""
 
+    schema_version: Literal["1"] = "1"
+    created_at: Time
+    tool: Tool
+    inputs: Annotated[Many[parts.Input], Field(min_length=1, max_length=2)]
+    population: Population
+    loss: parts.Loss
+    convention: Convention
+    confidence_variants: Mapping[str, Any]
+    skipped_variants: Many[SkippedVariant]
+    comparison: Compared
+    warnings: Many[WordedWarning]
+    cases: Cases
+
     def _mistakes(self) -> Iterator[str]:
-        file: Any = self
-        enabled, variants = file.comparison.enabled, file.confidence_variants
-        if len(file.inputs) != (2 if enabled else 1):
-            yield f"{len(file.inputs)} inputs do not go with comparison.enabled {enabled}"
+        enabled, variants = self.comparison.enabled, self.confidence_variants
+        if len(self.inputs) != (2 if enabled else 1):
+            yield f"{len(self.inputs)} inputs do not go with comparison.enabled {enabled}"
         if any(hasattr(entry, "left") != enabled for entry in variants.values()):
             yield "the variants of a comparison have a left and a right, and others have not"
         runs = [
@@ -229,15 +241,15 @@ class _File(Part):
             for name, entry in variants.items()
             for run in ((entry.left, entry.right) if enabled else (entry,))
         ]
-        items, included = file.population.items_total, file.comparison.participants_overlap_included
+        items, included = self.population.items_total, self.comparison.participants_overlap_included
         for name, run in runs:
             if sum(item.n for item in run.by_item.values()) != items:
                 yield f"items_total is not the number of items of {name}"
             if any(abs(c * items - round(c * items)) > _ROUNDING * items for c in run.curve.coverage):
                 yield f"{name}: a coverage of the curve is not a number of the {items} items"
-        if included is not None and included != file.population.participants_included:
+        if included is not None and included != self.population.participants_included:
             yield "participants_overlap_included is not population.participants_included"
-        yield from _mistakes_of_differences(file.comparison.deltas, variants)
+        yield from _mistakes_of_differences(self.comparison.deltas, variants)
         yield from _unlike([run for _, run in runs])
 
 
@@ -282,21 +294,8 @@ def _model(reported: tuple[Quantity, ...]) -> type[Part]:
         "PairedNumbers", __base__=Part, __doc__="Both runs under one confidence.", left=(run, ...), right=(run, ...)
     )
     variant: Any = Annotated[Annotated[run, Tag("run")] | Annotated[pair, Tag("pair")], Discriminator(_one_or_two)]
-    fields: dict[str, Any] = {
-        "schema_version": (Literal["1"], "1"),
-        "created_at": (Time, ...),
-        "tool": (Tool, ...),
-        "inputs": (Annotated[Many[parts.Input], Field(min_length=1, max_length=2)], ...),
-        "population": (Population, ...),
-        "loss": (parts.Loss, ...),
-        "convention": (Convention, ...),
-        "confidence_variants": (Annotated[Mapping[str, variant], Field(min_length=1)], ...),
-        "skipped_variants": (Many[SkippedVariant], ...),
-        "comparison": (Compared, ...),
-        "warnings": (Many[WordedWarning], ...),
-        "cases": (Cases, ...),
-    }
-    return create_model("Metrics", __base__=_File, __doc__=_File.__doc__, **fields)
+    variants: Any = Annotated[Mapping[str, variant], Field(min_length=1)]
+    return create_model("Metrics", __base__=_File, __doc__=_File.__doc__, confidence_variants=(variants, ...))
 
 
 def _one_or_two(entry: Any) -> str:

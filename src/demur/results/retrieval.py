@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from demur.errors import UserError, literal, shown
+from demur.errors import UserError, literal, located, shown
 from demur.facts.rankings import Rankings, check_same_queries
 from demur.inference.estimates import Estimate, estimated
 from demur.inference.key import Group, Key
@@ -89,25 +89,21 @@ def evaluate_retrieval(
     for policy in map(Policy.of, settings.policies):
         if policy.kind.needs_scores and all(rankings.scores is None for rankings in systems.values()):
             raise UserError(f"the policy {policy} needs scores, and no system has any: give a column of them")
-    made = {name: _made(name, rankings, settings) for name, rankings in systems.items()}
+    made: dict[str, RetrievalRows] = {}
+    for name, rankings in systems.items():
+        with located(f"system {shown(name)}"):
+            made[name] = RetrievalRows.of(name, rankings, settings)
     rows = [row for system in made.values() for row in system.rows()]
     contrasts = [*contrasts_with(rows, baseline, partial(_comparable, made))]
     estimates, _ = estimated(rows, contrasts, plan=plan)
     folds = [row for system in made.values() for row in system.fold_estimates()]
-    located = [made[row.key.system].located(row) for row in estimates]
-    study = retrieval_study(made, baseline, located, provenance(plan, created_at, command))
+    numbers = [made[row.key.system].located(row) for row in estimates]
+    study = retrieval_study(made, baseline, numbers, provenance(plan, created_at, command))
     curves = {
         (name, PROBABILITY): CurveRecord.model_validate({"defined": curve.defined, "curve": points(curve)})
         for name, curve in ((name, system.gate.curve) for name, system in made.items() if system.gate)
     }
-    return Results([*located, *folds], study, curves, retrieval_warnings(made, plan, estimates))
-
-
-def _made(name: str, rankings: Rankings, settings: RetrievalSettings) -> RetrievalRows:
-    try:
-        return RetrievalRows.of(name, rankings, settings)
-    except UserError as error:
-        raise UserError(f"system {shown(name)}: {error}") from None
+    return Results([*numbers, *folds], study, curves, retrieval_warnings(made, plan, estimates))
 
 
 def _comparable(made: Mapping[str, RetrievalRows], row: Row, other: Row) -> bool:
