@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from demur import PHQ8, read_run
 from demur.inference.key import Key, Minus
 from demur.inference.resample import Plan
-from demur.results.json_v1_read import decoded
+from demur.results.load import results_of
 from demur.results.selective import Settings, evaluate
 from runs import experiment, participant, run, written
 
@@ -33,7 +33,7 @@ def golden(name: str) -> dict[str, Any]:
 
 def read_back(content: dict[str, Any]) -> Results:
     """The results a file with this content holds."""
-    return decoded(content)
+    return results_of(content)
 
 
 def difference(results: Results, quantity: str, confidence: str = "llm") -> Estimate:

@@ -11,7 +11,7 @@ from make_golden import GOLDEN as MADE
 from demur import Coverage, Key, Minus, Plan, Settings, UserError, evaluate, load, measure, read_run, read_table
 from demur.results import json_table, json_v1
 from demur.results.json_v1_model import metrics_model
-from demur.results.json_v1_read import decoded
+from demur.results.load import results_of
 from demur.simulate.runs import simulated_run
 from golden_runs import GOLDEN, RUN, evaluated
 
@@ -316,7 +316,7 @@ class TestTheFile:
             ),
             ("confidence_variants.llm.defined", False, "defined and the curve do not agree"),
             ("comparison.enabled", True, "a comparison has all of its members, and no comparison has none"),
-            ("schema_version", "2", "schema_version: Input should be '1', not '2'"),
+            ("schema_version", "3", "schema_version: Input should be '1', not '3'"),
             ("inputs", [], "inputs: "),
         ],
     )
@@ -328,7 +328,7 @@ class TestTheFile:
             members = members[name]
         members[last] = value
         with pytest.raises(UserError) as raised:
-            decoded(content)
+            results_of(content)
         assert message in str(raised.value)
         assert "\n" not in str(raised.value)
 
@@ -337,7 +337,7 @@ class TestTheFile:
         content = results.to_json() | {"note": "from another tool"}
         content["population"]["countries"] = 3
         content["confidence_variants"]["llm"]["curve"]["colour"] = "blue"
-        assert decoded(content).text == results.text
+        assert results_of(content).text == results.text
 
 
 @pytest.mark.parametrize(

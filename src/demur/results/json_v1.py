@@ -5,10 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from pydantic import ValidationError
-
-from demur.errors import UserError
-from demur.files.strict_model import one_line, schema_of
+from demur.files.strict_model import schema_of
 from demur.inference.estimates import Estimate
 from demur.inference.intervals import Interval
 from demur.inference.key import Key, Minus
@@ -61,10 +58,7 @@ def encoded(results: Results) -> Json:
         "comparison": _comparison(results),
         **_worded(results),
     }
-    try:
-        checked: Json = metrics_model().model_validate(content).model_dump(mode="json")
-    except ValidationError as error:
-        raise UserError(f"the result does not hold together: {one_line(error)}") from error
+    checked: Json = metrics_model().model_validate(content).model_dump(mode="json")
     for source in checked["inputs"]:
         if source["label"] is None:
             del source["label"]

@@ -6,10 +6,6 @@ from dataclasses import replace
 from itertools import product
 from typing import Any
 
-from pydantic import ValidationError
-
-from demur.errors import UserError
-from demur.files.strict_model import one_line
 from demur.inference.estimates import POINT_ONLY, Estimate
 from demur.inference.intervals import Interval
 from demur.inference.key import Group, Key, Minus, Pattern
@@ -32,11 +28,8 @@ _NULL = {
 
 
 def decoded(content: Json) -> Results:
-    """Results from the content of a file; anything in it that does not hold together is one line that says what."""
-    try:
-        file: Any = metrics_model().model_validate(content, extra="ignore")
-    except ValidationError as error:
-        raise UserError(one_line(error)) from None
+    """Results from the content of a file."""
+    file: Any = metrics_model().model_validate(content, extra="ignore")
     names, variants = system_names(file.inputs), file.confidence_variants
     runs = {
         (system, confidence): run

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Annotated, ClassVar, Literal, Self, TypeVar
 
 import numpy as np
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import AliasChoices, ConfigDict, Field
 
 from demur.files.strict_model import STRICT, Count, Part, Share
 
@@ -107,17 +107,9 @@ class ReliabilityBin(Part):
     low: Share
     high: Share
     count: Count
-    mean_predicted: Share
-    fraction_correct: Share
-
-    @model_validator(mode="before")
-    @classmethod
-    def _earlier_names(cls, content: object) -> object:
-        """Files of version 0.1 call the two otherwise."""
-        if isinstance(content, dict) and "said" in content:
-            earlier = {"said": "mean_predicted", "came_true": "fraction_correct"}
-            return {earlier.get(name, name): value for name, value in content.items()}
-        return content
+    # Files of version 0.1 call the two otherwise.
+    mean_predicted: Annotated[Share, Field(validation_alias=AliasChoices("mean_predicted", "said"))]
+    fraction_correct: Annotated[Share, Field(validation_alias=AliasChoices("fraction_correct", "came_true"))]
 
 
 class ReliabilityTable(Part):
