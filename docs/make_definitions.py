@@ -18,7 +18,7 @@ from demur.facts.signals import SIGNALS
 from demur.quantities import Quantity, quantities
 from demur.quantities.losses import LOSSES
 from demur.quantities.selection import POLICIES, Bounds
-from demur.results.reference_ranges import RANGES
+from demur.results.retrieval_record import RANGES
 
 PAGE = Path(__file__).with_name("definitions.md")
 SECTIONS = ("Formula", "Ties", "Abstentions", "Undefined", "Reference")

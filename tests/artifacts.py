@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from demur import PHQ8, read_run
 from demur.inference.key import Key, Minus
 from demur.inference.resample import Plan
-from demur.results.json_v1_read import decoded
+from demur.results.load import results_of
 from demur.results.selective import Settings, evaluate
 from runs import experiment, participant, run, written
 
@@ -33,7 +33,7 @@ def golden(name: str) -> dict[str, Any]:
 
 def read_back(content: dict[str, Any]) -> Results:
     """The results a file with this content holds."""
-    return decoded(content)
+    return results_of(content)
 
 
 def difference(results: Results, quantity: str, confidence: str = "llm") -> Estimate:
@@ -78,7 +78,8 @@ def silent(*speaks: bool) -> Results:
 def large(variants: int = 13, points: int = 10_000) -> Results:
     """Two runs with very many operating points under every variant; risks that swing as real ones do."""
     content, units = golden("paired"), 2 * points
-    content["population"] |= {"items_total": units, "items_predicted": {"left": points, "right": points}}
+    counts = {"items_total": units, "items_predicted": {"left": points, "right": points}}
+    content["population"] |= counts | {"cmax": {"left": 0.5, "right": 0.5}}
     template = content["confidence_variants"]["llm"]
     deltas = content["comparison"]["deltas"]["llm"]
     names = [f"variant_{n}" for n in range(variants)]

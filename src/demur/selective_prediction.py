@@ -1,7 +1,7 @@
 """The row-by-row API: lists of `ItemPrediction` in, plain numbers out.
 
 Rows may repeat (a bootstrap sample does). Scores are integers in the instrument's range, None is an abstention. Most
-functions are a signature, a quantity and a sentence; any function of a list of rows can be resampled by participant.
+functions are a signature and a quantity; any function of a list of rows can be resampled by participant.
 """
 
 # mypy: disable-error-code="empty-body"
@@ -23,7 +23,7 @@ from demur.facts.items import checked_ids, sorted_ids
 from demur.inference.draws import drawn_clusters
 from demur.inference.intervals import Evidence, interval
 from demur.inference.resample import Plan, bootstrap
-from demur.quantities import QUANTITIES, Measure
+from demur.quantities import QUANTITIES, Measure, Quantity
 from demur.quantities.coverage import Coverage
 from demur.quantities.curve import Curve
 from demur.quantities.graded import Clusters, Graded
@@ -59,36 +59,7 @@ People = dict[int | str, list[ItemPrediction]]
 MetricFunction = Callable[[list[ItemPrediction]], float | None]
 Scale = str | Instrument
 _F = TypeVar("_F", bound=Callable[..., float | None])
-_QUANTITY_OF: dict[Callable[..., Any], str] = {}
-
-
-def _of_rows(declared: _F, quantity: str, meaning: str) -> _F:
-    """A function of rows with the declared signature: the quantity of that name, None where it is undefined."""
-    signature = inspect.signature(declared)
-
-    @wraps(declared)
-    def compute(*args: Any, **keywords: Any) -> float | None:
-        options = signature.bind(*args, **keywords).arguments
-        rows = list(options.pop("items"))
-        measure, grading = _measured_by(compute, options)
-        value = float(measure(Curve.of(_graded_rows(rows, **grading))))
-        return None if math.isnan(value) else value
-
-    compute.__name__ = compute.__qualname__ = f"compute_{quantity.replace('@C', '_at_coverage')}"
-    compute.__doc__ = meaning
-    _QUANTITY_OF[compute] = quantity
-    return cast("_F", compute)
-
-
-def _measured_by(function: Callable[..., Any], options: Mapping[str, Any]) -> tuple[Measure, dict[str, Any]]:
-    """What a function of rows takes with these options: a measure, and how rows are graded for it."""
-    grading = {"loss": "abs"} | dict(options)
-    quantity = QUANTITIES[_QUANTITY_OF[function]]
-    if quantity.parameter is None:
-        return Measure(quantity), grading
-    keyword = next(name for name in grading if name.endswith("_coverage"))
-    coverage = Coverage.of(grading.pop(keyword))
-    return Measure(quantity, coverage, coverage.text), grading
+_QUANTITY_OF: dict[Callable[..., Any], Quantity] = {}
 
 
 def compute_risk_coverage_curve(items: Rows, *, loss: str, instrument: Scale = PHQ8) -> RiskCoverageCurve:
@@ -99,13 +70,32 @@ def compute_risk_coverage_curve(items: Rows, *, loss: str, instrument: Scale = P
     [1.0]
     """
     curve = Curve.of(_graded_rows(list(items), loss, instrument))
-    return RiskCoverageCurve(
-        coverage=curve.coverage.tolist(),
-        selective_risk=curve.selective_risk.tolist(),
-        generalized_risk=curve.generalized_risk.tolist(),
-        threshold=curve.threshold.tolist(),
-        cmax=curve.cmax,
-    )
+    names = ("coverage", "selective_risk", "generalized_risk", "threshold")
+    return RiskCoverageCurve(**{name: getattr(curve, name).tolist() for name in names}, cmax=curve.cmax)
+
+
+def _of_rows(declared: _F, name: str) -> _F:
+    """A function of rows with the declared signature: the quantity of that name, None where it is undefined."""
+    signature, quantity = inspect.signature(declared), QUANTITIES[name]
+
+    @wraps(declared)
+    def compute(*args: Any, **keywords: Any) -> float | None:
+        options = signature.bind(*args, **keywords).arguments
+        measure, graded = _measured(quantity, options.pop("items"), options)
+        return _or_none(float(measure(Curve.of(graded))))
+
+    compute.__name__ = compute.__qualname__ = f"compute_{name.replace('@C', '_at_coverage')}"
+    compute.__doc__ = (quantity.function.__doc__ or "").partition(">>>")[0]
+    _QUANTITY_OF[compute] = quantity
+    return cast("_F", compute)
+
+
+def _measured(quantity: Quantity, rows: Rows, options: Mapping[str, Any]) -> tuple[Measure, Graded]:
+    """What a function of rows takes with these options, and the rows as they are graded for it."""
+    grading, coverage = {"loss": "abs"} | dict(options), None
+    if quantity.parameter is not None:
+        coverage = Coverage.of(grading.pop(next(name for name in grading if name.endswith("_coverage"))))
+    return Measure(quantity, coverage, coverage.text if coverage else ""), _graded_rows(list(rows), **grading)
 
 
 def _graded_by(items: Rows, *, instrument: Scale = PHQ8) -> float: ...
@@ -114,27 +104,17 @@ def _area(items: Rows, *, max_coverage: float, loss: str, instrument: Scale = PH
 def _risk(items: Rows, *, target_coverage: float, loss: str, instrument: Scale = PHQ8) -> float | None: ...
 
 
-compute_cmax = _of_rows(_graded_by, "cmax", "Share of the rows that are answered.")
-compute_aurc = _of_rows(_loss, "aurc", "Area under the selective risk over [0, Cmax]; 0.0 when nothing is answered.")
-compute_augrc = _of_rows(
-    _loss, "augrc", "Area under the generalized risk over [0, Cmax]; 0.0 when nothing is answered."
-)
-compute_aurc_at_coverage = _of_rows(_area, "aurc@C", "Area under the selective risk over [0, min(max_coverage, Cmax)].")
-compute_augrc_at_coverage = _of_rows(
-    _area, "augrc@C", "Area under the generalized risk over [0, min(max_coverage, Cmax)]."
-)
-compute_risk_at_coverage = _of_rows(
-    _risk, "risk@C", "Selective risk of the first operating point that reaches the coverage; None where none does."
-)
-compute_aurc_optimal = _of_rows(_loss, "aurc_optimal", "The AURC of the same losses in the oracle order.")
-compute_augrc_optimal = _of_rows(_loss, "augrc_optimal", "The AUGRC of the same losses in the oracle order.")
-compute_eaurc = _of_rows(
-    _loss, "eaurc", "AURC above that of the oracle order; slightly negative where plateaus make it so."
-)
-compute_eaugrc = _of_rows(_loss, "eaugrc", "AUGRC above that of the oracle order.")
-compute_aurc_achievable = _of_rows(
-    _loss, "aurc_achievable", "The AURC over the vertices of the curve's lower convex hull."
-)
+compute_cmax = _of_rows(_graded_by, "cmax")
+compute_aurc = _of_rows(_loss, "aurc")
+compute_augrc = _of_rows(_loss, "augrc")
+compute_aurc_at_coverage = _of_rows(_area, "aurc@C")
+compute_augrc_at_coverage = _of_rows(_area, "augrc@C")
+compute_risk_at_coverage = _of_rows(_risk, "risk@C")
+compute_aurc_optimal = _of_rows(_loss, "aurc_optimal")
+compute_augrc_optimal = _of_rows(_loss, "augrc_optimal")
+compute_eaurc = _of_rows(_loss, "eaurc")
+compute_eaugrc = _of_rows(_loss, "eaugrc")
+compute_aurc_achievable = _of_rows(_loss, "aurc_achievable")
 
 
 def _graded_rows(rows: list[ItemPrediction], loss: str, instrument: Scale = PHQ8) -> Graded:
@@ -165,7 +145,6 @@ def _graded_rows(rows: list[ItemPrediction], loss: str, instrument: Scale = PHQ8
 
 
 def _check_rows(rows: Sequence[object]) -> None:
-    """Anything but a row among the rows is an error."""
     for index, row in enumerate(rows):
         if not isinstance(row, ItemPrediction):
             raise UserError(f"row {index} is {literal(row)}, expected an ItemPrediction")
@@ -208,9 +187,9 @@ def bootstrap_by_participant(items: Rows, *, metric_fn: MetricFunction, n_resamp
     (0.5, [0.167, 0.833])
     """
     plan, people = Plan(n_resamples, seed), _by_participant(items)
-    point = _checked(metric_fn(list(items)))
+    point = _number(metric_fn(list(items)))
     values = _values(people, items, metric_fn, plan)
-    return BootstrapResult(point, *_summary(point, values, len(people)), n_resamples)
+    return BootstrapResult(*_summary(point, values, len(people)), n_resamples)
 
 
 def paired_bootstrap_delta_by_participant(
@@ -219,27 +198,27 @@ def paired_bootstrap_delta_by_participant(
     """Resample the difference right − left of two systems on the same participants and the same draws."""
     plan = Plan(n_resamples, seed)
     left_rows, right_rows = _by_participant(items_left), _by_participant(items_right)
-    _check_paired(left_rows, right_rows)
-    left, right = _checked(metric_fn(list(items_left))), _checked(metric_fn(list(items_right)))
-    delta = None if left is None or right is None else right - left
-    values = _values(right_rows, items_right, metric_fn, plan) - _values(left_rows, items_left, metric_fn, plan)
-    return BootstrapDeltaResult(left, right, delta, *_summary(delta, values, len(left_rows)), n_resamples)
-
-
-def _check_paired(left: People, right: People) -> None:
-    if left.keys() != right.keys():
-        stray = len(left.keys() ^ right.keys())
+    if left_rows.keys() != right_rows.keys():
+        stray = len(left_rows.keys() ^ right_rows.keys())
         raise UserError(f"the two sides hold different participants ({stray} are on one side only)")
-    for person, rows in left.items():
-        truth = [sorted((row.item_index, row.gt) for row in side) for side in (rows, right[person])]
+    for person in left_rows:
+        truth = [sorted((row.item_index, row.gt) for row in side[person]) for side in (left_rows, right_rows)]
         if truth[0] != truth[1]:
             raise UserError(f"participant {shown(person)}: items or ground truth differ between the two sides")
+    left, right = _number(metric_fn(list(items_left))), _number(metric_fn(list(items_right)))
+    values = _values(right_rows, items_right, metric_fn, plan) - _values(left_rows, items_left, metric_fn, plan)
+    summary = _summary(right - left, values, len(left_rows))
+    return BootstrapDeltaResult(_or_none(left), _or_none(right), *summary, n_resamples)
 
 
-def _checked(value: Any) -> float | None:
-    """What a metric function gives: a finite number, or None for "not reached"."""
+def _or_none(value: float) -> float | None:
+    return None if math.isnan(value) else value
+
+
+def _number(value: Any) -> float:
+    """What a metric function gives: a finite number, or None for "not reached", which is nan here."""
     if value is None:
-        return None
+        return math.nan
     number = Column.of([plain(value)])
     if not number.usable()[0]:
         raise UserError(f"metric_fn gave {literal(value)}, expected a finite number, or None for not reached")
@@ -266,24 +245,23 @@ def _values(rows: People, items: Rows, metric_fn: MetricFunction, plan: Plan) ->
     if isinstance(metric_fn, partial) and not metric_fn.args:
         function, options = metric_fn.func, metric_fn.keywords
     if inspect.isfunction(function) and function in _QUANTITY_OF:
-        measure, grading = _measured_by(function, options)
-        graded = _graded_rows(list(items), **grading)
+        measure, graded = _measured(_QUANTITY_OF[function], items, options)
         return bootstrap(lambda sample: {"value": measure(sample)}, Table.of(graded), plan=plan)["value"]
     assert plan.seed is not None  # noqa: S101  (the plan has checked it)
     people, values = list(rows.values()), np.empty(plan.n_resamples)
     for replicate in range(plan.n_resamples):
         drawn = drawn_clusters(plan.seed, np.array([replicate]), len(people))[0]
-        value = _checked(metric_fn([row for person in drawn.tolist() for row in people[person]]))
-        values[replicate] = math.nan if value is None else value
+        values[replicate] = _number(metric_fn([row for person in drawn.tolist() for row in people[person]]))
     return values
 
 
 def _summary(
-    point: float | None, values: Floats, participants: int
-) -> tuple[tuple[float, float] | None, float | None, float]:
-    """Percentile interval, standard error and drop rate; no interval where the number or most replicates lack."""
-    evidence = Evidence(math.nan if point is None else point, values, participants)
+    point: float, values: Floats, participants: int
+) -> tuple[float | None, tuple[float, float] | None, float | None, float]:
+    """The number, its percentile interval and standard error, None where there is none, and the drop rate."""
+    evidence = Evidence(point, values, participants)
     if not len(evidence.reached):
-        return None, None, evidence.drop_rate if len(values) else 0.0
-    ci95, error = interval("percentile", evidence), evidence.bootstrap_std_error
-    return (ci95.low, ci95.high) if ci95 else None, None if math.isnan(error) else error, evidence.drop_rate
+        return _or_none(point), None, None, evidence.drop_rate if len(values) else 0.0
+    ci95 = interval("percentile", evidence)
+    ends = (ci95.low, ci95.high) if ci95 else None
+    return _or_none(point), ends, _or_none(evidence.bootstrap_std_error), evidence.drop_rate

@@ -43,8 +43,9 @@ def test_the_order_of_the_queries_changes_nothing(order):
         for number in range(7)
     ]
     one, other = rankings_from(made), rankings_from([made[place] for place in order])
-    for name in ("post", "criterion", "gold_count", "gold_key", "candidates", "hit_query", "hit_rank", "prob"):
+    for name in ("post", "criterion", "gold_count", "candidates", "hit_query", "hit_rank", "prob"):
         assert getattr(one, name).tolist() == getattr(other, name).tolist()
+    assert one.gold_sets() == other.gold_sets()
 
 
 def test_many_hits_in_a_long_list_are_found_where_they_stand():
@@ -151,6 +152,15 @@ def test_systems_are_compared_on_the_same_queries_with_the_same_gold_only():
         check_same_queries(one, rankings_of([["a"], ["c"]], [[], []]), ("left", "right"))
     with pytest.raises(UserError, match="left and right answer different queries"):
         check_same_queries(one, rankings_of([["a"]], [[]]), ("left", "right"))
+
+
+@pytest.mark.parametrize(("gold", "other"), [({-1}, {-2}), ({0}, {2**61 - 1}), ({-1, 5}, {-2, 5}), ({(-1,)}, {(-2,)})])
+def test_gold_is_told_apart_by_what_it_is_and_not_by_its_hash(gold, other):
+    assert hash(frozenset(gold)) == hash(frozenset(other))
+    one, same = rankings_of([gold, ["b"]], [[], []]), rankings_of([[*gold], {"b"}], [["b"], ["x"]])
+    check_same_queries(one, same, ("left", "right"))
+    with pytest.raises(UserError, match="post 0, criterion all: the gold of left is not that of right"):
+        check_same_queries(one, rankings_of([other, ["b"]], [[], []]), ("left", "right"))
 
 
 def test_it_says_what_it_holds():

@@ -15,7 +15,7 @@ from demur.inference.resample import Ask, resampled
 from demur.inference.student import normal_quantile, t_quantile
 from demur.inference.views import CurveView
 from demur.quantities.replicates import Replicates
-from demur.results.json_v1_read import decoded
+from demur.results.load import results_of
 from demur.simulate.runs import FEW_SHOT, ZERO_SHOT, make_people, run_system
 from tables import Units
 
@@ -247,7 +247,7 @@ def test_bands_that_do_not_hold_together_are_refused(path, value, message):
         place = place[name]
     place[last] = value
     with pytest.raises(UserError, match=message):
-        decoded(content)
+        results_of(content)
 
 
 def test_bands_at_some_of_the_operating_points_are_fine():
@@ -257,4 +257,4 @@ def test_bands_at_some_of_the_operating_points_are_fine():
     for name in RISKS:
         for ends in place[name].values():
             ends.pop()
-    assert len(next(iter(decoded(content).curves.values())).bands.coverage) == 2
+    assert len(next(iter(results_of(content).curves.values())).bands.coverage) == 2

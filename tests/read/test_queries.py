@@ -31,8 +31,9 @@ def as_json_lines(rows):
 
 def facts(rankings):
     names = ("post_ids", "criteria", "folds")
-    arrays = ("post", "criterion", "gold_count", "gold_key", "candidates", "hit_query", "hit_rank", "prob", "fold")
-    return [getattr(rankings, name) for name in names] + [getattr(rankings, name).tolist() for name in arrays]
+    arrays = ("post", "criterion", "gold_count", "candidates", "hit_query", "hit_rank", "prob", "fold")
+    columns = [getattr(rankings, name).tolist() for name in arrays]
+    return [*(getattr(rankings, name) for name in names), *columns, rankings.gold_sets()]
 
 
 @pytest.fixture
@@ -44,7 +45,8 @@ def test_what_the_rows_say(expected):
     posts, criteria, folds, *arrays = expected
     assert (posts, criteria, folds) == ((7, 12), ("A", "B"), ("1", "2"))
     assert arrays[2] == [2, 0, 1]
-    assert arrays[4:] == [[2, 0, 1], [0, 2], [2, 1], [0.25, 1, 0], [0, 0, 1]]
+    assert arrays[3:8] == [[2, 0, 1], [0, 2], [2, 1], [0.25, 1, 0], [0, 0, 1]]
+    assert arrays[8] == [frozenset({"s1", "s2"}), frozenset(), frozenset({"s9"})]
 
 
 @pytest.mark.parametrize("name", ["q.csv", "q.jsonl", "q.ndjson", "q.parquet", "q.CSV"])

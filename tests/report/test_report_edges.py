@@ -133,7 +133,7 @@ class TestEdges:
             (("histogram", "edges"), [], "a histogram has one edge more than bars"),
             (("reference", "oracle", "coverage", 0), 0.0, "not strictly increasing from 0"),
             (("bootstrap", "ci95_recommended", "cmax"), {}, "only mae_at_coverage holds a number for each"),
-            (("bootstrap", "ci"), {}, "ci.level: expected a number between 0 and 1, not null"),
+            (("bootstrap", "ci"), {}, "ci.level: Field required"),
             (("bootstrap", "ci"), REQUESTED | {"cmax": {"low": 1.0}}, "ci.cmax"),
             (("bootstrap", "ci"), REQUESTED | {"cmax": {}}, "ci.cmax: only mae_at_coverage holds a number"),
             (("bootstrap", "ci"), REQUESTED | {"mae_at_coverage": None}, "ci.mae_at_coverage: only"),

@@ -99,6 +99,13 @@ class TestNumbers:
         assert f"{study.posts} posts {len(study.criteria)} criteria" in found.text
         assert f"{study.with_gold} with gold {study.queries - study.with_gold} without" in found.text
 
+    def test_the_decision_to_show_nothing_is_counted_on_page_and_console(self, found):
+        for system in retrieval().retrieval.systems:
+            made = system.empty_decision
+            counts = f"(TP {made.true_positives}, FP {made.false_positives}, FN {made.false_negatives})"
+            assert f"the selection {counts}" in found.text
+            assert f"by the selection {counts}\n" in retrieval_text(retrieval())
+
     def test_every_number_is_defined_under_its_own_name(self, found):
         for name in ("recall@K", "map_trec@K", "ndcg@K", "auprc"):
             assert len(re.findall(rf" {name} [A-Z]", found.text)) == 1

@@ -11,7 +11,7 @@ from make_golden import GOLDEN as MADE
 from demur import Coverage, Key, Minus, Plan, Settings, UserError, evaluate, load, measure, read_run, read_table
 from demur.results import json_table, json_v1
 from demur.results.json_v1_model import metrics_model
-from demur.results.json_v1_read import decoded
+from demur.results.load import results_of
 from demur.simulate.runs import simulated_run
 from golden_runs import GOLDEN, RUN, evaluated
 
@@ -35,6 +35,7 @@ class TestOneRun:
         assert (people.participants_total, people.participants_included, people.participants_failed) == (4, 3, 1)
         assert people.items_total == 8 * people.participants_included
         assert people.items_predicted == 11
+        assert people.cmax == found.confidence_variants["llm"].cmax == 11 / 24
         assert found.cases.failed == (306,)
 
     def test_the_oracle_order_has_a_vertex_where_the_loss_grows(self):
@@ -180,6 +181,7 @@ class TestTwoRuns:
         }
         people = found.population.model_dump()
         assert people.pop("items_predicted") == {"left": 11, "right": 14}
+        assert people.pop("cmax") == {"left": 11 / 16, "right": 14 / 16}
         assert [*people.values()] == [4, 2, 2, 16]
 
     def test_both_sides_are_on_the_analysis_set_only(self, found):
@@ -285,8 +287,16 @@ class TestTheFile:
                 9,
                 "participants_total is not participants_included + participants_failed",
             ),
-            ("population.items_total", 9999, "items_total is not the number of items of llm"),
+            ("population.items_total", 9999, "cmax is not items_predicted / items_total"),
+            (
+                "confidence_variants.llm.by_item",
+                {"Sleep": {"n": 23, "answered": 11, "coverage": 11 / 23, "risk": 0.5, "bias": 0.0}},
+                "items_total is not the number of items of llm",
+            ),
             ("population.items_predicted", 99, "more items are predicted than there are"),
+            ("population.items_predicted", 12, "cmax is not items_predicted / items_total"),
+            ("population.cmax", 1, "cmax is not items_predicted / items_total"),
+            ("population.cmax", {"left": 11 / 24, "right": 11 / 24}, "cmax is not items_predicted / items_total"),
             ("confidence_variants.llm.cmax", 0.5, "the curve ends at 0.4583333333333333, not at cmax 0.5"),
             (
                 "confidence_variants.llm.curve.coverage",
@@ -306,7 +316,7 @@ class TestTheFile:
             ),
             ("confidence_variants.llm.defined", False, "defined and the curve do not agree"),
             ("comparison.enabled", True, "a comparison has all of its members, and no comparison has none"),
-            ("schema_version", "2", "schema_version: Input should be '1', not '2'"),
+            ("schema_version", "3", "schema_version: Input should be '1', not '3'"),
             ("inputs", [], "inputs: "),
         ],
     )
@@ -318,7 +328,7 @@ class TestTheFile:
             members = members[name]
         members[last] = value
         with pytest.raises(UserError) as raised:
-            decoded(content)
+            results_of(content)
         assert message in str(raised.value)
         assert "\n" not in str(raised.value)
 
@@ -327,7 +337,7 @@ class TestTheFile:
         content = results.to_json() | {"note": "from another tool"}
         content["population"]["countries"] = 3
         content["confidence_variants"]["llm"]["curve"]["colour"] = "blue"
-        assert decoded(content).text == results.text
+        assert results_of(content).text == results.text
 
 
 @pytest.mark.parametrize(

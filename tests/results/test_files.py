@@ -325,8 +325,8 @@ def test_two_rows_with_one_key_are_refused():
     [
         (("comparison", "deltas", "sure", "naurc"), "the differences of sure lack naurc"),
         (("comparison", "deltas", "sure", "mae_at_coverage", "0.90"), "are not at the coverages of its risks"),
-        (("confidence_variants", "sure", "left", "bootstrap", "ci", "interval"), "ci.interval: expected the name"),
-        (("confidence_variants", "sure", "left", "bootstrap", "ci", "cmax", "low"), "ci.cmax: "),
+        (("confidence_variants", "sure", "left", "bootstrap", "ci", "interval"), "ci.interval: Field required"),
+        (("confidence_variants", "sure", "left", "bootstrap", "ci", "cmax", "low"), "ci.cmax.*low: Field required"),
     ],
 )
 def test_what_is_missing_in_a_nested_file_is_said(path, message):

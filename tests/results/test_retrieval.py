@@ -62,6 +62,8 @@ class TestNumbers:
         assert results["empty_recall"].value == 1
         assert results["false_evidence_rate"].value == 0
         assert results["empty_f1"].value == 1 / 2
+        (system,) = results.retrieval.systems
+        assert dict(system.empty_decision) == {"true_positives": 1, "false_positives": 2, "false_negatives": 0}
         assert results["evidence_recall"].value == (1 + 0 + 1 + 0) / 4
         assert results["average_k"].value == 1 / 4
 
@@ -250,6 +252,9 @@ class TestSystems:
             compared({"a": made(), "b": made(posts=11)})
         with pytest.raises(UserError, match="the gold of a is not that of b"):
             compared({"a": made(), "b": made(seed=2)})
+        alike = {"a": {"gold": [{-1}], "ranked": [[-1]]}, "b": {"gold": [{-2}], "ranked": [[-1]]}}  # in their hashes
+        with pytest.raises(UserError, match="post 0, criterion all: the gold of a is not that of b"):
+            compared(alike)
         with pytest.raises(UserError, match=r"no system is called c; there are: a"):
             compared({"a": made()}, baseline="c")
         with pytest.raises(UserError, match="no system is given"):

@@ -8,19 +8,24 @@ import random
 import pytest
 
 from demur import load, risk_coverage
+from demur.audit.own import joined
 from demur.errors import UserError
 from demur.inference.key import Group, Key
 from demur.inference.resample import Plan
 from demur.quantities import Measure
 from demur.read import read_queries
 from demur.results.load import results_of
-from demur.results.reference_ranges import RANGES
 from demur.results.retrieval import RetrievalSettings, evaluate_retrieval
+from demur.results.retrieval_record import RANGES
 from retrievals import GOLDEN, compared, evaluated, made
 
 
 def codes(results):
     return [warning.code for warning in results.warnings]
+
+
+def decision(content):
+    return content["systems"][0]["empty_decision"]
 
 
 class TestGate:
@@ -104,6 +109,8 @@ class TestFile:
         ("change", "message"),
         [
             (lambda c: c.update(queries=1), "do not add up to queries"),
+            (lambda c: decision(c).update(true_positives=0), "do not add up to the queries without gold"),
+            (lambda c: decision(c).update(false_positives=99), "more false positives than queries with gold"),
             (lambda c: c["estimates"]["value"].pop(), "different lengths"),
             (lambda c: c["estimates"]["system"].__setitem__(0, "c"), "no system of this file is called c"),
             (lambda c: c["estimates"]["quantity"].__setitem__(0, "ndgc@1"), "no quantity is called ndgc@1"),
@@ -157,17 +164,9 @@ class TestEarlierFile:
     def test_so_is_everything_beside_the_numbers(self, earlier, recomputed):
         before, after = earlier.retrieval, recomputed.retrieval
         assert {file.sha256 for file in before.inputs} == {file.sha256 for file in after.inputs}
-        for name in (
-            "systems",
-            "settings",
-            "posts",
-            "queries",
-            "with_gold",
-            "criteria",
-            "folds",
-            "baseline",
-            "bootstrap",
-        ):
+        counted = [system.model_copy(update={"empty_decision": None}) for system in after.systems]
+        assert [*before.systems] == counted  # it has no counts of the decision
+        for name in ("settings", "posts", "queries", "with_gold", "criteria", "folds", "baseline", "bootstrap"):
             assert getattr(before, name) == getattr(after, name), name
         assert before.has_evidence_rate == after.has_evidence_rate
         assert before.reference_ranges == after.reference_ranges
@@ -175,6 +174,9 @@ class TestEarlierFile:
         warned = [[(one.code, one.about) for one in results.warnings] for results in (earlier, recomputed)]
         assert warned[0] == warned[1]
         assert {"criterion_without_gold", "single_class", "few_informative_clusters"} <= {*codes(earlier)}
+
+    def test_the_audit_does_not_miss_what_it_could_not_have(self, earlier, recomputed):
+        assert {finding.status for finding in joined(earlier, recomputed)} == {"match"}
 
     def test_it_can_be_written_as_a_file_of_this_version(self, earlier, tmp_path):
         assert load(earlier.save(tmp_path / "r.json")).text == earlier.text

@@ -29,6 +29,7 @@ TOLERANCE = 1e-12
 _POINTS = ("value", "at", "threshold", "spread")
 _DRAWN = ("std error", "drop rate", "upper bound", "short domain rate", "p value")
 _INTERVALS = {"percentile": "ci95", "recommended": "recommended interval", "requested": "requested interval"}
+_ADDED = ("empty_decision",)  # earlier files lack them
 _UNCHECKED = ("created_at", "tool", "inputs", "convention", "reference_ranges", "skipped")
 
 
@@ -203,12 +204,13 @@ def _beside(claimed: Results, recomputed: Results, earlier: str) -> Iterator[Fin
     """Counts, cases, curves and what is drawn beside them; bands as intervals are."""
     others = dict(flattened(_contents(recomputed)))
     for path, value in flattened(_contents(claimed)):
-        if path not in others:
+        if value is None and path[-1] in _ADDED:
+            others = {other: cell for other, cell in others.items() if other[: len(path)] != path}
+        elif path not in others:
             yield Finding(", ".join(path), "differs", str(value), cause="the data give no such member", path=path)
-            continue
-        other = others.pop(path)
-        if not (earlier and "bands" in path):
-            yield _finding(path, value, other, tolerance=TOLERANCE if {"bands", "reliability"} & {*path} else 0.0)
+        elif not (earlier and "bands" in path):
+            tolerance = TOLERANCE if {"bands", "reliability"} & {*path} else 0.0
+            yield _finding(path, value, others.pop(path), tolerance=tolerance)
     for path in others if not earlier else ():
         yield Finding(", ".join(path), "differs", "nothing", cause="missing from the file", path=path)
 

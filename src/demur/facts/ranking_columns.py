@@ -23,7 +23,7 @@ Columns = Mapping[str, Sequence[Any]]  # by field of Query; an optional field is
 NEEDED = ("post", "criterion", "gold", "ranked")
 OPTIONAL = ("scores", "prob", "selected", "fold")
 _SELECTED = ("selected_count", "selected_hits", "selected_elsewhere")
-_PER_QUERY = ("gold_count", "gold_key", "candidates", *_SELECTED)
+_PER_QUERY = ("gold_count", "candidates", *_SELECTED)
 _BATCH = 128  # few enough that what is made of them on the way does not set off the garbage collector
 _FEW = 5
 _LARGEST = 1e300
@@ -88,6 +88,7 @@ class RankingsBuilder:
         self.codes: dict[str, dict[Any, int]] = {"post": {}, "criterion": {}, "fold": {}}
         self.whole = {name: array("q") for name in (*self.codes, *_PER_QUERY, "hit_count", "hit_index")}
         self.real = {name: array("d") for name in ("scores", "prob")}
+        self.gold_ids: list[Any] = []
         self._optional: set[str] = set()
         self._waiting: list[Query] = []
 
@@ -113,7 +114,7 @@ class RankingsBuilder:
         self._add_codes("post", given["post"])
         self._add_codes("criterion", given["criterion"])
         whole["gold_count"].extend(map(len, gold))
-        whole["gold_key"].extend(map(hash, gold))
+        self.gold_ids.extend(chain.from_iterable(gold))
         whole["candidates"].extend(map(len, given["ranked"]))
         whole["hit_count"].extend(map(len, hits))
         whole["hit_index"].extend(chain.from_iterable(hits))
@@ -167,7 +168,7 @@ class RankingsBuilder:
                 index_of = {value: index for index, value in enumerate(names)}
                 columns[name] = np.array([index_of[value] for value in self.codes[name]], np.int64)[columns[name]]
         order = np.lexsort((columns["criterion"], columns["post"]))
-        lengths = columns["candidates"]
+        lengths, golds = columns["candidates"], columns["gold_count"]
         kept = {name: columns.pop(name)[order] for name in (*self.codes, *_PER_QUERY) if name in columns}
         same = (np.diff(kept["post"]) == 0) & (np.diff(kept["criterion"]) == 0)
         if same.any():
@@ -178,6 +179,7 @@ class RankingsBuilder:
             post_ids=posts,
             criteria=tuple(map(str, criteria)),
             **kept,
+            gold_ids=np.fromiter(self.gold_ids, object, len(self.gold_ids))[_runs(golds, order)],
             hit_query=np.repeat(np.arange(len(order)), columns["hit_count"][order]),
             hit_rank=(np.array(self.whole["hit_index"], np.int64) + 1)[_runs(columns["hit_count"], order)],
             scores=np.array(self.real["scores"])[_runs(lengths, order)] if "scores" in self._optional else None,

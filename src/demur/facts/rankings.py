@@ -1,7 +1,7 @@
 """Rankings: the facts of retrieval. What each query asked, what was there to find, and at which ranks it was found.
 
 An id matters only for being equal to another. So each query's ids are looked up once, when the facts are made, and
-what is kept of a gold id is the rank it was found at: a few numbers a query, however long the ids and the lists are.
+what is kept of a list is the ranks at which gold ids were found: a few numbers a query, however long the lists are.
 """
 
 from __future__ import annotations
@@ -9,12 +9,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice
+from operator import ne
+from typing import Any
 
 import numpy as np
 
 from demur.errors import UserError, shown
 from demur.facts.items import ClusterId, Source
-from demur.types import Flags, Floats, Integers
+from demur.types import Flags, Floats, Integers, Objects
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +46,10 @@ def query_name(post: ClusterId, criterion: ClusterId) -> str:
 class Rankings:
     """Queries in order of post and criterion, and what one system returned for each.
 
-    `hit_query` and `hit_rank` list the gold ids that were returned, by query and then by rank. `gold_key` tells sets
-    of gold ids apart without keeping them, within one process. `scores` holds the scores of all returned ids, query
-    after query. `selected_elsewhere` counts the selected ids that the list does not hold, `unjudged` the queries a run
-    answers though nobody asked.
+    `hit_query` and `hit_rank` list the gold ids that were returned, by query and then by rank. `gold_ids` holds all
+    gold ids, query after query, to tell whether two systems have the same, `scores` the scores of all returned ids.
+    `selected_elsewhere` counts the selected ids that the list does not hold, `unjudged` the queries a run answers
+    though nobody asked.
     """
 
     post_ids: Sequence[ClusterId]
@@ -54,7 +57,7 @@ class Rankings:
     post: Integers
     criterion: Integers
     gold_count: Integers
-    gold_key: Integers
+    gold_ids: Objects
     candidates: Integers
     hit_query: Integers
     hit_rank: Integers
@@ -76,13 +79,15 @@ class Rankings:
 
     def _check_shapes(self) -> None:
         optional = (self.prob, self.selected_count, self.selected_hits, self.selected_elsewhere, self.fold)
-        columns = (self.post, self.criterion, self.gold_count, self.gold_key, self.candidates, *optional)
+        columns = (self.post, self.criterion, self.gold_count, self.candidates, *optional)
         if not len(self):
             raise UserError("there are no queries: nothing can be evaluated")
         if any(column is not None and len(column) != len(self) for column in columns):
             raise UserError("the columns of the rankings are of different lengths")
         if len(self.hit_query) != len(self.hit_rank) or (self.hit_rank > self.candidates[self.hit_query]).any():
             raise UserError("a hit of the rankings lies beyond its list")
+        if len(self.gold_ids) != int(self.gold_count.sum()):
+            raise UserError("the gold ids of the rankings are not as many as they are counted")
         if self.scores is not None and len(self.scores) != int(self.candidates.sum()):
             raise UserError("the scores of the rankings are not one for each candidate")
 
@@ -106,6 +111,11 @@ class Rankings:
         first = np.searchsorted(self.hit_query, self.hit_query)
         return np.arange(len(self.hit_query)) - first + 1
 
+    def gold_sets(self) -> list[frozenset[Any]]:
+        """The gold ids of every query."""
+        ids = iter(self.gold_ids.tolist())
+        return [frozenset(islice(ids, count)) for count in self.gold_count.tolist()]
+
     def name_of(self, query: int) -> str:
         """How a message calls a query."""
         return query_name(self.post_ids[int(self.post[query])], self.criteria[int(self.criterion[query])])
@@ -119,7 +129,8 @@ def check_same_queries(left: Rankings, right: Rankings, names: tuple[str, str]) 
     """Two systems can be compared on the same queries with the same gold only."""
     if left.post_ids != right.post_ids or left.criteria != right.criteria or len(left) != len(right):
         raise UserError(f"{shown(names[0])} and {shown(names[1])} answer different queries: they cannot be paired")
-    differs = (left.post != right.post) | (left.criterion != right.criterion) | (left.gold_key != right.gold_key)
+    differs = (left.post != right.post) | (left.criterion != right.criterion)
+    differs |= [*map(ne, left.gold_sets(), right.gold_sets())]
     if differs.any():
         query = left.name_of(int(np.argmax(differs)))
         raise UserError(f"{query}: the gold of {shown(names[0])} is not that of {shown(names[1])}")

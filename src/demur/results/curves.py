@@ -27,7 +27,7 @@ def curve_record(view: CurveView, bands: BandEnds | None = None) -> CurveRecord:
             "reference": {"oracle": _oracle(curve)} if curve.defined else None,
             "bands": bands.to_json() if bands else None,
             "histogram": _histogram(view) if curve.defined else None,
-            "reliability": _reliability(view.graded) if curve.defined and _is_probability(view.graded) else None,
+            "reliability": _reliability(view.graded) if curve.defined else None,
         }
     )
 
@@ -62,16 +62,14 @@ def _histogram(view: CurveView) -> Json:
     }
 
 
-def _is_probability(graded: Graded) -> bool:
-    """Whether the confidence can be read as the chance of being right; one combined with a count, say, cannot."""
-    confidence = graded.made_of
-    if confidence is None:
-        return False
-    calibrated = confidence.calibration is not None and bool(confidence.inputs)
-    return calibrated or (confidence.name in VARIANTS and VARIANTS[confidence.name].is_probability)
-
-
-def _reliability(graded: Graded) -> Json:
+def _reliability(graded: Graded) -> Json | None:
+    """How a confidence that can be read as the chance of being right does; one combined with a count, say, cannot."""
+    made_of = graded.made_of
+    if made_of is None:
+        return None
+    calibrated = made_of.calibration is not None and bool(made_of.inputs)
+    if not calibrated and not (made_of.name in VARIANTS and VARIANTS[made_of.name].is_probability):
+        return None
     table = Reliability.of(replace(graded, loss=(graded.loss == 0).astype(np.int64), divisor=1))
     bins = [asdict(each) | {"mean_predicted": min(each.mean_predicted, 1.0)} for each in table.bins]
     return {name: table.scores[name] for name in ("ece", "brier", "nll")} | {"bins": bins}

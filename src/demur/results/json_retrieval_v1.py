@@ -17,15 +17,15 @@ _OTHERS: Json = {"gate": {"confidence": "prob"}, "empty_decision": {}, "dynamic_
 
 
 def decoded(content: Json) -> Results:
-    """Results from the content of a file; anything in it that does not hold together is one line that says what."""
+    """Results from the content of a file."""
     try:
-        return json_table.decoded(_translated(content))
+        translated = _translated(content)
     except UserError:
         raise
     except (AttributeError, LookupError, TypeError, ValueError) as error:
-        raise UserError(
-            f"a retrieval file of version 0.1 does not hold together: missing or misplaced: {error}"
-        ) from None
+        problem = f"missing or misplaced: {error}"
+        raise UserError(f"a retrieval file of version 0.1 does not hold together: {problem}") from None
+    return json_table.decoded(translated)
 
 
 def _translated(file: Json) -> Json:

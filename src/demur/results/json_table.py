@@ -5,16 +5,16 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import ConfigDict, Field, TypeAdapter
 
 from demur.errors import UserError, located, unknown
-from demur.files.strict_model import STRICT, Part, Share, one_line, schema_of
+from demur.files.strict_model import STRICT, Part, Share, schema_of
 from demur.inference.estimates import INTERVALS, Estimate
 from demur.inference.intervals import Interval
 from demur.inference.key import KEY_COLUMNS, Key, Pattern
 from demur.inference.warnings import ResultWarning
 from demur.quantities import Measure
-from demur.results.parts import CurveRecord
+from demur.results.parts import CurveRecord, Many
 from demur.results.study import RetrievalStudy, SelectiveStudy
 from demur.results.table import Results
 from demur.types import Json
@@ -104,8 +104,8 @@ class PatternedWarning(Part):
 class _TableParts(Part):
     schema_version: Literal["2"] = "2"
     estimates: EstimateColumns
-    curves: Annotated[tuple[NamedCurve, ...], Field(strict=False)]
-    warnings: Annotated[tuple[PatternedWarning, ...], Field(strict=False)]
+    curves: Many[NamedCurve]
+    warnings: Many[PatternedWarning]
 
 
 class SelectiveFile(_TableParts, SelectiveStudy):
@@ -151,11 +151,7 @@ def encoded(results: Results) -> Json:
             for warning in results.warnings
         ],
     }
-    try:
-        checked = _FILE.validate_python(content)
-    except ValidationError as error:
-        raise UserError(f"the result does not hold together: {one_line(error)}") from error
-    dumped: Json = checked.model_dump(mode="json")
+    dumped: Json = _FILE.validate_python(content).model_dump(mode="json")
     dumped["estimates"] = {name: column for name, column in dumped["estimates"].items() if column is not None}
     first = ("schema_version", "task", "created_at", "tool")
     return {name: dumped[name] for name in first} | {name: value for name, value in dumped.items() if name not in first}
@@ -163,10 +159,7 @@ def encoded(results: Results) -> Json:
 
 def decoded(content: Json) -> Results:
     """Results from the content of a file."""
-    try:
-        file = _FILE.validate_python(content, extra="ignore")
-    except ValidationError as error:
-        raise UserError(one_line(error)) from None
+    file = _FILE.validate_python(content, extra="ignore")
     base: Any = SelectiveStudy if isinstance(file, SelectiveFile) else RetrievalStudy
     study = base(**{name: getattr(file, name) for name in base.model_fields})
     curves = {(curve.system, curve.confidence): CurveRecord.within(curve) for curve in file.curves}

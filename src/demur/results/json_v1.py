@@ -1,15 +1,11 @@
 """The nested file of one run or two: a codec on top of the table, driven by what each quantity declares."""
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
-from functools import partial
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, replace
 from typing import Any
 
-from pydantic import ValidationError
-
-from demur.errors import UserError
-from demur.files.strict_model import one_line, schema_of
+from demur.files.strict_model import schema_of
 from demur.inference.estimates import Estimate
 from demur.inference.intervals import Interval
 from demur.inference.key import Key, Minus
@@ -26,6 +22,8 @@ SIDES = ("left", "right")
 ITEM_NUMBERS = {"n": "units", "answered": "answered", "coverage": "cmax", "risk": "risk", "bias": "bias"}
 INTERVALS = {"ci95": "percentile", "ci95_recommended": "recommended", "ci": "requested"}
 DIFFERENCE = {"delta": "value", "std_error": "std_error", "drop_rate": "drop_rate", "p_value": "p_value"}
+_ITEM_MEMBERS = {quantity: member for member, quantity in ITEM_NUMBERS.items()}
+_SPARSE = ("upper_bound", "not_requested", "short_domain_rate")  # members only of the numbers that have them
 FAVOURS = {
     "lower": {"favours_left": "above", "favours_right": "below"},
     "higher": {"favours_left": "below", "favours_right": "above"},
@@ -50,6 +48,7 @@ def encoded(results: Results) -> Json:
             "participants_failed": study.clusters_failed,
             "items_total": study.units,
             "items_predicted": _by_side([system.answered for system in study.systems]),
+            "cmax": _by_side([system.answered / study.units for system in study.systems]),
         },
         "loss": study.loss,
         "convention": dict(study.convention),
@@ -59,10 +58,7 @@ def encoded(results: Results) -> Json:
         "comparison": _comparison(results),
         **_worded(results),
     }
-    try:
-        checked: Json = metrics_model().model_validate(content).model_dump(mode="json")
-    except ValidationError as error:
-        raise UserError(f"the result does not hold together: {one_line(error)}") from error
+    checked: Json = metrics_model().model_validate(content).model_dump(mode="json")
     for source in checked["inputs"]:
         if source["label"] is None:
             del source["label"]
@@ -118,75 +114,76 @@ def cells(results: Results, *, points: bool = True) -> Iterator[tuple[Quantity, 
             yield entry, name, coverage and Coverage.of(coverage).key
 
 
+def places(entry: Quantity, coverage: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Where a run holds the members of an estimate: their names, and the keys that lead to them."""
+    keys = (entry.key, coverage) if coverage else (entry.key,)
+    if entry.parameter is None:
+        yield "value", (entry.under, *keys) if entry.under else keys
+    else:
+        yield "value", (*keys, "value")
+        yield "at", (*keys, "achieved" if coverage else "used")
+    if entry.point_only:
+        return
+    yield "std_error", ("bootstrap", "std_error", *keys)
+    yield from ((field, ("bootstrap", member, *keys)) for member, field in INTERVALS.items())
+    if coverage:
+        yield "drop_rate", ("bootstrap", "drop_rate", *keys)
+        return
+    yield "upper_bound", ("bootstrap", "upper_bound95", *keys)
+    yield "not_requested", ("bootstrap", "ci", "undefined", *keys)
+    if entry.parameter is CUT:
+        yield "short_domain_rate", ("bootstrap", "short_domain_rate")
+
+
+def _put(content: Json | None, keys: Sequence[str], value: Any) -> None:
+    """Set a member of a member of …, unless one of these is null."""
+    *parents, last = keys
+    for name in parents:
+        content = None if content is None else content.setdefault(name, {})
+    if content is not None:
+        content[last] = value
+
+
 def _run(results: Results, system: str, confidence: str) -> Json:
-    study, record = results.selective, results.curves[system, confidence]
-    content: Json = {}
+    study, content = results.selective, _heading(results)
     for entry, name, coverage in cells(results):
         row = results[Key(system, name, confidence)]
         if entry.parameter is CUT:
             requested = None if study.area_coverage is None else float(Coverage.of(study.area_coverage))
-            content[entry.key] = {"requested": requested, "used": row.at, "value": row.value}
+            content[entry.key] = {"requested": requested}
         elif coverage:
             target = float(Coverage.of(name.removeprefix(f"{entry.stem}@")))
-            point = {"requested": target, "achieved": row.at, "value": row.value}
-            content.setdefault(entry.key, {})[coverage] = None if math.isnan(row.value) else point
-        else:
-            members = content.setdefault(entry.under, {}) if entry.under else content
-            members[entry.key] = number(row.value)
+            _put(content, (entry.key, coverage), None if math.isnan(row.value) else {"requested": target})
+        for field, keys in places(entry, coverage):
+            value = _written(row, field)
+            if not (field in _SPARSE and value in (None, "")):
+                _put(content, keys, value)
     items: Json = {}
     for row in results.where(system=system, minus=None):
         group = row.key.group
         if group is not None and group.name == "item" and group.level is not None:
-            items.setdefault(group.level, {})[row.key.quantity] = row.value
-    return content | {
-        "bootstrap": _bootstrap(results, system, confidence) if study.bootstrap else None,
-        **dict(record),
-        "by_item": {item: _item(numbers) for item, numbers in items.items()},
-    }
+            member = _ITEM_MEMBERS[row.key.quantity]
+            whole = member in ("n", "answered")
+            items.setdefault(group.level, {})[member] = int(row.value) if whole else _written(row, "value")
+    return content | {**dict(results.curves[system, confidence]), "by_item": items}
 
 
-def _item(numbers: Json) -> Json:
-    counts = {name: int(numbers[ITEM_NUMBERS[name]]) for name in ("n", "answered")}
-    return {name: number(numbers[quantity]) for name, quantity in ITEM_NUMBERS.items()} | counts
+def _heading(results: Results) -> Json:
+    """The members of a run that say how clusters were resampled, before anything is said of a number."""
+    boot, requested = results.study.bootstrap, results.study.requested
+    if boot is None:
+        return {"bootstrap": None}
+    members = ("ci95", "ci95_recommended", "std_error", "upper_bound95", "drop_rate")
+    ci = requested and {**dict(requested), "undefined": {}}
+    return {"bootstrap": {**dict(boot), **{name: {} for name in members}, "short_domain_rate": 0.0, "ci": ci}}
 
 
-def number(value: float) -> float | None:
-    """A number as a file holds it: null where it is undefined."""
-    return None if math.isnan(value) else float(value)
-
-
-def _ends(member: str, _: Quantity, row: Estimate) -> Any:
-    """An interval of a row as a member of the file holds it."""
-    ends: Interval | None = getattr(row, INTERVALS[member])
-    if ends is None:
-        return None
-    return (ends.low, ends.high) if member == "ci95" else {"method": ends.method, "low": ends.low, "high": ends.high}
-
-
-def _by_key(cells: Sequence[tuple[Quantity, str, Estimate]], value_of: Callable[[Quantity, Estimate], Any]) -> Json:
-    """Values by the keys of their quantities; of those at coverages, by the keys of the coverages below."""
-    content: Json = {}
-    for entry, coverage, row in cells:
-        members = content.setdefault(entry.key, {}) if coverage else content
-        members[coverage or entry.key] = value_of(entry, row)
-    return content
-
-
-def _bootstrap(results: Results, system: str, confidence: str) -> Json:
-    study = results.selective
-    rows = [(entry, at, results[Key(system, name, confidence)]) for entry, name, at in cells(results, points=False)]
-    ends = {member: _by_key(rows, partial(_ends, member)) for member in INTERVALS}
-    short = [row.short_domain_rate for entry, _, row in rows if entry.parameter is CUT]
-    undefined = {entry.key: row.not_requested for entry, at, row in rows if row.not_requested and not at}
-    return {
-        **dict(study.bootstrap or ()),
-        **ends,
-        "std_error": _by_key(rows, lambda _, row: number(row.std_error)),
-        "upper_bound95": {entry.key: row.upper_bound for entry, _, row in rows if row.upper_bound is not None},
-        "drop_rate": _by_key([each for each in rows if each[1]], lambda _, row: row.drop_rate),
-        "short_domain_rate": (short[0] if short else None) or 0.0,
-        "ci": study.requested and {**dict(study.requested), "undefined": undefined, **ends["ci"]},
-    }
+def _written(row: Estimate, field: str) -> Any:
+    """A member of an estimate as the file holds it: null where it is undefined."""
+    value = getattr(row, field)
+    if isinstance(value, Interval):
+        return (value.low, value.high) if field == "percentile" else asdict(value)
+    return None if isinstance(value, float) and math.isnan(value) else value
 
 
 def _comparison(results: Results) -> Json:
@@ -194,12 +191,13 @@ def _comparison(results: Results) -> Json:
     if len(study.systems) == 1:
         return {"enabled": False}
     left, right = study.systems
-    deltas = {}
+    deltas: Json = {}
     for confidence in study.confidences:
-        rows = [
-            (entry, at, right_minus_left(results, name, confidence)) for entry, name, at in cells(results, points=False)
-        ]
-        deltas[confidence] = _by_key(rows, _delta)
+        for entry, name, coverage in cells(results, points=False):
+            row = right_minus_left(results, name, confidence)
+            members = DIFFERENCE | ({} if math.isnan(row.p_value) else FAVOURS.get(entry.better, {})) | INTERVALS
+            delta = dict.fromkeys(FAVOURS["lower"]) | {name: _written(row, field) for name, field in members.items()}
+            _put(deltas, (confidence, entry.key, coverage) if coverage else (confidence, entry.key), delta)
     return {
         "enabled": True,
         "intersection_only": study.intersection_only,
@@ -210,15 +208,6 @@ def _comparison(results: Results) -> Json:
         "participants_failed_left": left.failed,
         "participants_failed_right": right.failed,
         "deltas": deltas,
-    }
-
-
-def _delta(entry: Quantity, row: Estimate) -> Json:
-    sides = {} if math.isnan(row.p_value) else FAVOURS.get(entry.better, {})
-    return {
-        **dict.fromkeys(FAVOURS["lower"]),
-        **{member: number(getattr(row, field)) for member, field in (DIFFERENCE | sides).items()},
-        **{member: _ends(member, entry, row) for member in INTERVALS},
     }
 
 

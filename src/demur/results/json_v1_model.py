@@ -9,13 +9,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag, TypeAdapter, ValidationError, create_model
 
-from demur.errors import literal
 from demur.files.strict_model import Count, Part, Share, Time, Tool, WordedWarning, one_line
 from demur.quantities import Quantity, quantities
 from demur.quantities.registry import CUT
 from demur.results import parts
-from demur.results.parts import CurveRecord, Name, Number
-from demur.types import Json
+from demur.results.parts import CurveRecord, Many, Name, Number
 
 _ROUNDING = 1e-12
 Pair = Annotated[tuple[float, float], Field(strict=False)]
@@ -68,25 +66,25 @@ class RunBootstrap(parts.Bootstrap):
         for name in ("ci95", "ci95_recommended", "std_error"):
             yield from _misnested(name, getattr(self, name))
         if self.ci is not None:
-            yield from _mistakes_of_requested(dict(self.ci))
+            yield from _mistakes_of_requested(self.ci)
 
 
-_REQUESTED: TypeAdapter[Any] = TypeAdapter(Ends | Mapping[str, Ends | None] | None)
+class _Requested(parts.RequestedInterval):
+    """What was asked for, and why some numbers have no such interval."""
+
+    undefined: Mapping[str, str]
 
 
-def _mistakes_of_requested(ci: Json) -> Iterator[str]:
-    level, method, undefined = (ci.pop(name, None) for name in ("level", "interval", "undefined"))
-    if not (isinstance(level, float) and 0 < level < 1):
-        yield f"ci.level: expected a number between 0 and 1, not {literal(level)}"
-    if not isinstance(method, str):
-        yield f"ci.interval: expected the name of a method, not {literal(method)}"
-    if not isinstance(undefined, Mapping) or not all(isinstance(reason, str) for reason in undefined.values()):
-        yield f"ci.undefined: expected a reason for each number, not {literal(undefined)}"
-    for name, value in ci.items():
-        try:
-            yield from _misnested("ci", {name: _REQUESTED.validate_python(value)})
-        except ValidationError as error:
-            yield f"ci.{name}: {one_line(error)}"
+_REQUESTED_ENDS: TypeAdapter[Any] = TypeAdapter(Mapping[str, Ends | Mapping[str, Ends | None] | None])
+
+
+def _mistakes_of_requested(ci: Mapping[str, Any]) -> Iterator[str]:
+    try:
+        _Requested.model_validate({name: ci[name] for name in _Requested.model_fields if name in ci})
+        ends = {name: value for name, value in ci.items() if name not in _Requested.model_fields}
+        yield from _misnested("ci", _REQUESTED_ENDS.validate_python(ends))
+    except ValidationError as error:
+        yield f"ci.{one_line(error)}"
 
 
 def _misnested(name: str, members: Mapping[str, Any]) -> Iterator[str]:
@@ -138,22 +136,33 @@ class Sides(Part):
     right: Count
 
 
+class SideShares(Part):
+    """A share of the left and of the right run."""
+
+    left: Share
+    right: Share
+
+
 class Population(Part):
-    """Who was counted. Of two runs: those who are in both."""
+    """Who was counted, and the share of the items that is predicted. Of two runs: those who are in both."""
 
     participants_total: Count
     participants_included: Count
     participants_failed: Count
     items_total: Count
     items_predicted: Count | Sides
+    cmax: Share | SideShares | None = None
 
     def _mistakes(self) -> Iterator[str]:
         if self.participants_total != self.participants_included + self.participants_failed:
             yield "participants_total is not participants_included + participants_failed"
-        answered = self.items_predicted
-        largest = answered if isinstance(answered, int) else max(answered.left, answered.right)
-        if largest > self.items_total:
+        answered, cmax = self.items_predicted, self.cmax
+        predicted = [answered] if isinstance(answered, int) else [answered.left, answered.right]
+        if max(predicted) > self.items_total:
             yield "more items are predicted than there are"
+        reached = [cmax.left, cmax.right] if isinstance(cmax, SideShares) else [cmax]
+        if cmax is not None and reached != [count / max(self.items_total, 1) for count in predicted]:
+            yield "cmax is not items_predicted / items_total"
 
 
 class Convention(Part):
@@ -200,7 +209,7 @@ class Needless(Part):
 class Cases(Part):
     """Failed participants, the most confident answers that are wrong, and needless abstentions of two runs."""
 
-    failed: Annotated[tuple[Name, ...], Field(strict=False)]
+    failed: Many[Name]
     confident_errors: Mapping[str, parts.CaseList]
     needless_abstentions: Needless | None = None
 
@@ -208,11 +217,23 @@ class Cases(Part):
 class _File(Part):
     """The whole file."""
 
+    schema_version: Literal["1"] = "1"
+    created_at: Time
+    tool: Tool
+    inputs: Annotated[Many[parts.Input], Field(min_length=1, max_length=2)]
+    population: Population
+    loss: parts.Loss
+    convention: Convention
+    confidence_variants: Mapping[str, Any]
+    skipped_variants: Many[SkippedVariant]
+    comparison: Compared
+    warnings: Many[WordedWarning]
+    cases: Cases
+
     def _mistakes(self) -> Iterator[str]:
-        file: Any = self
-        enabled, variants = file.comparison.enabled, file.confidence_variants
-        if len(file.inputs) != (2 if enabled else 1):
-            yield f"{len(file.inputs)} inputs do not go with comparison.enabled {enabled}"
+        enabled, variants = self.comparison.enabled, self.confidence_variants
+        if len(self.inputs) != (2 if enabled else 1):
+            yield f"{len(self.inputs)} inputs do not go with comparison.enabled {enabled}"
         if any(hasattr(entry, "left") != enabled for entry in variants.values()):
             yield "the variants of a comparison have a left and a right, and others have not"
         runs = [
@@ -220,15 +241,15 @@ class _File(Part):
             for name, entry in variants.items()
             for run in ((entry.left, entry.right) if enabled else (entry,))
         ]
-        items, included = file.population.items_total, file.comparison.participants_overlap_included
+        items, included = self.population.items_total, self.comparison.participants_overlap_included
         for name, run in runs:
             if sum(item.n for item in run.by_item.values()) != items:
                 yield f"items_total is not the number of items of {name}"
             if any(abs(c * items - round(c * items)) > _ROUNDING * items for c in run.curve.coverage):
                 yield f"{name}: a coverage of the curve is not a number of the {items} items"
-        if included is not None and included != file.population.participants_included:
+        if included is not None and included != self.population.participants_included:
             yield "participants_overlap_included is not population.participants_included"
-        yield from _mistakes_of_differences(file.comparison.deltas, variants)
+        yield from _mistakes_of_differences(self.comparison.deltas, variants)
         yield from _unlike([run for _, run in runs])
 
 
@@ -273,21 +294,8 @@ def _model(reported: tuple[Quantity, ...]) -> type[Part]:
         "PairedNumbers", __base__=Part, __doc__="Both runs under one confidence.", left=(run, ...), right=(run, ...)
     )
     variant: Any = Annotated[Annotated[run, Tag("run")] | Annotated[pair, Tag("pair")], Discriminator(_one_or_two)]
-    fields: dict[str, Any] = {
-        "schema_version": (Literal["1"], "1"),
-        "created_at": (Time, ...),
-        "tool": (Tool, ...),
-        "inputs": (Annotated[tuple[parts.Input, ...], Field(strict=False, min_length=1, max_length=2)], ...),
-        "population": (Population, ...),
-        "loss": (parts.Loss, ...),
-        "convention": (Convention, ...),
-        "confidence_variants": (Annotated[Mapping[str, variant], Field(min_length=1)], ...),
-        "skipped_variants": (Annotated[tuple[SkippedVariant, ...], Field(strict=False)], ...),
-        "comparison": (Compared, ...),
-        "warnings": (Annotated[tuple[WordedWarning, ...], Field(strict=False)], ...),
-        "cases": (Cases, ...),
-    }
-    return create_model("Metrics", __base__=_File, __doc__=_File.__doc__, **fields)
+    variants: Any = Annotated[Mapping[str, variant], Field(min_length=1)]
+    return create_model("Metrics", __base__=_File, __doc__=_File.__doc__, confidence_variants=(variants, ...))
 
 
 def _one_or_two(entry: Any) -> str:

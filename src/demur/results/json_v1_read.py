@@ -1,24 +1,20 @@
 """Reading the nested file: the table of estimates, and what stands beside it, from members by their keys."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from typing import Any
 
-from pydantic import ValidationError
-
-from demur.errors import UserError
-from demur.files.strict_model import one_line
 from demur.inference.estimates import Estimate
 from demur.inference.intervals import Interval
 from demur.inference.key import Group, Key, Minus, Pattern
 from demur.inference.uncertainty import POINT_ONLY
 from demur.inference.warnings import KINDS, ResultWarning
-from demur.quantities import Quantity, quantities
+from demur.quantities import quantities
 from demur.quantities.coverage import Coverage
 from demur.quantities.registry import CUT
-from demur.results.json_v1 import DIFFERENCE, FAVOURS, INTERVALS, ITEM_NUMBERS, SIDES, cells, where
+from demur.results.json_v1 import DIFFERENCE, FAVOURS, INTERVALS, ITEM_NUMBERS, SIDES, cells, places, where
 from demur.results.json_v1_model import metrics_model
 from demur.results.parts import CurveRecord
 from demur.results.study import SelectiveStudy
@@ -26,14 +22,15 @@ from demur.results.table import Results, system_names
 from demur.types import Json
 
 _EARLIER_METHODS = {"bootstrap_t": "t_interval"}
+_NULL = {
+    "not_requested": "",
+    **dict.fromkeys(("value", "std_error", "drop_rate", "p_value", "above", "below"), math.nan),
+}
 
 
 def decoded(content: Json) -> Results:
-    """Results from the content of a file; anything in it that does not hold together is one line that says what."""
-    try:
-        file: Any = metrics_model().model_validate(content, extra="ignore")
-    except ValidationError as error:
-        raise UserError(one_line(error)) from None
+    """Results from the content of a file."""
+    file: Any = metrics_model().model_validate(content, extra="ignore")
     names, variants = system_names(file.inputs), file.confidence_variants
     runs = {
         (system, confidence): run
@@ -102,48 +99,34 @@ def _systems(file: Any, names: tuple[str, ...]) -> list[Json]:
 
 
 def _run_rows(results: Results, system: str, confidence: str, run: Any) -> Iterator[Estimate]:
+    coverages, thresholds = run.curve.coverage, run.curve.threshold
+    common = results.selective.area_coverage is None
     for entry, name, coverage in cells(results):
-        value, at = getattr(getattr(run, entry.under) if entry.under else run, entry.key), None
-        if entry.parameter is CUT:
-            value, at = value.value, value.used
-        elif coverage:
-            value, at = (value[coverage].value, value[coverage].achieved) if value[coverage] else (None, None)
-        known = coverage and at in run.curve.coverage
-        yield Estimate(
-            key=Key(system, name, confidence),
-            value=_number(value),
-            at=at,
-            threshold=run.curve.threshold[run.curve.coverage.index(at)] if known else None,
-            undefined=entry.undefined if value is None else "",
-            **_uncertainty(run.bootstrap, entry, coverage, common=results.selective.area_coverage is None),
-        )
+        members = {field: _read(field, _found(run, keys)) for field, keys in places(entry, coverage)}
+        at = members.get("at")
+        if coverage and at in coverages:
+            members["threshold"] = thresholds[coverages.index(at)]
+        if common:
+            members.pop("short_domain_rate", None)
+        members["undefined"] = entry.undefined if math.isnan(members["value"]) else ""
+        members["no_interval"] = "no resamples" if run.bootstrap is None else POINT_ONLY if entry.point_only else ""
+        yield Estimate(Key(system, name, confidence), **members)
 
 
-def _uncertainty(boot: Any, entry: Quantity, coverage: str, *, common: bool) -> Json:
-    if boot is None or entry.point_only:
-        return {"no_interval": "no resamples" if boot is None else POINT_ONLY}
-
-    def member(name: str) -> Any:
-        value = (getattr(boot, name) or {}).get(entry.key)
-        return value.get(coverage) if coverage and value is not None else value
-
-    return {
-        "std_error": _number(member("std_error")),
-        **{field: _interval(member(name)) for name, field in INTERVALS.items()},
-        "not_requested": "" if boot.ci is None or coverage else boot.ci.get("undefined", {}).get(entry.key, ""),
-        "upper_bound": boot.upper_bound95.get(entry.key),
-        "drop_rate": boot.drop_rate.get(entry.key, {}).get(coverage, 0.0) if coverage else math.nan,
-        "short_domain_rate": boot.short_domain_rate if entry.parameter is CUT and not common else None,
-    }
+def _found(tree: Any, keys: Sequence[str]) -> Any:
+    """A member of a member of …; nothing where one of these is null or lacks it."""
+    for name in keys:
+        tree = tree.get(name) if isinstance(tree, Mapping) else getattr(tree, name, None)
+    return tree
 
 
-def _interval(ends: Any) -> Interval | None:
-    """An interval from its ends, and from its method, unless it is the plain percentile."""
-    if ends is None:
-        return None
-    if isinstance(ends, tuple):
-        return Interval("percentile", *ends)
-    parts = dict(ends)
+def _read(field: str, value: Any) -> Any:
+    """A member of an estimate from what the file holds: an interval from its ends, and nan where a number is null."""
+    if value is None:
+        return _NULL.get(field)
+    if field not in INTERVALS.values():
+        return value
+    parts = {"method": "percentile", "low": value[0], "high": value[1]} if isinstance(value, tuple) else dict(value)
     return Interval(present_method(parts["method"]), parts["low"], parts["high"])
 
 
@@ -155,24 +138,19 @@ def present_method(method: str) -> str:
 def _delta_rows(results: Results, confidence: str, deltas: Mapping[str, Any]) -> Iterator[Estimate]:
     left, right = results.systems
     for entry, name, coverage in cells(results, points=False):
-        delta = deltas[entry.key][coverage] if coverage else deltas[entry.key]
-        numbers = DIFFERENCE | FAVOURS.get(entry.better, {})
-        parts: Json = {field: _number(getattr(delta, member)) for member, field in numbers.items()}
-        parts |= {field: _interval(getattr(delta, member)) for member, field in INTERVALS.items()}
+        delta = _found(deltas, (entry.key, coverage) if coverage else (entry.key,))
+        held = DIFFERENCE | FAVOURS.get(entry.better, {}) | INTERVALS
+        members = {field: _read(field, getattr(delta, member)) for member, field in held.items()}
         undefined = entry.undefined if delta.delta is None else ""
-        yield Estimate(Key(right, name, confidence, minus=Minus("system", left)), **parts, undefined=undefined)
-
-
-def _number(value: float | None) -> float:
-    return math.nan if value is None else float(value)
+        yield Estimate(Key(right, name, confidence, minus=Minus("system", left)), **members, undefined=undefined)
 
 
 def _item_rows(system: str, run: Any) -> Iterator[Estimate]:
     for item, numbers in run.by_item.items():
         for member, quantity in ITEM_NUMBERS.items():
-            value = getattr(numbers, member)
-            undefined = "no unit is answered" if value is None else ""
-            yield Estimate(Key(system, quantity, group=Group("item", item)), _number(value), undefined=undefined)
+            value = _read("value", getattr(numbers, member))
+            undefined = "no unit is answered" if math.isnan(value) else ""
+            yield Estimate(Key(system, quantity, group=Group("item", item)), float(value), undefined=undefined)
 
 
 def _warning(results: Results, worded: Any) -> ResultWarning:

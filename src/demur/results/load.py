@@ -3,9 +3,12 @@
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
 from demur.confidences.calibration import Calibration, calibration_of
 from demur.errors import UserError
 from demur.files import strict_json
+from demur.files.strict_model import one_line
 from demur.results import json_table, json_v1_read
 from demur.results.json_retrieval_v1 import decoded as earlier_retrieval
 from demur.results.table import Results
@@ -17,14 +20,17 @@ def load(path: str | Path) -> Results:
 
 
 def results_of(content: Any) -> Results:
-    """Results from parsed JSON."""
+    """Results from parsed JSON; anything in it that does not hold together is one line that says what."""
     members = content if isinstance(content, dict) else {}
-    if members.get("schema_version") == "2":
-        return json_table.decoded(members)
-    if "confidence_variants" in members:
-        return json_v1_read.decoded(members)
-    if members.get("kind") == "retrieval":
-        return earlier_retrieval(members)
+    try:
+        if members.get("schema_version") == "2":
+            return json_table.decoded(members)
+        if "confidence_variants" in members:
+            return json_v1_read.decoded(members)
+        if members.get("kind") == "retrieval":
+            return earlier_retrieval(members)
+    except ValidationError as error:
+        raise UserError(one_line(error)) from None
     raise UserError("not a result file: expected what demur evaluate or demur retrieval writes")
 
 

@@ -1,48 +1,54 @@
 """Parts of a result besides its estimates: curves, bands, histograms, cases; checked on writing and on reading."""
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self, TypeVar
 
 import numpy as np
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import AliasChoices, ConfigDict, Field
 
 from demur.files.strict_model import STRICT, Count, Part, Share
 
+T = TypeVar("T")
+Many = Annotated[tuple[T, ...], Field(strict=False)]  # a list, in JSON
 Number = float | None
-Numbers = Annotated[tuple[float, ...], Field(strict=False)]
-Counts = Annotated[tuple[Count, ...], Field(strict=False)]
+Numbers = Many[float]
 Name = int | str
 
 
-class Points(Part):
-    """The operating points, the most confident first."""
+class _Columns(Part):
+    """Columns of one length."""
 
+    of: ClassVar[str]
+
+    def _mistakes(self) -> Iterator[str]:
+        if len({len(column) for _, column in self}) > 1:
+            yield f"the columns of {self.of} have different lengths"
+
+
+class Vertices(_Columns):
+    """The vertices of a curve: between two of them the generalized risk is a straight line."""
+
+    of: ClassVar[str] = "the oracle order"
     coverage: Numbers
     selective_risk: Numbers
     generalized_risk: Numbers
+
+    def _mistakes(self) -> Iterator[str]:
+        yield from super()._mistakes()
+        if (np.diff(self.coverage, prepend=0) <= 0).any():
+            yield f"the coverages of {self.of} are not strictly increasing from 0"
+
+
+class Points(Vertices):
+    """The operating points, the most confident first."""
+
+    of: ClassVar[str] = "the curve"
     threshold: Numbers
 
     def _mistakes(self) -> Iterator[str]:
-        if len({len(column) for _, column in self}) > 1:
-            yield "the columns of the curve have different lengths"
-        if (np.diff(self.coverage) <= 0).any():
-            yield "the coverages of the curve are not strictly increasing"
+        yield from super()._mistakes()
         if (np.diff(self.threshold) >= 0).any():
             yield "the thresholds of the curve are not strictly decreasing"
-
-
-class Vertices(Part):
-    """The vertices of a curve: between two of them the generalized risk is a straight line."""
-
-    coverage: Numbers
-    selective_risk: Numbers
-    generalized_risk: Numbers
-
-    def _mistakes(self) -> Iterator[str]:
-        if len({len(column) for _, column in self}) > 1:
-            yield "the columns of the oracle order have different lengths"
-        if (np.diff(self.coverage, prepend=0) <= 0).any():
-            yield "the coverages of the oracle order are not strictly increasing from 0"
 
 
 class Reference(Part):
@@ -51,17 +57,17 @@ class Reference(Part):
     oracle: Vertices
 
 
-class Band(Part):
+class Band(_Columns):
     """Ends of a risk at each coverage: of an interval there, and of a band that holds at all of them at once."""
 
+    of: ClassVar[str] = "a band"
     low: Numbers
     high: Numbers
     low_simultaneous: Numbers
     high_simultaneous: Numbers
 
     def _mistakes(self) -> Iterator[str]:
-        if len({len(column) for _, column in self}) > 1:
-            yield "the columns of a band have different lengths"
+        yield from super()._mistakes()
         for low, high in ((self.low, self.high), (self.low_simultaneous, self.high_simultaneous)):
             if np.greater(low, high).any():
                 yield "the low end of a band lies above its high end"
@@ -71,7 +77,7 @@ class Bands(Part):
     """How far the curve may be off, at operating points of it: all of them, or some spread evenly."""
 
     level: Share
-    coverage: Annotated[tuple[float, ...], Field(strict=False, min_length=1)]
+    coverage: Annotated[Many[float], Field(min_length=1)]
     selective_risk: Band
     generalized_risk: Band
 
@@ -86,8 +92,8 @@ class Histogram(Part):
     """Answers by confidence: how many right and wrong between each edge and the next; abstentions have none."""
 
     edges: Numbers
-    right: Counts
-    wrong: Counts
+    right: Many[Count]
+    wrong: Many[Count]
     abstained: Count
 
     def _mistakes(self) -> Iterator[str]:
@@ -101,17 +107,9 @@ class ReliabilityBin(Part):
     low: Share
     high: Share
     count: Count
-    mean_predicted: Share
-    fraction_correct: Share
-
-    @model_validator(mode="before")
-    @classmethod
-    def _earlier_names(cls, content: object) -> object:
-        """Files of version 0.1 call the two otherwise."""
-        if isinstance(content, dict) and "said" in content:
-            earlier = {"said": "mean_predicted", "came_true": "fraction_correct"}
-            return {earlier.get(name, name): value for name, value in content.items()}
-        return content
+    # Files of version 0.1 call the two otherwise.
+    mean_predicted: Annotated[Share, Field(validation_alias=AliasChoices("mean_predicted", "said"))]
+    fraction_correct: Annotated[Share, Field(validation_alias=AliasChoices("fraction_correct", "came_true"))]
 
 
 class ReliabilityTable(Part):
@@ -120,7 +118,7 @@ class ReliabilityTable(Part):
     ece: Share
     brier: Share
     nll: Number
-    bins: Annotated[tuple[ReliabilityBin, ...], Field(strict=False)]
+    bins: Many[ReliabilityBin]
 
 
 class CurveRecord(Part):
@@ -167,7 +165,7 @@ class Case(Part):
     item: str
 
 
-CaseList = Annotated[tuple[Case, ...], Field(strict=False)]
+CaseList = Many[Case]
 
 
 class ConfidentErrors(Part):

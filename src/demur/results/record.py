@@ -93,14 +93,18 @@ def input_of(items: Items) -> Input:
 
 
 def _system(name: str, alignment: Alignment) -> Json:
-    items = alignment.systems[name]
+    items, declined = alignment.systems[name], None
     others = [other for other_name, other in alignment.systems.items() if other_name != name]
+    if others:  # of one alone nobody knows what it would have answered
+        right = np.logical_or.reduce([other.answered & (other.answer == other.truth) for other in others])
+        units = np.flatnonzero(~items.answered & right)
+        declined = {"count": len(units), "first": _cases(items, units[:MOST_CASES])}
     return {
         "name": name,
         "answered": int(items.answered.sum()),
         "failed": alignment.failed[name],
         "not_in_all": alignment.only[name],
-        "needless_abstentions": _declined(items, others) if others else None,
+        "needless_abstentions": declined,
     }
 
 
@@ -118,13 +122,6 @@ def _confident_errors(graded: Graded) -> list[Json]:
     units, wrong = np.flatnonzero(items.answered), np.flatnonzero(graded.loss != 0)
     order = wrong[np.argsort(-graded.confidence[wrong], kind="stable")][:MOST_CASES]
     return _cases(items, units[order])
-
-
-def _declined(items: Items, others: Sequence[Items]) -> Json:
-    """Units one system declined and another answered right: of one alone nobody knows what it would have answered."""
-    right = np.logical_or.reduce([other.answered & (other.answer == other.truth) for other in others])
-    units = np.flatnonzero(~items.answered & right)
-    return {"count": len(units), "first": _cases(items, units[:MOST_CASES])}
 
 
 def _cases(items: Items, units: Indices) -> list[Json]:

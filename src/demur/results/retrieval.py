@@ -8,13 +8,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from operator import itemgetter
 from typing import Any
 
 import numpy as np
 
-from demur.errors import UserError, literal, shown
+from demur.errors import UserError, literal, located, shown
 from demur.facts.rankings import Rankings, check_same_queries
 from demur.inference.estimates import Estimate
 from demur.inference.key import Group, Key
@@ -86,29 +86,26 @@ def evaluate_retrieval(
         raise UserError("no system is given: there is nothing to evaluate")
     baseline = baseline_of(systems, settings.baseline)
     for name, rankings in systems.items():
-        check_same_queries(systems[baseline], rankings, (baseline, name))
+        if rankings is not systems[baseline]:
+            check_same_queries(systems[baseline], rankings, (baseline, name))
     for policy in map(Policy.of, settings.policies):
         if policy.kind.needs_scores and all(rankings.scores is None for rankings in systems.values()):
             raise UserError(f"the policy {policy} needs scores, and no system has any: give a column of them")
-    made = {name: _made(name, rankings, settings) for name, rankings in systems.items()}
-    rows = [row for system in made.values() for row in system.rows()]
+    made = {name: RetrievalRows(name, rankings, settings) for name, rankings in systems.items()}
+    rows: list[Row] = []
+    for name, system in made.items():
+        with located(f"system {shown(name)}"):
+            rows += system.rows()
     contrasts = [*contrasts_with(rows, baseline, partial(_comparable, made))]
     estimates, _ = estimated(rows, contrasts, plan=plan)
     folds = [row for system in made.values() for row in system.fold_estimates()]
-    located = [made[row.key.system].located(row) for row in estimates]
-    study = retrieval_study(made, baseline, located, provenance(plan, created_at, command))
+    numbers = [made[row.key.system].located(row) for row in estimates]
+    study = retrieval_study(made, baseline, numbers, provenance(plan, created_at, command))
     curves = {
         (name, PROBABILITY): CurveRecord.model_validate({"defined": curve.defined, "curve": points(curve)})
         for name, curve in ((name, system.gate.curve) for name, system in made.items() if system.gate)
     }
-    return Results([*located, *folds], study, curves, retrieval_warnings(made, plan, estimates))
-
-
-def _made(name: str, rankings: Rankings, settings: RetrievalSettings) -> RetrievalRows:
-    try:
-        return RetrievalRows.of(name, rankings, settings)
-    except UserError as error:
-        raise UserError(f"system {shown(name)}: {error}") from None
+    return Results([*numbers, *folds], study, curves, retrieval_warnings(made, plan, estimates))
 
 
 def _comparable(made: Mapping[str, RetrievalRows], row: Row, other: Row) -> bool:
@@ -132,22 +129,57 @@ class RetrievalRows:
     name: str
     rankings: Rankings
     settings: RetrievalSettings
-    values: Mapping[Measure, Floats]
-    selections: Mapping[Measure, Floats]
-    empty: Flags
-    gate: CurveView | None
 
-    @classmethod
-    def of(cls, name: str, rankings: Rankings, settings: RetrievalSettings) -> RetrievalRows:
-        """Take every number of every query once."""
-        values = per_query(rankings, settings.measures, effective=settings.effective_k)
-        selections = {
-            Measure.of(f"{entry.stem}@{policy}" if policy else entry.stem): entry.function(selection)
-            for policy, selection in _selections(rankings, settings)
+    @cached_property
+    def values(self) -> Mapping[Measure, Floats]:
+        """Every ranking quantity of every query."""
+        return per_query(self.rankings, self.settings.measures, effective=self.settings.effective_k)
+
+    @cached_property
+    def selections(self) -> Mapping[Measure, Floats]:
+        """Every number of what is shown: as the system selected, and as each policy it can serve would."""
+        rankings, shown_by = self.rankings, dict[str, Selection]()
+        if rankings.selected_count is not None and rankings.selected_hits is not None:
+            shown_by[""] = Selection(rankings.gold_count, rankings.selected_count, rankings.selected_hits)
+        for policy in map(Policy.of, self.settings.policies):
+            if rankings.scores is not None or not policy.kind.needs_scores:
+                count = policy.chosen(rankings, self.settings.bounds)
+                shown_by[f"@{policy}"] = Selection(rankings.gold_count, count, shown_hits(rankings, count))
+        return {
+            Measure.of(f"{entry.stem}{end}"): entry.function(selection)
+            for end, selection in shown_by.items()
             for entry in quantities("selection")
         }
-        empty = ~_returned(rankings, settings)
-        return cls(name, rankings, settings, values, selections, empty, _gate(rankings))
+
+    @cached_property
+    def empty(self) -> Flags:
+        """Which queries are answered with nothing. A gate that is open returns nothing of an empty list."""
+        rankings, threshold = self.rankings, self.settings.threshold
+        if threshold is None:
+            return np.equal(rankings.candidates if rankings.selected_count is None else rankings.selected_count, 0)
+        if rankings.prob is None:
+            raise UserError("a threshold needs probabilities: there are none in the column prob")
+        return np.equal(rankings.candidates, 0) | np.less(rankings.prob, threshold)
+
+    @cached_property
+    def gate(self) -> CurveView | None:
+        """The gate as a selective predictor: it answers likelier queries first, and is wrong where there is no gold.
+
+        A query with an empty list is an abstention whatever its probability.
+        """
+        rankings, answered = self.rankings, self.rankings.candidates > 0
+        if rankings.prob is None:
+            return None
+        return CurveView.of(
+            Graded(
+                units=len(rankings),
+                loss=(~rankings.has_gold[answered]).astype(np.int64),
+                confidence=rankings.prob[answered],
+                loss_name="no evidence there",
+                clusters=Clusters(rankings.post_ids, np.bincount(rankings.post), rankings.post[answered]),
+                largest_loss=1,
+            )
+        )
 
     @property
     def probability(self) -> Floats:
@@ -312,43 +344,3 @@ def _mean_column(names: Sequence[Hashable], columns: Mapping[Hashable, Floats]) 
 
 def _mean_number(number: Callable[[Forecasts], Floats], samples: Sequence[Forecasts]) -> Floats:
     return mean_over([number(forecasts) for forecasts in samples])
-
-
-def _selections(rankings: Rankings, settings: RetrievalSettings) -> Iterator[tuple[str, Selection]]:
-    """What is shown: as the system selected, and as each policy it can serve would."""
-    if rankings.selected_count is not None and rankings.selected_hits is not None:
-        yield "", Selection(rankings.gold_count, rankings.selected_count, rankings.selected_hits)
-    for policy in map(Policy.of, settings.policies):
-        if rankings.scores is not None or not policy.kind.needs_scores:
-            count = policy.chosen(rankings, settings.bounds)
-            yield str(policy), Selection(rankings.gold_count, count, shown_hits(rankings, count))
-
-
-def _returned(rankings: Rankings, settings: RetrievalSettings) -> Flags:
-    """Which queries evidence is returned for. A gate that is open returns nothing of an empty list."""
-    listed = rankings.candidates > 0
-    if settings.threshold is None:
-        return listed if rankings.selected_count is None else rankings.selected_count > 0
-    if rankings.prob is None:
-        raise UserError("a threshold needs probabilities: there are none in the column prob")
-    return listed & (rankings.prob >= settings.threshold)
-
-
-def _gate(rankings: Rankings) -> CurveView | None:
-    """The gate as a selective predictor: it answers the likelier queries first, and is wrong where there is no gold.
-
-    A query with an empty list is an abstention whatever its probability.
-    """
-    if rankings.prob is None:
-        return None
-    answered = rankings.candidates > 0
-    return CurveView.of(
-        Graded(
-            units=len(rankings),
-            loss=(~rankings.has_gold[answered]).astype(np.int64),
-            confidence=rankings.prob[answered],
-            loss_name="no evidence there",
-            clusters=Clusters(rankings.post_ids, np.bincount(rankings.post), rankings.post[answered]),
-            largest_loss=1,
-        )
-    )

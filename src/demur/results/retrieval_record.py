@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,7 +18,6 @@ from demur.quantities import Measure
 from demur.quantities.detection import single_class
 from demur.quantities.forecasts import Forecasts
 from demur.quantities.selection import Policy, breaches
-from demur.results.reference_ranges import RANGES
 from demur.results.study import RetrievalStudy
 from demur.types import Json
 
@@ -39,6 +38,37 @@ CONVENTION = {
     "cluster": "posts are resampled, with all their queries",
 }
 _PERCENTILES = (5, 25, 50, 75, 95)
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceRange:
+    """The range a baseline falls into, and the range a good system falls into."""
+
+    baseline: tuple[float, float]
+    good: tuple[float, float]
+
+    def place(self, value: float) -> str:
+        """Where a result falls.
+
+        >>> [RANGES["ndcg@10"].place(value) for value in (0.5, 0.8, 0.82, 0.85, 0.95)]
+        ['below baseline', 'baseline', 'between baseline and good', 'good', 'above good']
+        """
+        if value < self.baseline[0]:
+            return "below baseline"
+        if value <= self.baseline[1]:
+            return "baseline"
+        if value < self.good[0]:
+            return "between baseline and good"
+        return "good" if value <= self.good[1] else "above good"
+
+
+RANGES = {
+    "ndcg@10": ReferenceRange((0.70, 0.80), (0.85, 0.90)),
+    "recall@10": ReferenceRange((0.75, 0.85), (0.90, 0.95)),
+    "mrr@10": ReferenceRange((0.65, 0.75), (0.80, 0.90)),
+    "auroc": ReferenceRange((0.55, 0.65), (0.70, 0.80)),
+    "tpr@fpr=0.05": ReferenceRange((0.08, 0.15), (0.20, 0.35)),
+}
 
 
 def retrieval_study(made: Made, baseline: str, estimates: Sequence[Estimate], provenance: Json) -> RetrievalStudy:
@@ -77,7 +107,7 @@ def retrieval_study(made: Made, baseline: str, estimates: Sequence[Estimate], pr
 def _system(name: str, made: RetrievalRows) -> Json:
     rankings, counts = made.rankings, made.rankings.candidates
     percentiles = zip(_PERCENTILES, np.percentile(counts, _PERCENTILES), strict=True)
-    selected = rankings.selected_count
+    selected, with_gold = rankings.selected_count, rankings.has_gold
     return {
         "name": name,
         "abstained": int((counts == 0).sum()),
@@ -88,6 +118,11 @@ def _system(name: str, made: RetrievalRows) -> Json:
             "mean": float(counts.mean()),
         },
         "empty_decision_by": made.decided_by,
+        "empty_decision": {
+            "true_positives": int((made.empty & ~with_gold).sum()),
+            "false_positives": int((made.empty & with_gold).sum()),
+            "false_negatives": int((~made.empty & ~with_gold).sum()),
+        },
         "empty_selections": None if selected is None else int((selected == 0).sum()),
         "breaches": [
             {

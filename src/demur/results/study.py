@@ -8,17 +8,8 @@ from pydantic import Field
 from demur.files.strict_model import Count, Part, Share, Time, Tool
 from demur.quantities import Quantity, quantities
 from demur.quantities.registry import COMMON, CUT
-from demur.results.parts import (
-    Bootstrap,
-    Breach,
-    ConfidentErrors,
-    Declined,
-    Input,
-    Loss,
-    Name,
-    RequestedInterval,
-    Skipped,
-)
+from demur.results import parts
+from demur.results.parts import Many, Name
 
 
 class Study(Part):
@@ -26,10 +17,10 @@ class Study(Part):
 
     created_at: Time
     tool: Tool
-    inputs: Annotated[tuple[Input, ...], Field(strict=False)]
+    inputs: Many[parts.Input]
     baseline: str | None
-    bootstrap: Bootstrap | None
-    requested: RequestedInterval | None = None
+    bootstrap: parts.Bootstrap | None
+    requested: parts.RequestedInterval | None = None
     convention: Mapping[str, str]
 
 
@@ -51,7 +42,7 @@ class SelectiveSystem(Part):
     answered: Count
     failed: Count
     not_in_all: Count = 0
-    needless_abstentions: Declined | None = None
+    needless_abstentions: parts.Declined | None = None
 
 
 class SelectiveStudy(Study):
@@ -59,18 +50,18 @@ class SelectiveStudy(Study):
 
     task: Literal["selective"] = "selective"
     noun: str = "participant"
-    systems: Annotated[tuple[SelectiveSystem, ...], Field(strict=False, min_length=1)]
+    systems: Annotated[Many[SelectiveSystem], Field(min_length=1)]
     clusters_total: Count
     clusters_included: Count
     units: Count
     intersection_only: bool
-    loss: Loss
-    confidences: Annotated[tuple[str, ...], Field(strict=False, min_length=1)]
-    skipped: Annotated[tuple[Skipped, ...], Field(strict=False)]
-    coverages: Annotated[tuple[str, ...], Field(strict=False)]
+    loss: parts.Loss
+    confidences: Annotated[Many[str], Field(min_length=1)]
+    skipped: Many[parts.Skipped]
+    coverages: Many[str]
     area_coverage: str | None
-    failed: Annotated[tuple[Name, ...], Field(strict=False)]
-    confident_errors: Annotated[tuple[ConfidentErrors, ...], Field(strict=False)]
+    failed: Many[Name]
+    confident_errors: Many[parts.ConfidentErrors]
 
     @property
     def clusters_failed(self) -> int:
@@ -112,6 +103,14 @@ class CandidateCounts(Part):
     mean: float
 
 
+class EmptyDecision(Part):
+    """How often "no evidence here" is said rightly and wrongly, and how often it is not said where it is right."""
+
+    true_positives: Count
+    false_positives: Count
+    false_negatives: Count
+
+
 class RetrievalSystem(Part):
     """One system: what it returned, what decides that there is no evidence, and which selections break the bounds."""
 
@@ -119,8 +118,9 @@ class RetrievalSystem(Part):
     abstained: Count
     candidates: CandidateCounts
     empty_decision_by: Literal["threshold", "selected_ids", "ranked_ids"]
+    empty_decision: EmptyDecision | None = None
     empty_selections: Count | None
-    breaches: Annotated[tuple[Breach, ...], Field(strict=False)]
+    breaches: Many[parts.Breach]
 
 
 class SettingsUsed(Part):
@@ -132,7 +132,7 @@ class SettingsUsed(Part):
     hard_cap: int
     k_max_ratio: float
     gate_threshold: float | None
-    policies: Annotated[tuple[str, ...], Field(strict=False)]
+    policies: Many[str]
 
 
 class CriterionCounts(Part):
@@ -159,20 +159,25 @@ class RetrievalStudy(Study):
 
     task: Literal["retrieval"] = "retrieval"
     noun: str = "post"
-    systems: Annotated[tuple[RetrievalSystem, ...], Field(strict=False, min_length=1)]
+    systems: Annotated[Many[RetrievalSystem], Field(min_length=1)]
     settings: SettingsUsed
     posts: Count
     queries: Count
     with_gold: Count
-    criteria: Annotated[tuple[CriterionCounts, ...], Field(strict=False)]
-    folds: Annotated[tuple[str, ...], Field(strict=False)]
+    criteria: Many[CriterionCounts]
+    folds: Many[str]
     has_evidence_rate: Share
-    reference_ranges: Annotated[tuple[PlacedFigure, ...], Field(strict=False)]
+    reference_ranges: Many[PlacedFigure]
 
     def _mistakes(self) -> Iterator[str]:
         if sum(criterion.queries for criterion in self.criteria) != self.queries:
             yield "the queries of the criteria do not add up to queries"
         if sum(criterion.with_gold for criterion in self.criteria) != self.with_gold:
             yield "the queries with gold of the criteria do not add up to with_gold"
+        for counts in (system.empty_decision for system in self.systems if system.empty_decision):
+            if counts.true_positives + counts.false_negatives != self.queries - self.with_gold:
+                yield "the true positives and false negatives do not add up to the queries without gold"
+            if counts.false_positives > self.with_gold:
+                yield "more false positives than queries with gold"
         if len({system.name for system in self.systems}) < len(self.systems):
             yield "two systems have the same name"

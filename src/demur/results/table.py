@@ -7,9 +7,11 @@ from functools import cached_property
 from pathlib import Path, PurePath
 from typing import Any
 
+from pydantic import ValidationError
+
 from demur.errors import UserError, shown, unknown
 from demur.files.strict_json import fingerprint, loads
-from demur.files.strict_model import Tool, now
+from demur.files.strict_model import Tool, now, one_line
 from demur.files.write import json_members, write_whole
 from demur.inference.estimates import Estimate, Estimates
 from demur.inference.resample import Plan
@@ -87,7 +89,10 @@ class Results(Estimates):
         """The text of each member of the file: written once, whatever it is needed for."""
         from demur.results import json_table, json_v1  # noqa: PLC0415  (both are made of results)
 
-        return json_members((json_v1 if self.nested else json_table).encoded(self))
+        try:
+            return json_members((json_v1 if self.nested else json_table).encoded(self))
+        except ValidationError as error:
+            raise UserError(f"the result does not hold together: {one_line(error)}") from error
 
     def to_json(self) -> dict[str, Any]:
         """The content of the file."""

@@ -6,7 +6,7 @@ from dataclasses import replace
 from demur.errors import shown
 from demur.report.console import console_text, warnings_text
 from demur.report.names import Pair, pairs_of, worded_warnings
-from demur.report.retrieval.detection import selections_of, thresholds
+from demur.report.retrieval.detection import decision_counts, selections_of, thresholds
 from demur.report.retrieval.overview import side_of_zero, verdict
 from demur.report.retrieval.places import cell, pooled, pooled_and_mean, title
 from demur.report.retrieval.rankings import differences_by_place, mean_and_spread, means_over_folds
@@ -49,7 +49,7 @@ def _system(results: Results, system: RetrievalSystem) -> Iterator[str]:
         rows.append((f"  {title(key)}", with_gold, over_all, mean, ranged))
     yield from table(rows)
     decision = pooled(results, name, "decision")
-    yield f"  no evidence here, as a decision {_RULES[system.empty_decision_by]}"
+    yield f"  no evidence here, as a decision {_RULES[system.empty_decision_by]}{decision_counts(system)}"
     yield from table([(f"    {title(row.key)}", cell(results, row)) for row in decision])
     yield from _detection(results, name)
     yield from _shown_ids(results, system)

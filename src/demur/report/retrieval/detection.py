@@ -13,6 +13,7 @@ from demur.report.names import isolated, systems_of
 from demur.report.retrieval.places import by_place, cell, chance_numbers, pooled, pooled_and_mean, title
 from demur.report.sections import Content, section
 from demur.report.text import three
+from demur.results.study import RetrievalSystem
 from demur.results.table import Results
 
 _RULES = {"threshold": "the gate’s threshold", "selected_ids": "the selection", "ranked_ids": "the list"}
@@ -26,12 +27,20 @@ def detection(results: Results) -> Content:
     decisions = []
     for named, system in zip(systems_of(results), results.retrieval.systems, strict=True):
         cells = [cell(results, results.get(replace(row.key, system=system.name))) for row in first]
-        decisions.append((named, _RULES[system.empty_decision_by], cells))
+        decisions.append((named, _RULES[system.empty_decision_by] + decision_counts(system), cells))
     shared: dict[tuple[str, ...], list[str]] = {}
     for name in results.systems:
         shared.setdefault(chance_numbers(results, name, "forecasts", "curve"), []).append(name)
     told = [_probabilities(results, names) for numbers, names in shared.items() if numbers]
     return {"probabilities": told, "columns": [title(row.key) for row in first], "decisions": decisions}
+
+
+def decision_counts(system: RetrievalSystem) -> str:
+    """How often "no evidence here" is right, wrong and missed; nothing where the file is too early to say."""
+    counts = system.empty_decision
+    if counts is None:
+        return ""
+    return f" (TP {counts.true_positives}, FP {counts.false_positives}, FN {counts.false_negatives})"
 
 
 def _probabilities(results: Results, names: list[str]) -> Content:
