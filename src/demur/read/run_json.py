@@ -44,7 +44,7 @@ class RunFile:
     def of(cls, path: str | Path) -> RunFile:
         """Read and parse."""
         with stream(path) as file:
-            return cls(content=loads(file.lines.read()), source=file.source())
+            return cls(content=loads(file.whole()), source=file.source())
 
     def items(
         self,

@@ -6,12 +6,14 @@ import os
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from itertools import count
 from pathlib import Path
 from typing import Any
 
-from demur.errors import UserError
+from demur.errors import UserError, located
 from demur.facts.items import Source
-from demur.files.strict_json import shown_path
+from demur.files.limits import FILE, LINE, read_whole
+from demur.files.strict_json import decode, shown_path
 
 Progress = Callable[[int, int], None]
 
@@ -54,20 +56,48 @@ class _Watched(io.RawIOBase):
         return self._hash.hexdigest()
 
 
+class _Unpacked(io.BufferedReader):
+    """Unpacked bytes, up to the limit of a file."""
+
+    taken = 0
+
+    def read1(self, size: int = -1, /) -> bytes:
+        data = super().read1(size)
+        self.taken += len(data)
+        FILE.check(self.taken)
+        return data
+
+
 class Stream:
-    """A text file being read: its lines, and afterwards its source."""
+    """A text file being read: its lines or all of it, and afterwards its source."""
 
     def __init__(self, path: str | Path, progress: Progress | None = None) -> None:
         self._path = Path(path)
         self._raw = _Watched(io.FileIO(path), progress)
         buffered = io.BufferedReader(self._raw, _CHUNK)
         packed = buffered.peek(2)[:2] == _GZIP
-        unpacked = io.BufferedReader(gzip.GzipFile(fileobj=buffered)) if packed else buffered
-        self.lines = io.TextIOWrapper(unpacked, encoding="utf-8", newline="\n")
+        unpacked: Any = gzip.GzipFile(fileobj=buffered) if packed else buffered
+        self.text = io.TextIOWrapper(_Unpacked(unpacked, _CHUNK), encoding="utf-8", newline="\n")
+        self.lines = self._lines()
+
+    def _lines(self) -> Iterator[str]:
+        longest = LINE.size
+        for number in count(1):
+            line = self.text.readline(longest + 1)
+            if len(line) > longest:
+                with located(f"line {number}"):
+                    LINE.check(len(line))
+            if not line:
+                return
+            yield line
+
+    def whole(self) -> str:
+        """All of the text."""
+        return decode(read_whole(self.text.buffer))
 
     def close(self) -> None:
         """Close the file; what unpacks it would leave it open."""
-        self.lines.close()
+        self.text.close()
         self._raw.close()
 
     def source(self) -> Source:
@@ -84,7 +114,7 @@ def stream(path: str | Path, progress: Progress | None = None) -> Iterator[Strea
                 yield opened
             except UnicodeDecodeError as error:
                 # Which byte of the unpacked text is wrong: the decoder counts from the start of a chunk.
-                position = opened.lines.buffer.tell() - len(error.object) + error.start
+                position = opened.text.buffer.tell() - len(error.object) + error.start
                 raise UserError(f"not UTF-8 text: byte {position} is 0x{error.object[error.start]:02x}") from None
     except UserError as error:
         raise error.in_file(path) from None
