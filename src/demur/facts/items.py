@@ -12,7 +12,7 @@ import numpy as np
 
 from demur.drawing.html import html_table
 from demur.errors import UserError, and_more, literal, shown
-from demur.facts.columns import Column, State, plain
+from demur.facts.columns import Column, State, plain, wrong_value
 from demur.facts.instruments import Instrument
 from demur.facts.signals import SIGNALS, Signal
 from demur.files.strict_json import has_half
@@ -216,7 +216,7 @@ def _check_values(units: RawUnits) -> None:
     wrong = [(int(np.argmax(bad)), check) for check in checks if (bad := check[2]).any()]
     if wrong:
         unit, (name, column, _, expected) = min(wrong, key=lambda mistake: mistake[0])
-        text = f"{units.unit_name(unit)}: {name} {literal(column.cell(unit))}, expected {expected}"
+        text = f"{units.unit_name(unit)}: {name} {wrong_value(column.cell(unit), expected)}"
         raise UserError(and_more(text, sum(int(check[2].sum()) for check in checks)))
 
 
@@ -235,9 +235,9 @@ def checked_ids(ids: Iterable[object], noun: str) -> list[ClusterId]:
     checked: list[ClusterId] = []
     for value in map(plain, ids):
         # A half of a character could not be written to a file again.
-        legible = type(value) is str and value.strip() and not has_half(value)
+        legible = type(value) is str and value.strip() == value != "" and not has_half(value)
         if not legible and not (type(value) is int and abs(value) < _LARGEST_ID):
-            raise UserError(f"{noun} id {literal(value)}, expected an integer or non-empty text")
+            raise UserError(f"{noun} id {literal(value)}, expected an integer or a text without spaces around it")
         other = seen.setdefault(str(value), value)
         if type(other) is not type(value):
             raise UserError(f"{noun} {value} is given both as a number and as text: the same {noun}?")

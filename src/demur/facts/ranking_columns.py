@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from demur.errors import UserError, literal, repeated, shown
-from demur.facts.columns import check_lengths
+from demur.facts.columns import check_lengths, plain, wrong_value
 from demur.facts.items import ClusterId, as_integers, checked_ids, sorted_ids
 from demur.facts.rankings import Query, Rankings, query_name
 from demur.types import Integers
@@ -109,6 +109,8 @@ class RankingsBuilder:
         self._check_ragged(given)
         whole = self.whole
         gold, ranked = _sets(given, "gold"), _sets(given, "ranked")
+        if len({*map(type, chain(chain.from_iterable(gold), chain.from_iterable(ranked)))}) > 1:
+            _each(given, _check_kinds, "gold", "ranked")
         hits = _hit_indices([*map(and_, gold, ranked)], given["ranked"])
         self._add_codes("post", given["post"])
         self._add_codes("criterion", given["criterion"])
@@ -249,6 +251,14 @@ def _distinct(ids: Collection[Any], what: str) -> frozenset[Any]:
     return frozenset(ids)
 
 
+def _check_kinds(gold: Collection[Any], ranked: Collection[Any]) -> None:
+    """The text '1' and the number 1 would never be equal, and a guess about who is who is no fact."""
+    text = next((value for value in chain(gold, ranked) if isinstance(value, str)), None)
+    number = next((value for value in chain(gold, ranked) if isinstance(value, (int, float, np.number))), None)
+    if text is not None and number is not None:
+        raise UserError(f"ids are texts or numbers, not both as here {literal(text)} and {literal(plain(number))}")
+
+
 def _by_number(fold: str) -> tuple[float, str]:
     """Folds 2 and 10 in this order; others by their names."""
     return (float(fold), "") if re.fullmatch("[0-9]{1,15}", fold) else (math.inf, fold)
@@ -270,10 +280,10 @@ def _scores(scores: Sequence[float], ranked: Sequence[Any]) -> Sequence[float]:
         raise UserError(f"scores {literal(scores)}, expected a list of numbers")
     if len(scores) != len(ranked):
         raise UserError(f"{len(scores)} scores for {len(ranked)} ranked ids, expected one each")
-    plain = {*map(type, scores)} <= {int, float} and all(map(_LARGEST.__ge__, map(abs, scores)))
-    for score in () if plain else scores:
+    numbers = {*map(type, scores)} <= {int, float} and all(map(_LARGEST.__ge__, map(abs, scores)))
+    for score in () if numbers else scores:
         if not _is_between(score, -_LARGEST, _LARGEST):
-            raise UserError(f"score {literal(score)}, expected a finite number")
+            raise UserError(f"score {wrong_value(plain(score), 'a finite number')}")
     return scores
 
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from demur.errors import UserError, literal, located, shown, unknown
-from demur.facts.columns import plain, written_number
+from demur.facts.columns import plain, written_number, wrong_value
 from demur.facts.items import ClusterId
 from demur.facts.ranking_columns import RankingsBuilder
 from demur.facts.rankings import Query, Rankings, query_name
@@ -55,7 +55,10 @@ class Cells:
         accepted = (Sequence, np.ndarray) if ordered else (Sequence, np.ndarray, AbstractSet)
         if not isinstance(cell, accepted) or isinstance(cell, (str, bytes, bytearray)):
             raise UserError(f"{shown(role)} {literal(cell)}, expected a list of ids")
-        return [str(self.single_id(value, role)) for value in cell]
+        ids = [self.single_id(value, role) for value in cell]
+        if len({type(value) for value in ids}) > 1:
+            raise UserError(f"{shown(role)} {literal([*cell])}, expected integers or texts, not both")
+        return [*map(str, ids)]
 
     def numbers(self, cell: Any, role: str) -> list[float]:
         """A list of numbers; nothing is an empty one."""
@@ -82,7 +85,7 @@ class Cells:
             with suppress(OverflowError):
                 number = float(value)
         if number is None:
-            raise UserError(f"{shown(role)} {literal(value)}, expected a number")
+            raise UserError(f"{shown(role)} {wrong_value(value, 'a number')}")
         return number
 
     def fold(self, cell: Any, role: str) -> str | None:

@@ -84,9 +84,9 @@ def _without_failures(
 
 def _item_names(items: list[Any], clusters: list[ClusterId], instrument: Instrument | None) -> list[str]:
     for cluster, item in zip(clusters, items, strict=True):
-        free_number = instrument is None and type(item) is int
-        if not free_number and not (isinstance(item, str) and item.strip()):
-            expected = "its name" if instrument else "a name or a number"
+        is_name = isinstance(item, str) and item.strip() == item != ""
+        if not is_name and (instrument or type(item) is not int):
+            expected = "its name" if instrument else "a number or a name without spaces around it"
             raise UserError(f"cluster {shown(cluster)}: item {literal(item)}, expected {expected}")
     return [str(item) for item in items]
 

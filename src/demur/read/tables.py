@@ -123,8 +123,7 @@ def opened_table(
 
 
 def _in_memory(data: Any, nan_kept: Collection[str] | None) -> FileTable:
-    given = data if isinstance(data, Mapping) else columns_of(data)
-    columns = {str(name): _sized(values) for name, values in given.items()}
+    columns = {name: _sized(values) for name, values in columns_of(data).items()}
     check_lengths(columns)
 
     def values(name: str) -> list[Any]:
