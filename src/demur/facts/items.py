@@ -55,17 +55,6 @@ class RawUnits:
     noun: str = "cluster"
     no_answer: str = "null"
 
-    def take(self, order: Indices) -> RawUnits:
-        """The same units in another order."""
-        return replace(
-            self,
-            clusters=[self.clusters[unit] for unit in order.tolist()],
-            items=[self.items[unit] for unit in order.tolist()],
-            truth=self.truth.take(order),
-            prediction=self.prediction.take(order),
-            signals={name: column.take(order) for name, column in self.signals.items()},
-        )
-
     @property
     def answered(self) -> Flags:
         """Null and NaN abstain; anything else is an answer, be it a wrong one."""
@@ -115,21 +104,20 @@ class Items:
             name = raw.unit_name(int(np.argmax(item < 0)))
             raise UserError(f"{name}: no such item, {raw.instrument.name} has {', '.join(item_names)}")
         order = np.lexsort((item, cluster))
-        cluster, item, units = cluster[order], item[order], raw.take(order)
-        _check_complete(units, cluster, item)
-        _check_values(units)
-        answered = units.answered
+        _check_complete(raw, cluster, item, order)
+        _check_values(raw)
+        answered = raw.answered
         return cls(
             cluster_ids=cluster_ids,
             failed=sorted_ids(raw.failed),
             item_names=item_names,
-            cluster=cluster,
-            item=item,
-            truth=units.truth.values.astype(np.int64),
-            answer=np.where(answered, units.prediction.values, 0).astype(np.int64),
-            answered=answered,
-            nan_answer=~answered & units.prediction.is_(State.NUMBER),
-            signals=MappingProxyType(dict(units.signals)),
+            cluster=cluster[order],
+            item=item[order],
+            truth=raw.truth.values[order].astype(np.int64),
+            answer=np.where(answered, raw.prediction.values, 0)[order].astype(np.int64),
+            answered=answered[order],
+            nan_answer=(~answered & raw.prediction.is_(State.NUMBER))[order],
+            signals=MappingProxyType({name: column.take(order) for name, column in raw.signals.items()}),
             instrument=raw.instrument,
             noun=raw.noun,
             source=source,
@@ -183,19 +171,17 @@ class Items:
 _PER_UNIT = ("cluster", "item", "truth", "answer", "answered", "nan_answer")
 
 
-def _check_complete(units: RawUnits, cluster: Indices, item: Indices) -> None:
+def _check_complete(units: RawUnits, cluster: Indices, item: Indices, order: Indices) -> None:
     """No unit twice, and of an instrument every item for every cluster."""
-    twice = np.flatnonzero((np.diff(cluster) == 0) & (np.diff(item) == 0))
+    twice = order[:-1][(np.diff(cluster[order]) == 0) & (np.diff(item[order]) == 0)]
     if twice.size:
         raise UserError(and_more(f"{units.unit_name(int(twice[0]))}: given more than once", twice.size))
-    if units.instrument is None:
-        return
-    names = units.instrument.items
+    names = units.instrument.items if units.instrument else ()
     short = np.flatnonzero(np.bincount(cluster) < len(names))
-    if short.size:
-        first = np.flatnonzero(cluster == short[0])
-        missing = next(name for index, name in enumerate(names) if index not in item[first])
-        unit = f"{units.noun} {shown(units.clusters[first[0]])}, {shown(missing)}"
+    if units.instrument and short.size:
+        held = np.flatnonzero(cluster == short[0])
+        missing = next(name for index, name in enumerate(names) if index not in item[held])
+        unit = f"{units.noun} {shown(units.clusters[held[0]])}, {shown(missing)}"
         text = f"{unit}: missing, expected all {len(names)} items of {units.instrument.name}"
         raise UserError(and_more(text, short.size))
 
@@ -204,10 +190,9 @@ def _check_values(units: RawUnits) -> None:
     """Scores and declared signals; what else a run adds is kept as it is and checked by whoever uses it."""
     scale = units.instrument
     low, high, score = (scale.minimum, scale.maximum, scale.score) if scale else (*_SCORES, "an integer")
-    wrong_truth = ~units.truth.within(low, high, whole=True)
     wrong_answer = units.answered & ~units.prediction.within(low, high, whole=True)
     checks = [
-        ("ground truth", units.truth, wrong_truth, score),
+        ("ground truth", units.truth, ~units.truth.within(low, high, whole=True), score),
         ("predicted", units.prediction, wrong_answer, f"{score} or {units.no_answer}"),
     ]
     for name, column in units.signals.items():

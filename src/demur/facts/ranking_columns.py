@@ -5,7 +5,6 @@ import re
 from array import array
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
 from itertools import chain, count
 from operator import and_, sub
 from typing import Any
@@ -109,7 +108,9 @@ class RankingsBuilder:
         self._check_ragged(given)
         whole = self.whole
         gold, ranked = _sets(given, "gold"), _sets(given, "ranked")
-        if len({*map(type, chain(chain.from_iterable(gold), chain.from_iterable(ranked)))}) > 1:
+        try:
+            [*map("".join, chain(given["gold"], given["ranked"]))]  # the fastest way to know that all ids are texts
+        except TypeError:
             _each(given, _check_kinds, "gold", "ranked")
         hits = _hit_indices([*map(and_, gold, ranked)], given["ranked"])
         self._add_codes("post", given["post"])
@@ -194,17 +195,6 @@ def as_numbers(posts: Mapping[ClusterId, int]) -> dict[ClusterId, int]:
     return dict(posts if integers is None else zip(integers, posts.values(), strict=True))
 
 
-def _sets(given: Columns, name: str) -> list[frozenset[Any]]:
-    """The ids of every query as a set. An id that is there twice is a mistake, and so is a text in place of ids."""
-    ids = given[name]
-    if {*map(type, ids)} <= _LISTS[name]:
-        with suppress(TypeError):
-            sets = [*map(frozenset, ids)]
-            if [*map(len, sets)] == [*map(len, ids)]:
-                return sets
-    return _each(given, partial(_distinct, what=name), name)
-
-
 def _each(given: Columns, check: Callable[..., Any], *names: str) -> list[Any]:
     """What a check makes of every query; its complaint is told with the query it is about."""
     checked: list[Any] = []
@@ -238,17 +228,27 @@ _LISTS: dict[str, set[type]] = {name: {list, tuple} for name in ("ranked", "sele
 _LISTS["gold"] = {list, tuple, set, frozenset}
 
 
-def _distinct(ids: Collection[Any], what: str) -> frozenset[Any]:
-    if type(ids) not in _LISTS[what]:
-        expected = "a list or a set" if what == "gold" else "a list"
-        raise UserError(f"{what} ids {literal(ids)}, expected {expected} of ids")
-    try:
-        twice = repeated(ids)
-    except TypeError:
-        raise UserError(f"{what} ids are texts or numbers: one of them is something else") from None
-    if twice:
-        raise UserError(f"the {what} id {shown(twice[0])} appears twice")
-    return frozenset(ids)
+def _sets(given: Columns, name: str) -> list[frozenset[Any]]:
+    """The ids of every query as a set. An id that is there twice is a mistake, and so is a text in place of ids."""
+
+    def distinct(ids: Collection[Any]) -> frozenset[Any]:
+        if type(ids) not in _LISTS[name]:
+            expected = "a list or a set" if name == "gold" else "a list"
+            raise UserError(f"{name} ids {literal(ids)}, expected {expected} of ids")
+        try:
+            twice = repeated(ids)
+        except TypeError:
+            raise UserError(f"{name} ids are texts or numbers: one of them is something else") from None
+        if twice:
+            raise UserError(f"the {name} id {shown(twice[0])} appears twice")
+        return frozenset(ids)
+
+    if {*map(type, given[name])} <= _LISTS[name]:
+        with suppress(TypeError):
+            sets = [*map(frozenset, given[name])]
+            if [*map(len, sets)] == [*map(len, given[name])]:
+                return sets
+    return _each(given, distinct, name)
 
 
 def _check_kinds(gold: Collection[Any], ranked: Collection[Any]) -> None:
