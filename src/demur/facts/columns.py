@@ -79,11 +79,12 @@ class Column:
     def from_sequence(cls, values: Any) -> Column:
         """A column of whatever holds one value per unit: an array, a list, a series of any library."""
         raw = plain_values(values)
-        if not isinstance(raw, list) and raw.dtype.kind in "iu" and (np.abs(raw.astype(np.float64)) >= _EXACT).any():
-            raw = raw.tolist()
         if isinstance(raw, list):
             return cls.of(raw)
-        return cls(raw.astype(np.float64), np.full(len(raw), State.NUMBER, dtype=np.uint8))
+        numbers = raw.astype(np.float64)
+        if raw.dtype.kind in "iu" and (np.abs(numbers) >= _EXACT).any():
+            return cls.of(raw.tolist())
+        return cls(numbers, np.full(len(raw), State.NUMBER, dtype=np.uint8))
 
     def __len__(self) -> int:
         return len(self.values)

@@ -109,7 +109,11 @@ class Stream:
 def stream(path: str | Path, progress: Progress | None = None) -> Iterator[Stream]:
     """Open a text file, gzipped or not; every way it can disappoint is one line that names it."""
     try:
-        with closing(_opened(path, progress)) as opened:
+        try:
+            opened = Stream(path, progress)
+        except (TypeError, ValueError) as error:  # no path at all, or a NUL in it
+            raise UserError(f"cannot be read ({error})") from None
+        with closing(opened):
             try:
                 yield opened
             except UnicodeDecodeError as error:
@@ -122,10 +126,3 @@ def stream(path: str | Path, progress: Progress | None = None) -> Iterator[Strea
         raise UserError(f"{path}: not valid gzip: it ends early or is damaged") from None
     except OSError as error:
         raise UserError(f"{path}: cannot be read ({error.strerror})") from None
-
-
-def _opened(path: str | Path, progress: Progress | None) -> Stream:
-    try:
-        return Stream(path, progress)
-    except (TypeError, ValueError) as error:  # no path at all, or a NUL in it
-        raise UserError(f"cannot be read ({error})") from None

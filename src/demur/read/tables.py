@@ -99,8 +99,7 @@ def table_format(*suffixes: str) -> Callable[[Callable[[Stream, str | Path], Fil
 
 def format_of(path: str | Path) -> str | None:
     """The suffix of a table, with a .gz after it set aside; None for any other file."""
-    path = Path(path)
-    suffix = (Path(path.stem) if path.suffix.lower() == ".gz" else path).suffix.lower()
+    suffix = Path(str(path).lower().removesuffix(".gz")).suffix
     return suffix if suffix in FORMATS else None
 
 
