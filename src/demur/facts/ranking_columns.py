@@ -62,11 +62,9 @@ def rankings_of(
     return builder.done()
 
 
-def _as_lists(rows: Any) -> Any:
+def _as_lists(rows: Iterable[Any]) -> list[Any]:
     """Rows of arrays, as a retriever gives them, as lists."""
-    if isinstance(rows, np.ndarray):
-        return rows.tolist()
-    return [row.tolist() if isinstance(row, np.ndarray) else row for row in rows]
+    return [row.tolist() if isinstance(row, (np.ndarray, np.generic)) else row for row in rows]
 
 
 def rankings_from(queries: Iterable[Query]) -> Rankings:

@@ -13,7 +13,7 @@ _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """The largest size of one thing, in bytes after unpacking; the environment variable `variable` sets another.
+    """The largest size of one thing after unpacking, in bytes (of lines, in characters); `variable` sets another.
 
     >>> LINE.size == 64 * 2**20
     True

@@ -6,7 +6,6 @@ import os
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -56,18 +55,6 @@ class _Watched(io.RawIOBase):
         return self._hash.hexdigest()
 
 
-class _Unpacked(io.BufferedReader):
-    """Unpacked bytes, up to the limit of a file."""
-
-    taken = 0
-
-    def read1(self, size: int = -1, /) -> bytes:
-        data = super().read1(size)
-        self.taken += len(data)
-        FILE.check(self.taken)
-        return data
-
-
 class Stream:
     """A text file being read: its lines or all of it, and afterwards its source."""
 
@@ -76,19 +63,19 @@ class Stream:
         self._raw = _Watched(io.FileIO(path), progress)
         buffered = io.BufferedReader(self._raw, _CHUNK)
         packed = buffered.peek(2)[:2] == _GZIP
-        unpacked: Any = gzip.GzipFile(fileobj=buffered) if packed else buffered
-        self.text = io.TextIOWrapper(_Unpacked(unpacked, _CHUNK), encoding="utf-8", newline="\n")
+        unpacked = io.BufferedReader(gzip.GzipFile(fileobj=buffered)) if packed else buffered
+        self.text = io.TextIOWrapper(unpacked, encoding="utf-8", newline="\n")
         self.lines = self._lines()
 
     def _lines(self) -> Iterator[str]:
-        longest = LINE.size
-        for number in count(1):
-            line = self.text.readline(longest + 1)
+        longest, largest, total = LINE.size, FILE.size, 0
+        for number, line in enumerate(iter(lambda: self.text.readline(longest + 1), ""), 1):
+            total += len(line)
             if len(line) > longest:
                 with located(f"line {number}"):
                     LINE.check(len(line))
-            if not line:
-                return
+            if total > largest:
+                FILE.check(total)
             yield line
 
     def whole(self) -> str:
