@@ -6,20 +6,16 @@ from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
-from demur.errors import UserError, literal
+from demur.errors import UserError, literal, repeated
 
 
 def columns_of(data: Any) -> dict[str, Any]:
     """Columns by name: those of a mapping as they are, those of a pandas, polars or other frame as narwhals series."""
-    pairs = data.items() if isinstance(data, Mapping) else ((series.name, series) for series in _series(data))
-    columns: dict[str, Any] = {}
-    names: dict[str, object] = {}
-    for name, values in pairs:
-        if str(name) in names:
-            twice = f"{literal(names[str(name)])} and {literal(name)}"
-            raise UserError(f"the columns {twice} have one name as text: give each a name of its own")
-        names[str(name)], columns[str(name)] = name, values
-    return columns
+    columns = [*data.items()] if isinstance(data, Mapping) else [(series.name, series) for series in _series(data)]
+    if twice := repeated(str(name) for name, _ in columns):
+        same = " and ".join(literal(name) for name, _ in columns if str(name) == twice[0])
+        raise UserError(f"the columns {same} have one name as text: give each a name of its own")
+    return {str(name): values for name, values in columns}
 
 
 def _series(frame: Any) -> list[Any]:

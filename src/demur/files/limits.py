@@ -3,7 +3,7 @@
 import os
 import re
 from dataclasses import dataclass
-from typing import Protocol
+from typing import BinaryIO
 
 from demur.errors import UserError, literal
 
@@ -24,19 +24,23 @@ class Limit:
     what: str
 
     @property
+    def written(self) -> str:
+        """The limit in force, as it is written."""
+        return os.environ.get(self.variable) or self.default
+
+    @property
     def size(self) -> int:
         """The limit in force, in bytes."""
-        written = os.environ.get(self.variable) or self.default
-        number = re.fullmatch("([0-9]{1,15})([KMG]?)", written)
-        if not number or not int(number[1]):
-            raise UserError(f"{self.variable} {literal(written)}, expected a number of bytes, such as 500M or 2G")
+        number = re.fullmatch("0*([1-9][0-9]{0,14})([KMG]?)", self.written)
+        if not number:
+            raise UserError(f"{self.variable} {literal(self.written)}, expected a number of bytes, such as 500M or 2G")
         return int(number[1]) * _UNITS[number[2]]
 
     def check(self, size: int) -> None:
         """Refuse what is larger."""
         if size > self.size:
-            written = os.environ.get(self.variable) or self.default
-            raise UserError(f"{self.what} is larger than {written} bytes; to allow it, set {self.variable} to more")
+            way_out = f"to allow it, set {self.variable} to more"
+            raise UserError(f"{self.what} is larger than {self.written} bytes; {way_out}")
 
 
 LINE = Limit("DEMUR_MAX_LINE", "64M", "a line or a row")
@@ -44,14 +48,7 @@ MEMBER = Limit("DEMUR_MAX_MEMBER", "1G", "what has to be read in one piece")
 FILE = Limit("DEMUR_MAX_FILE", "8G", "the unpacked file")
 
 
-class Readable(Protocol):
-    """What bytes are read from: a file, or what unpacks one."""
-
-    def read(self, size: int, /) -> bytes:
-        """At most so many bytes, none at the end."""
-
-
-def read_whole(file: Readable) -> bytes:
+def read_whole(file: BinaryIO) -> bytes:
     """All bytes, if no more than may be read in one piece."""
     chunks: list[bytes] = []
     size = 0
