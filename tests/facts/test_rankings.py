@@ -91,9 +91,14 @@ def test_facts_cannot_be_changed():
             {"gold": [[["a"]], "abc"]},
             "post 0, criterion all: gold ids are texts or numbers: one of them is something else",
         ),
+        ({"gold": [[1], []], "ranked": [["1"], []]}, "post 0, criterion all: ids are texts or numbers, not both as"),
+        (
+            {"ranked": [[], ["b", np.int64(1)]]},
+            "post 1, criterion all: ids are texts or numbers, not both as here 'b' and 1",
+        ),
         ({"posts": [1, 1]}, "post 1, criterion all: the query appears twice"),
         ({"posts": [1, "1"]}, "post 1 is given both as a number and as text"),
-        ({"posts": [1, 1.5]}, "post id 1.5, expected an integer or non-empty text"),
+        ({"posts": [1, 1.5]}, "post id 1.5, expected an integer or a text without spaces"),
         ({"probs": [1, 1]}, "rankings have no probs: give scores, prob, selected or fold"),
     ],
 )

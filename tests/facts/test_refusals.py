@@ -1,5 +1,6 @@
 """Input that once gave a wrong number, a traceback or a message that could not be read."""
 
+import json
 from decimal import Decimal
 from fractions import Fraction
 
@@ -20,10 +21,13 @@ from demur import (
     UserError,
     instrument,
     measure,
+    rankings_of,
+    read_queries,
     read_run,
     read_table,
     risk_coverage,
 )
+from demur.confidences.calibrators import LinearCalibrator
 from runs import experiment, participant, run, written
 
 FREE = {"cluster": [1, 1], "item": ["a", "b"], "truth": [0, 3], "prediction": [1, None]}
@@ -47,8 +51,28 @@ class TestNumbersThatNoDoubleHolds:
         assert measure([1], loss=[2**60])["mae"] == 2.0**60
 
     def test_losses_too_large_to_add_up_are_refused(self):
-        with pytest.raises(UserError, match="small enough to be summed"):
-            measure([1, 2], loss=[1e308, 1e308])
+        with pytest.raises(
+            UserError, match=r"^unit 1 \(from 0\): loss 1e\+308, expected one small enough to be summed"
+        ):
+            measure([1, 2, 3], loss=[None, 1e308, 0])
+        with pytest.raises(UserError, match=r"^unit 0 .*: loss 1e\+308, .* over 2 units \(and 1 more\)$"):
+            measure([1, 2], truth=[1e308, -1e308], prediction=[0, 0])
+
+    def test_a_message_says_that_no_double_holds_the_number(self, tmp_path):
+        integer, anything = "; no double holds this integer$", "; infinite, or larger than any double$"
+        with pytest.raises(UserError, match=f"^unit 0 .*: truth 9007199254740993, expected a finite number{integer}"):
+            measure([1], truth=[2**53 + 1], prediction=[1])
+        with pytest.raises(UserError, match=f"ground truth an integer of very many digits, .*{integer}"):
+            read_table({**FREE, "truth": [10**400, 0]}, instrument=None)
+        with pytest.raises(UserError, match=f"prob an integer of very many digits, expected a number{integer}"):
+            read_queries({"post_id": [1], "criterion_id": [1], "gold_ids": [[]], "ranked_ids": [[]], "prob": [10**400]})
+        with pytest.raises(UserError, match=f"score an integer of very many digits, .*{integer}"):
+            rankings_of([["a"]], [["a"]], scores=[[10**400]])
+        with pytest.raises(UserError, match=f"cluster 1, q: predicted inf, .*{anything}"):
+            read_table(written(tmp_path, "cluster,item,truth,prediction\n1,q,0,1e999\n", "t.csv"), instrument=None)
+        text = json.dumps(run(experiment(participant(1, token_msp="x")))).replace('"x"', "1e999", 1)
+        with pytest.raises(UserError, match=f"participant 1, NoInterest: token_msp inf, .*{anything}"):
+            read_run(written(tmp_path, text.replace('"x"', "1")))
 
 
 def test_integer_losses_are_exact_up_to_the_guard_and_close_beyond_it():
@@ -98,6 +122,32 @@ class TestTables:
             read_table({**FREE, "cluster": column}, instrument=None)
         with pytest.raises(UserError, match="is not a column"):
             risk_coverage(column, loss=[0, 1])
+
+    def test_spaces_around_an_id_are_refused_as_in_per_query_files(self, tmp_path):
+        head = "cluster,item,truth,prediction\n"
+        for row, message in (
+            (" 300,q,0,1", "cluster id ' 300', expected an integer or a text without spaces around it"),
+            ("a ,q,0,1", "cluster id 'a ', expected an integer or a text without spaces around it"),
+            ("1, q,0,1", "cluster 1: item ' q', expected a number or a name without spaces around it"),
+        ):
+            with pytest.raises(UserError, match=message):
+                read_table(written(tmp_path, f"{head}{row}\n", "t.csv"), instrument=None)
+        with pytest.raises(UserError, match="cluster id 'a\\\\t', expected an integer or a text without spaces"):
+            read_table({**FREE, "cluster": ["a\t", "a"]}, instrument=None)
+
+    @pytest.mark.parametrize("library", [dict, pd.DataFrame])
+    def test_two_columns_with_one_name_as_text_are_refused(self, library):
+        table = library({**FREE, 1: [1, 2], "1": [3, 4]})
+        message = "the columns 1 and '1' have one name as text: give each a name of its own"
+        with pytest.raises(UserError, match=message):
+            read_table(table, instrument=None)
+        with pytest.raises(UserError, match=message):
+            read_queries(table)
+        with pytest.raises(UserError, match=message):
+            measure("1", loss=[0, 1], data=table)
+        with pytest.raises(UserError, match=message):
+            LinearCalibrator.fit(table, [0, 1])
+        assert [*read_table(library({**FREE, 1: [1, 2]}), instrument=None).signals] == ["1"]
 
     def test_pyarrow_arrays_are_columns(self):
         assert len(read_table({name: pa.array(values) for name, values in FREE.items()}, instrument=None)) == 2

@@ -28,7 +28,7 @@ def test_without_clusters_every_unit_was_sampled_by_itself():
 def test_bad_clusters_are_one_line():
     with pytest.raises(UserError, match="the columns are of different lengths: units 5, confidence 5, clusters 2"):
         grade_units(SURE, loss=LOSS, clusters=["a", "b"])
-    with pytest.raises(UserError, match="cluster id null, expected an integer or non-empty text"):
+    with pytest.raises(UserError, match="cluster id null, expected an integer or a text without spaces"):
         grade_units(SURE, loss=LOSS, clusters=[None] * 5)
     with pytest.raises(UserError, match="cluster id 1.5, expected"):
         grade_units(SURE, loss=LOSS, clusters=[1.5] * 5)

@@ -158,6 +158,11 @@ def test_a_bad_csv_is_one_line_that_names_the_file(tmp_path, text, message):
         ("q.jsonl", as_json_lines([ROWS[0] | {"gold_ids": "s1"}]).encode(), "gold_ids 's1', expected a list of ids"),
         ("q.jsonl", as_json_lines([ROWS[0] | {"gold_ids": 3}]).encode(), "gold_ids 3, expected a list of ids"),
         ("q.jsonl", as_json_lines([ROWS[0] | {"gold_ids": [1.5]}]).encode(), "gold_ids 1.5, expected an integer"),
+        (
+            "q.jsonl",
+            as_json_lines([ROWS[0] | {"ranked_ids": [1, "1"]}]).encode(),
+            "ranked_ids [1, '1'], expected integers or",
+        ),
         ("q.jsonl", as_json_lines([ROWS[0] | {"prob": True}]).encode(), "prob True, expected a number"),
         ("q.jsonl", as_json_lines([ROWS[0] | {"post_id": 1.5}]).encode(), "post_id 1.5, expected an integer"),
         ("q.jsonl", as_json_lines([ROWS[0] | {"prob": "0.5"}]).encode(), "prob '0.5', expected a number"),

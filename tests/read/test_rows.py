@@ -142,7 +142,7 @@ WRONG = {
     ),
     "prediction inf": (changed(prediction=[0, float("inf"), 1, 3]), "cluster 2, q2: predicted inf"),
     "prediction N/A": (changed(prediction=[0, "N/A", 1, 3]), "cluster 2, q2: predicted 'N/A'"),
-    "cluster 1.5": (changed(cluster=[2, 2, 1.5, 1.5]), "cluster id 1.5, expected an integer or non-empty text"),
+    "cluster 1.5": (changed(cluster=[2, 2, 1.5, 1.5]), "cluster id 1.5, expected an integer or a text without spaces"),
     "cluster null": (changed(cluster=[2, 2, None, None]), "cluster id null, expected"),
     "cluster 1 and '1'": (changed(cluster=[1, 1, "1", "1"]), "cluster 1 is given both as a number and as text"),
     "NaN signal": (

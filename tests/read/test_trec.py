@@ -1,11 +1,13 @@
 """TREC files: trec_eval's order, abstentions that count, and mistakes in one line."""
 
+import ctypes
 import gzip
 import random
 
 import ir_measures
 import numpy as np
 import pytest
+import pytrec_eval_ext
 from ir_measures import AP, P, R, nDCG
 
 from demur import Measure
@@ -15,6 +17,7 @@ from demur.read import read_trec
 
 QRELS = "q1 0 d1 1\nq1 0 d2 0\nq1 0 d3 2\nq2 0 d1 1\nq3 0 d9 0\n"
 RUN = "q1 Q0 d1 1 0.5 bm25\nq1 Q0 d2 2 0.7 bm25\nq1 Q0 d3 3 0.7 bm25\nq3 Q0 d1 1 3 bm25\n"
+NIST = ctypes.CDLL(pytrec_eval_ext.__file__)
 
 
 @pytest.fixture
@@ -62,6 +65,81 @@ def test_gzipped_files_are_unpacked(tmp_path):
     assert read_trec(tmp_path / "qrels.gz", [tmp_path / "run.gz"])["bm25"].hit_rank.tolist() == [1, 3]
 
 
+def as_nist_reads(kind, path):
+    """What trec_eval's own C code makes of a file: the numbers of documents by topic, or None if it is malformed."""
+
+    class Entry(ctypes.Structure):
+        _fields_ = (("docno", ctypes.c_char_p), ("number", ctypes.c_long if kind == "qrels" else ctypes.c_float))
+
+    class Entries(ctypes.Structure):
+        _fields_ = (("count", ctypes.c_long), ("room", ctypes.c_long), ("of", ctypes.POINTER(Entry)))
+
+    class Topic(ctypes.Structure):
+        names = ("qid", "format") if kind == "qrels" else ("qid", "tag", "format")
+        _fields_ = (*((name, ctypes.c_char_p) for name in names), ("entries", ctypes.POINTER(Entries)))
+
+    class Topics(ctypes.Structure):
+        _fields_ = (("count", ctypes.c_long), ("room", ctypes.c_long), ("of", ctypes.POINTER(Topic)))
+
+    found = Topics()
+    read = {"qrels": NIST.te_get_qrels, "run": NIST.te_get_trec_results}[kind]
+    if read(ctypes.create_string_buffer(4096), str(path).encode(), ctypes.byref(found)) != 1:
+        return None
+    return {
+        topic.qid.decode(): {
+            entry.docno.decode(): entry.number for entry in topic.entries.contents.of[: topic.entries.contents.count]
+        }
+        for topic in found.of[: found.count]
+    }
+
+
+QRELS_LINES = ["q1 0 d1 1", "q1 0 d2 0 \t", "  q2 0 d1 2\r", "#q3 0 d1 1", "q4\x0b0 d1 1", "q5\xa0x 0 d1 1", "# q 6 1"]
+RUN_LINES = [
+    "q1 Q0 d1 1 0.5 t",
+    "q1 Q0 d2 1 0.7 t and words after it",
+    "q1 Q0 d3 1 0.6 t # a remark",
+    "#q3 Q0 d1 1 0.5 t",
+    "",
+    "  \t\r",
+    "q2\tQ0\x0cd1 1 3 #",
+]
+
+
+@pytest.mark.parametrize("lines", [QRELS_LINES, RUN_LINES], ids=["qrels", "run"])
+def test_lines_are_read_as_nists_own_code_reads_them(files, lines):
+    kind = "qrels" if lines is QRELS_LINES else "run"
+    for count in range(1, len(lines) + 1):
+        for text in ("\n".join(lines[:count]), "\n".join(reversed(lines[:count])) + "\n"):
+            paths = files(**{"qrels": QRELS, "run": RUN} | {kind: text})
+            theirs = as_nist_reads(kind, paths[kind == "run"])
+            facts = read_trec(paths[0], {"mine": paths[1]})["mine"]
+            judged = theirs if kind == "qrels" else as_nist_reads("qrels", paths[0])
+            scored = as_nist_reads("run", paths[1])
+            assert facts.post_ids == tuple(sorted(judged))
+            gold = [sum(number > 0 for number in judged[post].values()) for post in facts.post_ids]
+            assert facts.gold_count.tolist() == gold
+            assert facts.candidates.tolist() == [len(scored.get(post, {})) for post in facts.post_ids]
+            assert facts.scores.tolist() == [
+                score for post in facts.post_ids for score in sorted(scored.get(post, {}).values(), reverse=True)
+            ]
+            assert facts.unjudged == len(scored.keys() - judged.keys())
+
+
+@pytest.mark.parametrize("comment", ["#", "# bm25", "# made by bm25 with k1 and b as usual", "  #remark", "#q 0 d x"])
+def test_a_comment_is_passed_over_in_qrels_and_in_runs(files, comment):
+    qrels, run = files(qrels=QRELS, run=RUN)
+    plain = read_trec(qrels, [run])["bm25"]
+    qrels, run = files(qrels=f"{comment}\n{QRELS}\n{comment}\n", run=f"{comment}\n\n{RUN}{comment}")
+    facts = read_trec(qrels, [run])["bm25"]
+    assert (facts.post_ids, facts.unjudged) == (plain.post_ids, 0)
+    assert (facts.hit_rank.tolist(), facts.scores.tolist()) == (plain.hit_rank.tolist(), plain.scores.tolist())
+
+
+def test_words_after_the_tag_are_ignored_and_the_last_line_has_the_tag(files):
+    qrels, run = files(qrels=QRELS, run=RUN.replace("bm25", "first and more") + "q3 Q0 d2 2 2 last and more\n")
+    assert [*read_trec(qrels, [run])] == ["last"]
+
+
 def test_every_query_agrees_with_trec_eval_ties_included(files):
     rng = random.Random(2)
     documents = [f"d{number}" for number in range(25)]
@@ -91,6 +169,9 @@ def test_every_query_agrees_with_trec_eval_ties_included(files):
     [
         ("", RUN, "the file has no rows"),
         (QRELS, "", "the file has no rows"),
+        ("q1 0 d1 1 x\n", RUN, "line 1: 5 cells, expected 4: topic, iteration, document, relevance"),
+        ("# no row\n\n", RUN, "the file has no rows"),
+        ("#q1 0 d1 1\n#q1 0 d1 1\n", RUN, "line 2: topic #q1, document d1 appears twice"),
         ("q1 0 d1\n", RUN, "line 1: 3 cells, expected 4: topic, iteration, document, relevance"),
         ("q1 0 d1 x\n", RUN, "line 1: relevance 'x', expected an integer"),
         (QRELS + "q1 0 d1 1\n", RUN, "line 6: topic q1, document d1 appears twice"),

@@ -185,12 +185,9 @@ def check_target(method: CalibrationMethod, target: Target) -> None:
 
 def columns_by_name(features: Any, names: Sequence[str] | None = None) -> tuple[tuple[str, ...] | None, list[Floats]]:
     """The names of the features, if they have any, and their columns; of these names only, if some are given."""
-    if isinstance(features, Mapping):
-        named: Mapping[str, Any] = {str(name): column for name, column in features.items()}
-    elif hasattr(features, "columns"):
-        named = columns_of(features)
-    else:
+    if not isinstance(features, Mapping) and not hasattr(features, "columns"):
         return None, _unnamed(features)
+    named = columns_of(features)
     wanted = tuple(named) if names is None else tuple(names)
     if not wanted:
         raise UserError("there are no features")

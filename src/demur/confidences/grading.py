@@ -138,7 +138,7 @@ def _column_finder(data: Any) -> Callable[[Any], Values]:
     """How a given column becomes values: by name from `data` if it is a name, as it is otherwise."""
     if data is None:
         return plain_values
-    columns = data if isinstance(data, Mapping) else columns_of(data)
+    columns = columns_of(data)
 
     def find(given: Any) -> Values:
         if not isinstance(given, str):
@@ -210,6 +210,9 @@ def _graded(losses: Column, confidence: Values, owners: list[int | str] | None, 
     abstained, ranking = losses.abstains(), Column.from_sequence(confidence)
     ranking.refuse(~(ranking.usable() | abstained), "confidence", "a finite number", _unit)
     units = len(losses)
+    with np.errstate(over="ignore"):
+        too_large = ~abstained & np.isinf(losses.values * float(units) ** 2)
+    losses.refuse(too_large, "loss", f"one small enough to be summed over {units} units", _unit)
     if owners is None:
         clusters = Clusters(range(units), np.ones(units, dtype=np.int64), np.flatnonzero(~abstained))
     else:

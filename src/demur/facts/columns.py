@@ -38,6 +38,7 @@ class State(enum.IntEnum):
 
 
 _EXACT = 2.0**53
+_LARGEST_SHOWN = 2.0**63  # as an integer
 _STATE_OF_TYPE = {Missing: State.MISSING, type(None): State.NULL, int: State.NUMBER, float: State.NUMBER}
 
 
@@ -78,11 +79,12 @@ class Column:
     def from_sequence(cls, values: Any) -> Column:
         """A column of whatever holds one value per unit: an array, a list, a series of any library."""
         raw = plain_values(values)
-        if not isinstance(raw, list) and raw.dtype.kind in "iu" and (np.abs(raw.astype(np.float64)) >= _EXACT).any():
-            raw = raw.tolist()
         if isinstance(raw, list):
             return cls.of(raw)
-        return cls(raw.astype(np.float64), np.full(len(raw), State.NUMBER, dtype=np.uint8))
+        numbers = raw.astype(np.float64)
+        if raw.dtype.kind in "iu" and (np.abs(numbers) >= _EXACT).any():
+            return cls.of(raw.tolist())
+        return cls(numbers, np.full(len(raw), State.NUMBER, dtype=np.uint8))
 
     def __len__(self) -> int:
         return len(self.values)
@@ -94,7 +96,7 @@ class Column:
     def cell(self, index: int) -> object:
         """The value as it came: a number, None, MISSING, or whatever else it is."""
         number = float(self.values[index])
-        as_number = int(number) if number.is_integer() else number
+        as_number = int(number) if number.is_integer() and abs(number) < _LARGEST_SHOWN else number
         return (MISSING, None, as_number, self.other.get(index))[self.state[index]]
 
     def usable(self) -> Flags:
@@ -115,7 +117,7 @@ class Column:
         units = np.flatnonzero(bad)
         if units.size:
             first = int(units[0])
-            text = f"{place(first)}: {name} {literal(self.cell(first))}, expected {expected}"
+            text = f"{place(first)}: {name} {wrong_value(self.cell(first), expected)}"
             raise UserError(and_more(text, units.size))
 
     def take(self, order: Indices) -> Column:
@@ -123,6 +125,20 @@ class Column:
         moved = enumerate(order.tolist()) if self.other else ()
         other = {new: self.other[old] for new, old in moved if old in self.other}
         return Column(self.values[order], self.state[order], other)
+
+
+def wrong_value(value: object, expected: str) -> str:
+    """What a value is and what it should be; a number that no double holds is told to be one.
+
+    >>> wrong_value(2**53 + 1, "a finite number")
+    '9007199254740993, expected a finite number; no double holds this integer'
+    """
+    unheld = ""
+    if type(value) is int and _as_double(value) != value:
+        unheld = "; no double holds this integer"
+    elif isinstance(value, float) and math.isinf(value):
+        unheld = "; infinite, or larger than any double"
+    return f"{literal(value)}, expected {expected}{unheld}"
 
 
 def check_lengths(columns: Mapping[str, Sized]) -> None:

@@ -1,15 +1,24 @@
 """Data frames of any library, as named columns, with every way they can disappoint turned into one line."""
 
 import sys
+from collections.abc import Mapping
 from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
-from demur.errors import UserError
+from demur.errors import UserError, literal, repeated
 
 
-def columns_of(frame: Any) -> dict[str, Any]:
-    """The columns of a pandas, polars, pyarrow or other frame as narwhals series, by name."""
+def columns_of(data: Any) -> dict[str, Any]:
+    """Columns by name: those of a mapping as they are, those of a pandas, polars or other frame as narwhals series."""
+    columns = [*data.items()] if isinstance(data, Mapping) else [(series.name, series) for series in _series(data)]
+    if twice := repeated(str(name) for name, _ in columns):
+        same = " and ".join(literal(name) for name, _ in columns if str(name) == twice[0])
+        raise UserError(f"the columns {same} have one name as text: give each a name of its own")
+    return {str(name): values for name, values in columns}
+
+
+def _series(frame: Any) -> list[Any]:
     import narwhals as nw  # noqa: PLC0415  (only frames pay for it)
 
     try:
@@ -24,7 +33,7 @@ def columns_of(frame: Any) -> dict[str, Any]:
             native = native.collect()
         except Exception as error:  # each library raises its own when a lazy plan turns out to be wrong
             raise UserError(f"the lazy frame cannot be collected: {error}") from error
-    return {str(series.name): series for series in native.iter_columns()}
+    return [*native.iter_columns()]
 
 
 def frame_of(columns: dict[str, list[Any]]) -> Any:

@@ -1,7 +1,4 @@
-"""Instruments: the questionnaires whose items are predicted, with their score range.
-
-PHQ-8 is the default, not a constant: any other instrument goes through the same code.
-"""
+"""Instruments: the questionnaires whose items are predicted, with their score range."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -72,24 +69,25 @@ def instrument(which: str | Path | Instrument) -> Instrument:
         return which
     if not isinstance(which, (str, Path)):
         raise UserError(f"instrument {literal(which)}, expected a name, a .json or .toml file, or an Instrument")
-    if Path(which).suffix.lower() in (".json", ".toml"):
-        return _from_file(Path(which))
-    which = str(which)
+    suffix = Path(which).suffix.lower()
+    if suffix in (".json", ".toml"):
+        data = read_bytes(which)
+        with located(which):
+            return _parsed(_toml(decode(data)) if suffix == ".toml" else loads(decode(data)))
     for name, known in INSTRUMENTS.items():
-        if name.lower().replace("-", "") == which.lower().replace("-", ""):
+        if name.lower().replace("-", "") == str(which).lower().replace("-", ""):
             return known
     raise unknown("instrument", which, INSTRUMENTS)
 
 
-def _from_file(path: Path) -> Instrument:
-    data = read_bytes(path)
-    with located(path):
-        text = decode(data)
-        fields: Any = _toml(text) if path.suffix.lower() == ".toml" else loads(text)
-        expected = {"name", "items", "min", "max"}
-        if not isinstance(fields, dict) or set(fields) != expected or not isinstance(fields["items"], list):
-            raise UserError("an instrument has exactly these members: name, items (a list), min, max")
-        return Instrument(fields["name"], tuple(fields["items"]), fields["min"], fields["max"])
+def _parsed(fields: Any) -> Instrument:
+    if (
+        not isinstance(fields, dict)
+        or {*fields} != {"name", "items", "min", "max"}
+        or type(fields["items"]) is not list
+    ):
+        raise UserError("an instrument has exactly these members: name, items (a list), min, max")
+    return Instrument(fields["name"], tuple(fields["items"]), fields["min"], fields["max"])
 
 
 def _toml(text: str) -> dict[str, Any]:

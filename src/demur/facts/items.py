@@ -12,7 +12,7 @@ import numpy as np
 
 from demur.drawing.html import html_table
 from demur.errors import UserError, and_more, literal, shown
-from demur.facts.columns import Column, State, plain
+from demur.facts.columns import Column, State, plain, wrong_value
 from demur.facts.instruments import Instrument
 from demur.facts.signals import SIGNALS, Signal
 from demur.files.strict_json import has_half
@@ -54,17 +54,6 @@ class RawUnits:
     instrument: Instrument | None = None
     noun: str = "cluster"
     no_answer: str = "null"
-
-    def take(self, order: Indices) -> RawUnits:
-        """The same units in another order."""
-        return replace(
-            self,
-            clusters=[self.clusters[unit] for unit in order.tolist()],
-            items=[self.items[unit] for unit in order.tolist()],
-            truth=self.truth.take(order),
-            prediction=self.prediction.take(order),
-            signals={name: column.take(order) for name, column in self.signals.items()},
-        )
 
     @property
     def answered(self) -> Flags:
@@ -115,21 +104,20 @@ class Items:
             name = raw.unit_name(int(np.argmax(item < 0)))
             raise UserError(f"{name}: no such item, {raw.instrument.name} has {', '.join(item_names)}")
         order = np.lexsort((item, cluster))
-        cluster, item, units = cluster[order], item[order], raw.take(order)
-        _check_complete(units, cluster, item)
-        _check_values(units)
-        answered = units.answered
+        _check_complete(raw, cluster, item, order)
+        _check_values(raw)
+        answered = raw.answered
         return cls(
             cluster_ids=cluster_ids,
             failed=sorted_ids(raw.failed),
             item_names=item_names,
-            cluster=cluster,
-            item=item,
-            truth=units.truth.values.astype(np.int64),
-            answer=np.where(answered, units.prediction.values, 0).astype(np.int64),
-            answered=answered,
-            nan_answer=~answered & units.prediction.is_(State.NUMBER),
-            signals=MappingProxyType(dict(units.signals)),
+            cluster=cluster[order],
+            item=item[order],
+            truth=raw.truth.values[order].astype(np.int64),
+            answer=np.where(answered, raw.prediction.values, 0)[order].astype(np.int64),
+            answered=answered[order],
+            nan_answer=(~answered & raw.prediction.is_(State.NUMBER))[order],
+            signals=MappingProxyType({name: column.take(order) for name, column in raw.signals.items()}),
             instrument=raw.instrument,
             noun=raw.noun,
             source=source,
@@ -183,19 +171,17 @@ class Items:
 _PER_UNIT = ("cluster", "item", "truth", "answer", "answered", "nan_answer")
 
 
-def _check_complete(units: RawUnits, cluster: Indices, item: Indices) -> None:
+def _check_complete(units: RawUnits, cluster: Indices, item: Indices, order: Indices) -> None:
     """No unit twice, and of an instrument every item for every cluster."""
-    twice = np.flatnonzero((np.diff(cluster) == 0) & (np.diff(item) == 0))
+    twice = order[:-1][(np.diff(cluster[order]) == 0) & (np.diff(item[order]) == 0)]
     if twice.size:
         raise UserError(and_more(f"{units.unit_name(int(twice[0]))}: given more than once", twice.size))
-    if units.instrument is None:
-        return
-    names = units.instrument.items
+    names = units.instrument.items if units.instrument else ()
     short = np.flatnonzero(np.bincount(cluster) < len(names))
-    if short.size:
-        first = np.flatnonzero(cluster == short[0])
-        missing = next(name for index, name in enumerate(names) if index not in item[first])
-        unit = f"{units.noun} {shown(units.clusters[first[0]])}, {shown(missing)}"
+    if units.instrument and short.size:
+        held = np.flatnonzero(cluster == short[0])
+        missing = next(name for index, name in enumerate(names) if index not in item[held])
+        unit = f"{units.noun} {shown(units.clusters[held[0]])}, {shown(missing)}"
         text = f"{unit}: missing, expected all {len(names)} items of {units.instrument.name}"
         raise UserError(and_more(text, short.size))
 
@@ -204,10 +190,9 @@ def _check_values(units: RawUnits) -> None:
     """Scores and declared signals; what else a run adds is kept as it is and checked by whoever uses it."""
     scale = units.instrument
     low, high, score = (scale.minimum, scale.maximum, scale.score) if scale else (*_SCORES, "an integer")
-    wrong_truth = ~units.truth.within(low, high, whole=True)
     wrong_answer = units.answered & ~units.prediction.within(low, high, whole=True)
     checks = [
-        ("ground truth", units.truth, wrong_truth, score),
+        ("ground truth", units.truth, ~units.truth.within(low, high, whole=True), score),
         ("predicted", units.prediction, wrong_answer, f"{score} or {units.no_answer}"),
     ]
     for name, column in units.signals.items():
@@ -216,7 +201,7 @@ def _check_values(units: RawUnits) -> None:
     wrong = [(int(np.argmax(bad)), check) for check in checks if (bad := check[2]).any()]
     if wrong:
         unit, (name, column, _, expected) = min(wrong, key=lambda mistake: mistake[0])
-        text = f"{units.unit_name(unit)}: {name} {literal(column.cell(unit))}, expected {expected}"
+        text = f"{units.unit_name(unit)}: {name} {wrong_value(column.cell(unit), expected)}"
         raise UserError(and_more(text, sum(int(check[2].sum()) for check in checks)))
 
 
@@ -235,9 +220,9 @@ def checked_ids(ids: Iterable[object], noun: str) -> list[ClusterId]:
     checked: list[ClusterId] = []
     for value in map(plain, ids):
         # A half of a character could not be written to a file again.
-        legible = type(value) is str and value.strip() and not has_half(value)
+        legible = type(value) is str and value.strip() == value != "" and not has_half(value)
         if not legible and not (type(value) is int and abs(value) < _LARGEST_ID):
-            raise UserError(f"{noun} id {literal(value)}, expected an integer or non-empty text")
+            raise UserError(f"{noun} id {literal(value)}, expected an integer or a text without spaces around it")
         other = seen.setdefault(str(value), value)
         if type(other) is not type(value):
             raise UserError(f"{noun} {value} is given both as a number and as text: the same {noun}?")

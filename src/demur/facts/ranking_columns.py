@@ -5,7 +5,6 @@ import re
 from array import array
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
 from itertools import chain, count
 from operator import and_, sub
 from typing import Any
@@ -13,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from demur.errors import UserError, literal, repeated, shown
-from demur.facts.columns import check_lengths
+from demur.facts.columns import check_lengths, plain, wrong_value
 from demur.facts.items import ClusterId, as_integers, checked_ids, sorted_ids
 from demur.facts.rankings import Query, Rankings, query_name
 from demur.types import Integers
@@ -63,11 +62,9 @@ def rankings_of(
     return builder.done()
 
 
-def _as_lists(rows: Any) -> Any:
+def _as_lists(rows: Iterable[Any]) -> list[Any]:
     """Rows of arrays, as a retriever gives them, as lists."""
-    if isinstance(rows, np.ndarray):
-        return rows.tolist()
-    return [row.tolist() if isinstance(row, np.ndarray) else row for row in rows]
+    return [row.tolist() if isinstance(row, (np.ndarray, np.generic)) else row for row in rows]
 
 
 def rankings_from(queries: Iterable[Query]) -> Rankings:
@@ -110,6 +107,10 @@ class RankingsBuilder:
         self._check_ragged(given)
         whole = self.whole
         gold, ranked = _sets(given, "gold"), _sets(given, "ranked")
+        try:
+            [*map("".join, chain(given["gold"], given["ranked"]))]  # the fastest way to know that all ids are texts
+        except TypeError:
+            _each(given, _check_kinds, "gold", "ranked")
         hits = _hit_indices([*map(and_, gold, ranked)], given["ranked"])
         self._add_codes("post", given["post"])
         self._add_codes("criterion", given["criterion"])
@@ -194,17 +195,6 @@ def as_numbers(posts: Mapping[ClusterId, int]) -> dict[ClusterId, int]:
     return dict(posts if integers is None else zip(integers, posts.values(), strict=True))
 
 
-def _sets(given: Columns, name: str) -> list[frozenset[Any]]:
-    """The ids of every query as a set. An id that is there twice is a mistake, and so is a text in place of ids."""
-    ids = given[name]
-    if {*map(type, ids)} <= _LISTS[name]:
-        with suppress(TypeError):
-            sets = [*map(frozenset, ids)]
-            if [*map(len, sets)] == [*map(len, ids)]:
-                return sets
-    return _each(given, partial(_distinct, what=name), name)
-
-
 def _each(given: Columns, check: Callable[..., Any], *names: str) -> list[Any]:
     """What a check makes of every query; its complaint is told with the query it is about."""
     checked: list[Any] = []
@@ -238,17 +228,35 @@ _LISTS: dict[str, set[type]] = {name: {list, tuple} for name in ("ranked", "sele
 _LISTS["gold"] = {list, tuple, set, frozenset}
 
 
-def _distinct(ids: Collection[Any], what: str) -> frozenset[Any]:
-    if type(ids) not in _LISTS[what]:
-        expected = "a list or a set" if what == "gold" else "a list"
-        raise UserError(f"{what} ids {literal(ids)}, expected {expected} of ids")
-    try:
-        twice = repeated(ids)
-    except TypeError:
-        raise UserError(f"{what} ids are texts or numbers: one of them is something else") from None
-    if twice:
-        raise UserError(f"the {what} id {shown(twice[0])} appears twice")
-    return frozenset(ids)
+def _sets(given: Columns, name: str) -> list[frozenset[Any]]:
+    """The ids of every query as a set. An id that is there twice is a mistake, and so is a text in place of ids."""
+
+    def distinct(ids: Collection[Any]) -> frozenset[Any]:
+        if type(ids) not in _LISTS[name]:
+            expected = "a list or a set" if name == "gold" else "a list"
+            raise UserError(f"{name} ids {literal(ids)}, expected {expected} of ids")
+        try:
+            twice = repeated(ids)
+        except TypeError:
+            raise UserError(f"{name} ids are texts or numbers: one of them is something else") from None
+        if twice:
+            raise UserError(f"the {name} id {shown(twice[0])} appears twice")
+        return frozenset(ids)
+
+    if {*map(type, given[name])} <= _LISTS[name]:
+        with suppress(TypeError):
+            sets = [*map(frozenset, given[name])]
+            if [*map(len, sets)] == [*map(len, given[name])]:
+                return sets
+    return _each(given, distinct, name)
+
+
+def _check_kinds(gold: Collection[Any], ranked: Collection[Any]) -> None:
+    """The text '1' and the number 1 would never be equal, and a guess about who is who is no fact."""
+    text = next((value for value in chain(gold, ranked) if isinstance(value, str)), None)
+    number = next((value for value in chain(gold, ranked) if isinstance(value, (int, float, np.number))), None)
+    if text is not None and number is not None:
+        raise UserError(f"ids are texts or numbers, not both as here {literal(text)} and {literal(plain(number))}")
 
 
 def _by_number(fold: str) -> tuple[float, str]:
@@ -272,10 +280,10 @@ def _scores(scores: Sequence[float], ranked: Sequence[Any]) -> Sequence[float]:
         raise UserError(f"scores {literal(scores)}, expected a list of numbers")
     if len(scores) != len(ranked):
         raise UserError(f"{len(scores)} scores for {len(ranked)} ranked ids, expected one each")
-    plain = {*map(type, scores)} <= {int, float} and all(map(_LARGEST.__ge__, map(abs, scores)))
-    for score in () if plain else scores:
+    numbers = {*map(type, scores)} <= {int, float} and all(map(_LARGEST.__ge__, map(abs, scores)))
+    for score in () if numbers else scores:
         if not _is_between(score, -_LARGEST, _LARGEST):
-            raise UserError(f"score {literal(score)}, expected a finite number")
+            raise UserError(f"score {wrong_value(plain(score), 'a finite number')}")
     return scores
 
 

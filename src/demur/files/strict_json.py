@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
 from demur.errors import UserError, literal, located, repeated, shown
+from demur.files.limits import read_whole
 
 T = TypeVar("T")
 
@@ -16,9 +17,12 @@ _MAYBE_HALF = re.compile(r"\\u[dD][89a-fA-F]")
 def read_bytes(path: str | Path) -> bytes:
     """The whole file, or an error that says why not."""
     try:
-        return Path(path).read_bytes()
+        with Path(path).open("rb") as file, located(path):
+            return read_whole(file)
     except OSError as error:
         raise UserError(f"{path}: cannot be read ({error.strerror})") from None
+    except UserError:
+        raise
     except (TypeError, ValueError) as error:  # no path at all, or a NUL in it
         raise UserError(f"{literal(path)}: cannot be read ({error})") from None
 

@@ -45,12 +45,13 @@ def read_inputs(
     read once.
     """
     named = [*map(_named, inputs)]
+    count = len(named)
     if twice := repeated(name for name, _ in named if name is not None):
         raise UserError(f"two inputs are called {shown(twice[0])}: give each a name of its own, NAME=FILE")
-    chosen = zip(_for_each(modes, len(named), "mode"), _for_each(experiments, len(named), "experiment"), strict=True)
+    chosen = _for_each(modes, count, "mode"), _for_each(experiments, count, "experiment")
     files: dict[str, RunFile] = {}
     facts = []
-    for (name, path), (mode, experiment) in zip(named, chosen, strict=True):
+    for (name, path), mode, experiment in zip(named, *chosen, strict=True):
         if format_of(path):
             if mode is not None or experiment is not None:
                 raise UserError(f"{path}: a table holds one experiment and no modes: leave out mode and experiment")

@@ -1,7 +1,4 @@
-"""Per-query files, one row per (post, criterion): CSV, JSON Lines or Parquet, a data frame or a dict of lists.
-
-Rows are read one at a time, and of each only a few numbers are kept.
-"""
+"""Per-query files, one row per (post, criterion): CSV, JSON Lines or Parquet, a data frame or a dict of lists."""
 
 from __future__ import annotations
 
@@ -10,14 +7,13 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from demur.errors import UserError, literal, located, shown, unknown
-from demur.facts.columns import plain, written_number
+from demur.facts.columns import plain, written_number, wrong_value
 from demur.facts.items import ClusterId
 from demur.facts.ranking_columns import RankingsBuilder
 from demur.facts.rankings import Query, Rankings, query_name
@@ -30,167 +26,6 @@ ROLES = (*NEEDED, "ranked_ids", *OPTIONAL)
 RANKED_SUFFIXES = ("_topk", "_ranked_ids")
 OWN_SYSTEM = "ranked"
 _SEPARATOR = "|"
-
-
-@dataclass(frozen=True, slots=True)
-class Cells:
-    """How a format writes cells: whether ids may come joined in one text, and whether every cell is a text."""
-
-    joined_ids: bool
-    text_only: bool
-
-    def single_id(self, cell: Any, role: str) -> ClusterId:
-        """An id: a text, or an integer."""
-        value = plain(cell)
-        if type(value) is int or (isinstance(value, str) and value.strip() == value != ""):
-            return value
-        raise UserError(f"{shown(role)} {literal(value)}, expected an integer or a text without spaces around it")
-
-    def ids(self, cell: Any, role: str, *, ordered: bool = True) -> list[str]:
-        """A list of ids; nothing is an empty one. Where the order matters a set has none."""
-        if _is_null(cell):
-            return []
-        if isinstance(cell, str) and self.joined_ids:
-            cell = cell.split(_SEPARATOR) if cell else []
-        accepted = (Sequence, np.ndarray) if ordered else (Sequence, np.ndarray, AbstractSet)
-        if not isinstance(cell, accepted) or isinstance(cell, (str, bytes, bytearray)):
-            raise UserError(f"{shown(role)} {literal(cell)}, expected a list of ids")
-        return [str(self.single_id(value, role)) for value in cell]
-
-    def numbers(self, cell: Any, role: str) -> list[float]:
-        """A list of numbers; nothing is an empty one."""
-        if _is_null(cell):
-            return []
-        if isinstance(cell, str) and self.text_only:
-            cell = cell.split(_SEPARATOR) if cell else []
-        if not isinstance(cell, (Sequence, np.ndarray)) or isinstance(cell, (str, bytes, Mapping)):
-            raise UserError(f"{shown(role)} {literal(cell)}, expected a list of numbers")
-        numbers = [number for value in cell if (number := self.number(value, role)) is not None]
-        if len(numbers) < len(cell):
-            raise UserError(f"{shown(role)} {literal(cell)}: one of them is missing")
-        return numbers
-
-    def number(self, cell: Any, role: str) -> float | None:
-        """A number as it is given; nothing is filled in for one that is not there."""
-        value = plain(cell)
-        if value is None or (value == "" and self.text_only):
-            return None
-        number = None
-        if isinstance(value, str) and self.text_only:
-            number = written_number(value)
-        elif isinstance(value, (int, float)) and not isinstance(value, bool):
-            with suppress(OverflowError):
-                number = float(value)
-        if number is None:
-            raise UserError(f"{shown(role)} {literal(value)}, expected a number")
-        return number
-
-    def fold(self, cell: Any, role: str) -> str | None:
-        """The name of a fold."""
-        return None if _is_null(cell) or cell == "" else str(self.single_id(cell, role))
-
-
-def _is_null(cell: Any) -> bool:
-    return plain(cell) is None or (isinstance(cell, float) and math.isnan(cell))
-
-
-@dataclass(frozen=True, slots=True)
-class Layout:
-    """Which column plays which role for each system, and which names would play one if they were there."""
-
-    roles: Mapping[str, Mapping[str, str]]
-    absent: frozenset[str]
-
-    @classmethod
-    def of(cls, header: Sequence[str], columns: Mapping[str, str], systems: Mapping[str, str]) -> Layout:
-        """Find the columns: those that are mapped by their names, the others by what they are usually called."""
-        named = role_names(columns, ROLES)
-        if systems and "ranked_ids" in columns:
-            raise UserError("the ranked columns are named as systems: leave out the mapping of ranked_ids")
-        for role in (*NEEDED, *columns):
-            if named[role] not in header:
-                raise missing_column(named[role], role, header)
-        ranked = systems or _ranked_columns(header, named["ranked_ids"])
-        for column in ranked.values():
-            if column not in header:
-                raise unknown("column", column, header)
-        shared = {role: named[role] for role in NEEDED}
-        own = {name: _own(name, header, columns, len(ranked)) for name in ranked}
-        roles = {name: shared | {"ranked_ids": column} | own[name] for name, column in ranked.items()}
-        wanted = {*named.values(), *(f"{name}_{role}" for name in ranked for role in OPTIONAL)}
-        return cls(roles, frozenset(wanted - {*header}))
-
-    @property
-    def columns(self) -> list[str]:
-        """The columns that play a role."""
-        return [*dict.fromkeys(column for roles in self.roles.values() for column in roles.values())]
-
-    def queries(self, row: Row, cells: Cells) -> dict[str, Query]:
-        """What one row says, for each system."""
-        late = next((name for name in row if name in self.absent), None)
-        if late is not None:
-            raise UserError(f"a member {shown(late)}, which the first row lacks: give it in every row or in none")
-        return {system: _query(row, roles, cells) for system, roles in self.roles.items()}
-
-
-def _query(row: Row, roles: Mapping[str, str], cells: Cells) -> Query:
-    lacks = next((column for column in roles.values() if column not in row), None)
-    if lacks is not None:
-        raise UserError(f"no member {shown(lacks)}, which the first row has")
-    post, criterion = (cells.single_id(row[roles[role]], role) for role in ("post_id", "criterion_id"))
-    optional: dict[str, Callable[[Any, str], Any]] = {
-        "scores": cells.numbers,
-        "prob": cells.number,
-        "selected_ids": cells.ids,
-        "fold": cells.fold,
-    }
-    try:
-        return Query(
-            post,
-            criterion,
-            cells.ids(row[roles["gold_ids"]], roles["gold_ids"], ordered=False),
-            cells.ids(row[roles["ranked_ids"]], roles["ranked_ids"]),
-            *(read(row[roles[role]], roles[role]) if role in roles else None for role, read in optional.items()),
-        )
-    except UserError as error:
-        raise UserError(f"{query_name(post, criterion)}: {error}") from None
-
-
-def _ranked_columns(header: Sequence[str], own: str) -> dict[str, str]:
-    columns = {OWN_SYSTEM: own} if own in header else {}
-    for column in header:
-        suffix = next((suffix for suffix in RANKED_SUFFIXES if column.endswith(suffix)), None)
-        name = column.removesuffix(suffix or "")
-        if suffix and name and column not in columns.values():
-            if name in columns:
-                raise UserError(
-                    f"the columns {shown(columns[name])} and {shown(column)} are both of a system {shown(name)}: "
-                    "name the one that is meant, NAME=COLUMN"
-                )
-            columns[name] = column
-    if not columns:
-        listed, endings = ", ".join(map(shown, header)), " or ".join(RANKED_SUFFIXES)
-        raise UserError(
-            f"no column ranked_ids, and none that ends in {endings}; columns: {listed}; name NAME=COLUMN (--system)"
-        )
-    return columns
-
-
-def _own(system: str, header: Sequence[str], columns: Mapping[str, str], systems: int) -> dict[str, str]:
-    """The optional columns of one system: as mapped, under its own name, or shared where that is not open to doubt."""
-    roles = {}
-    for role in OPTIONAL:
-        shared = columns.get(role, role)
-        if f"{system}_{role}" in header and role not in columns:
-            roles[role] = f"{system}_{role}"
-        elif shared in header:
-            if systems > 1 and role in ("scores", "selected_ids"):
-                raise UserError(
-                    f"the column {shown(shared)} belongs to one of {systems} systems, which is not said: "
-                    f"call it {system}_{role}, or evaluate the systems one at a time"
-                )
-            roles[role] = shared
-    return roles
 
 
 def read_queries(
@@ -238,8 +73,150 @@ def query_lists(
 
 def _queries(table: FileTable, columns: Mapping[str, str], systems: Mapping[str, str]) -> Iterator[tuple[str, Query]]:
     """Every query of every row, with its system."""
-    layout, cells = Layout.of(table.header, columns, systems), Cells(table.joined_ids, table.text_only)
-    for position, row in table.rows(layout.columns):
+    roles = _roles(table.header, columns, systems)
+    used = dict.fromkeys(column for own in roles.values() for column in own.values())
+    known = {*role_names(columns, ROLES).values(), *(f"{name}_{role}" for name in roles for role in OPTIONAL)}
+    absent = known - {*table.header}
+    for position, row in table.rows([*used]):
         with located(position):
-            queries = layout.queries(row, cells)
+            if late := absent & row.keys():
+                raise UserError(f"a member {shown(min(late))}, which the first row lacks: give it in every row or none")
+            if lacking := [name for name in used if name not in row]:
+                raise UserError(f"no member {shown(lacking[0])}, which the first row has")
+            queries = {system: _query(row, own, table) for system, own in roles.items()}
         yield from queries.items()
+
+
+def _roles(header: Sequence[str], columns: Mapping[str, str], systems: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    """The column of each role for each system: as they are mapped, or by what they are usually called."""
+    named = role_names(columns, ROLES)
+    if systems and "ranked_ids" in columns:
+        raise UserError("the ranked columns are named as systems: leave out the mapping of ranked_ids")
+    for role in (*NEEDED, *columns):
+        if named[role] not in header:
+            raise missing_column(named[role], role, header)
+    ranked = systems or _ranked_columns(header, named["ranked_ids"])
+    for column in ranked.values():
+        if column not in header:
+            raise unknown("column", column, header)
+    shared = {role: named[role] for role in NEEDED}
+    return {
+        name: shared | {"ranked_ids": column} | _own(name, header, columns, len(ranked))
+        for name, column in ranked.items()
+    }
+
+
+def _ranked_columns(header: Sequence[str], own: str) -> dict[str, str]:
+    columns = {OWN_SYSTEM: own} if own in header else {}
+    for column in header:
+        suffix = next((suffix for suffix in RANKED_SUFFIXES if column.endswith(suffix)), None)
+        name = column.removesuffix(suffix or "")
+        if suffix and name and column not in columns.values():
+            if name in columns:
+                raise UserError(
+                    f"the columns {shown(columns[name])} and {shown(column)} are both of a system {shown(name)}: "
+                    "name the one that is meant, NAME=COLUMN"
+                )
+            columns[name] = column
+    if not columns:
+        listed, endings = ", ".join(map(shown, header)), " or ".join(RANKED_SUFFIXES)
+        raise UserError(
+            f"no column ranked_ids, and none that ends in {endings}; columns: {listed}; name NAME=COLUMN (--system)"
+        )
+    return columns
+
+
+def _own(system: str, header: Sequence[str], columns: Mapping[str, str], systems: int) -> dict[str, str]:
+    """The optional columns of one system: as mapped, under its own name, or shared where that is not open to doubt."""
+    roles = {}
+    for role in OPTIONAL:
+        shared = columns.get(role, role)
+        if f"{system}_{role}" in header and role not in columns:
+            roles[role] = f"{system}_{role}"
+        elif shared in header:
+            if systems > 1 and role in ("scores", "selected_ids"):
+                raise UserError(
+                    f"the column {shown(shared)} belongs to one of {systems} systems, which is not said: "
+                    f"call it {system}_{role}, or evaluate the systems one at a time"
+                )
+            roles[role] = shared
+    return roles
+
+
+def _query(row: Row, roles: Mapping[str, str], table: FileTable) -> Query:
+    post, criterion = (_id(row[roles[role]], role) for role in ("post_id", "criterion_id"))
+    optional: dict[str, Callable[[Any, str, FileTable], Any]] = {
+        "scores": _numbers,
+        "prob": _number,
+        "selected_ids": _ids,
+        "fold": _fold,
+    }
+    try:
+        return Query(
+            post,
+            criterion,
+            _ids(row[roles["gold_ids"]], roles["gold_ids"], table, ordered=False),
+            _ids(row[roles["ranked_ids"]], roles["ranked_ids"], table),
+            *(read(row[roles[role]], roles[role], table) if role in roles else None for role, read in optional.items()),
+        )
+    except UserError as error:
+        raise UserError(f"{query_name(post, criterion)}: {error}") from None
+
+
+def _id(cell: Any, role: str) -> ClusterId:
+    value = plain(cell)
+    if type(value) is int or (isinstance(value, str) and value.strip() == value != ""):
+        return value
+    raise UserError(f"{shown(role)} {literal(value)}, expected an integer or a text without spaces around it")
+
+
+def _ids(cell: Any, role: str, table: FileTable, *, ordered: bool = True) -> list[str]:
+    """A list of ids; nothing is an empty one. Where the order matters a set has none."""
+    ids = [_id(value, role) for value in _parts(cell, role, "ids", joined=table.joined_ids, ordered=ordered)]
+    if len({*map(type, ids)}) > 1:
+        raise UserError(f"{shown(role)} {literal(ids)}, expected integers or texts, not both")
+    return [*map(str, ids)]
+
+
+def _numbers(cell: Any, role: str, table: FileTable) -> list[float]:
+    parts = _parts(cell, role, "numbers", joined=table.text_only)
+    numbers = [number for value in parts if (number := _number(value, role, table)) is not None]
+    if len(numbers) < len(parts):
+        raise UserError(f"{shown(role)} {literal(parts)}: one of them is missing")
+    return numbers
+
+
+def _parts(cell: Any, role: str, what: str, *, joined: bool, ordered: bool = True) -> list[Any]:
+    """What a list holds, or a text with `|` between its parts where they may be joined; nothing is an empty list."""
+    if _is_null(cell):
+        return []
+    if isinstance(cell, str) and joined:
+        return cell.split(_SEPARATOR) if cell else []
+    is_list = isinstance(cell, (Sequence, np.ndarray)) or (isinstance(cell, AbstractSet) and not ordered)
+    if not is_list or isinstance(cell, (str, bytes, bytearray)):
+        raise UserError(f"{shown(role)} {literal(cell)}, expected a list of {what}")
+    return [*cell]
+
+
+def _number(cell: Any, role: str, table: FileTable) -> float | None:
+    """A number as it is given; nothing is filled in for one that is not there."""
+    value = plain(cell)
+    if value is None or (value == "" and table.text_only):
+        return None
+    number = None
+    if isinstance(value, str) and table.text_only:
+        number = written_number(value)
+    elif isinstance(value, (int, float)) and not isinstance(value, bool):
+        with suppress(OverflowError):
+            number = float(value)
+    if number is None:
+        raise UserError(f"{shown(role)} {wrong_value(value, 'a number')}")
+    return number
+
+
+def _fold(cell: Any, role: str, _: FileTable) -> str | None:
+    return None if _is_null(cell) or cell == "" else str(_id(cell, role))
+
+
+def _is_null(cell: Any) -> bool:
+    return plain(cell) is None or (isinstance(cell, float) and math.isnan(cell))

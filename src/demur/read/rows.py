@@ -1,7 +1,9 @@
 """Long tables, one row per unit: CSV, JSON Lines, Parquet, a data frame, or a dict of lists."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
+from itertools import compress
+from operator import not_
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +15,9 @@ from demur.facts.items import ClusterId, Items, RawUnits, as_integers, checked_i
 from demur.read.tables import Columns, missing_column, opened_table, role_names
 
 ROLES = ("cluster", "item", "truth", "prediction", "success")
-_OPTIONAL = "success"
 _MOST_DIGITS = 300
+_INTEGER = re.compile(rf"[+-]?[0-9]{{1,{_MOST_DIGITS}}}")
+_DECIMAL = re.compile(r"[+-]?([0-9]+\.[0-9]*|\.[0-9]+)")
 
 
 def read_table(
@@ -46,77 +49,57 @@ def read_table(
 
 def _raw_units(table: Columns, names: Mapping[str, str], instrument: Instrument | None) -> RawUnits:
     for role, name in names.items():
-        if name not in table and not (role == name == _OPTIONAL):
+        if name not in table and not (role == name == "success"):
             raise missing_column(name, role, table)
     clusters = checked_ids(table[names["cluster"]], "cluster")
-    table, clusters, failed = _without_failures(table, clusters, names["success"])
+    failed: dict[ClusterId, None] = {}
+    if names["success"] in table:
+        flags = table[names["success"]]
+        failed = _failures(clusters, flags)
+        table = {name: [*compress(values, flags)] for name, values in table.items()}
+        clusters = [*compress(clusters, flags)]
+    for cluster, item in zip(clusters, table[names["item"]], strict=True):
+        is_name = isinstance(item, str) and item.strip() == item != ""
+        if not is_name and (instrument or type(item) is not int):
+            expected = "its name" if instrument else "a number or a name without spaces around it"
+            raise UserError(f"cluster {shown(cluster)}: item {literal(item)}, expected {expected}")
     return RawUnits(
         clusters=clusters,
-        items=_item_names(table[names["item"]], clusters, instrument),
+        items=[*map(str, table[names["item"]])],
         truth=Column.of(table[names["truth"]]),
         prediction=Column.of(table[names["prediction"]]),
         signals={name: Column.of(values) for name, values in table.items() if name not in names.values()},
-        failed=failed,
+        failed=[*failed],
         instrument=instrument,
         no_answer="null (in CSV an empty cell)",
     )
 
 
-def _without_failures(
-    table: Columns, clusters: list[ClusterId], success: str
-) -> tuple[Columns, list[ClusterId], list[ClusterId]]:
-    """Rows of failed clusters leave the table; they count as failures and in nothing else."""
-    if success not in table:
-        return table, clusters, []
-    flags = table[success]
+def _failures(clusters: list[ClusterId], flags: list[Any]) -> dict[ClusterId, None]:
+    """The clusters that failed, in order; their rows count in nothing else."""
     for cluster, flag in zip(clusters, flags, strict=True):
         if type(flag) is not bool:
             raise UserError(f"cluster {shown(cluster)}: success {literal(flag)}, expected true or false")
-    kept = [index for index, flag in enumerate(flags) if flag]
-    succeeded = {clusters[index] for index in kept}
-    failed = [*dict.fromkeys(cluster for cluster, flag in zip(clusters, flags, strict=True) if not flag)]
-    both = next((cluster for cluster in failed if cluster in succeeded), None)
-    if both is not None:
-        raise UserError(f"cluster {shown(both)} both succeeded and failed")
-    table = {name: [values[index] for index in kept] for name, values in table.items()}
-    return table, [clusters[index] for index in kept], failed
-
-
-def _item_names(items: list[Any], clusters: list[ClusterId], instrument: Instrument | None) -> list[str]:
-    for cluster, item in zip(clusters, items, strict=True):
-        free_number = instrument is None and type(item) is int
-        if not free_number and not (isinstance(item, str) and item.strip()):
-            expected = "its name" if instrument else "a name or a number"
-            raise UserError(f"cluster {shown(cluster)}: item {literal(item)}, expected {expected}")
-    return [str(item) for item in items]
-
-
-_INTEGER = re.compile(rf"[+-]?[0-9]{{1,{_MOST_DIGITS}}}")
-_DECIMAL_ID = re.compile(r"[+-]?([0-9]+\.[0-9]*|\.[0-9]+)")
+    failed = dict.fromkeys(compress(clusters, map(not_, flags)))
+    for cluster in compress(clusters, flags):
+        if cluster in failed:
+            raise UserError(f"cluster {shown(cluster)} both succeeded and failed")
+    return failed
 
 
 def _typed(table: Columns, names: Mapping[str, str]) -> Columns:
     """Texts as what they stand for: numbers where they read as numbers, null where they are empty."""
-    readers: dict[str, Callable[[list[str]], list[Any]]] = {
-        names["cluster"]: _ids,
-        names["success"]: lambda cells: [{"true": True, "false": False}.get(cell.lower(), cell) for cell in cells],
-        names["item"]: lambda cells: cells,
-    }
-    return {
-        name: readers[name](cells) if name in readers else [*map(_number_or_text, cells)]
-        for name, cells in table.items()
-    }
-
-
-def _ids(cells: Sequence[str]) -> list[Any]:
-    """All integers, or all text: a column that mixed them would leave 300 and 0300 open to doubt."""
-    integers = as_integers(cells, _MOST_DIGITS)
-    if integers is not None:
-        return integers
-    decimal = next((cell for cell in cells if _DECIMAL_ID.fullmatch(cell)), None)
-    if decimal is not None:
-        raise UserError(f"cluster id {literal(decimal)}, expected an integer or text")
-    return [*cells]
+    as_is = (names["cluster"], names["item"], names["success"])
+    typed = {name: cells if name in as_is else [*map(_number_or_text, cells)] for name, cells in table.items()}
+    if flags := table.get(names["success"]):
+        typed[names["success"]] = [{"true": True, "false": False}.get(cell.lower(), cell) for cell in flags]
+    if ids := table.get(names["cluster"]):
+        # All integers, or all text: a column that mixed them would leave 300 and 0300 open to doubt.
+        typed[names["cluster"]] = as_integers(ids, _MOST_DIGITS) or ids
+        decimal = next(filter(_DECIMAL.fullmatch, ids), None)
+        if decimal is not None:
+            raise UserError(f"cluster id {literal(decimal)}, expected an integer or text")
+    return typed
 
 
 def _number_or_text(cell: str) -> float | str | None:

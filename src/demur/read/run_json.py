@@ -44,7 +44,7 @@ class RunFile:
     def of(cls, path: str | Path) -> RunFile:
         """Read and parse."""
         with stream(path) as file:
-            return cls(content=loads(file.lines.read()), source=file.source())
+            return cls(content=loads(file.whole()), source=file.source())
 
     def items(
         self,
@@ -76,8 +76,12 @@ def _member(owner: Json, name: str, kind: type, where: str, default: object = _R
         return default
     if value is MISSING:
         raise UserError(f"{where}: {name} is missing, expected {_JSON_NAMES[kind]}")
+    return _of_kind(value, kind, f"{where}: {name}")
+
+
+def _of_kind(value: Any, kind: type, what: str) -> Any:
     if type(value) is not kind:
-        raise UserError(f"{where}: {name} is {_kind_shown(value)}, expected {_JSON_NAMES[kind]}")
+        raise UserError(f"{what} is {_kind_shown(value)}, expected {_JSON_NAMES[kind]}")
     return value
 
 
@@ -95,12 +99,8 @@ def _experiments(run: object) -> list[tuple[str, ...]]:
     claims = []
     for index, entry in enumerate(experiments):
         where = f"experiments[{index}]"
-        if not isinstance(entry, dict):
-            raise UserError(f"{where} is {_kind_shown(entry)}, expected an object")
-        parts = {
-            "provenance": _member(entry, "provenance", dict, where, default={}),
-            "results": _member(entry, "results", dict, where),
-        }
+        provenance = _member(_of_kind(entry, dict, where), "provenance", dict, where, default={})
+        parts = {"provenance": provenance, "results": _member(entry, "results", dict, where)}
         modes = [_member(part, "mode", str, f"{where}.{name}", default=None) for name, part in parts.items()]
         claims.append(tuple(dict.fromkeys(mode for mode in modes if mode is not None)))
     return claims
@@ -145,64 +145,54 @@ def _raw_units(experiment: Json, instrument: Instrument, where: str) -> RawUnits
     records = _member(experiment["results"], "results", list, f"{where}.results")
     if not records:
         raise UserError(f"{where} has no participants: there is nothing to evaluate")
-    ids, succeeded = _participants(records, f"{where}.results.results")
-    people = {person: record for person, record, success in zip(ids, records, succeeded, strict=True) if success}
+    for index, record in enumerate(records):
+        if _of_kind(record, dict, f"{where}.results.results[{index}]").get("participant_id") is None:
+            raise UserError(f"{where}.results.results[{index}]: participant_id is missing")
+    ids = checked_ids([record["participant_id"] for record in records], "participant")
+    if twice := repeated(ids):
+        raise UserError(and_more(f"participant {shown(twice[0])} appears more than once", len(twice)))
+    people: dict[ClusterId, Json] = {}
+    failed = []
+    for person, record in zip(ids, records, strict=True):
+        if _member(record, "success", bool, f"participant {shown(person)}"):
+            people[person] = record
+        else:
+            failed.append(person)
     return RawUnits(
         clusters=[person for person in people for _ in instrument.items],
         items=list(instrument.items) * len(people),
         truth=Column.of(_item_values(people, "ground_truth_items", instrument)),
         prediction=Column.of(_item_values(people, "predicted_items", instrument)),
         signals=_signal_columns(_item_values(people, "item_signals", instrument), [*people], instrument),
-        failed=[person for person, success in zip(ids, succeeded, strict=True) if not success],
+        failed=failed,
         instrument=instrument,
         noun="participant",
     )
 
 
-def _participants(records: list[Any], where: str) -> tuple[list[ClusterId], list[bool]]:
-    for index, record in enumerate(records):
-        if not isinstance(record, dict):
-            raise UserError(f"{where}[{index}] is {_kind_shown(record)}, expected an object")
-        if record.get("participant_id") is None:
-            raise UserError(f"{where}[{index}]: participant_id is missing")
-    ids = checked_ids([record["participant_id"] for record in records], "participant")
-    if twice := repeated(ids):
-        raise UserError(and_more(f"participant {shown(twice[0])} appears more than once", len(twice)))
-    return ids, [
-        _member(record, "success", bool, f"participant {shown(person)}")
-        for person, record in zip(ids, records, strict=True)
-    ]
-
-
 def _item_values(people: Mapping[ClusterId, Json], name: str, instrument: Instrument) -> list[Any]:
     """One map of every participant, flattened in item order; each map holds exactly the instrument's items."""
-    expected = set(instrument.items)
+    expected = {*instrument.items}
     flat: list[Any] = []
     for person, record in people.items():
-        values = _member(record, name, dict, f"participant {shown(person)}")
-        if values.keys() != expected:
-            raise _wrong_items(values, f"participant {shown(person)}", name, instrument)
+        where = f"participant {shown(person)}"
+        values = _member(record, name, dict, where)
+        if not values.keys() <= expected:
+            unknown = [item for item in values if item not in expected]
+            listed = f"{instrument.name} has {', '.join(instrument.items)}"
+            text = f"{where}, {shown(unknown[0])}: no such item (in {name}), {listed}"
+            raise UserError(and_more(text, len(unknown)))
+        if len(values) < len(expected):
+            missing = next(item for item in instrument.items if item not in values)
+            text = f"{where}, {missing}: missing from {name}, expected all {len(expected)} items"
+            raise UserError(and_more(text, len(expected) - len(values)))
         flat.extend(map(values.__getitem__, instrument.items))
     return flat
-
-
-def _wrong_items(values: Json, where: str, name: str, instrument: Instrument) -> UserError:
-    unknown = [item for item in values if item not in instrument.items]
-    if unknown:
-        names = ", ".join(instrument.items)
-        text = f"{where}, {shown(unknown[0])}: no such item (in {name}), {instrument.name} has {names}"
-        return UserError(and_more(text, len(unknown)))
-    missing = [item for item in instrument.items if item not in values]
-    text = f"{where}, {missing[0]}: missing from {name}, expected all {len(instrument.items)} items"
-    return UserError(and_more(text, len(missing)))
 
 
 def _signal_columns(signals: list[Any], ids: Sequence[ClusterId], instrument: Instrument) -> dict[str, Column]:
     for unit, entry in enumerate(signals):
         if type(entry) is not dict:
             person, item = divmod(unit, len(instrument.items))
-            raise UserError(
-                f"participant {shown(ids[person])}, {instrument.items[item]}: item_signals is "
-                f"{_kind_shown(entry)}, expected an object"
-            )
+            _of_kind(entry, dict, f"participant {shown(ids[person])}, {instrument.items[item]}: item_signals")
     return {name: Column.of(values) for name, values in by_column(signals, noun="signals").items()}

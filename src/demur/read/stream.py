@@ -9,9 +9,10 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from demur.errors import UserError
+from demur.errors import UserError, located
 from demur.facts.items import Source
-from demur.files.strict_json import shown_path
+from demur.files.limits import FILE, LINE, read_whole
+from demur.files.strict_json import decode, shown_path
 
 Progress = Callable[[int, int], None]
 
@@ -55,7 +56,7 @@ class _Watched(io.RawIOBase):
 
 
 class Stream:
-    """A text file being read: its lines, and afterwards its source."""
+    """A text file being read: its lines or all of it, and afterwards its source."""
 
     def __init__(self, path: str | Path, progress: Progress | None = None) -> None:
         self._path = Path(path)
@@ -63,11 +64,27 @@ class Stream:
         buffered = io.BufferedReader(self._raw, _CHUNK)
         packed = buffered.peek(2)[:2] == _GZIP
         unpacked = io.BufferedReader(gzip.GzipFile(fileobj=buffered)) if packed else buffered
-        self.lines = io.TextIOWrapper(unpacked, encoding="utf-8", newline="\n")
+        self.text = io.TextIOWrapper(unpacked, encoding="utf-8", newline="\n")
+        self.lines = self._lines()
+
+    def _lines(self) -> Iterator[str]:
+        longest, largest, total = LINE.size, FILE.size, 0
+        for number, line in enumerate(iter(lambda: self.text.readline(longest + 1), ""), 1):
+            total += len(line)
+            if len(line) > longest:
+                with located(f"line {number}"):
+                    LINE.check(len(line))
+            if total > largest:
+                FILE.check(total)
+            yield line
+
+    def whole(self) -> str:
+        """All of the text."""
+        return decode(read_whole(self.text.buffer))
 
     def close(self) -> None:
         """Close the file; what unpacks it would leave it open."""
-        self.lines.close()
+        self.text.close()
         self._raw.close()
 
     def source(self) -> Source:
@@ -79,12 +96,16 @@ class Stream:
 def stream(path: str | Path, progress: Progress | None = None) -> Iterator[Stream]:
     """Open a text file, gzipped or not; every way it can disappoint is one line that names it."""
     try:
-        with closing(_opened(path, progress)) as opened:
+        try:
+            opened = Stream(path, progress)
+        except (TypeError, ValueError) as error:  # no path at all, or a NUL in it
+            raise UserError(f"cannot be read ({error})") from None
+        with closing(opened):
             try:
                 yield opened
             except UnicodeDecodeError as error:
                 # Which byte of the unpacked text is wrong: the decoder counts from the start of a chunk.
-                position = opened.lines.buffer.tell() - len(error.object) + error.start
+                position = opened.text.buffer.tell() - len(error.object) + error.start
                 raise UserError(f"not UTF-8 text: byte {position} is 0x{error.object[error.start]:02x}") from None
     except UserError as error:
         raise error.in_file(path) from None
@@ -92,10 +113,3 @@ def stream(path: str | Path, progress: Progress | None = None) -> Iterator[Strea
         raise UserError(f"{path}: not valid gzip: it ends early or is damaged") from None
     except OSError as error:
         raise UserError(f"{path}: cannot be read ({error.strerror})") from None
-
-
-def _opened(path: str | Path, progress: Progress | None) -> Stream:
-    try:
-        return Stream(path, progress)
-    except (TypeError, ValueError) as error:  # no path at all, or a NUL in it
-        raise UserError(f"cannot be read ({error})") from None

@@ -12,10 +12,11 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from demur.errors import UserError, literal, repeated, shown, unknown
+from demur.errors import UserError, literal, located, repeated, shown, unknown
 from demur.facts.columns import MISSING, check_lengths, plain, plain_values
 from demur.facts.frames import columns_of
 from demur.facts.items import Source
+from demur.files.limits import FILE, LINE, MEMBER
 from demur.files.strict_json import json_objects
 from demur.read.stream import Progress, Stream, stream
 
@@ -26,7 +27,6 @@ Columns = dict[str, list[Any]]
 NO_ROWS = "there are no rows: nothing can be evaluated"
 _EMPTY = "the file is empty: there is nothing to evaluate"
 _BATCH = 1000
-_LONGEST_CELL = 1 << 30
 _MOST_MEMBERS = 1000  # members that never repeat would take rows × rows of memory
 
 
@@ -99,8 +99,7 @@ def table_format(*suffixes: str) -> Callable[[Callable[[Stream, str | Path], Fil
 
 def format_of(path: str | Path) -> str | None:
     """The suffix of a table, with a .gz after it set aside; None for any other file."""
-    path = Path(path)
-    suffix = (Path(path.stem) if path.suffix.lower() == ".gz" else path).suffix.lower()
+    suffix = Path(str(path).lower().removesuffix(".gz")).suffix
     return suffix if suffix in FORMATS else None
 
 
@@ -123,8 +122,7 @@ def opened_table(
 
 
 def _in_memory(data: Any, nan_kept: Collection[str] | None) -> FileTable:
-    given = data if isinstance(data, Mapping) else columns_of(data)
-    columns = {str(name): _sized(values) for name, values in given.items()}
+    columns = {name: _sized(values) for name, values in columns_of(data).items()}
     check_lengths(columns)
 
     def values(name: str) -> list[Any]:
@@ -154,25 +152,41 @@ def _sized(values: Any) -> Any:
 
 @table_format(".csv")
 def _csv(file: Stream, _: str | Path) -> FileTable:
-    csv.field_size_limit(_LONGEST_CELL)  # a cell of ten thousand ids is long, and nothing is wrong with it
-    file.lines.reconfigure(encoding="utf-8-sig", newline="")
-    reader = csv.reader(file.lines, strict=True)
-    header = next(_legible(reader), None)
+    file.text.reconfigure(encoding="utf-8-sig", newline="")
+    records = _records(file.lines)
+    header = next((cells for _, cells in records), None)
     if not header:
         raise UserError(_EMPTY if header is None else "line 1 is empty, expected the names of the columns")
 
     def rows(_: Sequence[str]) -> Rows:
-        for row in filter(None, _legible(reader)):
-            if len(row) != len(header):
-                raise UserError(f"line {reader.line_num}: {len(row)} cells, expected {len(header)} as in the header")
-            yield f"line {reader.line_num}", dict(zip(header, row, strict=True))
+        for number, cells in records:
+            if cells and len(cells) != len(header):
+                raise UserError(f"line {number}: {len(cells)} cells, expected {len(header)} as in the header")
+            if cells:
+                yield f"line {number}", dict(zip(header, cells, strict=True))
 
     return FileTable(header, rows, text_only=True)
 
 
-def _legible(reader: Any) -> Iterator[list[str]]:
+def _records(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
+    """The cells of each row with its last line; a row of several lines is no longer than a line may be."""
+    longest, length = LINE.size, 0
+    csv.field_size_limit(longest)
+
+    def watched() -> Iterator[str]:
+        nonlocal length
+        for line in lines:
+            length += len(line)
+            if length > longest:
+                with located(f"line {reader.line_num + 1}"):
+                    LINE.check(length)
+            yield line
+
+    reader = csv.reader(watched(), strict=True)
     try:
-        yield from reader
+        for cells in reader:
+            length = 0
+            yield reader.line_num, cells
     except csv.Error as error:
         raise UserError(f"line {reader.line_num}: not valid CSV: {error}") from None
 
@@ -198,16 +212,22 @@ def _parquet(_: Stream, path: str | Path) -> FileTable:
     wrong = (ArrowException, OSError, ValueError)
 
     def rows(columns: Sequence[str]) -> Rows:
-        batches = (batch.to_pylist() for batch in file.iter_batches(_BATCH, columns=[*columns]))
         try:
-            for number, row in enumerate(chain.from_iterable(batches)):
-                yield f"row {number}", row
+            for index, batch in enumerate(file.iter_batches(_BATCH, columns=[*columns])):
+                MEMBER.check(batch.nbytes)
+                for number, row in enumerate(batch.to_pylist(), index * _BATCH):
+                    yield f"row {number}", row
+        except UserError:
+            raise
         except wrong as error:
             raise UserError(f"not valid Parquet: {error}") from None
 
     try:
         file = parquet.ParquetFile(path)
         header = file.schema_arrow.names
+        sizes = [file.metadata.row_group(index).total_byte_size for index in range(file.num_row_groups)]
     except wrong as error:
         raise UserError(f"not valid Parquet: {error}") from None
+    MEMBER.check(max(sizes, default=0))
+    FILE.check(sum(sizes))
     return FileTable(header, rows)

@@ -1,15 +1,22 @@
 """TREC files: qrels say what is relevant to each topic, runs what systems returned, gzipped or not.
 
-As trec_eval has it: a document is relevant if its judgment is above 0, and a run is ordered by score, held as a 32-bit
-number, with ties broken by the document's id, the greater first; the ranks in the file are not looked at. Otherwise
-than in trec_eval, a topic that is judged but missing from the run is an abstention, and counts.
+As NIST's trec_eval has it: a document is relevant if its judgment is above 0, and a run is ordered by score, held as a
+32-bit number, with ties broken by the document's id, the greater first; the ranks in the file are not looked at.
+Otherwise than in trec_eval, a topic that is judged but missing from the run is an abstention, and counts.
+
+Lines are read as `get_qrels.c` and `get_trec_results.c` read them. Words are separated by ASCII white space. A line of
+qrels is four words and no more. A line of a run is six, and words after the tag are ignored; empty lines of a run are
+passed over, and the tag of the last line is the tag of the run. `#` means nothing to trec_eval: `#q1 0 d1 1` judges a
+topic called `#q1`, and a remark of six words or more is a result, of score 0, for a topic `#` that nobody judged; a
+shorter one, and any in qrels that is not four words long, is a malformed line. So a line that starts with `#` is a row
+here if it reads as one, and a comment if it does not, in either file; empty lines of qrels are passed over too.
 """
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -20,9 +27,9 @@ from demur.facts.ranking_columns import RankingsBuilder
 from demur.facts.rankings import Query, Rankings
 from demur.read.stream import Progress, stream
 
-_QRELS, _RUN = ("topic", "iteration", "document", "relevance"), ("topic", "Q0", "document", "rank", "score", "tag")
-_TOPIC, _DOCUMENT, _RELEVANCE, _SCORE = 0, 2, 3, 4
-
+_QRELS = ("topic", "iteration", "document", "relevance")
+_RUN = ("topic", "Q0", "document", "rank", "score", "tag")
+_WORD = re.compile(r"\S+", re.ASCII)
 _INTEGER = re.compile("[+-]?[0-9]{1,18}")
 
 T = TypeVar("T")
@@ -43,33 +50,25 @@ def read_trec(
     """
     if split_topics == "":
         raise UserError("split_topics '', expected what stands between the post and the criterion, such as /")
-    judged, judgments, _ = _read(qrels, _QRELS, _is_relevant, progress)
+    judged, judgments, _ = _read(qrels, _is_relevant, progress)
     systems: dict[str, Rankings] = {}
-    for name, path in _named(runs):
-        scored, source, tag = _read(path, _RUN, _score, progress)
-        system = name or tag
+    for run in runs.items() if isinstance(runs, Mapping) else runs:
+        name, path = run if isinstance(run, tuple) else (None, run)
+        scored, source, last_line = _read(path, _score, progress)
+        system = name or last_line[5]
         if system in systems:
             raise UserError(f"{path}: a run called {shown(system)} is there already; name the runs: NAME=FILE")
         builder = RankingsBuilder()
         for topic, documents in judged.items():
             post, criterion = _post_and_criterion(topic, split_topics)
-            ranked, scores = _ordered(scored.get(topic, {}))
+            scores = scored.get(topic, {})
+            # Ties go to the greater id, by its bytes.
+            ranked = sorted(scores, key=lambda document: (scores[document], document.encode()), reverse=True)
             gold = [document for document, relevant in documents.items() if relevant]
-            builder.add(Query(post, criterion, gold, ranked, scores))
+            builder.add(Query(post, criterion, gold, ranked, [scores[document] for document in ranked]))
         unjudged = len(scored.keys() - judged.keys())
         systems[system] = builder.done(text_ids=True).with_sources(judgments, source, unjudged=unjudged)
     return systems
-
-
-def _named(runs: Any) -> Iterator[tuple[str | None, str | Path]]:
-    for run in runs.items() if isinstance(runs, Mapping) else runs:
-        yield run if isinstance(run, tuple) else (None, run)
-
-
-def _ordered(scored: Mapping[str, float]) -> tuple[list[str], list[float]]:
-    """Documents by score, and among equals the greater id first: by the bytes of it, as trec_eval compares them."""
-    ordered = sorted(scored.items(), key=lambda entry: (entry[1], entry[0].encode()), reverse=True)
-    return [document for document, _ in ordered], [score for _, score in ordered]
 
 
 def _post_and_criterion(topic: str, separator: str | None) -> tuple[str, str]:
@@ -82,39 +81,52 @@ def _post_and_criterion(topic: str, separator: str | None) -> tuple[str, str]:
 
 
 def _read(
-    path: str | Path, names: Sequence[str], value: Callable[[list[str]], T], progress: Progress | None
-) -> tuple[dict[str, dict[str, T]], Source, str]:
-    """The value of every document by topic, the source, and the last cell of the first line: the tag of a run."""
+    path: str | Path, value: Callable[[list[str]], T], progress: Progress | None
+) -> tuple[dict[str, dict[str, T]], Source, list[str]]:
+    """The value of every document by topic, the source, and the words of the last line."""
     topics: dict[str, dict[str, T]] = {}
-    last = ""
+    last: list[str] = []
     with stream(path, progress) as file:
         for number, line in enumerate(file.lines, 1):
-            cells = line.removeprefix("\ufeff").split()
-            if not cells:
+            words = _WORD.findall(line.removeprefix("\ufeff"))
+            if not words or _is_comment(words, value):
                 continue
             with located(f"line {number}"):
-                if len(cells) != len(names):
-                    raise UserError(f"{len(cells)} cells, expected {len(names)}: {', '.join(names)}")
-                documents = topics.setdefault(cells[_TOPIC], {})
-                if cells[_DOCUMENT] in documents:
-                    raise UserError(f"topic {shown(cells[_TOPIC])}, document {shown(cells[_DOCUMENT])} appears twice")
-                documents[cells[_DOCUMENT]] = value(cells)
-            last = last or cells[-1]
+                found = value(words)
+                topic, _, document, *_ = last = words
+                documents = topics.setdefault(topic, {})
+                if document in documents:
+                    raise UserError(f"topic {shown(topic)}, document {shown(document)} appears twice")
+                documents[document] = found
         if not topics:
             raise UserError("the file has no rows: there is nothing to evaluate")
         return topics, file.source(), last
 
 
-def _is_relevant(cells: list[str]) -> bool:
-    if not _INTEGER.fullmatch(cells[_RELEVANCE]):
-        raise UserError(f"relevance {literal(cells[_RELEVANCE])}, expected an integer")
-    return int(cells[_RELEVANCE]) > 0
+def _is_comment(words: list[str], value: Callable[[list[str]], object]) -> bool:
+    """Whether a line starts with # and is no row."""
+    if words[0].startswith("#"):
+        try:
+            value(words)
+        except UserError:
+            return True
+    return False
 
 
-def _score(cells: list[str]) -> float:
-    number = written_number(cells[_SCORE])
+def _is_relevant(words: list[str]) -> bool:
+    if len(words) != len(_QRELS):
+        raise UserError(f"{len(words)} cells, expected {len(_QRELS)}: {', '.join(_QRELS)}")
+    if not _INTEGER.fullmatch(words[3]):
+        raise UserError(f"relevance {literal(words[3])}, expected an integer")
+    return int(words[3]) > 0
+
+
+def _score(words: list[str]) -> float:
+    if len(words) < len(_RUN):
+        raise UserError(f"{len(words)} cells, expected {len(_RUN)}: {', '.join(_RUN)}")
+    number = written_number(words[4])
     with np.errstate(over="ignore"):  # too large for 32 bits is not finite
         score = math.nan if number is None else float(np.float32(number))
     if not math.isfinite(score):
-        raise UserError(f"score {literal(cells[_SCORE])}, expected a finite number")
+        raise UserError(f"score {literal(words[4])}, expected a finite number")
     return score

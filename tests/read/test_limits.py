@@ -1,0 +1,166 @@
+"""A file that unpacks to more than may be held is one line that names the limit and how to raise it."""
+
+import gzip
+import json
+import os
+import resource
+import subprocess
+import sys
+import zlib
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import demur
+from demur import UserError, instrument, read_items, read_table, read_trec
+from demur.files.limits import FILE, LINE, MEMBER
+from demur.read import read_queries
+from runs import experiment, participant, run, written
+
+UNITS = "cluster,item,truth,prediction,note\n"
+QUERIES = "post_id,criterion_id,gold_ids,ranked_ids\n"
+LONG = "x" * 2000
+
+
+def units(path):
+    return read_table(path, instrument=None)
+
+
+def judged(path):
+    return read_trec(path, [path])
+
+
+def scored(path):
+    return read_trec(written(path.parent, "q 0 d 1\n", "qrels"), [path])
+
+
+@pytest.fixture(params=[False, True], ids=["plain", "gzip"])
+def file(tmp_path, request):
+    def write(text, name):
+        return written(tmp_path, gzip.compress(text.encode()) if request.param else text, name)
+
+    return write
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "read", "line"),
+    [
+        ("t.csv", f"{UNITS}1,q,0,1,{LONG}\n", units, 2),
+        ("t.csv", f"{UNITS[:-1]},{LONG}\n", units, 1),
+        ("t.csv", UNITS + '1,q,0,1,"' + "xy\n" * 700 + '"\n', units, 332),
+        ("t.csv", UNITS + '1,q,0,1,"x\n"' + ',"x\n"' * 700 + "\n", units, 200),
+        ("t.jsonl", json.dumps({"cluster": 1, "note": LONG}) + "\n", units, 1),
+        ("q.csv", f"{QUERIES}1,A,a,b\n1,B,a,{LONG}", read_queries, 3),
+        ("q.ndjson", '{"post_id": 1, "note": "' + LONG, read_queries, 1),
+        ("qrels", f"q 0 {LONG} 1\n", judged, 1),
+        ("run", f"q Q0 d 1 1 t\nq Q0 e 2 1 t {LONG}\n", scored, 2),
+    ],
+)
+def test_a_line_has_a_limit_in_every_format_that_is_read_by_lines(file, monkeypatch, name, text, read, line):
+    path = file(text, name)
+    monkeypatch.setenv(LINE.variable, "1000")
+    with pytest.raises(UserError) as caught:
+        read(path)
+    way_out = "a line or a row is larger than 1000 bytes; to allow it, set DEMUR_MAX_LINE to more"
+    assert str(caught.value) == f"{path}: line {line}: {way_out}"
+
+
+def test_a_limit_is_the_largest_size_that_is_allowed(file, monkeypatch):
+    path = file(f"{UNITS}1,q,0,1,{'x' * 991}\n", "t.csv")
+    monkeypatch.setenv(LINE.variable, "999")
+    with pytest.raises(UserError, match="larger than 999 bytes"):
+        units(path)
+    monkeypatch.setenv(LINE.variable, "1000")
+    assert len(units(path)) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "read"),
+    [
+        ("t.csv", UNITS + "1,q,0,1,\n" * 300, units),
+        ("t.jsonl", '{"cluster": 1}\n' * 300, units),
+        ("q.csv", QUERIES + "1,A,a,b\n" * 300, read_queries),
+        ("run", "q Q0 d 1 1 t\n" + "\n" * 2000, scored),
+    ],
+)
+def test_a_file_has_a_limit_however_short_its_lines(file, monkeypatch, name, text, read):
+    path = file(text, name)
+    monkeypatch.setenv(FILE.variable, "1K")
+    with pytest.raises(UserError) as caught:
+        read(path)
+    expected = f"{path}: the unpacked file is larger than 1K bytes; to allow it, set DEMUR_MAX_FILE to more"
+    assert str(caught.value) == expected
+
+
+def test_what_is_read_in_one_piece_has_a_limit(file, tmp_path, monkeypatch):
+    monkeypatch.setenv(MEMBER.variable, "500")
+    expected = "what has to be read in one piece is larger than 500 bytes; to allow it, set DEMUR_MAX_MEMBER to more"
+    path = file(json.dumps(run(experiment(participant(1)))), "run.json")
+    with pytest.raises(UserError) as caught:
+        read_items(path)
+    assert str(caught.value) == f"{path}: {expected}"
+    path = written(tmp_path, {"name": LONG, "items": ["a"], "min": 0, "max": 1}, "own.json")
+    for read in (instrument, demur.load):
+        with pytest.raises(UserError) as caught:
+            read(path)
+        assert str(caught.value) == f"{path}: {expected}"
+
+
+def test_parquet_has_the_same_limits(tmp_path, monkeypatch):
+    path = tmp_path / "t.parquet"
+    rows = {"cluster": [*range(300)], "item": ["q"] * 300, "truth": [0] * 300, "prediction": [0] * 300}
+    pq.write_table(pa.table(rows | {"note": [f"{n}{LONG}" for n in range(300)]}), path, row_group_size=100)
+    assert len(units(path)) == 300
+    for limit, size in ((MEMBER, "200K"), (FILE, "500K")):
+        with monkeypatch.context() as changed:
+            changed.setenv(limit.variable, size)
+            with pytest.raises(UserError, match=f"larger than {size} bytes; to allow it, set {limit.variable}"):
+                units(path)
+    repeated = tmp_path / "repeated.parquet"
+    pq.write_table(pa.table(rows | {"note": [LONG] * 300}), repeated)
+    monkeypatch.setenv(MEMBER.variable, "300K")  # a few bytes as they are written, 600 000 as they are read
+    with pytest.raises(UserError, match="larger than 300K bytes"):
+        units(repeated)
+
+
+@pytest.mark.parametrize("value", ["x", "0", "-1", "1.5", "1T", "1 G"])
+def test_a_limit_that_is_none_is_refused(tmp_path, monkeypatch, value):
+    monkeypatch.setenv(LINE.variable, value)
+    with pytest.raises(UserError, match="DEMUR_MAX_LINE '.*', expected a number of bytes, such as 500M or 2G"):
+        units(written(tmp_path, UNITS, "t.csv"))
+
+
+@pytest.fixture(scope="module")
+def three_gigabytes():
+    """A packed part of a gzip file: one letter, three gigabytes of it."""
+    packer = zlib.compressobj(9, wbits=31)
+    return b"".join(packer.compress(b"x" * 2**20) for _ in range(3 * 1024)) + packer.flush()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "start", "options"),
+    [
+        ("q.csv.gz", f"{QUERIES}1,A,a,", ["retrieval", "--data"]),
+        ("q.jsonl.gz", '{"post_id": "', ["retrieval", "--data"]),
+        ("run.json.gz", '{"experiments": "', ["evaluate"]),
+        ("t.csv.gz", "cluster,item,truth,prediction\n1,", ["evaluate", "--instrument", "none"]),
+        ("qrels.gz", "q 0 ", ["retrieval", "--run", "run", "--qrels"]),
+    ],
+)
+def test_three_gigabytes_in_one_line_are_one_line(tmp_path, three_gigabytes, name, start, options):
+    path = written(tmp_path, gzip.compress(start.encode()) + three_gigabytes, name)
+    assert path.stat().st_size < 4_000_000
+    done = subprocess.run(
+        [sys.executable, "-c", "from demur.cli import main; main()", *options, path, "--seed", "1"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env=os.environ | {"OPENBLAS_NUM_THREADS": "1"},
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (2 * 2**30,) * 2),
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "to allow it, set DEMUR_MAX_" in done.stderr
+    assert [one.name for one in tmp_path.iterdir()] == [name]
