@@ -85,7 +85,7 @@ def one_line(error: ValidationError) -> str:
     where = ".".join(map(str, first["loc"]))
     said = first["msg"].removeprefix("Value error, ")
     value = "" if first["type"] == "value_error" else f", not {literal(first['input'])}"
-    return and_more(f"{where}: {said}{value}" if where else said, error.error_count())
+    return and_more(f"{where}: {said}{value}" if where else f"{said}{value}", error.error_count())
 
 
 class WordedWarning(Part):
