@@ -132,7 +132,7 @@ class Calibration(Part):
 
     def save(self, path: str | Path, *, inputs: Iterable[str | Path] = ()) -> Path:
         """Write it as JSON, whole or not at all, and never over the run it was fitted on or another input."""
-        return write_whole(path, self.text, inputs=[*self.input_paths, *inputs])
+        return write_whole(path, self.text, inputs=[*self.input_paths, *inputs], hashes=self.input_hashes)
 
     @property
     def fingerprint(self) -> str:
@@ -153,6 +153,11 @@ class Calibration(Part):
     def input_paths(self) -> list[str]:
         """The file it was fitted on."""
         return [] if self.training.path is None else [self.training.path]
+
+    @property
+    def input_hashes(self) -> set[str]:
+        """The SHA-256 of that file, by which it is known wherever it is."""
+        return set() if self.training.sha256 is None else {self.training.sha256}
 
 
 def check_target(method: CalibrationMethod, target: Target) -> None:
