@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from demur.cli import options
-from demur.cli.app import DATA, TRUST, app, progress_bar
+from demur.cli.app import DATA, TRUST, app, progress_bar, tell_written
 
 studies = typer.Typer(help="Measure methods on made-up data of your size.", no_args_is_help=True)
 simulations = typer.Typer(help="Write made-up files to try things on.", no_args_is_help=True)
@@ -68,7 +68,8 @@ def runs(
     content = simulated_run(
         participants, seed=seed, failures=failures, correlation=correlation, instrument=chosen, run_id=run_id
     )
-    typer.echo(f"wrote {write_whole(output, json_text(content))}: {participants} participants, zero_shot and few_shot")
+    written = write_whole(output, json_text(content), inputs=[instrument])
+    tell_written(written, more=f": {participants} participants, zero_shot and few_shot")
 
 
 @simulations.command()
@@ -84,4 +85,5 @@ def queries(
     from demur.files.write import write_whole
     from demur.simulate.queries import simulated_queries
 
-    typer.echo(f"wrote {write_whole(output, simulated_queries(posts, seed=seed))}: {posts} posts, two systems")
+    written = write_whole(output, simulated_queries(posts, seed=seed))
+    tell_written(written, more=f": {posts} posts, two systems")
