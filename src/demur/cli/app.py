@@ -100,11 +100,9 @@ def read_one(path: Path, mode: str | None, experiment: int | None, instrument: s
 
 def fitted(path: Path | None) -> Calibration | None:
     """The calibration of a file, where one is given."""
-    if path is None:
-        return None
     from demur.confidences.calibration import load_calibration
 
-    return load_calibration(path)
+    return load_calibration(path) if path else None
 
 
 def check_flags(resamples: int, seed: int | None, created_at: str | None, *, as_json: bool, quiet: bool) -> None:
@@ -142,11 +140,12 @@ class Delivery:
                 print_report(words)
             else:
                 typer.echo(words)
-            tell_written(*written)
+            for path in written:
+                typer.echo(f"wrote {printed_path(path)}")
 
     def _write(self, artifact: Results | Calibration) -> list[Path]:
         """The file, and its page: both or neither."""
-        from demur.files.write import check_target, write_all
+        from demur.files.write import write_all
 
         path = self.output or _OUTPUTS / f"{self.kind}-{artifact.fingerprint[:8]}.json"
         if self.output is None:
@@ -154,8 +153,6 @@ class Delivery:
                 _OUTPUTS.mkdir(parents=True, exist_ok=True)
             except OSError as error:
                 raise UserError(f"{_OUTPUTS}: cannot be made ({error.strerror}); name a file with --output") from None
-        protected = [*artifact.input_paths, *self.inputs]
-        check_target(path, inputs=protected, hashes=artifact.input_hashes)
         contents: dict[str | Path, str | bytes] = {path: artifact.text}
         if self.report is not None:
             from demur.files.strict_json import fingerprint
@@ -164,7 +161,7 @@ class Delivery:
             if self.report.resolve() == path.resolve():
                 raise UserError(f"{self.report}: is the result file itself; give the report another name")
             contents[self.report] = report_html(artifact, sha256=fingerprint(artifact.text.encode()))
-        return write_all(contents, inputs=protected, hashes=artifact.input_hashes)
+        return write_all(contents, inputs=[*artifact.input_paths, *self.inputs], hashes=artifact.input_hashes)
 
 
 def print_json(text: str) -> None:
@@ -176,12 +173,11 @@ def print_json(text: str) -> None:
     typer.echo(text, nl=False)
 
 
-def tell_written(*paths: Path, more: str = "") -> None:
-    """Say which files were written, with nothing in a name that a terminal would obey."""
+def printed_path(path: Path) -> str:
+    """A path with nothing in it that a terminal would obey."""
     from demur.files.strict_json import shown_path
 
-    for path in paths:
-        typer.echo(f"wrote {harmless(shown_path(path))}{more}")
+    return harmless(shown_path(path))
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from demur.cli.app import SHOW, app, tell_written
+from demur.cli.app import SHOW, app, printed_path
 from demur.errors import located
 
 if TYPE_CHECKING:
@@ -86,7 +86,8 @@ def _write(path: Path, shown: str | bytes, artifact: Results | Calibration, file
     """What shows an artifact, never over it or over what it was made from."""
     from demur.files.write import write_whole
 
-    tell_written(write_whole(path, shown, inputs=[*artifact.input_paths, file], hashes=artifact.input_hashes))
+    written = write_whole(path, shown, inputs=[*artifact.input_paths, file], hashes=artifact.input_hashes)
+    typer.echo(f"wrote {printed_path(written)}")
 
 
 def _of_answers(path: Path) -> Results:

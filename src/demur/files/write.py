@@ -72,7 +72,7 @@ def write_all(
     """
     protected = [*inputs]
     for path in contents:
-        check_target(path, inputs=protected, hashes=hashes)
+        _check_target(path, protected, hashes)
     with contextlib.ExitStack() as temporaries, contextlib.ExitStack() as undo:
         moves: list[tuple[str | Path, Path, Path, Path | None]] = []
         for path, content in contents.items():
@@ -86,7 +86,10 @@ def write_all(
         for path, target, new, old in moves:
             with _one_line_errors(path):
                 new.replace(target)
-            undo.callback(_restore, target, old)
+            if old:
+                undo.callback(old.replace, target)
+            else:
+                undo.callback(target.unlink)
         undo.pop_all()
     return [*map(Path, contents)]
 
@@ -108,13 +111,6 @@ def _temporary(target: Path, content: str | bytes) -> Iterator[Path]:
         beside.unlink(missing_ok=True)
 
 
-def _restore(target: Path, old: Path | None) -> None:
-    if old:
-        old.replace(target)
-    else:
-        target.unlink()
-
-
 def _remove_stale(folder: Path) -> None:
     """Remove what processes of this machine that were killed left behind."""
     if os.name != "posix":  # elsewhere, asking whether a process is alive may end it
@@ -129,11 +125,10 @@ def _remove_stale(folder: Path) -> None:
                     path.unlink()
 
 
-def check_target(path: str | Path, *, inputs: Iterable[str | Path] = (), hashes: Collection[str] = ()) -> None:
-    """Refuse what `write_whole` would refuse, before anything else is written."""
+def _check_target(path: str | Path, inputs: Iterable[str | Path], hashes: Collection[str]) -> None:
     with _one_line_errors(path):
         target = Path(path)
-        if target.exists() and any(_is_the_file(target, name) for given in inputs for name in _names(given)):
+        if target.exists() and any(_is_the_file(target, given) for given in inputs):
             raise UserError(f"{path}: is an input, and an output never replaces one")
         if target.is_symlink():
             with contextlib.suppress(FileNotFoundError):  # a link to nothing yet is fine, links in a circle are not
@@ -165,15 +160,11 @@ def _one_line_errors(path: str | Path) -> Iterator[None]:
         raise UserError(f"{path}: cannot be written ({getattr(error, 'strerror', None) or error})") from None
 
 
-def _names(given: str | Path) -> tuple[str | Path, str]:
-    """An input as it is given here, and as a file records it, whichever the locale was (see `shown_path`)."""
-    recorded = str(given).encode("utf-8", "surrogateescape")
-    return given, os.fsdecode(_SPELLED.sub(lambda byte: bytes.fromhex(byte[1].decode()), recorded))
-
-
 def _is_the_file(target: Path, given: str | Path) -> bool:
-    """Whether an input is this file; one whose name no file can have is not."""
-    try:
-        return target.samefile(given)
-    except (OSError, ValueError):
-        return False
+    """Whether an input is this file: as it is given here, or as a file records it in any locale (`shown_path`)."""
+    recorded = str(given).encode("utf-8", "surrogateescape")
+    for name in (given, os.fsdecode(_SPELLED.sub(lambda byte: bytes.fromhex(byte[1].decode()), recorded))):
+        with contextlib.suppress(OSError, ValueError):  # a name that no file can have
+            if target.samefile(name):
+                return True
+    return False
