@@ -25,6 +25,7 @@ def folder(tmp_path_factory):
     for name in ("data", "out", "elsewhere"):
         (made / name).mkdir()
     written(made / "data", simulated_run(8, seed=1), "run.json")
+    written(made / "data", simulated_run(8, seed=2), "other.json")
     (made / "data/queries.csv").write_text(simulated_queries(4, seed=1))
     written(made / "data", INSTRUMENT, "instrument.json")
     run_one = ("--input", "data/run.json", "--mode", "few_shot")
@@ -43,6 +44,7 @@ def folder(tmp_path_factory):
 
 
 RUN = ("--input", "{data}/run.json", "--mode", "few_shot")
+CALIBRATED = ("--calibration", "{out}/c.json", "--confidence", "verbalized_calibrated")
 COMMANDS = {
     "table": (("table", "{out}/m.json", "--format", "csv"), ["run.json", "link.json", "hard.json", "copy.json"]),
     "figure": (("figure", "{out}/m.json"), ["hard.svg"]),
@@ -51,8 +53,12 @@ COMMANDS = {
     "report of retrieval": (("report", "{out}/r.json"), ["queries.csv"]),
     "evaluate": (("evaluate", *RUN, *FLAGS), ["run.json", "link.json", "hard.json"]),
     "evaluate with a calibration": (
-        ("evaluate", *RUN, *FLAGS, "--calibration", "{out}/c.json", "--confidence", "verbalized_calibrated"),
+        ("evaluate", *RUN, *FLAGS, *CALIBRATED),
         ["run.json", "../out/c.json"],
+    ),
+    "evaluate another run": (
+        ("evaluate", "--input", "{data}/other.json", "--mode", "few_shot", *FLAGS, *CALIBRATED),
+        ["run.json", "copy.json"],
     ),
     "retrieval": (("retrieval", "--data", "{data}/queries.csv", *FLAGS), ["queries.csv"]),
     "calibrate": (("calibrate", *RUN, "--method", "temperature", "--features", "verbalized_confidence"), ["link.json"]),

@@ -118,7 +118,10 @@ def check_flags(resamples: int, seed: int | None, created_at: str | None, *, as_
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """Where a result goes: the file, its page where one is asked for, and what is printed."""
+    """Where a result goes: the file, its page where one is asked for, and what is printed.
+
+    Nothing is written over the inputs, those of the result, and those of the calibration it was made with.
+    """
 
     kind: str
     output: Path | None
@@ -126,6 +129,7 @@ class Delivery:
     inputs: Sequence[str | Path] = ()
     as_json: bool = False
     quiet: bool = False
+    calibration: Calibration | None = None
 
     def of(self, artifact: Results | Calibration, text: Callable[[], str]) -> None:
         """Write and print; what goes wrong with the words goes wrong before anything is written."""
@@ -161,7 +165,9 @@ class Delivery:
             if self.report.resolve() == path.resolve():
                 raise UserError(f"{self.report}: is the result file itself; give the report another name")
             contents[self.report] = report_html(artifact, sha256=fingerprint(artifact.text.encode()))
-        return write_all(contents, inputs=[*artifact.input_paths, *self.inputs], hashes=artifact.input_hashes)
+        made = [artifact, *([self.calibration] if self.calibration else [])]
+        inputs = [*self.inputs, *(path for each in made for path in each.input_paths)]
+        return write_all(contents, inputs=inputs, hashes={sha for each in made for sha in each.input_hashes})
 
 
 def print_json(text: str) -> None:
@@ -225,7 +231,8 @@ def run(words: Sequence[str]) -> int:
     else:
         return code or 0
     try:
-        typer.echo(f"demur: {message}" if message else "", err=True, nl=bool(message))
+        if message:
+            typer.echo(f"demur: {message}", err=True)
     except OSError:  # nobody can be told, and the exit code says it all
         sys.stderr = None
     return 2

@@ -84,17 +84,18 @@ def evaluate(
     )
     columns = named(column, "--column")
     runs = read_inputs(given, modes=mode or (), experiments=experiment or (), instrument=instrument, columns=columns)
+    fit = fitted(calibration)
     with progress_bar("resamples") as advance:
         results = evaluated(
             *runs,
             settings=settings,
             plan=Plan(bootstrap_resamples, seed=seed, progress=advance),
-            calibration=fitted(calibration),
+            calibration=fit,
             intersection_only=intersection_only,
             created_at=created_at,
             command=command_line(),
         )
     protected = [instrument, *([str(calibration)] if calibration else [])]
     width = {"width": shutil.get_terminal_size().columns} if sys.stdout.isatty() else {}
-    delivery = Delivery("metrics", output, report, protected, as_json, quiet)
+    delivery = Delivery("metrics", output, report, protected, as_json, quiet, fit)
     delivery.of(results, lambda: evaluation_text(results, **width))
