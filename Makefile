@@ -6,13 +6,16 @@ READY := $(VENV)/.ready
 CHROMIUM ?= $(shell command -v chromium || command -v chromium-browser)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check lint types imports test-slow test-browser bench docs golden screenshots coverage lock \
-  format ci clean
+.PHONY: help setup demo test check lint types imports test-slow fuzz test-browser bench docs golden screenshots coverage \
+  lock format ci clean writable
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
-$(READY): requirements.lock pyproject.toml
+writable:
+	@test -w . || { echo "$(CURDIR) is read-only: copy the folder to where you may write, and run make there" >&2; exit 1; }
+
+$(READY): requirements.lock pyproject.toml | writable
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "demur needs a working Python 3.11 or newer, and $(PYTHON) is not one. Name one: make PYTHON=/path/to/python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
 	@$(PYTHON) -m venv $(VENV) || \
@@ -43,6 +46,9 @@ imports: $(READY)  ## the rooms import only downwards
 
 test-slow: $(READY)  ## large random comparisons, coverage of intervals, more examples
 	$(BIN)/python -m pytest -n auto --dist worksteal -m slow
+
+fuzz: $(READY)  ## the fuzzers among the slow tests alone, with counts (FUZZ_SECONDS for each, 40 if not given)
+	$(BIN)/python -m pytest -n auto --dist worksteal -m fuzz
 
 test-browser: $(READY)  ## the report in a real chromium
 	@test -x "$(CHROMIUM)" || \

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from demur.cli import app
+from demur.cli.commands import app
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,11 +22,15 @@ INTRODUCTION = """\
 
 This page is written by `make docs` from the commands themselves; `demur COMMAND --help` prints the same.
 
-Exit codes: 0 success; 1 a bug in demur, with a traceback; 2 a mistake in the input or the call, and nothing was written; 3 an audit found
-a figure that differs; 130 interrupted. A mistake in a file or a value is one line on standard error; an option that does not exist gets a
-box that names the nearest one. Files are written whole or not at all, and never over an input. Earlier spellings of commands keep
-working: `variants` (now `fields`), `simulate` without a noun (`simulate runs`), `simulate-queries` (`simulate queries`), `study` without
-a noun (`study intervals`), and `--input FILE` for `evaluate FILE`.
+Exit codes: 0 success; 1 a bug in demur, with a traceback; 2 a mistake in the input or the call, and nothing was written, or standard output
+cannot be written to; 3 an audit found a figure that differs; 130 interrupted. A mistake is one line on standard error.
+
+Files are written whole or not at all, `--output` and `--report` both or neither, and never over an input: neither over a file the command
+reads, nor over one that the results it shows were made from, which is known by its path or its SHA-256. A file that is replaced keeps its
+mode. Paths may be any bytes; a file records those that are not UTF-8 as `\\xff`. Names, ids and times must be UTF-8 text.
+
+Earlier spellings of commands keep working: `variants` (now `fields`), `simulate` without a noun (`simulate runs`), `simulate-queries`
+(`simulate queries`), `study` without a noun (`study intervals`), and `--input FILE` for `evaluate FILE`.
 """
 
 

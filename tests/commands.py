@@ -13,7 +13,8 @@ from unittest import mock
 
 import typer
 
-from demur.cli import app, main
+from demur.cli import main
+from demur.cli.commands import app
 
 ROOT = Path(__file__).parents[1]
 DEMUR = Path(sys.executable).with_name("demur")

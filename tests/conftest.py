@@ -30,6 +30,13 @@ def pytest_itemcollected(item):
         item.add_marker(pytest.mark.slow)
 
 
+def pytest_terminal_summary(terminalreporter):
+    """How many inputs each fuzzer tried, and what became of them."""
+    reports = [report for kind in ("passed", "failed") for report in terminalreporter.stats.get(kind, ())]
+    for name, counts in (pair for report in reports for pair in report.user_properties if pair[0].startswith("fuzz ")):
+        terminalreporter.write_line(f"{name}: " + ", ".join(f"{count} {what}" for what, count in counts.items()))
+
+
 @pytest.fixture(scope="session")
 def paired():
     """The golden results of two runs."""

@@ -7,23 +7,28 @@ import json
 def damaged(rng, content):
     """A run file with some bytes or some of its structure changed."""
     if rng.random() < 0.5:
-        data = bytearray(json.dumps(content).encode())
-        for _ in range(rng.choice([1, 1, 2, 8])):
-            place = rng.randrange(len(data))
-            kind = rng.randrange(4)
-            if kind == 0:
-                data[place] = rng.randrange(256)
-            elif kind == 1:
-                del data[place : place + rng.randint(1, 40)]
-            elif kind == 2:
-                data[place:place] = bytes(rng.randrange(256) for _ in range(rng.randint(1, 5)))
-            else:
-                data[place:place] = data[max(0, place - 60) : place]
-        return bytes(data)
+        return damaged_bytes(rng, json.dumps(content).encode())
     changed_one = copy.deepcopy(content)
     for _ in range(rng.choice([1, 1, 3])):
         damage(rng, changed_one)
     return json.dumps(changed_one)
+
+
+def damaged_bytes(rng, content):
+    """Some bytes changed, removed, added or repeated."""
+    data = bytearray(content)
+    for _ in range(rng.choice([1, 1, 2, 8])):
+        place = rng.randrange(len(data))
+        kind = rng.randrange(4)
+        if kind == 0:
+            data[place] = rng.randrange(256)
+        elif kind == 1:
+            del data[place : place + rng.randint(1, 40)]
+        elif kind == 2:
+            data[place:place] = bytes(rng.randrange(256) for _ in range(rng.randint(1, 5)))
+        else:
+            data[place:place] = data[max(0, place - 60) : place]
+    return bytes(data)
 
 
 JUNK = [None, True, -1, 7, 1.5, 1e308, "", "x", [], {}, [[]], {"a": None}, 10**30, "300", 2**63, "\ud800", -0.0]

@@ -91,8 +91,3 @@ def try_damaged(tmp_path, count, seed):
 
 def test_a_damaged_file_is_a_clean_error_or_a_valid_result(tmp_path):
     try_damaged(tmp_path, 40, seed=1)
-
-
-@pytest.mark.slow
-def test_ten_thousand_damaged_files(tmp_path):
-    try_damaged(tmp_path, 10_000, seed=2)

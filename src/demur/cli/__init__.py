@@ -1,11 +1,13 @@
-"""The command line: one module per group of commands, each registered where it is defined.
+"""The command line: one module per group of commands, each registered where it is defined."""
 
-The order of these imports is the order commands are listed in.
-"""
+import sys
 
-# isort: off
-from demur.cli import evaluate, retrieval, calibrate, study, show, audit, more
-from demur.cli.app import app, main
 
-# isort: on
-__all__ = ["app", "audit", "calibrate", "evaluate", "main", "more", "retrieval", "show", "study"]
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line, which is imported here: an interrupt at any time is an exit code, not a traceback."""
+    try:
+        from demur.cli.commands import run
+
+        sys.exit(run(sys.argv[1:] if arguments is None else arguments))
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -1,8 +1,11 @@
-"""The command line. It parses, calls the library, prints, and turns a user's mistake into one line and exit code 2."""
+"""What the commands share: they parse, call the library and print, and a mistake is one line and exit code 2."""
 
 from __future__ import annotations
 
+import codecs
 import io
+import json
+import os
 import re
 import shlex
 import sys
@@ -15,7 +18,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from demur import __version__
-from demur.errors import UserError, literal
+from demur.errors import UserError, harmless, literal
 
 if TYPE_CHECKING:
     from demur.confidences.calibration import AnyCalibration, Calibration
@@ -52,8 +55,17 @@ def root(
 
 
 def command_line() -> str:
-    """What was typed, for the record."""
-    return shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]])
+    r"""What was typed, for the record, as a shell takes it; bytes that are not UTF-8 are spelled $'\xff'."""
+    return " ".join(map(_quoted, [Path(sys.argv[0]).name, *sys.argv[1:]]))
+
+
+def _quoted(word: str) -> str:
+    typed = os.fsencode(word)
+    try:
+        return shlex.quote(typed.decode())
+    except UnicodeDecodeError:
+        escaped = typed.replace(b"\\", rb"\\").replace(b"'", rb"\'")
+        return f"$'{escaped.decode('utf-8', 'backslashreplace')}'"
 
 
 def named(pairs: list[str] | None, option: str) -> dict[str, str]:
@@ -88,11 +100,9 @@ def read_one(path: Path, mode: str | None, experiment: int | None, instrument: s
 
 def fitted(path: Path | None) -> AnyCalibration | None:
     """The calibration of a file, where one is given."""
-    if path is None:
-        return None
     from demur.confidences.calibration import load_calibration
 
-    return load_calibration(path)
+    return load_calibration(path) if path else None
 
 
 def check_flags(resamples: int, seed: int | None, created_at: str | None, *, as_json: bool, quiet: bool) -> None:
@@ -108,7 +118,10 @@ def check_flags(resamples: int, seed: int | None, created_at: str | None, *, as_
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """Where a result goes: the file, its page where one is asked for, and what is printed."""
+    """Where a result goes: the file, its page where one is asked for, and what is printed.
+
+    Nothing is written over the inputs, those of the result, and those of the calibration it was made with.
+    """
 
     kind: str
     output: Path | None
@@ -116,13 +129,14 @@ class Delivery:
     inputs: Sequence[str | Path] = ()
     as_json: bool = False
     quiet: bool = False
+    calibration: Calibration | None = None
 
     def of(self, artifact: Results | Calibration, text: Callable[[], str]) -> None:
         """Write and print; what goes wrong with the words goes wrong before anything is written."""
         words = "" if self.quiet or self.as_json else text()
         written = self._write(artifact)
         if self.as_json:
-            typer.echo(artifact.text, nl=False)
+            print_json(artifact.text)
         elif not self.quiet:
             if sys.stdout.isatty():
                 from demur.report.console import print_report
@@ -131,11 +145,11 @@ class Delivery:
             else:
                 typer.echo(words)
             for path in written:
-                typer.echo(f"wrote {path}")
+                typer.echo(f"wrote {printed_path(path)}")
 
     def _write(self, artifact: Results | Calibration) -> list[Path]:
         """The file, and its page: both or neither."""
-        from demur.files.write import check_target, write_whole
+        from demur.files.write import write_all
 
         path = self.output or _OUTPUTS / f"{self.kind}-{artifact.fingerprint[:8]}.json"
         if self.output is None:
@@ -143,18 +157,33 @@ class Delivery:
                 _OUTPUTS.mkdir(parents=True, exist_ok=True)
             except OSError as error:
                 raise UserError(f"{_OUTPUTS}: cannot be made ({error.strerror}); name a file with --output") from None
-        protected = [*artifact.input_paths, *self.inputs]
-        check_target(path, inputs=protected)
-        if self.report is None:
-            return [write_whole(path, artifact.text, inputs=protected)]
-        from demur.files.strict_json import fingerprint
-        from demur.report.html import report_html
+        contents: dict[str | Path, str | bytes] = {path: artifact.text}
+        if self.report is not None:
+            from demur.files.strict_json import fingerprint
+            from demur.report.html import report_html
 
-        if self.report.resolve() == path.resolve():
-            raise UserError(f"{self.report}: is the result file itself; give the report another name")
-        page = report_html(artifact, sha256=fingerprint(artifact.text.encode()))
-        written = write_whole(self.report, page, inputs=protected)
-        return [write_whole(path, artifact.text, inputs=protected), written]
+            if self.report.resolve() == path.resolve():
+                raise UserError(f"{self.report}: is the result file itself; give the report another name")
+            contents[self.report] = report_html(artifact, sha256=fingerprint(artifact.text.encode()))
+        made = [artifact, *([self.calibration] if self.calibration else [])]
+        inputs = [*self.inputs, *(path for each in made for path in each.input_paths)]
+        return write_all(contents, inputs=inputs, hashes={sha for each in made for sha in each.input_hashes})
+
+
+def print_json(text: str) -> None:
+    """Print a file as it is; for a terminal, and where the encoding is not UTF-8, with JSON's escapes of odd signs."""
+    utf8 = codecs.lookup(sys.stdout.encoding or "utf-8").name == "utf-8"
+    if sys.stdout.isatty() or not utf8:
+        fine = str.isprintable if utf8 else str.isascii
+        text = re.sub(r"[^\n -~]", lambda sign: sign[0] if fine(sign[0]) else json.dumps(sign[0])[1:-1], text)
+    typer.echo(text, nl=False)
+
+
+def printed_path(path: Path) -> str:
+    """A path with nothing in it that a terminal would obey."""
+    from demur.files.strict_json import shown_path
+
+    return harmless(shown_path(path))
 
 
 @contextmanager
@@ -185,16 +214,49 @@ def present_spelling(words: Sequence[str]) -> list[str]:
     return list(words)
 
 
-def main(arguments: list[str] | None = None) -> None:
-    """Run the command line."""
+def run(words: Sequence[str]) -> int:
+    """Run a command and give its exit code; a mistake is one line."""
+    _prepare_streams()
+    try:
+        code: int | None = app(present_spelling(words), standalone_mode=False)
+    except UserError as error:
+        message = str(error)
+    except typer.TyperException as error:
+        message = _usage(error)
+    except MemoryError:
+        message = "not enough memory; give it smaller files or fewer --bootstrap-resamples, or use a larger machine"
+    except OSError as error:  # files are read and written with errors of their own: this is the standard output
+        message = f"the output cannot be written ({error.strerror})"
+        sys.stdout = None  # what is still in its buffer would fail again at the end
+    else:
+        return code or 0
+    try:
+        if message:
+            typer.echo(f"demur: {message}", err=True)
+    except OSError:  # nobody can be told, and the exit code says it all
+        sys.stderr = None
+    return 2
+
+
+def _prepare_streams() -> None:
+    """Streams and a width that what is printed can rely on."""
+    if sys.stdout is None:  # closed: what is printed must fail, not vanish, nor end up in a file that is opened later
+        sys.stdout = os.fdopen(os.open(os.devnull, os.O_RDONLY), "w")
+    if sys.stderr is None:
+        sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a terminal that cannot show a sign is no reason to fail
-    try:
-        app(present_spelling(sys.argv[1:] if arguments is None else arguments))
-    except UserError as error:
-        typer.echo(f"demur: {error}", err=True)
-        sys.exit(2)
-    except OSError as error:  # files are read and written with errors of their own: this is the standard output
-        typer.echo(f"demur: the output cannot be written ({error.strerror})", err=True)
-        sys.exit(2)
+    if not os.environ.get("COLUMNS", "").strip("0"):  # no width at all: as if it were not set
+        os.environ.pop("COLUMNS", None)
+
+
+def _usage(error: typer.TyperException) -> str:
+    """A call that is wrong, in one line with the value; nothing where the help was shown instead."""
+    from pydantic import ValidationError
+
+    from demur.files.strict_model import one_line
+
+    if isinstance(error, typer.BadParameter) and isinstance(error.__cause__, ValidationError) and error.param:
+        return f"{error.param.opts[0]}: {one_line(error.__cause__)}"
+    return harmless(error.format_message().strip())

@@ -12,7 +12,7 @@ import typer
 
 from demur.audit.figures import Finding
 from demur.cli import options
-from demur.cli.app import TRUST, app, fitted, named, progress_bar
+from demur.cli.app import TRUST, app, fitted, named, print_json, progress_bar
 from demur.errors import UserError, located
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def audit(
     findings = _Audit(data, reported, *reading, independent, resamples).findings()
     if as_json:
         files = {"data": [*map(_traced, data)], "reported": _traced(reported)}
-        typer.echo(json_text(files | findings_json(findings, listed)), nl=False)
+        print_json(json_text(files | findings_json(findings, listed)))
     else:
         typer.echo(findings_text(findings, listed))
     if any(finding.status == "differs" for finding in findings):

@@ -1,19 +1,14 @@
 """`demur evaluate`: every number of one system or of several, with its uncertainty."""
 
-from __future__ import annotations
-
 import shutil
 import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from demur.cli import options
 from demur.cli.app import MEASURE, Delivery, app, check_flags, command_line, fitted, listed, named, progress_bar
 from demur.errors import UserError
-
-if TYPE_CHECKING:
-    from demur.results.table import Results
 
 
 @app.command(rich_help_panel=MEASURE, cls=options.ListingCommand)
@@ -69,6 +64,7 @@ def evaluate(
     from demur.inference.resample import Plan
     from demur.quantities.coverage import Coverage
     from demur.read import read_inputs
+    from demur.report.console import evaluation_text
     from demur.results.selective import Settings
     from demur.results.selective import evaluate as evaluated
 
@@ -88,22 +84,18 @@ def evaluate(
     )
     columns = named(column, "--column")
     runs = read_inputs(given, modes=mode or (), experiments=experiment or (), instrument=instrument, columns=columns)
+    fit = fitted(calibration)
     with progress_bar("resamples") as advance:
         results = evaluated(
             *runs,
             settings=settings,
             plan=Plan(bootstrap_resamples, seed=seed, progress=advance),
-            calibration=fitted(calibration),
+            calibration=fit,
             intersection_only=intersection_only,
             created_at=created_at,
             command=command_line(),
         )
     protected = [instrument, *([str(calibration)] if calibration else [])]
-    Delivery("metrics", output, report, protected, as_json, quiet).of(results, lambda: _text(results))
-
-
-def _text(results: Results) -> str:
-    from demur.report.console import evaluation_text
-
     width = {"width": shutil.get_terminal_size().columns} if sys.stdout.isatty() else {}
-    return evaluation_text(results, **width)
+    delivery = Delivery("metrics", output, report, protected, as_json, quiet, fit)
+    delivery.of(results, lambda: evaluation_text(results, **width))

@@ -13,7 +13,7 @@ ColumnNames = Annotated[
     list[str] | None, typer.Option("--column", help="What a column of a table is called, ROLE=COLUMN; once for each.")
 ]
 CalibrationFile = Annotated[Path | None, typer.Option(help="A file written by demur calibrate, or by another script.")]
-Resamples = Annotated[int, typer.Option(help="Bootstrap resamples of the clusters; 0: none.")]
+Resamples = Annotated[int, typer.Option(help="Bootstrap resamples of the clusters, at most 1000000; 0: none.")]
 Seed = Annotated[
     int | None,
     typer.Option(help="Seed of the resampling: any integer, 0 or more. Required unless nothing is resampled."),

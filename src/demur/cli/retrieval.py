@@ -1,18 +1,13 @@
 """`demur retrieval`: evidence retrieval that may come back empty-handed, from per-query or TREC files."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from demur.cli import options
 from demur.cli.app import MEASURE, Delivery, app, check_flags, command_line, listed, named, progress_bar
 from demur.errors import UserError
-
-if TYPE_CHECKING:
-    from demur.results.table import Results
 
 
 @app.command(rich_help_panel=MEASURE)
@@ -60,6 +55,7 @@ def retrieval(
     from demur.inference.resample import Plan
     from demur.quantities.selection import Bounds
     from demur.read import read_queries, read_trec
+    from demur.report.retrieval.console import retrieval_text
     from demur.results.retrieval import RetrievalSettings, evaluate_retrieval
 
     if data is None and qrels is None:
@@ -92,7 +88,7 @@ def retrieval(
             created_at=created_at,
             command=command_line(),
         )
-    Delivery("retrieval", output, report, (), as_json, quiet).of(results, lambda: _text(results))
+    Delivery("retrieval", output, report, (), as_json, quiet).of(results, lambda: retrieval_text(results))
 
 
 def _named_run(run: str) -> tuple[str | None, str]:
@@ -105,9 +101,3 @@ def _check_mixture(given: dict[str, object], instead: str) -> None:
     for option, value in given.items():
         if value is not None:
             raise UserError(f"{option} does not go with {instead}")
-
-
-def _text(results: Results) -> str:
-    from demur.report.retrieval.console import retrieval_text
-
-    return retrieval_text(results)

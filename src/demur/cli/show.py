@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from demur.cli.app import SHOW, app
+from demur.cli.app import SHOW, app, printed_path
 from demur.errors import located
 
 if TYPE_CHECKING:
+    from demur.confidences.calibration import Calibration
     from demur.results.table import Results
 
 ResultFile = Annotated[Path, typer.Argument(help="A file written by demur evaluate.")]
@@ -30,14 +31,13 @@ def report(
 
     Example: demur report metrics.json --output report.html
     """
-    from demur.files.write import write_whole
     from demur.report.html import report_html
     from demur.results.load import load_any
 
     content, sha256 = load_any(artifact)
     page = report_html(content, sha256=sha256)
     path = output or artifact.with_suffix(".html")
-    typer.echo(f"wrote {write_whole(path, page, inputs=[*content.input_paths, artifact])}")
+    _write(path, page, content, artifact)
 
 
 @app.command(rich_help_panel=SHOW)
@@ -51,7 +51,6 @@ def table(
 
     Example: demur table metrics.json --format latex --output table.tex
     """
-    from demur.files.write import write_whole
     from demur.report.tables import table_text
 
     loaded = _of_answers(results)
@@ -59,7 +58,7 @@ def table(
     if output is None:
         typer.echo(text, nl=False)
     else:
-        typer.echo(f"wrote {write_whole(output, text, inputs=[*loaded.input_paths, results])}")
+        _write(output, text, loaded, results)
 
 
 @app.command(rich_help_panel=SHOW)
@@ -76,12 +75,19 @@ def figure(
 
     Example: demur figure metrics.json -o differences.svg --kind forest --confidence llm
     """
-    from demur.files.write import write_whole
     from demur.report.figure import figure_bytes, width_mm
 
     loaded = _of_answers(results)
     drawn = figure_bytes(loaded.narrowed(confidence), output.suffix.lower(), kind=kind, width=width_mm(width))
-    typer.echo(f"wrote {write_whole(output, drawn, inputs=[*loaded.input_paths, results])}")
+    _write(output, drawn, loaded, results)
+
+
+def _write(path: Path, shown: str | bytes, artifact: Results | Calibration, file: Path) -> None:
+    """What shows an artifact, never over it or over what it was made from."""
+    from demur.files.write import write_whole
+
+    written = write_whole(path, shown, inputs=[*artifact.input_paths, file], hashes=artifact.input_hashes)
+    typer.echo(f"wrote {printed_path(written)}")
 
 
 def _of_answers(path: Path) -> Results:

@@ -1,4 +1,4 @@
-"""`demur study` and `demur simulate`: made-up data, to plan with and to try things on."""
+"""`demur study`, `simulate` and `demo`: made-up data, to plan with and to try things on; `demur schema`."""
 
 from pathlib import Path
 from typing import Annotated
@@ -6,7 +6,8 @@ from typing import Annotated
 import typer
 
 from demur.cli import options
-from demur.cli.app import DATA, TRUST, app, progress_bar
+from demur.cli.app import DATA, MORE, TRUST, app, printed_path, progress_bar
+from demur.errors import unknown
 
 studies = typer.Typer(help="Measure methods on made-up data of your size.", no_args_is_help=True)
 simulations = typer.Typer(help="Write made-up files to try things on.", no_args_is_help=True)
@@ -14,6 +15,8 @@ app.add_typer(simulations, name="simulate", rich_help_panel=DATA)
 app.add_typer(studies, name="study", rich_help_panel=TRUST)
 InstrumentFile = Annotated[str, typer.Option(help="A name, or a .json or .toml file.")]
 Correlation = Annotated[float, typer.Option(help="How much a person's items are alike, 0 to 1.")]
+SCHEMAS = ("metrics", "results", "run", "calibrator")
+_EARLIER = {"retrieval": "results"}
 
 
 @studies.command(cls=options.ListingCommand)
@@ -68,7 +71,8 @@ def runs(
     content = simulated_run(
         participants, seed=seed, failures=failures, correlation=correlation, instrument=chosen, run_id=run_id
     )
-    typer.echo(f"wrote {write_whole(output, json_text(content))}: {participants} participants, zero_shot and few_shot")
+    written = write_whole(output, json_text(content), inputs=[instrument])
+    typer.echo(f"wrote {printed_path(written)}: {participants} participants, zero_shot and few_shot")
 
 
 @simulations.command()
@@ -84,4 +88,39 @@ def queries(
     from demur.files.write import write_whole
     from demur.simulate.queries import simulated_queries
 
-    typer.echo(f"wrote {write_whole(output, simulated_queries(posts, seed=seed))}: {posts} posts, two systems")
+    written = write_whole(output, simulated_queries(posts, seed=seed))
+    typer.echo(f"wrote {printed_path(written)}: {posts} posts, two systems")
+
+
+@app.command(rich_help_panel=MORE)
+def schema(name: Annotated[str, typer.Argument(help="metrics, results, run or calibrator.")]) -> None:
+    """Print the JSON Schema of a file demur writes or reads.
+
+    Example: demur schema metrics > metrics.schema.json
+    """
+    from importlib.resources import files
+
+    name = _EARLIER.get(name, name)
+    if name not in SCHEMAS:
+        raise unknown("schema", name, SCHEMAS)
+    typer.echo(files("demur").joinpath(f"schemas/{name}.schema.json").read_text(encoding="utf-8"), nl=False)
+
+
+@app.command(rich_help_panel=MORE)
+def demo(
+    folder: Annotated[Path, typer.Option(help="Where to put the runs, the results and the page.")] = Path(
+        "data/outputs/demo"
+    ),
+) -> None:
+    """Simulate two systems that may abstain, evaluate and compare them, and say what the numbers mean.
+
+    Example: demur demo
+    """
+    from demur.report.console import evaluation_text
+    from demur.simulate.demo import demonstrate
+
+    with progress_bar("resamples") as advance:
+        shown = demonstrate(folder, progress=advance)
+    typer.echo(evaluation_text(shown.results))
+    run, results, page = map(printed_path, (shown.run, shown.artifact, shown.page))
+    typer.echo(f"\n{shown.explanation}\n\nRuns: {run}\nResults: {results}\nReport: {page}")

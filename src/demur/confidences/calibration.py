@@ -151,7 +151,7 @@ class Calibration(AnyCalibration):
 
     def save(self, path: str | Path, *, inputs: Iterable[str | Path] = ()) -> Path:
         """Write it as JSON, whole or not at all, and never over the run it was fitted on or another input."""
-        return write_whole(path, self.text, inputs=[*self.input_paths, *inputs])
+        return write_whole(path, self.text, inputs=[*self.input_paths, *inputs], hashes=self.input_hashes)
 
     @property
     def fingerprint(self) -> str:
@@ -172,6 +172,11 @@ class Calibration(AnyCalibration):
     def input_paths(self) -> list[str]:
         """The file it was fitted on."""
         return [] if self.training.path is None else [self.training.path]
+
+    @property
+    def input_hashes(self) -> set[str]:
+        """The SHA-256 of that file, by which it is known wherever it is."""
+        return set() if self.training.sha256 is None else {self.training.sha256}
 
 
 def model_inputs(calibrator: type[Calibrator], columns: Mapping[str, Floats]) -> Mapping[str, Floats]:

@@ -1,6 +1,7 @@
 """JSON as the standard means it: UTF-8 without a mark, no member twice, no NaN, no half of a character."""
 
 import json
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -28,8 +29,8 @@ def read_bytes(path: str | Path) -> bytes:
 
 
 def shown_path(path: str | Path) -> str:
-    """A path as text that any file can hold: bytes that are no UTF-8 are spelled out."""
-    return str(path).encode("utf-8", "backslashreplace").decode("utf-8")
+    r"""A path as text that any file can hold, the same in every locale: bytes that are not UTF-8 are spelled `\xff`."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
 def read_as(path: str | Path, parse: Callable[[Any], T]) -> T:

@@ -1,5 +1,6 @@
 """Strict models: the parts that files we write are made of, checked on writing and on reading alike."""
 
+import contextlib
 import datetime as dt
 import platform
 from collections.abc import Iterator
@@ -8,7 +9,7 @@ from typing import Annotated, Any, Literal, Self
 import numpy as np
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
-from demur.errors import UserError, and_more, literal
+from demur.errors import UserError, and_more, literal, located
 
 TIME_FORMAT = "%Y-%m-%dT%H:%M:%SZ"
 STRICT = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False, json_schema_serialization_defaults_required=True)
@@ -17,11 +18,10 @@ Count = Annotated[int, Field(ge=0)]
 
 
 def _is_time(text: str) -> str:
-    try:
-        dt.datetime.strptime(text, TIME_FORMAT).replace(tzinfo=dt.UTC)
-    except ValueError:
-        raise ValueError(f"expected a time such as 2026-01-31T12:00:00Z, not {literal(text)}") from None
-    return text
+    with contextlib.suppress(TypeError, ValueError):
+        if dt.datetime.strptime(text, TIME_FORMAT).replace(tzinfo=dt.UTC).strftime(TIME_FORMAT) == text:
+            return text
+    raise UserError(f"expected a time such as 2026-01-31T12:00:00Z, not {literal(text)}")
 
 
 Time = Annotated[
@@ -32,11 +32,8 @@ Time = Annotated[
 def checked_time(text: str | None) -> None:
     """A time somebody wants recorded must be one."""
     if text is not None:
-        try:
-            TypeAdapter(Time).validate_python(text)
-        except ValidationError:
-            example = "2026-01-31T12:00:00Z"
-            raise UserError(f"created_at: expected a time such as {example}, not {literal(text)}") from None
+        with located("created_at"):
+            _is_time(text)
 
 
 def now() -> str:
@@ -85,7 +82,7 @@ def one_line(error: ValidationError) -> str:
     where = ".".join(map(str, first["loc"]))
     said = first["msg"].removeprefix("Value error, ")
     value = "" if first["type"] == "value_error" else f", not {literal(first['input'])}"
-    return and_more(f"{where}: {said}{value}" if where else said, error.error_count())
+    return and_more(f"{where}: {said}{value}" if where else f"{said}{value}", error.error_count())
 
 
 class WordedWarning(Part):

@@ -1,14 +1,21 @@
-"""Writing: a whole file or none. What was there before stays until the new file is complete."""
+"""Writing: whole files or none. What was there before stays until everything new is complete."""
 
 import contextlib
 import json
 import os
+import platform
+import re
 import secrets
-from collections.abc import Iterable, Iterator
+import shutil
+import stat
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from demur.errors import UserError
+from demur.errors import UserError, literal
+
+_MACHINE = f".demur-{platform.node()}"
+_SPELLED = re.compile(rb"\\x([89a-f][0-9a-f])")
 
 
 def json_text(content: Any) -> str:
@@ -42,38 +49,86 @@ def _indented(content: Any, line: str) -> str:
 
 def _plain(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False, allow_nan=False)
-    try:
-        text.encode()
-    except UnicodeEncodeError:  # half a character, which no file can hold
-        return json.dumps(value, allow_nan=False)
-    return text
+    try:  # UTF-8 that was typed where the locale is another is text again; half a character, no file can hold
+        return text.encode("utf-8", "surrogateescape").decode("utf-8")
+    except UnicodeError:
+        raise UserError(f"{literal(value)}: not UTF-8 text, so no file can hold it; write it in UTF-8") from None
 
 
-def write_whole(path: str | Path, content: str | bytes, *, inputs: Iterable[str | Path] = ()) -> Path:
-    """Write a file beside its place and move it there; never over an input. Text is written as UTF-8.
+def write_whole(
+    path: str | Path, content: str | bytes, *, inputs: Iterable[str | Path] = (), hashes: Collection[str] = ()
+) -> Path:
+    """Write a file, whole or not at all, and never over an input: see `write_all`."""
+    return write_all({path: content}, inputs=inputs, hashes=hashes)[0]
 
-    An interrupted write leaves the old file, or none: the move is one step, and the bytes are on disk before it.
+
+def write_all(
+    contents: Mapping[str | Path, str | bytes], *, inputs: Iterable[str | Path] = (), hashes: Collection[str] = ()
+) -> list[Path]:
+    """Write files beside their places and move them there: all of them or none. Text is written as UTF-8.
+
+    None replaces an input, known by its path or by the SHA-256 of its bytes. An interrupted write leaves what was there
+    before: a move is one step, all bytes are on disk before the first, and a move that fails undoes the others.
     """
-    check_target(path, inputs=inputs)
-    with _one_line_errors(path):
-        target = Path(path).resolve()
-        beside = target.with_name(f".demur-{secrets.token_hex(8)}.tmp")
-        try:
-            with beside.open("xb") as file:
-                file.write(content.encode() if isinstance(content, str) else content)
-                file.flush()
-                os.fsync(file.fileno())
-            beside.replace(target)
-        finally:
-            beside.unlink(missing_ok=True)
-    return Path(path)
+    protected = [*inputs]
+    for path in contents:
+        _check_target(path, protected, hashes)
+    with contextlib.ExitStack() as temporaries, contextlib.ExitStack() as undo:
+        moves: list[tuple[str | Path, Path, Path, Path | None]] = []
+        for path, content in contents.items():
+            with _one_line_errors(path):
+                target = Path(path).resolve()
+                _remove_stale(target.parent)
+                new = temporaries.enter_context(_temporary(target, content))
+                keep = len(contents) > 1 and target.exists()
+                old = temporaries.enter_context(_temporary(target, target.read_bytes())) if keep else None
+                moves.append((path, target, new, old))
+        for path, target, new, old in moves:
+            with _one_line_errors(path):
+                new.replace(target)
+            if old:
+                undo.callback(old.replace, target)
+            else:
+                undo.callback(target.unlink)
+        undo.pop_all()
+    return [*map(Path, contents)]
 
 
-def check_target(path: str | Path, *, inputs: Iterable[str | Path] = ()) -> None:
-    """Refuse what `write_whole` would refuse, before anything else is written."""
+@contextlib.contextmanager
+def _temporary(target: Path, content: str | bytes) -> Iterator[Path]:
+    """A file beside another, with its mode, that is gone in the end; its name says which process it belongs to."""
+    beside = target.with_name(f"{_MACHINE}-{os.getpid()}-{secrets.token_hex(8)}.tmp")
+    mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o666
+    try:
+        with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
+            file.write(content.encode() if isinstance(content, str) else content)
+            file.flush()
+            os.fsync(file.fileno())
+        if target.exists():
+            shutil.copymode(target, beside)
+        yield beside
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def _remove_stale(folder: Path) -> None:
+    """Remove what processes of this machine that were killed left behind."""
+    if os.name != "posix":  # elsewhere, asking whether a process is alive may end it
+        return
+    for path in folder.glob(".demur-*-*-*.tmp"):
+        machine, process, _ = path.name.rsplit("-", 2)
+        with contextlib.suppress(OSError, OverflowError, ValueError):  # alive, and another user's; no name of ours
+            if machine == _MACHINE:
+                try:
+                    os.kill(int(process), 0)
+                except ProcessLookupError:
+                    path.unlink()
+
+
+def _check_target(path: str | Path, inputs: Iterable[str | Path], hashes: Collection[str]) -> None:
     with _one_line_errors(path):
         target = Path(path)
-        if any(target.exists() and _is_the_file(target, given) for given in inputs):
+        if target.exists() and any(_is_the_file(target, given) for given in inputs):
             raise UserError(f"{path}: is an input, and an output never replaces one")
         if target.is_symlink():
             with contextlib.suppress(FileNotFoundError):  # a link to nothing yet is fine, links in a circle are not
@@ -84,6 +139,15 @@ def check_target(path: str | Path, *, inputs: Iterable[str | Path] = ()) -> None
             raise UserError(f"{path}: is no regular file, and will not be replaced by one")
         if not target.parent.is_dir():
             raise UserError(f"{path}: the folder {target.parent} does not exist; make it first")
+        if hashes and target.exists() and _sha256(target) in hashes:
+            raise UserError(f"{path}: holds the bytes of an input, and an output never replaces one")
+
+
+def _sha256(path: Path) -> str:
+    import hashlib  # noqa: PLC0415  (slow to import, and few files are compared)
+
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 @contextlib.contextmanager
@@ -97,8 +161,10 @@ def _one_line_errors(path: str | Path) -> Iterator[None]:
 
 
 def _is_the_file(target: Path, given: str | Path) -> bool:
-    """Whether an input is this file; one whose name no file can have is not."""
-    try:
-        return target.samefile(given)
-    except (OSError, ValueError):
-        return False
+    """Whether an input is this file: as it is given here, or as a file records it in any locale (`shown_path`)."""
+    recorded = str(given).encode("utf-8", "surrogateescape")
+    for name in (given, os.fsdecode(_SPELLED.sub(lambda byte: bytes.fromhex(byte[1].decode()), recorded))):
+        with contextlib.suppress(OSError, ValueError):  # a name that no file can have
+            if target.samefile(name):
+                return True
+    return False

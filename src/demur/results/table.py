@@ -114,9 +114,14 @@ class Results(Estimates):
         """The files the results were made from."""
         return [source.path for source in self.study.inputs if source.path]
 
+    @property
+    def input_hashes(self) -> set[str]:
+        """The SHA-256 of those files, by which they are known wherever they are."""
+        return {source.sha256 for source in self.study.inputs if source.sha256}
+
     def save(self, path: str | Path, *, inputs: Iterable[str | Path] = ()) -> Path:
         """Write the file, whole or not at all, and never over a file it was made from or another input."""
-        return write_whole(path, self.text, inputs=[*self.input_paths, *inputs])
+        return write_whole(path, self.text, inputs=[*self.input_paths, *inputs], hashes=self.input_hashes)
 
     def _repr_html_(self) -> str:
         if not isinstance(self.study, SelectiveStudy):
