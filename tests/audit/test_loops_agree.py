@@ -3,6 +3,7 @@
 import ast
 import math
 import random
+import re
 import sys
 from fractions import Fraction
 from pathlib import Path
@@ -35,10 +36,11 @@ from demur.simulate.runs import simulated_run
 from runs import written
 
 SELECTIVE = [name for name in LOOPS if name in {entry.name for entry in quantities("curve")}]
+RISKS = ("0", "0.25", "1/3", "1", "1.5")
 NAMES = [
-    name.replace("@C", f"@{target}")
+    re.sub("(@|=)[CR]$", rf"\g<1>{target}", name)
     for name in SELECTIVE
-    for target in (TARGETS if name.endswith("@C") else TARGETS[:1])
+    for target in (TARGETS if name.endswith("@C") else RISKS if name.endswith("=R") else TARGETS[:1])
 ]
 
 

@@ -1,22 +1,24 @@
 """Areas: how much is answered, and the risk accumulated over every coverage."""
 
 import math
+from functools import partial
 from typing import Any
 
 from demur.quantities.registry import quantity
 from demur.quantities.risk_coverage import RiskCoverage
 from demur.quantities.slopes import coverage_slopes, generalized_area_slopes, selective_area_slopes
 
+_headline = partial(quantity, of="curve", shown=("console", "table", "csv", "definitions", "gate"))
+_area = partial(_headline, intervals=("studentised", "t_interval"), comparable="cmax")
 
-@quantity(
+
+@_headline(
     "cmax",
-    of="curve",
     title="Cmax",
     better="higher",
     intervals=("t_interval", "t_interval"),
     loss_free=True,
     slopes=coverage_slopes,
-    shown=("console", "table", "csv", "definitions", "gate"),
 )
 def cmax(curve: RiskCoverage) -> Any:
     """Largest coverage.
@@ -35,16 +37,12 @@ def cmax(curve: RiskCoverage) -> Any:
     return curve.coverage_reached
 
 
-@quantity(
+@_area(
     "aurc",
-    of="curve",
     key="aurc_full",
     title="AURC",
-    intervals=("studentised", "t_interval"),
-    comparable="cmax",
     slopes=selective_area_slopes,
     bound=lambda worst, rare, cmax: worst * (rare * (1 + math.log(cmax / rare)) if rare < cmax else cmax),
-    shown=("console", "table", "csv", "definitions", "gate"),
 )
 def aurc(curve: RiskCoverage) -> Any:
     """Area under the risk–coverage curve.
@@ -64,16 +62,12 @@ def aurc(curve: RiskCoverage) -> Any:
     return curve.selective_area
 
 
-@quantity(
+@_area(
     "augrc",
-    of="curve",
     key="augrc_full",
     title="AUGRC",
-    intervals=("studentised", "t_interval"),
-    comparable="cmax",
     slopes=generalized_area_slopes,
     bound=lambda worst, rare, cmax: worst * rare * cmax,
-    shown=("console", "table", "csv", "definitions", "gate"),
 )
 def augrc(curve: RiskCoverage) -> Any:
     """Area under the generalized risk–coverage curve.

@@ -20,6 +20,17 @@ _KEY_DIGITS = 2
 _FLOAT_SLACK = Fraction(1, 10**12)
 
 
+def risk_of(text: str) -> Fraction:
+    """A risk somebody asks for, exactly as it was typed: 0 or more, as losses may be larger than 1.
+
+    >>> risk_of("0.1"), risk_of("1/3")
+    (Fraction(1, 10), Fraction(1, 3))
+    """
+    if not _WRITTEN.fullmatch(text):
+        raise UserError(f"risk {literal(text)}, expected a number, 0 or more, as 0.1 or 1/3")
+    return Fraction(text)
+
+
 @dataclass(frozen=True, slots=True)
 class Coverage:
     """A coverage in (0, 1] somebody asks for.

@@ -108,7 +108,7 @@ class Curve:
         ends = np.flatnonzero(last)
         plateau = np.empty(len(order), np.intp)
         plateau[order] = np.cumsum(last) - last
-        levels, sizes = _levels(graded.loss)
+        levels, sizes = np.unique(graded.loss, return_counts=True)
         return cls(
             units=graded.units,
             points=CurvePoints(ends + 1, cumulative_sum(graded.loss[order])[ends]),
@@ -260,6 +260,14 @@ class Curve:
         """Selective risk of the first operating point that reaches the coverage; nan where none does."""
         return self.at(coverage).value
 
+    def coverage_at_risk(self, risk: Fraction) -> Fraction:
+        """The largest coverage of an operating point with this risk at most, not yet rounded; 0 where there is none."""
+        # Rounding keeps an order: a point whose rounded risk is above the rounded limit is above it.
+        for index in np.flatnonzero(self.selective_risk <= float(risk))[::-1].tolist():
+            if self.points.risk(index) <= risk * self.divisor:
+                return Fraction(int(self.points.count[index]), self.units)
+        return Fraction(0)
+
     def selective_area_upto(self, coverage: Coverage | None) -> Fraction:
         """Area under the selective risk from 0 to min(coverage, Cmax), not yet rounded."""
         return self._area_upto(coverage, selective=True) / self._area_unit
@@ -300,12 +308,3 @@ class Curve:
         """Losses ascending, each unit a point of its own; the areas of it are what no ranking can beat."""
         losses = np.repeat(self.loss_levels, self.level_sizes)
         return CurvePoints(np.arange(1, len(losses) + 1), cumulative_sum(losses))
-
-
-def _levels(loss: NDArray[Any]) -> tuple[NDArray[Any], Integers]:
-    """Distinct losses ascending, and how often each occurs."""
-    if loss.dtype.kind == "i" and loss.size and np.ptp(loss) < loss.size:
-        lowest = loss.min()
-        sizes = np.bincount(loss - lowest)
-        return np.flatnonzero(sizes) + lowest, sizes[sizes > 0]
-    return np.unique(loss, return_counts=True)

@@ -49,7 +49,7 @@ def single_class(forecasts: Forecasts) -> bool:
     return bool(forecasts.came_true[0] in (0, forecasts.total[0]))
 
 
-RATE = Parameter("fpr=F", checked_rate, "0.05")
+RATE = Parameter("fpr=F", checked_rate, "0.05", spoken=lambda text: f"{float(text):.0%} FPR")
 
 
 @quantity(

@@ -1,10 +1,11 @@
 """Risk at an operating point, and areas up to a coverage: what two systems can be compared by."""
 
+from fractions import Fraction
 from functools import partial
 from typing import Any
 
-from demur.quantities.coverage import Coverage
-from demur.quantities.registry import COVERAGE, CUT, quantity
+from demur.quantities.coverage import Coverage, risk_of
+from demur.quantities.registry import COVERAGE, CUT, Parameter, quantity
 from demur.quantities.risk_coverage import RiskCoverage
 
 _cut_area = partial(
@@ -110,3 +111,35 @@ def risk_at(curve: RiskCoverage, coverage: Coverage) -> Any:
     0.6666666666666666
     """
     return curve.risk_at(coverage)
+
+
+@quantity(
+    "coverage@risk=R",
+    of="curve",
+    key="coverage_at_risk",
+    title="coverage@risk=R",
+    parameter=Parameter("risk=R", risk_of, "0.1", spoken=lambda text: f"risk ≤ {text}"),
+    better="higher",
+    comparable="risk",
+    loss_free=True,
+    reported=False,
+    shown=("definitions",),
+)
+def coverage_at_risk(curve: RiskCoverage, risk: Fraction) -> Any:
+    """Coverage at a risk.
+
+    How much the system can answer if the mean loss of its answers must not exceed R. Higher is better. The threshold is
+    chosen on the units it is judged by, so it flatters: a guarantee needs other units, or a bound.
+
+    Formula: the largest coverage_j of an operating point with selective_risk_j ≤ R; 0 if there is none.
+    Ties: a plateau is accepted whole. The risk need not rise with the coverage: points in between may be above R.
+    Abstentions: in the denominator of the coverage, not of the risk.
+    Undefined: never; 0 when no operating point is within the risk.
+    Reference: Geifman & El-Yaniv (2017), Selective classification for deep neural networks, NeurIPS.
+
+    >>> from fractions import Fraction
+    >>> from demur import risk_coverage
+    >>> coverage_at_risk(risk_coverage([4, 3, 2, 1], loss=[1, 0, 0, 1]), Fraction("0.4"))
+    0.75
+    """
+    return curve.coverage_at_risk(risk)

@@ -22,12 +22,13 @@ COMMON = "C_common"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Parameter:
-    """What stands after the @ of a name: its symbol in the definition, and how its text is read."""
+    """What stands after the @ of a name: its symbol in the definition, and how its text is read and `spoken`."""
 
     symbol: str
     read: Callable[[str], Any]
     example: str
     optional: bool = False
+    spoken: Callable[[str], str] = str
 
     @property
     def prefix(self) -> str:
@@ -50,10 +51,11 @@ class Quantity:
     `of` says what it is a number of, `key` what a result file calls it (`under` a heading, if any). `undefined` says
     when it is nan, and is empty if it never is. `intervals` are the recommended methods for the number and for a
     difference of it; a `point_only` one is reported without. `comparable` says what must be equal before a difference
-    of two systems favours one of them: "cmax", "range" (of a cut area), "coverage" (of an operating point); nothing if
-    it never does. `slopes` gives its influence function, `bound` what it is at most where no answer is wrong, given the
-    largest loss, how rare an error-prone cluster is, and Cmax, and `watched` what else is recorded in every replicate.
-    `convention` stands in where it is undefined, for tasks that report it so. `shown` lists the places it is shown in.
+    of two systems favours one of them: "cmax", "range" (of a cut area), "coverage" or "risk" (of an operating point);
+    nothing if it never does. A `loss_free` one varies even where no answer is wrong. `slopes` gives its influence
+    function, `bound` what it is at most where no answer is wrong, given the largest loss, how rare an error-prone
+    cluster is, and Cmax, and `watched` what else is recorded in every replicate. `convention` stands in where it is
+    undefined, for tasks that report it so. `shown` lists the places it is shown in.
     """
 
     name: str
@@ -209,11 +211,10 @@ class Measure:
         >>> Measure.of("ndcg@10").title, Measure.of("tpr@fpr=0.05").title
         ('nDCG@10', 'TPR@5% FPR')
         """
-        if not self.text or self.quantity.parameter is None:
-            return self.quantity.title
-        if self.quantity.parameter.prefix:
-            return self.quantity.title.replace(self.quantity.parameter.symbol, f"{float(self.text):.0%} FPR")
-        return re.sub(r"@\w+", f"@{self.text}", self.quantity.title, count=1)
+        title, parameter = self.quantity.title, self.quantity.parameter
+        if not self.text or parameter is None:
+            return title
+        return title.replace(f"@{parameter.symbol}", f"@{parameter.spoken(self.text)}")
 
     @property
     def coverage(self) -> Coverage | None:

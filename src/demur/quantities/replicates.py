@@ -158,6 +158,12 @@ class Replicates:
         place = self.place_at(coverage)
         return np.where(place < len(self.count), _at(self.risk, place) / self.table.divisor, np.nan)
 
+    def coverage_at_risk(self, risk: Fraction) -> Floats:
+        """The largest coverage of a plateau with this risk at most, as doubles have both; 0 where there is none."""
+        accepted = self.count * self.table.divisor
+        reached = np.divide(self.loss_sum, accepted, out=np.zeros_like(accepted), where=accepted > 0)
+        return np.asarray(np.max(self.count, axis=0, initial=0, where=reached <= float(risk)) / self.units)
+
     def _per_size(self, value_of: Callable[[int], Fraction | int]) -> Floats:
         """A number of units that depends on how many units a replicate holds: exact, and worked out once per size."""
         sizes, which = self._sizes
