@@ -194,7 +194,7 @@ def test_policies_and_what_they_show_agree(cases):
     for _ in range(cases):
         queries, ratio = random_queries(rng), rng.choice([0.29, 0.5, 1.0])
         rows, facts = [*map(ranking_row, queries)], rankings_from(queries)
-        for name in ("fixed:3", "threshold:0.5", "gap", "elbow"):
+        for name in ("fixed:3", "threshold:0.5", "gap", "elbow", "mass:0.5", "mass:0.8", "mass:1"):
             chosen = Policy.of(name).chosen(facts, Bounds(2, 6, ratio))
             shown = [shown_by(name, query.scores, PlainBounds(2, 6, ratio)) for query in queries]
             assert shown == chosen.tolist(), name
