@@ -164,14 +164,11 @@ def empty_f1(decision: EvidenceDecision) -> Floats:
 
     One number for abstaining where there is nothing, and only there. Higher is better.
 
-    Formula: 2·|answered with nothing and without gold| / (|answered with nothing| + |without gold|), as shares of all.
+    Formula: 2·|answered with nothing and without gold| / (|answered with nothing| + |without gold|).
     Reference: van Rijsbergen (1979), Information Retrieval, chapter 7.
 
     >>> import numpy as np
     >>> empty_f1(EvidenceDecision(*map(np.array, ([1.0], [2.0], [2.0], [4.0])))).tolist()
     [0.5]
     """
-    right, empty, without = (
-        over(part, decision.total) for part in (decision.right, decision.empty, decision.without_gold)
-    )
-    return over(2 * right, empty + without)
+    return over(2 * decision.right, decision.empty + decision.without_gold)
