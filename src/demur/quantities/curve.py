@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 from demur.drawing.html import both_ends, html_table
 from demur.drawing.risk_coverage import RiskCurve, risk_coverage
 from demur.quantities.coverage import Coverage
-from demur.quantities.exact import cumulative_sum, sum_of_quotients
+from demur.quantities.exact import cumulative_sum, lower_hull, sum_of_quotients
 from demur.quantities.graded import Graded
-from demur.quantities.hull import lower_hull
 from demur.types import Floats, Indices, Integers
 
 
@@ -67,8 +66,6 @@ class CurvePoints:
 
     def generalized_area(self) -> Fraction:
         """Area under the summed loss, in units × loss numerators: trapezoids, from 0 at coverage 0."""
-        if not len(self):
-            return Fraction(0)
         width = np.diff(self.count, prepend=0)
         heights = self.loss_sum.copy()
         heights[1:] += self.loss_sum[:-1]
@@ -236,8 +233,6 @@ class Curve:
     @cached_property
     def harmonic_area(self) -> Fraction:
         """Σ_k (mean loss of the k most confident), with the loss of a plateau spread evenly over it, per unit."""
-        if not self.defined:
-            return Fraction(0)
         ranks = np.arange(1.0, self.answered + 1)
         loss_sum = np.interp(ranks, np.append(0, self.points.count), np.append(0, self.points.loss_sum))
         return sum_of_quotients(loss_sum, ranks) / self._area_unit

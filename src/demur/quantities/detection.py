@@ -49,7 +49,7 @@ def single_class(forecasts: Forecasts) -> bool:
     return bool(forecasts.came_true[0] in (0, forecasts.total[0]))
 
 
-RATE = Parameter("fpr=F", checked_rate, "0.05", spoken=lambda text: f"{float(text):.0%} FPR")
+RATE = Parameter("fpr=F", checked_rate, "fpr=0.05", spoken=lambda text: f"{float(text.removeprefix('fpr=')):.0%} FPR")
 
 
 @quantity(
@@ -87,7 +87,7 @@ def auprc(forecasts: Forecasts) -> Floats:
     of="forecasts",
     title="TPR@fpr=F",
     parameter=RATE,
-    defaults=("0.03", "0.05", "0.10"),
+    defaults=("fpr=0.03", "fpr=0.05", "fpr=0.10"),
     better="higher",
     undefined=_ONE_CLASS,
     convention=lambda _: 0.0,

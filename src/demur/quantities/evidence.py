@@ -8,9 +8,7 @@ import numpy as np
 from demur.quantities.forecasts import over
 from demur.quantities.registry import Parameter, quantity
 from demur.quantities.selection import Policy
-from demur.types import Flags, Floats, Integers
-
-POLICY = Parameter("policy", Policy.of, "fixed:5", optional=True)
+from demur.types import Floats, Integers
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -20,11 +18,6 @@ class Selection:
     gold: Integers
     shown: Integers
     hits: Integers
-
-    @property
-    def rightly_empty(self) -> Flags:
-        """Where there is nothing to find and nothing is shown."""
-        return np.asarray((self.gold == 0) & (self.shown == 0))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,6 +30,7 @@ class EvidenceDecision:
     total: Floats
 
 
+POLICY = Parameter("policy", Policy.of, "fixed:5", optional=True)
 _outcome = partial(quantity, of="selection", parameter=POLICY, better="higher", shown=("definitions",))
 _decision = partial(quantity, of="decision", better="higher", shown=("definitions",))
 
@@ -55,7 +49,7 @@ def evidence_recall(selection: Selection) -> Floats:
     >>> evidence_recall(Selection(np.array([2, 0]), np.array([3, 0]), np.array([1, 0]))).tolist()
     [0.5, 1.0]
     """
-    return np.where(selection.gold > 0, selection.hits / np.maximum(selection.gold, 1), selection.rightly_empty)
+    return np.where(selection.gold > 0, over(selection.hits, selection.gold), selection.shown == 0)
 
 
 @_outcome("evidence_precision@policy", key="evidence_precision", title="evidence precision")
@@ -72,7 +66,7 @@ def evidence_precision(selection: Selection) -> Floats:
     >>> evidence_precision(Selection(np.array([2, 0]), np.array([4, 0]), np.array([1, 0]))).tolist()
     [0.25, 1.0]
     """
-    return np.where(selection.shown > 0, selection.hits / np.maximum(selection.shown, 1), selection.rightly_empty)
+    return np.where(selection.shown > 0, over(selection.hits, selection.shown), selection.gold == 0)
 
 
 @_outcome("evidence_f1@policy", key="evidence_f1", title="evidence F1")
@@ -89,8 +83,7 @@ def evidence_f1(selection: Selection) -> Floats:
     >>> evidence_f1(Selection(np.array([2, 0]), np.array([2, 0]), np.array([1, 0]))).tolist()
     [0.5, 1.0]
     """
-    both = selection.gold + selection.shown
-    return np.where(both > 0, 2 * selection.hits / np.maximum(both, 1), 1.0)
+    return over(2 * selection.hits, selection.gold + selection.shown, 1.0)
 
 
 @_outcome("average_k@policy", key="average_k", title="average K", better="neither")

@@ -1,5 +1,7 @@
-"""Risk at an operating point, and areas up to a coverage: what two systems can be compared by."""
+"""Risk at an operating point and areas up to a coverage, to compare systems by; counts and bias, item by item."""
 
+import math
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -17,6 +19,7 @@ _cut_area = partial(
     watched={"ends_before": lambda sample, coverage: sample.place_at(coverage) >= len(sample.count)},
     shown=("console", "table", "csv", "definitions"),
 )
+_count = partial(quantity, of="units", better="neither", point_only=True, shown=())
 
 
 @quantity(
@@ -118,7 +121,7 @@ def risk_at(curve: RiskCoverage, coverage: Coverage) -> Any:
     of="curve",
     key="coverage_at_risk",
     title="coverage@risk=R",
-    parameter=Parameter("risk=R", risk_of, "0.1", spoken=lambda text: f"risk ≤ {text}"),
+    parameter=Parameter("risk=R", risk_of, "risk=0.1", spoken=lambda text: text.replace("=", " ≤ ")),
     better="higher",
     comparable="risk",
     loss_free=True,
@@ -143,3 +146,60 @@ def coverage_at_risk(curve: RiskCoverage, risk: Fraction) -> Any:
     0.75
     """
     return curve.coverage_at_risk(risk)
+
+
+@dataclass(frozen=True, slots=True)
+class UnitSums:
+    """How many units there are, how many are answered, and the sum of answer − truth over those."""
+
+    units: int
+    answered: int
+    errors: int
+
+
+@_count("units", title="units")
+def units(sums: UnitSums) -> float:
+    """Number of units.
+
+    How many units a number is over. Neither way is better.
+
+    Formula: N.
+    Abstentions: counted.
+    Reference: none; it is a count.
+
+    >>> units(UnitSums(10, 4, 2))
+    10.0
+    """
+    return float(sums.units)
+
+
+@_count("answered", title="answered")
+def answered(sums: UnitSums) -> float:
+    """Number of answered units.
+
+    How many units a risk is over. Neither way is better by itself.
+
+    Formula: K.
+    Abstentions: not counted.
+    Reference: none; it is a count.
+
+    >>> answered(UnitSums(10, 4, 2))
+    4.0
+    """
+    return float(sums.answered)
+
+
+@_count("bias", title="bias", undefined="no unit is answered")
+def bias(sums: UnitSums) -> float:
+    """Mean signed error.
+
+    Whether answers are too high or too low on average: 0 is neither.
+
+    Formula: Σ (answer − truth) / K.
+    Abstentions: left out.
+    Reference: none; it is a mean.
+
+    >>> bias(UnitSums(10, 4, 2))
+    0.5
+    """
+    return sums.errors / sums.answered if sums.answered else math.nan

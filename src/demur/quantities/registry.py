@@ -15,7 +15,6 @@ from typing import Any, Literal
 from demur.errors import UserError, literal, shown, unknown
 from demur.quantities.coverage import Coverage
 
-Better = Literal["lower", "higher", "neither"]
 Family = Literal["curve", "units", "forecasts", "ranking", "selection", "decision"]
 COMMON = "C_common"
 
@@ -66,7 +65,7 @@ class Quantity:
     under: str = ""
     parameter: Parameter | None = None
     defaults: tuple[str, ...] = ()
-    better: Better = "lower"
+    better: Literal["lower", "higher", "neither"] = "lower"
     undefined: str = ""
     digits: int = 4
     intervals: tuple[str, str] = ("expanded_percentile", "expanded_percentile")
@@ -88,8 +87,6 @@ class Quantity:
 
 QUANTITIES: dict[str, Quantity] = {}
 _ALIASES: dict[str, str] = {}
-USUALLY_SHOWN = ("table", "csv", "definitions")
-
 
 _USUAL_SECTIONS: dict[Family, dict[str, str]] = {
     "curve": {"Ties": "equal confidences are one operating point.", "Undefined": "never; 0 when nothing is answered."},
@@ -120,7 +117,7 @@ def quantity(
     parameter: Parameter | None = None,
     key: str = "",
     aliases: tuple[str, ...] = (),
-    shown: tuple[str, ...] = USUALLY_SHOWN,
+    shown: tuple[str, ...] = ("table", "csv", "definitions"),
     **declared: Any,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register a function as a quantity; a name that takes a parameter ends in @ and its symbol.
@@ -182,27 +179,20 @@ class Measure:
             return name
         if not isinstance(name, str):
             raise UserError(f"quantity {literal(name)}, expected a name such as aurc or risk@0.3")
-        stem, at, text = name.partition("@")
-        stem = _ALIASES.get(stem, stem)
+        stem, at, text = canonical(name).partition("@")
         known = [entry for entry in QUANTITIES.values() if family in (None, entry.of) and entry.stem == stem]
-        for entry in known if text or not at else ():
-            if bool(at) == (entry.parameter is not None) or (entry.parameter and entry.parameter.optional):
-                return cls._with(entry, text, name)
+        for entry in known:
+            parameter = entry.parameter
+            if not at and (parameter is None or parameter.optional):
+                return cls(entry)
+            if text and parameter:
+                if not text.startswith(parameter.prefix):
+                    raise UserError(f"quantity {shown(name)}, expected {stem}@{parameter.example}")
+                return cls(entry, parameter.read(text.removeprefix(parameter.prefix)), text)
         raise _no_such(name, stem, known, family)
 
-    @classmethod
-    def _with(cls, entry: Quantity, text: str, name: str) -> Measure:
-        if not text or entry.parameter is None:
-            return cls(entry)
-        prefix = entry.parameter.prefix
-        if not text.startswith(prefix):
-            raise UserError(f"quantity {shown(name)}, expected {entry.stem}@{prefix}{entry.parameter.example}")
-        value = text.removeprefix(prefix)
-        return cls(entry, entry.parameter.read(value), value)
-
     def __str__(self) -> str:
-        prefix = self.quantity.parameter.prefix if self.quantity.parameter else ""
-        return f"{self.quantity.stem}@{prefix}{self.text}" if self.text else self.quantity.stem
+        return f"{self.quantity.stem}@{self.text}" if self.text else self.quantity.stem
 
     @property
     def title(self) -> str:
@@ -233,15 +223,13 @@ class Measure:
 def _no_such(name: str, stem: str, known: list[Quantity], family: Family | None) -> UserError:
     parameter = next((entry.parameter for entry in known if entry.parameter), None)
     if parameter:
-        example = f"{stem}@{parameter.prefix}{parameter.example}"
-        return UserError(f"the quantity {stem} takes a parameter: write {example}, for example")
+        return UserError(f"the quantity {stem} takes a parameter: write {stem}@{parameter.example}, for example")
     if known:
         return UserError(f"the quantity {stem} takes no parameter, so {shown(name)} is not a quantity")
-    by_key = next((entry.name for entry in QUANTITIES.values() if entry.key == name), None)
-    if by_key:
-        return UserError(f"no quantity is called {shown(name)}: that is the artifact key of {by_key}")
-    names = [entry.name for entry in QUANTITIES.values() if family in (None, entry.of)]
-    return unknown("quantity", name, names)
+    for entry in QUANTITIES.values():
+        if entry.key == name:
+            return UserError(f"no quantity is called {shown(name)}: that is the artifact key of {entry.name}")
+    return unknown("quantity", name, [entry.name for entry in QUANTITIES.values() if family in (None, entry.of)])
 
 
 def default_measures(of: Family = "curve") -> Iterator[Measure]:
@@ -250,4 +238,4 @@ def default_measures(of: Family = "curve") -> Iterator[Measure]:
         if entry.parameter is None or entry.parameter.optional:
             yield Measure(entry)
         else:
-            yield from (Measure.of(f"{entry.stem}@{entry.parameter.prefix}{text}") for text in entry.defaults)
+            yield from (Measure.of(f"{entry.stem}@{text}") for text in entry.defaults)
