@@ -71,7 +71,10 @@ def test_it_is_the_plain_loops_to_the_last_bit(units, limit):
 @pytest.mark.parametrize("name", ["coverage@risk=0.1", "coverage@risk=0", "coverage@risk=2.50", "coverage@risk=1/3"])
 def test_it_prints_as_it_parses_and_is_no_default(name):
     assert str(Measure.of(name)) == str(Measure.of(name, "curve")) == name
-    assert "coverage@risk=R" not in {measure.quantity.name for measure in default_measures()}
+    entry = Measure.of(name).quantity
+    assert not entry.reported
+    assert not entry.shown, "a page or a table lists what it does not hold"
+    assert entry not in {measure.quantity for measure in default_measures()}
 
 
 PEOPLE = ["a", "a", "b", "b", "c", "c", "d", "d"]

@@ -4,8 +4,8 @@ import math
 from functools import partial
 from typing import Any
 
+from demur.quantities.coverage import RiskCoverage
 from demur.quantities.registry import quantity
-from demur.quantities.risk_coverage import RiskCoverage
 from demur.quantities.slopes import coverage_slopes, generalized_area_slopes, selective_area_slopes
 
 _headline = partial(quantity, of="curve", shown=("console", "table", "csv", "definitions", "gate"))

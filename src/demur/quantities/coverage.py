@@ -1,14 +1,18 @@
-"""Target coverages, read as what was typed: 0.3 is three tenths, whatever a float makes of it."""
+"""Target coverages, read as what was typed, and what a quantity may ask of a risk–coverage curve.
+
+0.3 is three tenths, whatever a float makes of it.
+"""
 
 from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -127,3 +131,23 @@ class Coverage:
 
     def __float__(self) -> float:
         return float(self.value)
+
+
+class RiskCoverage(Protocol):
+    """What a quantity may ask: of one curve, in fractions, or of a block of bootstrap replicates, in arrays."""
+
+    coverage_reached: Any
+    overall_risk: Any
+    generalized_risk_reached: Any
+    selective_area: Any
+    generalized_area: Any
+    optimal_selective_area: Any
+    optimal_generalized_area: Any
+    achievable_selective_area: Any
+    harmonic_area: Any
+    pairwise_area: Any
+    selective_area_upto: Callable[[Coverage], Any]
+    generalized_area_upto: Callable[[Coverage], Any]
+    risk_at: Callable[[Coverage], Any]
+    coverage_at_risk: Callable[[Fraction], Any]
+    ratio: Callable[[Any, Any], Any]

@@ -6,8 +6,8 @@ from numbers import Real
 from typing import Any
 
 from demur.errors import UserError, literal
+from demur.quantities.coverage import RiskCoverage
 from demur.quantities.registry import quantity
-from demur.quantities.risk_coverage import RiskCoverage
 
 _percentage = partial(quantity, of="curve", under="interpretation", point_only=True, shown=())
 

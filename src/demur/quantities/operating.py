@@ -6,9 +6,8 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
-from demur.quantities.coverage import Coverage, risk_of
+from demur.quantities.coverage import Coverage, RiskCoverage, risk_of
 from demur.quantities.registry import COVERAGE, CUT, Parameter, quantity
-from demur.quantities.risk_coverage import RiskCoverage
 
 _cut_area = partial(
     quantity,
@@ -26,7 +25,6 @@ _count = partial(quantity, of="units", better="neither", point_only=True, shown=
     "risk",
     of="curve",
     key="mae",
-    title="risk",
     aliases=("mae",),
     undefined="no unit is answered",
     point_only=True,
@@ -120,13 +118,12 @@ def risk_at(curve: RiskCoverage, coverage: Coverage) -> Any:
     "coverage@risk=R",
     of="curve",
     key="coverage_at_risk",
-    title="coverage@risk=R",
     parameter=Parameter("risk=R", risk_of, "risk=0.1", spoken=lambda text: text.replace("=", " ≤ ")),
     better="higher",
     comparable="risk",
     loss_free=True,
     reported=False,
-    shown=("definitions",),
+    shown=(),
 )
 def coverage_at_risk(curve: RiskCoverage, risk: Fraction) -> Any:
     """Coverage at a risk.
@@ -157,7 +154,7 @@ class UnitSums:
     errors: int
 
 
-@_count("units", title="units")
+@_count("units")
 def units(sums: UnitSums) -> float:
     """Number of units.
 
@@ -173,7 +170,7 @@ def units(sums: UnitSums) -> float:
     return float(sums.units)
 
 
-@_count("answered", title="answered")
+@_count("answered")
 def answered(sums: UnitSums) -> float:
     """Number of answered units.
 
@@ -189,7 +186,7 @@ def answered(sums: UnitSums) -> float:
     return float(sums.answered)
 
 
-@_count("bias", title="bias", undefined="no unit is answered")
+@_count("bias", undefined="no unit is answered")
 def bias(sums: UnitSums) -> float:
     """Mean signed error.
 
