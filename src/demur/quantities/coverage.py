@@ -1,7 +1,4 @@
-"""Target coverages, read as what was typed, and what a quantity may ask of a risk–coverage curve.
-
-0.3 is three tenths, whatever a float makes of it.
-"""
+"""Coverages and risks as they are typed, where 0.3 is three tenths, and what a quantity may ask of a curve."""
 
 from __future__ import annotations
 

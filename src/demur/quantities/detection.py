@@ -1,8 +1,4 @@
-"""Detection metrics: whether a probability tells queries that have evidence from those that have none.
-
-Each is a function of forecasts, written once for the data as they are and for a block of bootstrap replicates. The
-positive class is "has evidence".
-"""
+"""Detection quantities: whether a probability tells queries that have evidence, the positives, from those without."""
 
 import math
 from typing import Any

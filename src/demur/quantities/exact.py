@@ -102,11 +102,8 @@ def lower_hull(count: Integers, loss_sum: NDArray[Any]) -> Indices:
 
 
 def _thinned(x: Floats, y: Floats) -> Indices:
-    """Drop, in whole passes, the points that clearly lie above the line through their neighbours.
-
-    Such a point is no vertex, whatever happens to the others, so all of a pass can go at once. What is too close to
-    call in floating point stays and is decided exactly.
-    """
+    """All but the points that clearly lie above the line through their neighbours: those are no vertices."""
+    # Whatever happens to the others, so all of a pass can go at once; what is too close to call is left to integers.
     kept = np.arange(len(x))
     while len(kept) > 2:  # noqa: PLR2004  (the two ends are always vertices)
         across, up, size = np.diff(x[kept]), np.diff(y[kept]), np.abs(y[kept])
