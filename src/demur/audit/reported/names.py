@@ -116,6 +116,7 @@ _AT = re.compile(rf"([a-z_]+?)_?(?:@|_at_)_?(?:[kc]_?=?_?|top_?|coverage_?=?_?)?
 _AFTER_A_LINE = re.compile(r"([a-z_]{2,}?)_([0-9]{1,6})")
 _AT_FPR = re.compile(rf"(tpr|threshold|thr)_?(?:@|_at_|_|at_)_?fpr_?(?:<=|≤|=|@)?_?{_NUMBER}")
 _AT_FPR_AFTER = re.compile(rf"(tpr|threshold|thr)_?(?:@|_at_|_|at_)_?{_NUMBER}_?fpr")
+_AT_RISK = re.compile(rf"coverage_?(?:@|_at_)_?risk_?(?:<=|≤|=|@)?_?{_NUMBER}")
 _ECE = re.compile(r"ece(?:[_@]?(?:bins?_?=?_?)?([0-9]{1,5})(?:_?bins?)?)?")
 _WHOLE = re.compile(r"[0-9]{1,6}")
 _SHARE = re.compile(rf"@?_?{_NUMBER}")
@@ -209,4 +210,5 @@ def _of_plain(name: str) -> ReportedQuantity | None:
     binned = _ECE.fullmatch(name)
     if binned and 0 < int(binned[1] or DEFAULT_BINS) <= _MOST_BINS:
         return ReportedQuantity("ece", Fraction(binned[1] or DEFAULT_BINS))
-    return None
+    at_risk = _AT_RISK.fullmatch(name)
+    return ReportedQuantity("coverage@risk=R", _share(at_risk[1], at_risk[2])) if at_risk else None
