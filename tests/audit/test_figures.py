@@ -59,6 +59,7 @@ def test_a_figure_may_be_half_a_unit_of_its_last_printed_digit_away_and_never_le
         ("risk@0.3 mae@0.3 mae_at_0.3 risk@30% Risk@c=0.30 mae_at_coverage_0.3", "risk@C", 0.3),
         ("aurc@0.5 aurc_at_0.5 aurc@50", "aurc@C", 0.5),
         ("augrc@1 augrc@1.0", "augrc@C", 1),
+        ("coverage@risk=0.1 coverage_at_risk_0.1 Coverage@Risk<=0.1 coverage@risk≤10%", "coverage@risk=R", 0.1),
         ("aurc AURC aurc_full", "aurc", 0),
         ("e-AURC eaurc excess_aurc", "eaurc", 0),
         ("mae risk selective_risk", "risk", 0),
@@ -95,7 +96,9 @@ def test_what_has_no_definition_here_is_not_guessed(name):
 
 def test_every_quantity_is_known_by_its_own_name_and_is_of_runs_or_of_rankings():
     for name in (name for name in LOOPS if family(name) != "units"):  # those are counts, and known by older names
-        quantity = quantity_named(name.replace("=F", "=0.05").replace("@C", "@0.3").replace("@K", "@10"))
+        quantity = quantity_named(
+            name.replace("=F", "=0.05").replace("=R", "=0.1").replace("@C", "@0.3").replace("@K", "@10")
+        )
         assert quantity.name == name
         assert is_of_queries(name) or name in SELECTIVE | CALIBRATION
 

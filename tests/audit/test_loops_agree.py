@@ -3,6 +3,7 @@
 import ast
 import math
 import random
+import re
 import sys
 from fractions import Fraction
 from pathlib import Path
@@ -35,10 +36,11 @@ from demur.simulate.runs import simulated_run
 from runs import written
 
 SELECTIVE = [name for name in LOOPS if name in {entry.name for entry in quantities("curve")}]
+RISKS = ("0", "0.25", "1/3", "1", "1.5")
 NAMES = [
-    name.replace("@C", f"@{target}")
+    re.sub("(@|=)[CR]$", rf"\g<1>{target}", name)
     for name in SELECTIVE
-    for target in (TARGETS if name.endswith("@C") else TARGETS[:1])
+    for target in (TARGETS if name.endswith("@C") else RISKS if name.endswith("=R") else TARGETS[:1])
 ]
 
 
@@ -192,7 +194,7 @@ def test_policies_and_what_they_show_agree(cases):
     for _ in range(cases):
         queries, ratio = random_queries(rng), rng.choice([0.29, 0.5, 1.0])
         rows, facts = [*map(ranking_row, queries)], rankings_from(queries)
-        for name in ("fixed:3", "threshold:0.5", "gap", "elbow"):
+        for name in ("fixed:3", "threshold:0.5", "gap", "elbow", "mass:0.5", "mass:0.8", "mass:1"):
             chosen = Policy.of(name).chosen(facts, Bounds(2, 6, ratio))
             shown = [shown_by(name, query.scores, PlainBounds(2, 6, ratio)) for query in queries]
             assert shown == chosen.tolist(), name

@@ -191,7 +191,7 @@ def table(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def file(table):
-    settings = RetrievalSettings(depths=(1, 10), policies=("fixed:3", "gap"))
+    settings = RetrievalSettings(depths=(1, 10), policies=("fixed:3", "gap", "mass:0.8"))
     made = evaluate_retrieval(read_queries(table), settings=settings, plan=Plan(15, seed=7))
     return json.loads(made.text)
 

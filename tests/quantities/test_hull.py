@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from demur.audit.loops.selective import Point, hull
-from demur.quantities.exact import Fraction, sum_of_quotients
-from demur.quantities.hull import lower_hull
+from demur.quantities.exact import Fraction, lower_hull, sum_of_quotients
 
 
 def reference_hull(counts, sums):

@@ -33,7 +33,7 @@ def test_what_a_quantity_declares_exists(entry):
     assert entry.of in FAMILIES
     assert set(entry.intervals) <= RULES.keys()
     assert entry.better in ("lower", "higher", "neither")
-    assert entry.comparable in ("", "cmax", "range", "coverage")
+    assert entry.comparable in ("", "cmax", "range", "coverage", "risk")
     assert (entry.parameter is not None) == ("@" in entry.name)
     if entry.parameter is not None:
         assert entry.name == f"{entry.stem}@{entry.parameter.symbol}"
@@ -49,6 +49,7 @@ def test_names_and_artifact_keys_are_unique_and_stable():
         "aurc@C": "aurc_at_c",
         "augrc@C": "augrc_at_c",
         "risk@C": "mae_at_coverage",
+        "coverage@risk=R": "coverage_at_risk",
         "naurc": "naurc",
         "naugrc": "naugrc",
         "aurc_optimal": "aurc_optimal",
@@ -125,6 +126,13 @@ def test_earlier_names_are_aliases(alias, name):
         ("cmax@0.5", "the quantity cmax takes no parameter, so cmax@0.5 is not a quantity"),
         ("ndcg", "the quantity ndcg takes a parameter: write ndcg@"),
         ("tpr@0.05", r"expected tpr@fpr=0\.05"),
+        ("coverage", r"the quantity coverage takes a parameter: write coverage@risk=0\.1"),
+        ("coverage@0.1", r"expected coverage@risk=0\.1"),
+        ("coverage@risk=", "risk '', expected a number, 0 or more, as 0.1 or 1/3"),
+        ("coverage@risk=-0.1", "risk '-0.1', expected a number, 0 or more"),
+        ("coverage@risk=nan", "risk 'nan', expected a number, 0 or more"),
+        ("coverage@risk=1e-3", "risk '1e-3', expected a number, 0 or more"),
+        ("coverage@fpr=0.1", r"expected coverage@risk=0\.1"),
         ("ndcg@ten", "expected"),
         ("ndcg@0", "expected"),
         ("risk@0", "coverage '0', expected a number above 0"),
@@ -148,8 +156,14 @@ def test_a_name_of_another_family_is_refused_where_it_makes_no_sense():
 
 
 def test_titles_hold_the_parameter():
-    titles = {name: Measure.of(name).title for name in ("aurc", "ndcg@10", "tpr@fpr=0.05")}
-    assert titles == {"aurc": "AURC", "ndcg@10": "nDCG@10", "tpr@fpr=0.05": "TPR@5% FPR"}
+    expected = {
+        "aurc": "AURC",
+        "ndcg@10": "nDCG@10",
+        "map_trec@5": "MAP@5 (÷ gold)",
+        "tpr@fpr=0.05": "TPR@5% FPR",
+        "coverage@risk=0.1": "coverage@risk ≤ 0.1",
+    }
+    assert {name: Measure.of(name).title for name in expected} == expected
 
 
 def test_a_new_quantity_is_one_registration(monkeypatch):

@@ -1,5 +1,6 @@
 """How many ids to show: bounds, who breaks them, what is shown, and the policies that choose."""
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -13,6 +14,7 @@ from demur.quantities import quantities
 from demur.quantities.evidence import Selection
 from demur.quantities.selection import POLICIES, Bounds, Policy, breaches, shown_hits
 
+LOG_3 = math.log(3)
 lists = st.lists(
     st.lists(st.integers(0, 20), max_size=9).map(lambda s: sorted(s, reverse=True)), min_size=1, max_size=6
 )
@@ -21,6 +23,10 @@ lists = st.lists(
 def facts_of(scores, gold=None):
     ids = [[f"s{place}" for place in range(len(one))] for one in scores]
     return rankings_of(gold or [[] for _ in scores], ids, scores=scores)
+
+
+def facts_scores(facts):
+    return np.split(facts.scores, np.cumsum(facts.candidates)[:-1])
 
 
 class TestBounds:
@@ -131,6 +137,19 @@ class TestPolicies:
             ("elbow", [9, 8.5, 2, 1.5, 1], 2),
             ("elbow", [9, 1], 1),
             ("elbow", [3, 3, 3], 1),
+            ("mass:0.8", [0, 0, 0, 0, 0], 4),  # of equal scores k of n hold k/n, as typed
+            ("mass:0.3", [7] * 10, 3),
+            ("mass:0.30000000000001", [7] * 10, 4),
+            ("mass:0.1", [1e300] * 10, 1),
+            ("mass:0.5", [1e300, 1e300, -1e300], 1),
+            ("mass:0.75", [LOG_3, 0], 1),
+            ("mass:0.7500001", [LOG_3, 0], 2),
+            ("mass:0.9", [1000 + LOG_3, 1000, -1000], 2),
+            ("mass:.5", [-1000 + LOG_3, -1000], 1),
+            ("mass:0.01", [2, 1], 1),
+            ("mass:1", [3, 2, 1], 3),
+            ("mass:1.0", [0, -1000], 1),  # e⁻¹⁰⁰⁰ changes no sum
+            ("mass:0.5", [4], 1),
         ],
     )
     def test_where_a_policy_cuts(self, policy, scores, k):
@@ -138,7 +157,7 @@ class TestPolicies:
 
     def test_the_bounds_hold_whatever_the_policy_says(self):
         facts = facts_of([[9, 1, 1, 1, 1, 1], []])
-        for name in ("fixed:1", "gap", "elbow", "threshold:0", "threshold:9"):
+        for name in ("fixed:1", "gap", "elbow", "threshold:0", "threshold:9", "mass:0.1", "mass:1"):
             chosen = Policy.of(name).chosen(facts, Bounds())
             assert 2 <= chosen[0] <= 3
             assert chosen[1] == 0
@@ -159,6 +178,23 @@ class TestPolicies:
         assert Policy.of("gap").chosen(facts, bounds).tolist() == gaps
         assert Policy.of("elbow").chosen(facts, bounds).tolist() == elbows
 
+    @given(lists, st.integers(1, 20).map(lambda n: n / 20), st.sampled_from([-1e6, 0.0, 2.0**60]))
+    def test_mass_shows_the_fewest_that_hold_the_share(self, scores, share, shift):
+        """Wherever the scores begin; sums within rounding of the share may fall on either side of it."""
+        facts = facts_of([[float(score) + shift for score in one] for one in scores])
+        chosen = Policy.of(f"mass:{share}").chosen(facts, self.wide).tolist()
+        for one, k in zip(([score - shift for score in row] for row in facts_scores(facts)), chosen):
+            weights = [math.exp(score - max(one)) for score in one]
+            total = math.fsum(weights)
+            assert math.fsum(weights[:k]) >= (share - 1e-12) * total
+            assert not k or math.fsum(weights[: k - 1]) < (share + 1e-12) * total
+
+    @given(st.integers(1, 60), st.integers(1, 60), st.floats(-1e300, 1e300))
+    def test_mass_is_exact_for_equal_scores(self, n, k, score):
+        share = f"{min(k, n) / n:.17f}"
+        chosen = Policy.of(f"mass:{share}").chosen(facts_of([[score] * n]), self.wide)
+        assert chosen.tolist() == [next(m for m in range(1, n + 1) if m / n >= float(share))]
+
     @given(lists, st.integers(0, 10))
     def test_what_is_shown_is_the_top_of_the_list(self, scores, k):
         gold = [[f"s{place}" for place in range(0, len(one), 2)] for one in scores]
@@ -167,7 +203,7 @@ class TestPolicies:
         assert shown_hits(facts, shown).tolist() == [(n + 1) // 2 for n in shown.tolist()]
 
     def test_names(self):
-        assert [*POLICIES] == ["fixed", "threshold", "gap", "elbow"]
+        assert [*POLICIES] == ["fixed", "threshold", "gap", "elbow", "mass"]
         assert all(kind.meaning for kind in POLICIES.values())
         for name, message in {
             "fixed": "expected fixed:k",
@@ -175,6 +211,11 @@ class TestPolicies:
             "fixed:0": "expected an integer, 1 or more after the colon",
             "threshold:x": "expected a number after the colon",
             "elbw": "did you mean elbow?",
+            "mass": "expected mass:share",
+            **{
+                f"mass:{share}": "expected a number above 0 and at most 1, as 0.8, after the colon"
+                for share in ("0", "0.0", "-0.1", "1.1", "80", "80%", "nan", "inf", "1e-1", "", "0.8:2")
+            },
         }.items():
             with pytest.raises(UserError, match=message.replace("?", r"\?")):
                 Policy.of(name)

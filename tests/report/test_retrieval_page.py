@@ -150,11 +150,12 @@ class TestNumbers:
 
     def test_the_usual_results_make_a_page_under_300_kilobytes(self, tmp_path):
         (tmp_path / "q.csv").write_text(simulated_queries(60, seed=1), "utf-8")
-        options = ("--data", "q.csv", "--seed", "7", "--policy", "gap", "--policy", "fixed:3")
+        options = ("--data", "q.csv", "--seed", "7", "--policy", "gap", "--policy", "mass:0.8")
         demur(
             tmp_path, "retrieval", *options, "--bootstrap-resamples", "20", "--output", "r.json", "--report", "r.html"
         )
         assert 100_000 < (tmp_path / "r.html").stat().st_size < 300_000
+        assert "mass:0.8" in (tmp_path / "r.html").read_text("utf-8")
 
 
 AWKWARD = (

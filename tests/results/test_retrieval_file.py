@@ -4,6 +4,7 @@ import copy
 import json
 import math
 import random
+import re
 
 import pytest
 
@@ -154,7 +155,12 @@ class TestEarlierFile:
         for row in recomputed:
             found = earlier[row.key]
             for name in ("value", "std_error", "percentile", "recommended", "upper_bound", "at", "threshold", "spread"):
-                assert repr(getattr(found, name)) == repr(getattr(row, name)), (row.key, name)
+                one, other = repr(getattr(found, name)), repr(getattr(row, name))
+                if row.key.quantity == "empty_f1":  # several roundings then, one division now
+                    one, other = (
+                        re.sub(r"[0-9.]+", lambda digits: f"{float(digits[0]):.12g}", text) for text in (one, other)
+                    )
+                assert one == other, (row.key, name)
             assert (found.by_convention, found.no_interval) == (row.by_convention, row.no_interval)
             if row.key.minus is None:
                 assert repr(found.drop_rate) == repr(row.drop_rate)

@@ -129,7 +129,7 @@ class Delivery:
     inputs: Sequence[str | Path] = ()
     as_json: bool = False
     quiet: bool = False
-    calibration: Calibration | None = None
+    calibration: AnyCalibration | None = None
 
     def of(self, artifact: Results | Calibration, text: Callable[[], str]) -> None:
         """Write and print; what goes wrong with the words goes wrong before anything is written."""

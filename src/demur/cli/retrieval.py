@@ -30,7 +30,8 @@ def retrieval(
         float | None, typer.Option(help="The gate returns evidence from this probability on; the column prob.")
     ] = None,
     policy: Annotated[
-        list[str] | None, typer.Option(help="A way to choose how many to show: fixed:5, threshold:0.3, gap, elbow.")
+        list[str] | None,
+        typer.Option(help="A way to choose how many to show: fixed:5, threshold:0.3, gap, elbow, mass:0.8."),
     ] = None,
     k_min: Annotated[int, typer.Option(help="Fewest ids to show, unless none are shown.")] = 2,
     hard_cap: Annotated[int, typer.Option(help="Most ids to show.")] = 10,

@@ -123,6 +123,16 @@ class AnyCalibration(Part):
         check_target(method, TARGETS[self.target])
 
     @property
+    def input_paths(self) -> list[str]:
+        """The file it was fitted on."""
+        return [] if self.training.path is None else [self.training.path]
+
+    @property
+    def input_hashes(self) -> set[str]:
+        """The SHA-256 of that file, by which it is known wherever it is."""
+        return set() if self.training.sha256 is None else {self.training.sha256}
+
+    @property
     def input_names(self) -> tuple[str, ...]:
         """What goes in: the features, or the variant."""
         return self.features or (self.variant or "",)
@@ -167,16 +177,6 @@ class Calibration(AnyCalibration):
     def text(self) -> str:
         """The file, as it is written."""
         return json_text(self.to_json())
-
-    @property
-    def input_paths(self) -> list[str]:
-        """The file it was fitted on."""
-        return [] if self.training.path is None else [self.training.path]
-
-    @property
-    def input_hashes(self) -> set[str]:
-        """The SHA-256 of that file, by which it is known wherever it is."""
-        return set() if self.training.sha256 is None else {self.training.sha256}
 
 
 def model_inputs(calibrator: type[Calibrator], columns: Mapping[str, Floats]) -> Mapping[str, Floats]:

@@ -1,25 +1,27 @@
 """Areas: how much is answered, and the risk accumulated over every coverage."""
 
 import math
+from functools import partial
 from typing import Any
 
+from demur.quantities.coverage import RiskCoverage
 from demur.quantities.influence import on_coverage, on_generalized_area, on_selective_area
 from demur.quantities.registry import quantity
 from demur.quantities.replicates import Replicates
-from demur.quantities.risk_coverage import RiskCoverage
 from demur.types import Floats
 
+_headline = partial(quantity, of="curve", shown=("console", "table", "csv", "definitions", "gate"))
+_area = partial(_headline, intervals=("area", "difference"), comparable="cmax")
 
-@quantity(
+
+@_headline(
     "cmax",
-    of="curve",
     title="Cmax",
     better="higher",
     intervals=("share_of_units", "difference"),
     loss_free=True,
     influence=on_coverage,
     limits=lambda _, __: (0.0, 1.0),
-    shown=("console", "table", "csv", "definitions", "gate"),
 )
 def cmax(curve: RiskCoverage) -> Any:
     """Largest coverage.
@@ -38,17 +40,13 @@ def cmax(curve: RiskCoverage) -> Any:
     return curve.coverage_reached
 
 
-@quantity(
+@_area(
     "aurc",
-    of="curve",
     key="aurc_full",
     title="AURC",
-    intervals=("area", "difference"),
-    comparable="cmax",
     influence=on_selective_area,
     limits=lambda worst, _: (0.0, worst),
     bound=lambda worst, rare, cmax: worst * (rare * (1 + math.log(cmax / rare)) if rare < cmax else cmax),
-    shown=("console", "table", "csv", "definitions", "gate"),
 )
 def aurc(curve: RiskCoverage) -> Any:
     """Area under the risk–coverage curve.
@@ -68,17 +66,13 @@ def aurc(curve: RiskCoverage) -> Any:
     return curve.selective_area
 
 
-@quantity(
+@_area(
     "augrc",
-    of="curve",
     key="augrc_full",
     title="AUGRC",
-    intervals=("area", "difference"),
-    comparable="cmax",
     influence=on_generalized_area,
     limits=lambda worst, _: (0.0, worst / 2),
     bound=lambda worst, rare, cmax: worst * (rare * cmax - rare**2 / 2 if rare < cmax else cmax**2 / 2),
-    shown=("console", "table", "csv", "definitions", "gate"),
 )
 def augrc(curve: RiskCoverage) -> Any:
     """Area under the generalized risk–coverage curve.

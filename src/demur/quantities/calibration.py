@@ -1,7 +1,4 @@
-"""Calibration metrics: whether what is said to be 80 % sure comes true 80 % of the time.
-
-Each is a function of forecasts, written once for the data as they are and for a block of bootstrap replicates.
-"""
+"""Calibration quantities: whether what is said to be 80 % sure comes true 80 % of the time."""
 
 from typing import Any, Literal
 

@@ -1,14 +1,15 @@
-"""Target coverages, read as what was typed: 0.3 is three tenths, whatever a float makes of it."""
+"""Coverages and risks as they are typed, where 0.3 is three tenths, and what a quantity may ask of a curve."""
 
 from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -18,6 +19,17 @@ _WRITTEN = re.compile(r"[0-9]{1,30}(\.[0-9]{0,400})?|\.[0-9]{1,400}|[0-9]{1,30}/
 _MOST_DIGITS = 400
 _KEY_DIGITS = 2
 _FLOAT_SLACK = Fraction(1, 10**12)
+
+
+def risk_of(text: str) -> Fraction:
+    """A risk somebody asks for, exactly as it was typed: 0 or more, as losses may be larger than 1.
+
+    >>> risk_of("0.1"), risk_of("1/3")
+    (Fraction(1, 10), Fraction(1, 3))
+    """
+    if not _WRITTEN.fullmatch(text):
+        raise UserError(f"risk {literal(text)}, expected a number, 0 or more, as 0.1 or 1/3")
+    return Fraction(text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,3 +128,23 @@ class Coverage:
 
     def __float__(self) -> float:
         return float(self.value)
+
+
+class RiskCoverage(Protocol):
+    """What a quantity may ask: of one curve, in fractions, or of a block of bootstrap replicates, in arrays."""
+
+    coverage_reached: Any
+    overall_risk: Any
+    generalized_risk_reached: Any
+    selective_area: Any
+    generalized_area: Any
+    optimal_selective_area: Any
+    optimal_generalized_area: Any
+    achievable_selective_area: Any
+    harmonic_area: Any
+    pairwise_area: Any
+    selective_area_upto: Callable[[Coverage], Any]
+    generalized_area_upto: Callable[[Coverage], Any]
+    risk_at: Callable[[Coverage], Any]
+    coverage_at_risk: Callable[[Fraction], Any]
+    ratio: Callable[[Any, Any], Any]

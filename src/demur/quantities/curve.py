@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 from demur.drawing.html import both_ends, html_table
 from demur.drawing.risk_coverage import RiskCurve, risk_coverage
 from demur.quantities.coverage import Coverage
-from demur.quantities.exact import cumulative_sum, sum_of_quotients
+from demur.quantities.exact import cumulative_sum, lower_hull, sum_of_quotients
 from demur.quantities.graded import Graded
-from demur.quantities.hull import lower_hull
 from demur.types import Floats, Indices, Integers
 
 
@@ -67,8 +66,6 @@ class CurvePoints:
 
     def generalized_area(self) -> Fraction:
         """Area under the summed loss, in units × loss numerators: trapezoids, from 0 at coverage 0."""
-        if not len(self):
-            return Fraction(0)
         width = np.diff(self.count, prepend=0)
         heights = self.loss_sum.copy()
         heights[1:] += self.loss_sum[:-1]
@@ -108,7 +105,7 @@ class Curve:
         ends = np.flatnonzero(last)
         plateau = np.empty(len(order), np.intp)
         plateau[order] = np.cumsum(last) - last
-        levels, sizes = _levels(graded.loss)
+        levels, sizes = np.unique(graded.loss, return_counts=True)
         return cls(
             units=graded.units,
             points=CurvePoints(ends + 1, cumulative_sum(graded.loss[order])[ends]),
@@ -236,8 +233,6 @@ class Curve:
     @cached_property
     def harmonic_area(self) -> Fraction:
         """Σ_k (mean loss of the k most confident), with the loss of a plateau spread evenly over it, per unit."""
-        if not self.defined:
-            return Fraction(0)
         ranks = np.arange(1.0, self.answered + 1)
         loss_sum = np.interp(ranks, np.append(0, self.points.count), np.append(0, self.points.loss_sum))
         return sum_of_quotients(loss_sum, ranks) / self._area_unit
@@ -259,6 +254,14 @@ class Curve:
     def risk_at(self, coverage: Coverage) -> float:
         """Selective risk of the first operating point that reaches the coverage; nan where none does."""
         return self.at(coverage).value
+
+    def coverage_at_risk(self, risk: Fraction) -> Fraction:
+        """The largest coverage of an operating point with this risk at most, not yet rounded; 0 where there is none."""
+        # Rounding keeps an order: a point whose rounded risk is above the rounded limit is above it.
+        for index in np.flatnonzero(self.selective_risk <= float(risk))[::-1].tolist():
+            if self.points.risk(index) <= risk * self.divisor:
+                return Fraction(int(self.points.count[index]), self.units)
+        return Fraction(0)
 
     def selective_area_upto(self, coverage: Coverage | None) -> Fraction:
         """Area under the selective risk from 0 to min(coverage, Cmax), not yet rounded."""
@@ -300,12 +303,3 @@ class Curve:
         """Losses ascending, each unit a point of its own; the areas of it are what no ranking can beat."""
         losses = np.repeat(self.loss_levels, self.level_sizes)
         return CurvePoints(np.arange(1, len(losses) + 1), cumulative_sum(losses))
-
-
-def _levels(loss: NDArray[Any]) -> tuple[NDArray[Any], Integers]:
-    """Distinct losses ascending, and how often each occurs."""
-    if loss.dtype.kind == "i" and loss.size and np.ptp(loss) < loss.size:
-        lowest = loss.min()
-        sizes = np.bincount(loss - lowest)
-        return np.flatnonzero(sizes) + lowest, sizes[sizes > 0]
-    return np.unique(loss, return_counts=True)

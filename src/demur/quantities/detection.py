@@ -1,8 +1,4 @@
-"""Detection metrics: whether a probability tells queries that have evidence from those that have none.
-
-Each is a function of forecasts, written once for the data as they are and for a block of bootstrap replicates. The
-positive class is "has evidence".
-"""
+"""Detection quantities: whether a probability tells queries that have evidence, the positives, from those without."""
 
 import math
 from typing import Any
@@ -49,7 +45,7 @@ def single_class(forecasts: Forecasts) -> bool:
     return bool(forecasts.came_true[0] in (0, forecasts.total[0]))
 
 
-RATE = Parameter("fpr=F", checked_rate, "0.05")
+RATE = Parameter("fpr=F", checked_rate, "fpr=0.05", spoken=lambda text: f"{float(text.removeprefix('fpr=')):.0%} FPR")
 
 
 @quantity(
@@ -88,7 +84,7 @@ def auprc(forecasts: Forecasts) -> Floats:
     of="forecasts",
     title="TPR@fpr=F",
     parameter=RATE,
-    defaults=("0.03", "0.05", "0.10"),
+    defaults=("fpr=0.03", "fpr=0.05", "fpr=0.10"),
     better="higher",
     undefined=_ONE_CLASS,
     convention=lambda _: 0.0,

@@ -9,9 +9,7 @@ import numpy as np
 from demur.quantities.forecasts import over
 from demur.quantities.registry import Parameter, quantity
 from demur.quantities.selection import Policy
-from demur.types import Flags, Floats, Integers
-
-POLICY = Parameter("policy", Policy.of, "fixed:5", optional=True)
+from demur.types import Floats, Integers
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -21,11 +19,6 @@ class Selection:
     gold: Integers
     shown: Integers
     hits: Integers
-
-    @property
-    def rightly_empty(self) -> Flags:
-        """Where there is nothing to find and nothing is shown."""
-        return np.asarray((self.gold == 0) & (self.shown == 0))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,6 +31,7 @@ class EvidenceDecision:
     total: Floats
 
 
+POLICY = Parameter("policy", Policy.of, "fixed:5", optional=True)
 _share = partial(quantity, limits=lambda _, __: (0.0, 1.0), better="higher", shown=("definitions",))
 _outcome = partial(_share, of="selection", parameter=POLICY, intervals=("mean", "difference"))
 _decision = partial(_share, of="decision")
@@ -57,7 +51,7 @@ def evidence_recall(selection: Selection) -> Floats:
     >>> evidence_recall(Selection(np.array([2, 0]), np.array([3, 0]), np.array([1, 0]))).tolist()
     [0.5, 1.0]
     """
-    return np.where(selection.gold > 0, selection.hits / np.maximum(selection.gold, 1), selection.rightly_empty)
+    return np.where(selection.gold > 0, over(selection.hits, selection.gold), selection.shown == 0)
 
 
 @_outcome("evidence_precision@policy", key="evidence_precision", title="evidence precision")
@@ -74,7 +68,7 @@ def evidence_precision(selection: Selection) -> Floats:
     >>> evidence_precision(Selection(np.array([2, 0]), np.array([4, 0]), np.array([1, 0]))).tolist()
     [0.25, 1.0]
     """
-    return np.where(selection.shown > 0, selection.hits / np.maximum(selection.shown, 1), selection.rightly_empty)
+    return np.where(selection.shown > 0, over(selection.hits, selection.shown), selection.gold == 0)
 
 
 @_outcome("evidence_f1@policy", key="evidence_f1", title="evidence F1")
@@ -91,8 +85,7 @@ def evidence_f1(selection: Selection) -> Floats:
     >>> evidence_f1(Selection(np.array([2, 0]), np.array([2, 0]), np.array([1, 0]))).tolist()
     [0.5, 1.0]
     """
-    both = selection.gold + selection.shown
-    return np.where(both > 0, 2 * selection.hits / np.maximum(both, 1), 1.0)
+    return over(2 * selection.hits, selection.gold + selection.shown, 1.0)
 
 
 @_outcome(
@@ -168,14 +161,11 @@ def empty_f1(decision: EvidenceDecision) -> Floats:
 
     One number for abstaining where there is nothing, and only there. Higher is better.
 
-    Formula: 2·|answered with nothing and without gold| / (|answered with nothing| + |without gold|), as shares of all.
+    Formula: 2·|answered with nothing and without gold| / (|answered with nothing| + |without gold|).
     Reference: van Rijsbergen (1979), Information Retrieval, chapter 7.
 
     >>> import numpy as np
     >>> empty_f1(EvidenceDecision(*map(np.array, ([1.0], [2.0], [2.0], [4.0])))).tolist()
     [0.5]
     """
-    right, empty, without = (
-        over(part, decision.total) for part in (decision.right, decision.empty, decision.without_gold)
-    )
-    return over(2 * right, empty + without)
+    return over(2 * decision.right, decision.empty + decision.without_gold)

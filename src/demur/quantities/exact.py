@@ -1,4 +1,4 @@
-"""Sums that are rounded once.
+"""Sums that are rounded once, and a lower convex hull that is decided exactly.
 
 A quotient of integers rarely fits a double. Here each is kept as an unevaluated sum of two doubles (106 bits), the
 pairs are added without losing what a rounding drops, and the total leaves as a fraction for the caller to round.
@@ -11,10 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demur.types import Floats
+from demur.types import Floats, Indices, Integers
 
 _BLOCK = 1 << 16  # a block's dozen temporaries stay in the cache
 _UPPER_HALF = np.int64(-1 << 27)  # keeps the upper 26 bits of a significand
+_SAFETY = 2.0**-48  # far above the rounding of the four-operation test below, relative to the risks in it
+_WORTHWHILE = 0.02
 
 
 def sum_of_quotients(numerator: Floats, denominator: Floats) -> Fraction:
@@ -79,3 +81,45 @@ def _pairwise_sum(high: Floats, low: Floats) -> Fraction:
         high = np.concatenate((total, rest)) if rest.size else total
         low = np.concatenate((error, low[2 * half :])) if rest.size else error
     return sum(map(Fraction, [*high.tolist(), *low.tolist()]), Fraction(0))
+
+
+def lower_hull(count: Integers, loss_sum: NDArray[Any]) -> Indices:
+    """Indices of the vertices of the lower hull of (count, loss_sum/count), first and last point included.
+
+    >>> lower_hull(np.array([1, 2, 3]), np.array([0, 2, 2])).tolist()
+    [0, 2]
+    """
+    kept = _thinned(count.astype(np.float64), loss_sum / count)
+    stack: list[tuple[int, int, int]] = []
+    exact = [Fraction(value) for value in loss_sum[kept].tolist()]
+    scale = max((value.denominator for value in exact), default=1)  # a power of two, if there are binary fractions
+    whole = [int(value * scale) for value in exact]
+    for point in zip(kept.tolist(), count[kept].tolist(), whole, strict=True):
+        while len(stack) > 1 and not _turns_up(stack[-2], stack[-1], point):
+            stack.pop()
+        stack.append(point)
+    return np.array([index for index, _, _ in stack], dtype=np.intp)
+
+
+def _thinned(x: Floats, y: Floats) -> Indices:
+    """All but the points that clearly lie above the line through their neighbours: those are no vertices."""
+    # Whatever happens to the others, so all of a pass can go at once; what is too close to call is left to integers.
+    kept = np.arange(len(x))
+    while len(kept) > 2:  # noqa: PLR2004  (the two ends are always vertices)
+        across, up, size = np.diff(x[kept]), np.diff(y[kept]), np.abs(y[kept])
+        before, after = up[:-1] * across[1:], up[1:] * across[:-1]
+        largest = np.maximum(np.maximum(size[:-2], size[2:]), size[1:-1])
+        margin = _SAFETY * largest * (across[:-1] + across[1:])
+        above = before - after > margin
+        if above.mean() < _WORTHWHILE:
+            break
+        kept = kept[np.concatenate(([True], ~above, [True]))]
+    return kept
+
+
+def _turns_up(a: tuple[int, int, int], b: tuple[int, int, int], c: tuple[int, int, int]) -> bool:
+    """Whether b lies strictly below the line from a to c: a cross product of integers, risks cleared of fractions."""
+    _, ka, la = a
+    _, kb, lb = b
+    _, kc, lc = c
+    return (lb * ka - la * kb) * kc * (kc - ka) < (lc * ka - la * kc) * kb * (kb - ka)

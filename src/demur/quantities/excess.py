@@ -6,6 +6,7 @@ from numbers import Real
 from typing import Any
 
 from demur.errors import UserError, literal
+from demur.quantities.coverage import RiskCoverage
 from demur.quantities.influence import (
     on_generalized_area,
     on_optimal_generalized_area,
@@ -13,7 +14,6 @@ from demur.quantities.influence import (
     on_selective_area,
 )
 from demur.quantities.registry import quantity
-from demur.quantities.risk_coverage import RiskCoverage
 
 _percentage = partial(quantity, of="curve", under="interpretation", point_only=True, shown=())
 
@@ -26,7 +26,7 @@ def aurc_optimal(curve: RiskCoverage) -> Any:
     answers, whatever the confidence.
 
     Formula: the AURC of the answered losses in ascending order, each with a confidence of its own.
-    Ties: broken, every unit is a operating point. A curve with plateaus can therefore lie below it.
+    Ties: broken, every unit is an operating point. A curve with plateaus can therefore lie below it.
     Abstentions: in the denominator of every coverage, as in the AURC.
     Reference: Geifman, Uziel & El-Yaniv (2019), Bias-reduced uncertainty estimation for deep neural classifiers, ICLR.
 
@@ -44,7 +44,7 @@ def augrc_optimal(curve: RiskCoverage) -> Any:
     What AUGRC would be if confidence sorted these very losses: a floor for every ranking, with ties or without.
 
     Formula: the AUGRC of the answered losses in ascending order, each with a confidence of its own.
-    Ties: broken, every unit is a operating point.
+    Ties: broken, every unit is an operating point.
     Abstentions: in the denominator of every coverage and risk, as in the AUGRC.
     Reference: Traub et al. (2024), arXiv:2407.01032.
 

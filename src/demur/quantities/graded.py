@@ -74,20 +74,15 @@ class Graded:
                 raise UserError(
                     f"clusters of {held[0]} units and {held[1]} answers, expected {self.units} and {len(self.loss)}"
                 )
-        largest = float(np.abs(self.loss).max(initial=0)) * max(self.units, 1) ** 2
-        if not (np.isfinite(largest) and np.isfinite(self.confidence).all()):
+        largest = float(np.abs(self.loss).max(initial=0))
+        if not (np.isfinite(largest * max(self.units, 1) ** 2) and np.isfinite(self.confidence).all()):
             raise UserError("losses and confidences must be finite, and the losses small enough to be summed")
-        object.__setattr__(self, "loss", _whole_if_possible(self.loss, self.units))
+        # Integers, if the losses are whole and every product of a count and a loss sum fits a double.
+        fits = largest * len(self.loss) * self.units * 2 < _SAFE_PRODUCT
+        whole = fits and (self.loss.dtype.kind in "iub" or bool((self.loss == np.rint(self.loss)).all()))
+        object.__setattr__(self, "loss", self.loss.astype(np.int64 if whole else np.float64, copy=False))
 
     @property
     def answered(self) -> int:
         """How many units are answered."""
         return len(self.loss)
-
-
-def _whole_if_possible(loss: NDArray[Any], units: int) -> NDArray[Any]:
-    """As integers if they are whole and every product of a count and a loss sum fits a double; as doubles otherwise."""
-    largest = float(np.abs(loss).max(initial=0)) * len(loss) * units * 2
-    if largest < _SAFE_PRODUCT and (loss.dtype.kind in "iub" or bool((loss == np.rint(loss)).all())):
-        return loss.astype(np.int64, copy=False)
-    return loss.astype(np.float64)

@@ -58,12 +58,11 @@ def _unequal(truth: NDArray[Any], answer: NDArray[Any]) -> NDArray[Any]:
     return np.asarray(answer != truth, dtype=np.int64)
 
 
-_ALL = (
-    LossFunction("abs", "abs(pred - gt)", _absolute_error),
-    LossFunction("abs_norm", "abs(pred - gt)", _absolute_error, normalised=True),
-    LossFunction("zero_one", "1 if pred != gt else 0", _unequal, of_labels=True),
-)
-LOSSES = {entry.name: entry for entry in _ALL}
+LOSSES = {
+    "abs": LossFunction("abs", "abs(pred - gt)", _absolute_error),
+    "abs_norm": LossFunction("abs_norm", "abs(pred - gt)", _absolute_error, normalised=True),
+    "zero_one": LossFunction("zero_one", "1 if pred != gt else 0", _unequal, of_labels=True),
+}
 
 
 def loss(name: str) -> LossFunction:

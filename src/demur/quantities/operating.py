@@ -1,12 +1,14 @@
-"""Risk at an operating point, and areas up to a coverage: what two systems can be compared by."""
+"""Risk at an operating point and areas up to a coverage, to compare systems by; counts and bias, item by item."""
 
+import math
+from dataclasses import dataclass
+from fractions import Fraction
 from functools import partial
 from typing import Any
 
-from demur.quantities.coverage import Coverage
+from demur.quantities.coverage import Coverage, RiskCoverage, risk_of
 from demur.quantities.influence import on_generalized_area, on_selective_area
-from demur.quantities.registry import COVERAGE, CUT, quantity
-from demur.quantities.risk_coverage import RiskCoverage
+from demur.quantities.registry import COVERAGE, CUT, Parameter, quantity
 
 _cut_area = partial(
     quantity,
@@ -19,13 +21,13 @@ _cut_area = partial(
     watched={"ends_before": lambda sample, coverage: sample.place_at(coverage) >= len(sample.count)},
     shown=("console", "table", "csv", "definitions"),
 )
+_count = partial(quantity, of="units", better="neither", point_only=True, shown=())
 
 
 @quantity(
     "risk",
     of="curve",
     key="mae",
-    title="risk",
     aliases=("mae",),
     undefined="no unit is answered",
     point_only=True,
@@ -128,3 +130,92 @@ def risk_at(curve: RiskCoverage, coverage: Coverage) -> Any:
     0.6666666666666666
     """
     return curve.risk_at(coverage)
+
+
+@quantity(
+    "coverage@risk=R",
+    of="curve",
+    key="coverage_at_risk",
+    parameter=Parameter("risk=R", risk_of, "risk=0.1", spoken=lambda text: text.replace("=", " ≤ ")),
+    better="higher",
+    comparable="risk",
+    loss_free=True,
+    limits=lambda _, __: (0.0, 1.0),
+    reported=False,
+    shown=(),
+)
+def coverage_at_risk(curve: RiskCoverage, risk: Fraction) -> Any:
+    """Coverage at a risk.
+
+    How much the system can answer if the mean loss of its answers must not exceed R. Higher is better. The threshold is
+    chosen on the units it is judged by, so it flatters: a guarantee needs other units, or a bound.
+
+    Formula: the largest coverage_j of an operating point with selective_risk_j ≤ R; 0 if there is none.
+    Ties: a plateau is accepted whole. The risk need not rise with the coverage: points in between may be above R.
+    Abstentions: in the denominator of the coverage, not of the risk.
+    Undefined: never; 0 when no operating point is within the risk.
+    Reference: Geifman & El-Yaniv (2017), Selective classification for deep neural networks, NeurIPS.
+
+    >>> from fractions import Fraction
+    >>> from demur import risk_coverage
+    >>> coverage_at_risk(risk_coverage([4, 3, 2, 1], loss=[1, 0, 0, 1]), Fraction("0.4"))
+    0.75
+    """
+    return curve.coverage_at_risk(risk)
+
+
+@dataclass(frozen=True, slots=True)
+class UnitSums:
+    """How many units there are, how many are answered, and the sum of answer − truth over those."""
+
+    units: int
+    answered: int
+    errors: int
+
+
+@_count("units")
+def units(sums: UnitSums) -> float:
+    """Number of units.
+
+    How many units a number is over. Neither way is better.
+
+    Formula: N.
+    Abstentions: counted.
+    Reference: none; it is a count.
+
+    >>> units(UnitSums(10, 4, 2))
+    10.0
+    """
+    return float(sums.units)
+
+
+@_count("answered")
+def answered(sums: UnitSums) -> float:
+    """Number of answered units.
+
+    How many units a risk is over. Neither way is better by itself.
+
+    Formula: K.
+    Abstentions: not counted.
+    Reference: none; it is a count.
+
+    >>> answered(UnitSums(10, 4, 2))
+    4.0
+    """
+    return float(sums.answered)
+
+
+@_count("bias", undefined="no unit is answered")
+def bias(sums: UnitSums) -> float:
+    """Mean signed error.
+
+    Whether answers are too high or too low on average: 0 is neither.
+
+    Formula: Σ (answer − truth) / K.
+    Abstentions: left out.
+    Reference: none; it is a mean.
+
+    >>> bias(UnitSums(10, 4, 2))
+    0.5
+    """
+    return sums.errors / sums.answered if sums.answered else math.nan

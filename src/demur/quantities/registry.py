@@ -15,19 +15,19 @@ from typing import Any, Literal
 from demur.errors import UserError, literal, shown, unknown
 from demur.quantities.coverage import Coverage
 
-Better = Literal["lower", "higher", "neither"]
 Family = Literal["curve", "units", "forecasts", "ranking", "selection", "decision"]
 COMMON = "C_common"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Parameter:
-    """What stands after the @ of a name: its symbol in the definition, and how its text is read."""
+    """What stands after the @ of a name: its symbol in the definition, and how its text is read and `spoken`."""
 
     symbol: str
     read: Callable[[str], Any]
     example: str
     optional: bool = False
+    spoken: Callable[[str], str] = str
 
     @property
     def prefix(self) -> str:
@@ -50,11 +50,11 @@ class Quantity:
     `of` says what it is a number of, `key` what a result file calls it (`under` a heading, if any). `undefined` says
     when it is nan, and is empty if it never is. `intervals` are the rules for intervals of the number and of a
     difference of it; a `point_only` one is reported without. Below `enough` clusters with a loss in its range it gets a
-    warning. `comparable` says what must be equal before a difference
-    of two systems favours one of them: "cmax", "range" (of a cut area), "coverage" (of an operating point); nothing if
-    it never does. `influence` gives its influence function, `limits` what it can be, given the largest loss and the
-    coverage it is taken at, `bound` what it is at most where no answer is wrong, given the largest loss, how rare an
-    error-prone cluster is, and Cmax, and `watched` what else is recorded in every replicate.
+    warning. `comparable` says what must be equal before a difference of two systems favours one of them: "cmax",
+    "range" (of a cut area), "coverage" or "risk" (of an operating point); nothing if it never does. A `loss_free` one
+    varies even where no answer is wrong. `influence` gives its influence function, `limits` what it can be, given the
+    largest loss and the coverage it is taken at, `bound` what it is at most where no answer is wrong, given the largest
+    loss, how rare an error-prone cluster is, and Cmax, and `watched` what else is recorded in every replicate.
     `convention` stands in where it is undefined, for tasks that report it so. `shown` lists the places it is shown in.
     """
 
@@ -66,7 +66,7 @@ class Quantity:
     under: str = ""
     parameter: Parameter | None = None
     defaults: tuple[str, ...] = ()
-    better: Better = "lower"
+    better: Literal["lower", "higher", "neither"] = "lower"
     undefined: str = ""
     digits: int = 4
     enough: int = 10
@@ -90,8 +90,6 @@ class Quantity:
 
 QUANTITIES: dict[str, Quantity] = {}
 _ALIASES: dict[str, str] = {}
-USUALLY_SHOWN = ("table", "csv", "definitions")
-
 
 _USUAL_SECTIONS: dict[Family, dict[str, str]] = {
     "curve": {"Ties": "equal confidences are one operating point.", "Undefined": "never; 0 when nothing is answered."},
@@ -122,7 +120,7 @@ def quantity(
     parameter: Parameter | None = None,
     key: str = "",
     aliases: tuple[str, ...] = (),
-    shown: tuple[str, ...] = USUALLY_SHOWN,
+    shown: tuple[str, ...] = ("table", "csv", "definitions"),
     **declared: Any,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register a function as a quantity; a name that takes a parameter ends in @ and its symbol.
@@ -184,27 +182,20 @@ class Measure:
             return name
         if not isinstance(name, str):
             raise UserError(f"quantity {literal(name)}, expected a name such as aurc or risk@0.3")
-        stem, at, text = name.partition("@")
-        stem = _ALIASES.get(stem, stem)
+        stem, at, text = canonical(name).partition("@")
         known = [entry for entry in QUANTITIES.values() if family in (None, entry.of) and entry.stem == stem]
-        for entry in known if text or not at else ():
-            if bool(at) == (entry.parameter is not None) or (entry.parameter and entry.parameter.optional):
-                return cls._with(entry, text, name)
+        for entry in known:
+            parameter = entry.parameter
+            if not at and (parameter is None or parameter.optional):
+                return cls(entry)
+            if text and parameter:
+                if not text.startswith(parameter.prefix):
+                    raise UserError(f"quantity {shown(name)}, expected {stem}@{parameter.example}")
+                return cls(entry, parameter.read(text.removeprefix(parameter.prefix)), text)
         raise _no_such(name, stem, known, family)
 
-    @classmethod
-    def _with(cls, entry: Quantity, text: str, name: str) -> Measure:
-        if not text or entry.parameter is None:
-            return cls(entry)
-        prefix = entry.parameter.prefix
-        if not text.startswith(prefix):
-            raise UserError(f"quantity {shown(name)}, expected {entry.stem}@{prefix}{entry.parameter.example}")
-        value = text.removeprefix(prefix)
-        return cls(entry, entry.parameter.read(value), value)
-
     def __str__(self) -> str:
-        prefix = self.quantity.parameter.prefix if self.quantity.parameter else ""
-        return f"{self.quantity.stem}@{prefix}{self.text}" if self.text else self.quantity.stem
+        return f"{self.quantity.stem}@{self.text}" if self.text else self.quantity.stem
 
     @property
     def title(self) -> str:
@@ -213,11 +204,10 @@ class Measure:
         >>> Measure.of("ndcg@10").title, Measure.of("tpr@fpr=0.05").title
         ('nDCG@10', 'TPR@5% FPR')
         """
-        if not self.text or self.quantity.parameter is None:
-            return self.quantity.title
-        if self.quantity.parameter.prefix:
-            return self.quantity.title.replace(self.quantity.parameter.symbol, f"{float(self.text):.0%} FPR")
-        return re.sub(r"@\w+", f"@{self.text}", self.quantity.title, count=1)
+        title, parameter = self.quantity.title, self.quantity.parameter
+        if not self.text or parameter is None:
+            return title
+        return title.replace(f"@{parameter.symbol}", f"@{parameter.spoken(self.text)}")
 
     @property
     def coverage(self) -> Coverage | None:
@@ -245,15 +235,13 @@ class Measure:
 def _no_such(name: str, stem: str, known: list[Quantity], family: Family | None) -> UserError:
     parameter = next((entry.parameter for entry in known if entry.parameter), None)
     if parameter:
-        example = f"{stem}@{parameter.prefix}{parameter.example}"
-        return UserError(f"the quantity {stem} takes a parameter: write {example}, for example")
+        return UserError(f"the quantity {stem} takes a parameter: write {stem}@{parameter.example}, for example")
     if known:
         return UserError(f"the quantity {stem} takes no parameter, so {shown(name)} is not a quantity")
-    by_key = next((entry.name for entry in QUANTITIES.values() if entry.key == name), None)
-    if by_key:
-        return UserError(f"no quantity is called {shown(name)}: that is the artifact key of {by_key}")
-    names = [entry.name for entry in QUANTITIES.values() if family in (None, entry.of)]
-    return unknown("quantity", name, names)
+    for entry in QUANTITIES.values():
+        if entry.key == name:
+            return UserError(f"no quantity is called {shown(name)}: that is the artifact key of {entry.name}")
+    return unknown("quantity", name, [entry.name for entry in QUANTITIES.values() if family in (None, entry.of)])
 
 
 def default_measures(of: Family = "curve") -> Iterator[Measure]:
@@ -262,4 +250,4 @@ def default_measures(of: Family = "curve") -> Iterator[Measure]:
         if entry.parameter is None or entry.parameter.optional:
             yield Measure(entry)
         else:
-            yield from (Measure.of(f"{entry.stem}@{entry.parameter.prefix}{text}") for text in entry.defaults)
+            yield from (Measure.of(f"{entry.stem}@{text}") for text in entry.defaults)

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from demur.quantities.coverage import Coverage
-from demur.quantities.hull import lower_hull
+from demur.quantities.exact import lower_hull
 from demur.quantities.table import Table, running_sum
 from demur.types import Floats, Indices
 
@@ -79,7 +79,7 @@ class Replicates:
     @cached_property
     def width(self) -> Floats:
         """Units added at each plateau."""
-        return _neighbours(np.subtract, self.count)
+        return np.diff(self.count, axis=0, prepend=0)
 
     def begin(self) -> tuple[Indices, Indices]:
         """Where the curves begin: the first plateau held, of each replicate that answers anything."""
@@ -89,7 +89,7 @@ class Replicates:
     @cached_property
     def _selective(self) -> Floats:
         """Twice the area under the mean loss up to each plateau, in units × numerators."""
-        heights = _neighbours(np.add, self.risk)
+        heights = self.risk + _before(self.risk)
         heights[self.begin()] += self.risk[self.begin()]
         heights *= self.width
         return running_sum(heights)
@@ -97,9 +97,7 @@ class Replicates:
     @cached_property
     def _generalized(self) -> Floats:
         """Twice the area under the summed loss up to each plateau, in units × numerators."""
-        heights = _neighbours(np.add, self.loss_sum)
-        heights *= self.width
-        return running_sum(heights)
+        return running_sum((self.loss_sum + _before(self.loss_sum)) * self.width)
 
     @property
     def selective_area(self) -> Floats:
@@ -179,6 +177,12 @@ class Replicates:
         place = self.place_at(coverage)
         return np.where(place < len(self.count), _at(self.risk, place) / self.table.divisor, np.nan)
 
+    def coverage_at_risk(self, risk: Fraction) -> Floats:
+        """The largest coverage of a plateau with this risk at most, as doubles have both; 0 where there is none."""
+        accepted = self.count * self.table.divisor
+        reached = np.divide(self.loss_sum, accepted, out=np.zeros_like(accepted), where=accepted > 0)
+        return np.asarray(np.max(self.count, axis=0, initial=0, where=reached <= float(risk)) / self.units)
+
     def _per_size(self, value_of: Callable[[int], Fraction | int]) -> Floats:
         """A number of units that depends on how many units a replicate holds: exact, and worked out once per size."""
         sizes, which = self._sizes
@@ -237,14 +241,14 @@ class Replicates:
         """Σ_k (mean loss of the k most confident), with the loss of a plateau spread evenly over it, per unit."""
         if not len(self.count):
             return np.zeros(len(self.units))
-        added = self.loss_sum - _before(self.loss_sum)
+        added = np.diff(self.loss_sum, axis=0, prepend=0)
         mean = np.divide(added, self.width, out=np.zeros_like(added), where=self.width > 0)
         return _risk_sums(self.count, self.loss_sum, mean) / self._area_unit
 
     @property
     def pairwise_area(self) -> Floats:
         """Σ of each loss times the share of answered units that are no more confident than it, per unit."""
-        added = self.loss_sum - _before(self.loss_sum)
+        added = np.diff(self.loss_sum, axis=0, prepend=0)
         total = running_sum(added * (self.answered - _before(self.count)))
         return _last(total) / (self._area_unit * np.maximum(self.answered, 1))
 
@@ -270,14 +274,6 @@ class Replicates:
 def _last(cumulative: Floats) -> Floats:
     """The totals of running sums."""
     return cumulative[-1] if len(cumulative) else np.zeros(cumulative.shape[1])
-
-
-def _neighbours(operation: np.ufunc, values: Floats) -> Floats:
-    """Each row and the one before it, added or subtracted; the first row as it is."""
-    result = np.empty_like(values)
-    result[:1] = values[:1]
-    operation(values[1:], values[:-1], out=result[1:])
-    return result
 
 
 def _before(cumulative: Floats) -> Floats:

@@ -35,7 +35,12 @@ class Scores(Mapping[str, float]):
             for measure in chosen
             if measure.coverage and measure.coverage.units_needed(curve.units) > curve.answered
         }
-        self._summary = _summary(curve)
+        nulls = curve.units - curve.answered - curve.abstained_nan
+        nothing = "" if curve.defined else "; nothing is answered: areas are 0 by convention and rank nothing"
+        self._summary = (
+            f"{curve.units} units, {curve.answered} answered, {nulls + curve.abstained_nan} abstained "
+            f"({nulls} null, {curve.abstained_nan} NaN); loss: {curve.loss_name}{nothing}"
+        )
 
     def __getitem__(self, name: str) -> float:
         return self._values[canonical(name)]
@@ -61,12 +66,3 @@ class Scores(Mapping[str, float]):
 
     def _repr_html_(self) -> str:
         return html_table(("quantity", "value"), self._rows(), self._summary)
-
-
-def _summary(curve: Curve) -> str:
-    abstained = curve.units - curve.answered
-    nothing = "" if curve.defined else "; nothing is answered: areas are 0 by convention and rank nothing"
-    return (
-        f"{curve.units} units, {curve.answered} answered, {abstained} abstained "
-        f"({abstained - curve.abstained_nan} null, {curve.abstained_nan} NaN); loss: {curve.loss_name}{nothing}"
-    )

@@ -130,8 +130,6 @@ def gap(scores: Floats, candidates: Integers, low: Integers, _parameter: float) 
         drops = scores[:, :-1] - scores[:, 1:]
     after = np.arange(1, scores.shape[1])
     allowed = (after >= low[:, None]) & (after < candidates[:, None])
-    if not drops.size:
-        return candidates
     found = np.argmax(np.where(allowed, drops, -np.inf), axis=1) + 1
     return np.where(allowed.any(axis=1), found, candidates)
 
@@ -148,6 +146,29 @@ def elbow(scores: Floats, candidates: Integers, _low: Integers, _parameter: floa
     return np.asarray(np.argmax(np.where(ranked, line - known, -np.inf), axis=1))
 
 
+@policy("mass", parameter="share")
+def mass(scores: Floats, candidates: Integers, _low: Integers, parameter: float) -> Integers:
+    """The fewest from the top whose softmaxed scores sum to at least a share.
+
+    Of n candidates, the smallest k with Σ_{i≤k} exp(s_i) ≥ share · Σ_{i≤n} exp(s_i); none where there are none. Equal
+    scores are not kept together: k of n equal ones hold exactly k/n, and as many of them are shown as it takes.
+    Exponentials are taken of the distance to the highest score, so that no score is too large, and added from the top;
+    what is too little to change the sum is not needed, not even for a share of 1.
+    """
+    with np.errstate(invalid="ignore"):  # an empty list has no highest score
+        weights = np.exp(scores - scores[:, :1])
+    held = np.cumsum(weights, axis=1)
+    enough = np.argmax(held / held[:, -1:] >= parameter, axis=1) + 1
+    return np.where(candidates > 0, enough, 0)
+
+
+_PARAMETERS = {
+    "k": (r"[1-9][0-9]{0,8}", "an integer, 1 or more"),
+    "score": (r"[+-]?[0-9]*\.?[0-9]+([eE][+-]?[0-9]+)?", "a number"),
+    "share": (r"0?\.[0-9]*[1-9][0-9]*|1(\.0*)?", "a number above 0 and at most 1, as 0.8,"),
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Policy:
     """A policy ready to be used. But for a threshold, it shows nothing only where there are no candidates.
@@ -162,7 +183,7 @@ class Policy:
 
     @classmethod
     def of(cls, name: str) -> Policy:
-        """Parse a name such as fixed:5, threshold:0.3, gap or elbow."""
+        """Parse a name such as fixed:5, threshold:0.3, gap, elbow or mass:0.8."""
         stem, colon, text = name.partition(":")
         kind = registered("selection policy", stem, POLICIES)
         if bool(colon) != bool(kind.parameter):
@@ -170,9 +191,8 @@ class Policy:
             raise UserError(f"selection policy {literal(name)}, expected {expected}")
         if not kind.parameter:
             return cls(kind)
-        number = r"[1-9][0-9]{0,8}" if kind.parameter == "k" else r"[+-]?[0-9]*\.?[0-9]+([eE][+-]?[0-9]+)?"
-        if not re.fullmatch(number, text):
-            what = "an integer, 1 or more" if kind.parameter == "k" else "a number"
+        pattern, what = _PARAMETERS[kind.parameter]
+        if not re.fullmatch(pattern, text):
             raise UserError(f"selection policy {literal(name)}, expected {what} after the colon")
         return cls(kind, float(text), text)
 
@@ -193,13 +213,12 @@ def _padded(rankings: Rankings) -> Floats:
     if rankings.scores is None:
         way_out = "give a column of them, or a policy that needs none, as fixed:5"
         raise UserError(f"a selection policy needs scores: {way_out}")
-    widest = max(int(rankings.candidates.max()), 1)
+    widest = max(int(rankings.candidates.max()), 2)  # so that there is always a drop to look at
     scores = np.full((len(rankings), widest), -np.inf)
     scores[np.arange(widest) < rankings.candidates[:, None]] = rankings.scores
-    with np.errstate(invalid="ignore"):  # the difference of two places past the end
-        rises = np.diff(scores, axis=1) > 0
+    rises = (scores[:, 1:] > scores[:, :-1]).any(axis=1)
     if rises.any():
-        place = rankings.name_of(int(np.argmax(rises.any(axis=1))))
+        place = rankings.name_of(int(np.argmax(rises)))
         raise UserError(f"{place}: the scores rise along the list, so it was not ranked by them")
     return scores
 

@@ -1,7 +1,4 @@
-"""The table behind every replicate: (cluster × plateau) → (count, loss sum).
-
-It is sufficient for every selective metric, and parts of it merge by addition.
-"""
+"""The table behind every replicate, (cluster × plateau) → (count, loss sum): enough for every quantity of a curve."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ def _mistakes_of_requested(ci: Mapping[str, Any]) -> Iterator[str]:
 
 def _misnested(name: str, members: Mapping[str, Any]) -> Iterator[str]:
     """Quantities at a coverage have a number for each, and others have one."""
-    at_coverage = {entry.key for entry in quantities("curve") if entry.parameter not in (None, CUT)}
+    at_coverage = {entry.key for entry in _reported() if entry.parameter not in (None, CUT)}
     for key, value in members.items():
         if isinstance(value, Mapping) != (key in at_coverage):
             yield f"{name}.{key}: only {', '.join(at_coverage)} holds a number for each coverage"

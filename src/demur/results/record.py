@@ -17,8 +17,8 @@ from demur.inference.views import CurveView
 from demur.quantities import QUANTITIES, quantities
 from demur.quantities.graded import Graded
 from demur.quantities.losses import loss as loss_named
+from demur.quantities.operating import UnitSums
 from demur.quantities.registry import COMMON
-from demur.quantities.units import UnitSums
 from demur.results.parts import Input
 from demur.results.study import SelectiveStudy
 from demur.results.table import named_inputs

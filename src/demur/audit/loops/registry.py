@@ -19,7 +19,7 @@ LOOPS: dict[str, Loop] = {}
 def loop(name: str, of: Callable[[Any], Any] | None = None) -> Callable[[_Function], _Function]:
     """Register a function of rows under a quantity's name; `of` turns the rows into what the function takes.
 
-    A name that ends in @C, @K or @fpr=F has a parameter, which follows the rows. Undefined is None.
+    A name that ends in @C, @K, @fpr=F or @risk=R has a parameter, which follows the rows. Undefined is None.
     """
 
     def register(function: _Function) -> _Function:
@@ -63,8 +63,10 @@ def parsed(name: str) -> tuple[str, tuple[Fraction | int, ...]]:
     if name in LOOPS:
         return name, ()
     stem, at, text = name.partition("@")
-    if text.startswith("fpr=") and f"{stem}@fpr=F" in LOOPS:
-        return f"{stem}@fpr=F", (Fraction(text.removeprefix("fpr=")),)
+    word, _, value = text.partition("=")
+    for symbol in ("fpr=F", "risk=R"):
+        if symbol.startswith(f"{word}=") and f"{stem}@{symbol}" in LOOPS:
+            return f"{stem}@{symbol}", (Fraction(value),)
     if at and f"{stem}@K" in LOOPS:
         return f"{stem}@K", (int(text),)
     if at and f"{stem}@C" in LOOPS:

@@ -6,6 +6,7 @@ A row is (gold, shown, hits): how many ids there are to find, how many are shown
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from itertools import accumulate
 from typing import NamedTuple
 
 from demur.audit.loops.registry import Number, loop, mean
@@ -67,7 +68,7 @@ def empty_f1(rows: Rows) -> Number | None:
 
 
 def shown_by(policy: str, scores: Sequence[float], bounds: PlainBounds) -> int:
-    """How many ids a policy shows of a list with these scores: fixed:k, threshold:s, gap or elbow."""
+    """How many ids a policy shows of a list with these scores: fixed:k, threshold:s, gap, elbow or mass:p."""
     kind, _, parameter = policy.partition(":")
     low, high = bounds.of(len(scores))
     if kind not in _POLICIES:
@@ -89,9 +90,16 @@ def _before_elbow(scores: Sequence[float]) -> int:
     return below.index(max(below)) if below else 0
 
 
+def _holding(scores: Sequence[float], share: float) -> int:
+    """How many from the top hold the share of the softmaxed scores."""
+    held = [*accumulate(math.exp(score - scores[0]) for score in scores)]
+    return next((k for k, part in enumerate(held, 1) if part / held[-1] >= share), 0)
+
+
 _POLICIES: dict[str, Callable[[Sequence[float], int, str], int]] = {
     "fixed": lambda _, _low, k: int(k),
     "threshold": lambda scores, _, least: sum(score >= float(least) for score in scores),
     "gap": lambda scores, low, _: _before_largest_gap(scores, low),
     "elbow": lambda scores, _low, _: _before_elbow(scores),
+    "mass": lambda scores, _low, share: _holding(scores, float(share)),
 }

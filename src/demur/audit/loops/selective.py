@@ -150,6 +150,10 @@ def _risk_at(curve: PlainCurve, coverage: Fraction) -> Fraction | None:
     return None if point is None else point.risk
 
 
+def _coverage_at_risk(curve: PlainCurve, risk: Fraction) -> Fraction:
+    return max((point.coverage for point in curve.points if point.risk <= risk), default=Fraction(0))
+
+
 def _achievable(curve: PlainCurve) -> Fraction:
     return curve.selective_area(hull(curve.points))
 
@@ -158,6 +162,7 @@ FORMULAS: dict[str, Callable[..., Fraction | None]] = {
     "cmax": lambda curve: curve.cmax,
     "risk": lambda curve: curve.risk,
     "risk@C": _risk_at,
+    "coverage@risk=R": _coverage_at_risk,
     "aurc": lambda curve: curve.aurc,
     "augrc": lambda curve: curve.augrc,
     "aurc@C": lambda curve, coverage: curve.selective_area(curve.points, coverage),

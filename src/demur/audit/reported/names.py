@@ -117,6 +117,7 @@ _AT = re.compile(rf"([a-z_]+?)_?(?:@|_at_)_?(?:[kc]_?=?_?|top_?|coverage_?=?_?)?
 _AFTER_A_LINE = re.compile(r"([a-z_]{2,}?)_([0-9]{1,6})")
 _AT_FPR = re.compile(rf"(tpr|threshold|thr)_?(?:@|_at_|_|at_)_?fpr_?(?:<=|≤|=|@)?_?{_NUMBER}")
 _AT_FPR_AFTER = re.compile(rf"(tpr|threshold|thr)_?(?:@|_at_|_|at_)_?{_NUMBER}_?fpr")
+_AT_RISK = re.compile(rf"coverage_?(?:@|_at_)_?risk_?(?:<=|≤|=|@)?_?{_NUMBER}")
 _ECE = re.compile(r"ece(?:[_@]?(?:bins?_?=?_?)?([0-9]{1,5})(?:_?bins?)?)?")
 _CANDIDATES = re.compile(r"(?:n_|num_)?candidates_p([0-9]{1,2})")
 _WHOLE = re.compile(r"[0-9]{1,6}")
@@ -193,7 +194,7 @@ def _share(digits: str, percent: str | None) -> Fraction:
     return Fraction(digits) / (100 if percent else 1)
 
 
-def _of_plain(name: str) -> ReportedQuantity | None:
+def _of_plain(name: str) -> ReportedQuantity | None:  # noqa: PLR0911  (one for each way to write a name)
     if name in _PLAIN_OF:
         return ReportedQuantity(_PLAIN_OF[name])
     if (at := _AT.fullmatch(name)) and at[1] in _STEM_OF:
@@ -206,6 +207,8 @@ def _of_plain(name: str) -> ReportedQuantity | None:
         return ReportedQuantity("tpr@fpr=F" if target[1] == "tpr" else "threshold@fpr=F", share) if share <= 1 else None
     if candidates := _CANDIDATES.fullmatch(name):
         return ReportedQuantity("candidates@P", Fraction(candidates[1]))
+    if at_risk := _AT_RISK.fullmatch(name):
+        return ReportedQuantity("coverage@risk=R", _share(at_risk[1], at_risk[2]))
     binned = _ECE.fullmatch(name)
     known = binned and 0 < int(binned[1] or DEFAULT_BINS) <= _MOST_BINS
     return ReportedQuantity("ece", Fraction(binned[1] or DEFAULT_BINS)) if binned and known else None
