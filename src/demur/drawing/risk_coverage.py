@@ -1,5 +1,6 @@
 """Risk–coverage charts: curves as steps, with their bands, their ends and the orders they are held against."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -15,7 +16,10 @@ _CMAX_ROW = 18
 
 @dataclass(frozen=True, slots=True)
 class RiskBand:
-    """Intervals at each coverage and a band over all of them; stepped where it holds every operating point."""
+    """Intervals at each coverage and a band over all of them; stepped where it holds every operating point.
+
+    The band over all of them begins where enough clusters have shown a loss: before that its ends are nan.
+    """
 
     coverage: Sequence[float]
     low: Sequence[float]
@@ -23,6 +27,19 @@ class RiskBand:
     low_simultaneous: Sequence[float]
     high_simultaneous: Sequence[float]
     stepped: bool
+
+    def parts(self) -> Iterator[tuple[str, list[float], list[float], list[float]]]:
+        """The band over all coverages, then the intervals at each: name, coverages from where it begins, both ends."""
+        both = {
+            "simultaneous": (self.low_simultaneous, self.high_simultaneous),
+            "pointwise": (self.low, self.high),
+        }
+        for name, (low, high) in both.items():
+            first = next((index for index, end in enumerate(low) if not math.isnan(end)), len(low))
+            if first == len(low):
+                continue
+            begin = 0.0 if first == 0 else self.coverage[first - 1] if self.stepped else self.coverage[first]
+            yield name, [begin, *self.coverage[first:]], [low[first], *low[first:]], [high[first], *high[first:]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,19 +117,19 @@ def _steps(frame: Frame, curve: RiskCurve) -> Iterator[str]:
 def _band(frame: Frame, curve: RiskCurve) -> Iterator[str]:
     """The band that holds at all coverages at once, and on it the intervals at each of them."""
     if curve.band is not None:
-        band = curve.band
-        both = {"simultaneous": (band.low_simultaneous, band.high_simultaneous), "pointwise": (band.low, band.high)}
-        for name, (low, high) in both.items():
-            outline = [*_edge(frame, band, low), *reversed(_edge(frame, band, high))]
-            yield element("path", d=line(outline) + "Z", class_=f"band {name} {curve.style}")
+        for name, coverages, *edges in curve.band.parts():
+            low, high = (_edge(frame, coverages, heights, stepped=curve.band.stepped) for heights in edges)
+            yield element("path", d=line([*low, *reversed(high)]) + "Z", class_=f"band {name} {curve.style}")
 
 
-def _edge(frame: Frame, band: RiskBand, heights: Sequence[float]) -> list[tuple[float, float]]:
-    """One edge of a band, from coverage 0 on; what lies above the frame ends at it."""
-    ups = [frame.up(min(height, frame.ys[1])) for height in heights]
-    spots = [(frame.across(0), ups[0])]
-    for coverage, up in zip(band.coverage, ups, strict=True):
-        if band.stepped:
+def _edge(
+    frame: Frame, coverages: Sequence[float], heights: Sequence[float], *, stepped: bool
+) -> list[tuple[float, float]]:
+    """One edge of a band, from where it begins; what lies above the frame ends at it."""
+    spots: list[tuple[float, float]] = []
+    for coverage, height in zip(coverages, heights, strict=True):
+        up = frame.up(min(height, frame.ys[1]))
+        if stepped and spots:
             spots.append((spots[-1][0], up))
         spots.append((frame.across(coverage), up))
     return spots

@@ -13,7 +13,12 @@ from demur.inference.key import KEY_COLUMNS, Group, Key
 from demur.inference.warnings import ResultWarning
 from demur.quantities import Measure
 
-INTERVALS = ("percentile", "recommended", "requested", "simultaneous")
+INTERVALS = {
+    "percentile": ("low", "high"),
+    "recommended": ("low", "high", "method", "decided_by", "count", "degrees", "skipped", "unclipped", "note"),
+    "requested": ("low", "high", "method"),
+    "simultaneous": ("low", "high"),
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -129,7 +134,7 @@ class Estimates(Sequence[Estimate]):
         for name in (field.name for field in fields(Estimate) if field.name not in ("key", "evidence")):
             cells = [getattr(row, name) for row in self]
             if name in INTERVALS:
-                for part in ("low", "high", "method")[: 2 if name == "percentile" else 3]:
+                for part in INTERVALS[name]:
                     table[f"{name}_{part}"] = [None if cell is None else getattr(cell, part) for cell in cells]
             else:
                 table[name] = [None if isinstance(cell, float) and math.isnan(cell) else cell for cell in cells]

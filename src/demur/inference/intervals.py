@@ -53,6 +53,11 @@ class Interval:
         low, high = self.unclipped or (self.low, self.high)
         return tuple(end for end, cut in (("low", low != self.low), ("high", high != self.high)) if cut)
 
+    def negated(self) -> Interval:
+        """The interval of the negated number; 0.0 - x, because minus nothing is nothing."""
+        unclipped = self.unclipped and (0.0 - self.unclipped[1], 0.0 - self.unclipped[0])
+        return replace(self, low=0.0 - self.high, high=0.0 - self.low, unclipped=unclipped)
+
     def within(self, low: float, high: float) -> Interval:
         """The interval cut off at what its number can be."""
         ends = min(max(self.low, low), high), max(min(self.high, high), low)

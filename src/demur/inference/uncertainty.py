@@ -13,6 +13,7 @@ import numpy as np
 from demur.errors import UserError, literal
 from demur.inference.estimates import Estimate
 from demur.inference.intervals import METHODS, MOST_DROPPED, NO_VARIATION, Evidence, Interval, interval, rare
+from demur.inference.key import Key
 from demur.inference.resample import Ask, Columns, Plan, left_out, resampled
 from demur.inference.rows import Contrast, Row, difference
 from demur.inference.rules import Counted, recommended
@@ -66,15 +67,16 @@ def estimated(
     plan: Plan,
     request: Request | None = None,
     asks: Sequence[Ask] = (),
-    together: bool = False,
+    headline: Key | None = None,
 ) -> tuple[list[Estimate], list[Columns]]:
     """Every row and contrast with its uncertainty, and the answers to whatever else is asked of the same draws.
 
-    Contrasts that can favour a system get an interval that holds for all of them at once, if they are taken `together`.
+    With a `headline`, the number that systems are compared by (of no system), all differences that can favour one get
+    an interval that holds for all of them at once; but one of that number, if it is the only one.
     """
     drawn_rows = [row for row in rows if row.resampled]
     needs: frozenset[str] = request.needs if request else frozenset()
-    family = [contrast for contrast in contrasts if together and contrast.comparable]
+    family = [contrast for contrast in contrasts if headline is not None and contrast.comparable]
     judged = set(map(id, family))
     pairs = [each for each in contrasts if each.has_influences and ("errors" in needs or id(each) in judged)]
     wanted = [Ask(row.view, partial(row.columns, needs=needs)) for row in drawn_rows]
@@ -88,6 +90,9 @@ def estimated(
     if family:
         known = {row.key: row.evidence for row in differences if row.recommended and row.evidence}
         joint = at_once({each.key: (known[each.key], each.counted) for each in family if each.key in known})
+        named = [each.key for each in family if replace(each.key, system="", minus=None) == headline]
+        if len(named) == 1:
+            joint.pop(named[0], None)
         differences = [replace(row, simultaneous=joint.get(row.key)) for row in differences]
     return singles + differences, answers[len(wanted) :]
 

@@ -150,10 +150,10 @@ def _risk_coverage(results: Results, width: float) -> Figure:
 def _curve(panel: Axes, curve: RiskCurve, look: Look) -> None:
     coverage, risk, band = curve.coverage, curve.risk, curve.band
     if band:
-        for low, high, alpha in ((band.low_simultaneous, band.high_simultaneous, 0.1), (band.low, band.high, 0.2)):
-            ends = [low[0], *low], [high[0], *high]
+        for name, coverages, low, high in band.parts():
+            alpha = 0.1 if name == "simultaneous" else 0.2
             shade: dict[str, Any] = {"step": "pre" if band.stepped else None, "alpha": alpha, "linewidth": 0}
-            panel.fill_between([0, *band.coverage], *ends, color=look.colour, **shade)
+            panel.fill_between(coverages, low, high, color=look.colour, **shade)
     panel.plot([0, *coverage], [risk[0], *risk], drawstyle="steps-pre", zorder=3, **_line_style(look))
     marks = coverage if len(coverage) <= MOST_MARKERS else coverage[-1:]
     panel.plot(marks, risk[-len(marks) :], color=look.colour, linestyle="none", marker=look.marker, zorder=4)

@@ -2,14 +2,14 @@
 
 import math
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from demur.drawing.forest import IntervalRow
 from demur.inference.estimates import Estimate
 from demur.inference.intervals import Interval
 from demur.inference.key import Key
-from demur.inference.warnings import ResultWarning
+from demur.inference.warnings import FEW_DISCORDANT, FEW_WITH_GOLD, ResultWarning
 from demur.quantities import Measure
 from demur.quantities.registry import COVERAGE, CUT
 from demur.report.names import Pair
@@ -36,12 +36,14 @@ class Verdict:
 class Decision:
     """The system a difference speaks for, or the reason why it speaks for none; neither where there is no interval.
 
-    `by` is the name of the interval that decides, with its ends where another one is shown.
+    `by` is the name of the interval that decides, with its ends where another one is shown, and `doubt` says why a
+    winner is not to be relied on.
     """
 
     winner: str | None = None
     reason: str = ""
     by: str = "95 % interval"
+    doubt: str = ""
 
     @property
     def comparable(self) -> bool:
@@ -52,22 +54,43 @@ class Decision:
 def decide(results: Results, key: Key) -> Decision:
     """What the difference with this key says of the two systems it is between.
 
-    Decided by the recommended interval at 95 %, whatever other interval is shown: no level of one's choice decides.
+    Decided at 95 %, whatever other interval is shown: no level of one's choice decides. The difference that was named
+    beforehand is decided by its recommended interval, all others by the one that holds for all of them at once.
     """
     quantity, contrast = Measure.of(key.quantity).quantity, results.get(key)
     never = quantity.better == "neither" or (quantity.of == "curve" and not quantity.comparable)
     if never or contrast is None or contrast.recommended is None or key.minus is None:
         return Decision()
     unfair = why_not_comparable(results, key) or why_nothing_decides(results)
-    low, high = contrast.recommended.low, contrast.recommended.high
+    deciding = contrast.simultaneous or contrast.recommended
+    low, high = deciding.low, deciding.high
     by = "95 % interval"
     if contrast.requested is not None:
         by = f"recommended 95 % interval {interval_text(contrast.recommended)}"
+    if contrast.simultaneous is not None and not contrast.recommended.low <= 0 <= contrast.recommended.high:
+        by = f"simultaneous 95 % interval {interval_text(contrast.simultaneous)}"
     if unfair or low <= 0 <= high:
         return Decision(None, unfair or UNDECIDED, by)
     subtracted = str(key.minus.value)
     larger, smaller = (key.system, subtracted) if low > 0 else (subtracted, key.system)
-    return Decision(larger if quantity.better == "higher" else smaller, by=by)
+    return Decision(larger if quantity.better == "higher" else smaller, by=by, doubt=_doubt(results, key))
+
+
+def _doubt(results: Results, key: Key) -> str:
+    """Why a difference that excludes 0 is not to be relied on: too few clusters differ, or bear on its sides."""
+    limits = {
+        "discordant_clusters": (FEW_DISCORDANT, "differ"),
+        "informative_clusters": (Measure.of(key.quantity).quantity.enough, "hold an error"),
+        "clusters_with_gold": (FEW_WITH_GOLD, "hold gold"),
+    }
+    sides = [replace(key, system=name, minus=None) for name in (key.system, str(key.minus and key.minus.value))]
+    for estimate in map(results.get, (key, *sides)):
+        interval = None if estimate is None else estimate.recommended
+        if interval is not None and interval.count is not None and interval.decided_by in limits:
+            limit, what = limits[interval.decided_by]
+            if interval.count < limit:
+                return f"too few {results.study.noun}s {what}"
+    return ""
 
 
 def why_nothing_decides(results: Results) -> str:
@@ -115,7 +138,7 @@ def says(results: Results, pair: Pair, key: Key) -> str:
         return "beyond Cmax"
     if decision.winner is None:
         return f"undecided: the {decision.by} includes 0" if decision.reason == UNDECIDED else decision.reason
-    winner = f"{pair.named(decision.winner).word} is better"
+    winner = f"{pair.named(decision.winner).word} is better{decision.doubt and f', but {decision.doubt}'}"
     return winner if difference.requested is None else f"{winner}: {decision.by}"
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from demur.confidences.variants import VARIANTS
 from demur.inference.bands import BandEnds
 from demur.inference.reliabilities import Reliability
+from demur.inference.resample import Plan
 from demur.inference.views import CurveView
 from demur.quantities.curve import Curve
 from demur.quantities.graded import Graded
@@ -16,7 +17,7 @@ from demur.types import Json
 _BARS = 20
 
 
-def curve_record(view: CurveView, bands: BandEnds | None = None) -> CurveRecord:
+def curve_record(view: CurveView, plan: Plan, bands: BandEnds | None = None) -> CurveRecord:
     """Everything a report draws of one system under one confidence."""
     made_of, curve = view.graded.made_of, view.curve
     return CurveRecord.model_validate(
@@ -27,7 +28,7 @@ def curve_record(view: CurveView, bands: BandEnds | None = None) -> CurveRecord:
             "reference": {"oracle": _oracle(curve)} if curve.defined else None,
             "bands": bands.to_json() if bands else None,
             "histogram": _histogram(view) if curve.defined else None,
-            "reliability": _reliability(view.graded) if curve.defined else None,
+            "reliability": _reliability(view.graded, plan) if curve.defined else None,
         }
     )
 
@@ -62,7 +63,7 @@ def _histogram(view: CurveView) -> Json:
     }
 
 
-def _reliability(graded: Graded) -> Json | None:
+def _reliability(graded: Graded, plan: Plan) -> Json | None:
     """How a confidence that can be read as the chance of being right does; one combined with a count, say, cannot."""
     made_of = graded.made_of
     if made_of is None:
@@ -72,4 +73,6 @@ def _reliability(graded: Graded) -> Json | None:
         return None
     table = Reliability.of(replace(graded, loss=(graded.loss == 0).astype(np.int64), divisor=1))
     bins = [asdict(each) | {"mean_predicted": min(each.mean_predicted, 1.0)} for each in table.bins]
-    return {name: table.scores[name] for name in ("ece", "brier", "nll")} | {"bins": bins}
+    reference = table.if_calibrated(plan)
+    beside = {"ece_if_calibrated": asdict(reference) if reference else None, "bins": bins}
+    return {name: table.scores[name] for name in ("ece", "brier", "nll")} | beside

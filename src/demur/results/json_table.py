@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field, TypeAdapter
 
 from demur.errors import UserError, located, unknown
-from demur.files.strict_model import STRICT, Part, Share, schema_of
+from demur.files.strict_model import STRICT, Count, Part, Share, schema_of
 from demur.inference.estimates import INTERVALS, Estimate
 from demur.inference.intervals import Interval
 from demur.inference.key import KEY_COLUMNS, Key, Pattern
@@ -43,6 +43,14 @@ class EstimateColumns(Part):
     low: Floats | None = None
     high: Floats | None = None
     method: list[str | None] | None = None
+    decided_by: list[str | None] | None = None
+    count: list[Count | None] | None = None
+    degrees: Floats | None = None
+    skipped: list[Share | None] | None = None
+    unclipped: list[Annotated[tuple[float, float], Field(strict=False)] | None] | None = None
+    note: list[str | None] | None = None
+    simultaneous_low: Floats | None = None
+    simultaneous_high: Floats | None = None
     requested_low: Floats | None = None
     requested_high: Floats | None = None
     requested_method: list[str | None] | None = None
@@ -65,7 +73,8 @@ class EstimateColumns(Part):
         columns = {name: column for name, column in self if column is not None}
         if len({len(column) for column in columns.values()}) > 1:
             yield "the columns of the estimates have different lengths"
-        for low, high in (("ci95_low", "ci95_high"), ("low", "high"), ("requested_low", "requested_high")):
+        for low in ("ci95_low", "low", "simultaneous_low", "requested_low"):
+            high = low.replace("low", "high")
             ends = zip(columns.get(low, ()), columns.get(high, ()), strict=True)
             if any((a is None) != (b is None) or (a is not None and b is not None and a > b) for a, b in ends):
                 yield f"an interval of {low} and {high} has one end, or its low end lies above the high end"
@@ -74,9 +83,7 @@ class EstimateColumns(Part):
 _RENAMED = {
     "percentile_low": "ci95_low",
     "percentile_high": "ci95_high",
-    "recommended_low": "low",
-    "recommended_high": "high",
-    "recommended_method": "method",
+    **{f"recommended_{part}": part for part in INTERVALS["recommended"]},
     "upper_bound": "upper_bound95",
     "above": "share_above",
     "below": "share_below",
@@ -194,8 +201,9 @@ def _rows(columns: Json) -> Iterator[Estimate]:
     for index in range(len(columns["value"])):
         cells = {names.get(name, name): column[index] for name, column in columns.items()}
         key = Key.from_json({name: cells.pop(name) for name in KEY_COLUMNS if name in cells})
-        for name in INTERVALS:
-            low, high, method = (cells.pop(f"{name}_{part}", None) for part in ("low", "high", "method"))
-            cells[name] = None if low is None else Interval(method or name, low, high)
+        for name, parts in INTERVALS.items():
+            held = {part: cells.pop(f"{name}_{part}", None) for part in parts}
+            held = {part: value for part, value in held.items() if value is not None}
+            cells[name] = Interval(**{"method": name} | held) if "low" in held else None
         cells |= {name: math.nan for name in _UNDEFINED if name in cells and cells[name] is None}
         yield Estimate(key=key, **cells)

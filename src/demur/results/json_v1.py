@@ -21,6 +21,7 @@ from demur.types import Json
 SIDES = ("left", "right")
 ITEM_NUMBERS = {"n": "units", "answered": "answered", "coverage": "cmax", "risk": "risk", "bias": "bias"}
 INTERVALS = {"ci95": "percentile", "ci95_recommended": "recommended", "ci": "requested"}
+AT_ONCE = {"ci95_simultaneous": "simultaneous"}
 DIFFERENCE = {"delta": "value", "std_error": "std_error", "drop_rate": "drop_rate", "p_value": "p_value"}
 _ITEM_MEMBERS = {quantity: member for member, quantity in ITEM_NUMBERS.items()}
 _SPARSE = ("upper_bound", "not_requested", "short_domain_rate")  # members only of the numbers that have them
@@ -182,7 +183,9 @@ def _written(row: Estimate, field: str) -> Any:
     """A member of an estimate as the file holds it: null where it is undefined."""
     value = getattr(row, field)
     if isinstance(value, Interval):
-        return (value.low, value.high) if field == "percentile" else asdict(value)
+        if field == "percentile":
+            return value.low, value.high
+        return {name: part for name, part in asdict(value).items() if part != ""} | {"clipped": value.clipped or None}
     return None if isinstance(value, float) and math.isnan(value) else value
 
 
@@ -195,7 +198,8 @@ def _comparison(results: Results) -> Json:
     for confidence in study.confidences:
         for entry, name, coverage in cells(results, points=False):
             row = right_minus_left(results, name, confidence)
-            members = DIFFERENCE | ({} if math.isnan(row.p_value) else FAVOURS.get(entry.better, {})) | INTERVALS
+            sides = {} if math.isnan(row.p_value) else FAVOURS.get(entry.better, {})
+            members = DIFFERENCE | sides | INTERVALS | AT_ONCE
             delta = dict.fromkeys(FAVOURS["lower"]) | {name: _written(row, field) for name, field in members.items()}
             _put(deltas, (confidence, entry.key, coverage) if coverage else (confidence, entry.key), delta)
     return {
@@ -218,8 +222,8 @@ def right_minus_left(results: Results, quantity: str, confidence: str) -> Estima
         return results[Key(right, quantity, confidence, minus=Minus("system", left))]
     row = results[Key(left, quantity, confidence, minus=Minus("system", right))]
     turned: Json = {}
-    for name in INTERVALS.values():
+    for name in (*INTERVALS.values(), *AT_ONCE.values()):
         ends: Interval | None = getattr(row, name)
-        turned[name] = ends and replace(ends, low=0.0 - ends.high, high=0.0 - ends.low)
+        turned[name] = ends and ends.negated()
     # 0.0 - x: minus nothing is nothing
     return replace(row, value=0.0 - row.value, above=row.below, below=row.above, **turned)

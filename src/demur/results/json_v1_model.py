@@ -7,13 +7,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Annotated, Any, Literal
 
-from pydantic import Discriminator, Field, Tag, TypeAdapter, ValidationError, create_model
+from pydantic import (
+    ConfigDict,
+    Discriminator,
+    Field,
+    SerializerFunctionWrapHandler,
+    Tag,
+    TypeAdapter,
+    ValidationError,
+    create_model,
+    model_serializer,
+)
 
-from demur.files.strict_model import Count, Part, Share, Time, Tool, WordedWarning, one_line
+from demur.files.strict_model import STRICT, Count, Part, Share, Time, Tool, WordedWarning, one_line
 from demur.quantities import Quantity, quantities
 from demur.quantities.registry import CUT
 from demur.results import parts
 from demur.results.parts import CurveRecord, Many, Name, Number
+from demur.types import Json
 
 _ROUNDING = 1e-12
 Pair = Annotated[tuple[float, float], Field(strict=False)]
@@ -36,11 +47,24 @@ class RiskAt(Part):
 
 
 class Ends(Part):
-    """An interval and its method."""
+    """An interval and its method; what was counted to choose it, and what the ends were before they were cut off."""
+
+    model_config = ConfigDict(**STRICT | {"json_schema_serialization_defaults_required": False}, frozen=True)
 
     method: str
     low: float
     high: float
+    decided_by: str | None = None
+    count: Count | None = None
+    degrees: float | None = None
+    skipped: Share | None = None
+    clipped: Many[Literal["low", "high"]] | None = None
+    unclipped: Pair | None = None
+    note: str | None = None
+
+    @model_serializer(mode="wrap")
+    def _without_nulls(self, handler: SerializerFunctionWrapHandler) -> Json:
+        return {name: value for name, value in handler(self).items() if value is not None}
 
     def _mistakes(self) -> Iterator[str]:
         if self.low > self.high:
@@ -122,6 +146,7 @@ class DeltaNumbers(Part):
     ci95: Pair | None
     ci95_recommended: Ends | None
     std_error: Number
+    ci95_simultaneous: Ends | None = None
     ci: Ends | None
     drop_rate: Share | None
     p_value: Share | None

@@ -14,7 +14,7 @@ from demur.inference.warnings import KINDS, ResultWarning
 from demur.quantities import quantities
 from demur.quantities.coverage import Coverage
 from demur.quantities.registry import CUT
-from demur.results.json_v1 import DIFFERENCE, FAVOURS, INTERVALS, ITEM_NUMBERS, SIDES, cells, places, where
+from demur.results.json_v1 import AT_ONCE, DIFFERENCE, FAVOURS, INTERVALS, ITEM_NUMBERS, SIDES, cells, places, where
 from demur.results.json_v1_model import metrics_model
 from demur.results.parts import CurveRecord
 from demur.results.study import SelectiveStudy
@@ -124,10 +124,12 @@ def _read(field: str, value: Any) -> Any:
     """A member of an estimate from what the file holds: an interval from its ends, and nan where a number is null."""
     if value is None:
         return _NULL.get(field)
-    if field not in INTERVALS.values():
+    if field not in (*INTERVALS.values(), *AT_ONCE.values()):
         return value
-    parts = {"method": "percentile", "low": value[0], "high": value[1]} if isinstance(value, tuple) else dict(value)
-    return Interval(present_method(parts["method"]), parts["low"], parts["high"])
+    if isinstance(value, tuple):
+        return Interval("percentile", *value)
+    parts = {name: part for name, part in dict(value).items() if part is not None and name != "clipped"}
+    return Interval(**parts | {"method": present_method(value.method)})
 
 
 def present_method(method: str) -> str:
@@ -139,7 +141,7 @@ def _delta_rows(results: Results, confidence: str, deltas: Mapping[str, Any]) ->
     left, right = results.systems
     for entry, name, coverage in cells(results, points=False):
         delta = _found(deltas, (entry.key, coverage) if coverage else (entry.key,))
-        held = DIFFERENCE | FAVOURS.get(entry.better, {}) | INTERVALS
+        held = DIFFERENCE | FAVOURS.get(entry.better, {}) | INTERVALS | AT_ONCE
         members = {field: _read(field, getattr(delta, member)) for member, field in held.items()}
         undefined = entry.undefined if delta.delta is None else ""
         yield Estimate(Key(right, name, confidence, minus=Minus("system", left)), **members, undefined=undefined)

@@ -7,6 +7,7 @@ import numpy as np
 from pydantic import AliasChoices, ConfigDict, Field
 
 from demur.files.strict_model import STRICT, Count, Part, Share
+from demur.types import Floats
 
 T = TypeVar("T")
 Many = Annotated[tuple[T, ...], Field(strict=False)]  # a list, in JSON
@@ -63,14 +64,20 @@ class Band(_Columns):
     of: ClassVar[str] = "a band"
     low: Numbers
     high: Numbers
-    low_simultaneous: Numbers
-    high_simultaneous: Numbers
+    low_simultaneous: Many[Number]
+    high_simultaneous: Many[Number]
+
+    def simultaneous(self) -> tuple[Floats, Floats]:
+        """The ends of the band over the whole curve; nan where too few clusters have shown a loss for one."""
+        return np.array(self.low_simultaneous, float), np.array(self.high_simultaneous, float)
 
     def _mistakes(self) -> Iterator[str]:
         yield from super()._mistakes()
-        for low, high in ((self.low, self.high), (self.low_simultaneous, self.high_simultaneous)):
+        for low, high in ((self.low, self.high), self.simultaneous()):
             if np.greater(low, high).any():
                 yield "the low end of a band lies above its high end"
+        if (np.isnan(self.simultaneous()[0]) != np.isnan(self.simultaneous()[1])).any():
+            yield "a band has one end"
 
 
 class Bands(Part):
@@ -112,10 +119,18 @@ class ReliabilityBin(Part):
     fraction_correct: Annotated[Share, Field(validation_alias=AliasChoices("fraction_correct", "came_true"))]
 
 
+class EceIfCalibrated(Part):
+    """The ECE a calibrated system with the same clusters would show: its mean, and its 95 % point."""
+
+    mean: Share
+    high: Share
+
+
 class ReliabilityTable(Part):
     """How the confidence does as a probability of being exactly right."""
 
     ece: Share
+    ece_if_calibrated: EceIfCalibrated | None = None
     brier: Share
     nll: Number
     bins: Many[ReliabilityBin]
@@ -154,7 +169,8 @@ class CurveRecord(Part):
         index = np.searchsorted(self.curve.coverage, self.bands.coverage)
         for name in ("selective_risk", "generalized_risk"):
             risk, band = np.array(getattr(self.curve, name))[index], getattr(self.bands, name)
-            if ((risk < band.low_simultaneous) | (risk > band.high_simultaneous)).any():
+            low, high = band.simultaneous()
+            if ((risk < low) | (risk > high)).any():
                 yield f"the {name} of the curve leaves its simultaneous band"
 
 

@@ -28,7 +28,8 @@ def risk_curve(results: Results, system: str, confidence: str, kind: Kind, label
         ends: Band = getattr(bands, f"{kind}_risk")
         # Of a band at only some of the operating points straight edges are fair: nothing is known of the steps between.
         stepped = bands.coverage == curve.coverage[: len(bands.coverage)]
-        band = RiskBand(bands.coverage, ends.low, ends.high, ends.low_simultaneous, ends.high_simultaneous, stepped)
+        low, high = (side.tolist() for side in ends.simultaneous())
+        band = RiskBand(bands.coverage, ends.low, ends.high, low, high, stepped)
     return RiskCurve(label, style, curve.coverage, getattr(curve, f"{kind}_risk"), record.cmax, random, oracle, band)
 
 

@@ -34,6 +34,7 @@ from demur.quantities.selection import Bounds, Policy, shown_hits
 from demur.results.curves import points
 from demur.results.parts import CurveRecord
 from demur.results.retrieval_record import retrieval_study, retrieval_warnings
+from demur.results.study import depth_of_verdict
 from demur.results.table import Results, provenance
 from demur.types import Flags, Floats
 
@@ -97,7 +98,8 @@ def evaluate_retrieval(
         with located(f"system {shown(name)}"):
             rows += system.rows()
     contrasts = [*contrasts_with(rows, baseline, partial(_comparable, made))]
-    estimates, _ = estimated(rows, contrasts, plan=plan)
+    headline = Key("", f"ndcg@{depth_of_verdict(settings.depths)}", among=WITH_GOLD)
+    estimates, _ = estimated(rows, contrasts, plan=plan, headline=headline)
     folds = [row for system in made.values() for row in system.fold_estimates()]
     numbers = [made[row.key.system].located(row) for row in estimates]
     study = retrieval_study(made, baseline, numbers, provenance(plan, created_at, command))

@@ -13,7 +13,14 @@ from demur.facts.rankings import Rankings
 from demur.inference.estimates import Estimate
 from demur.inference.key import Key, Pattern
 from demur.inference.resample import Plan
-from demur.inference.warnings import ResultWarning, about_comparisons, about_resamples, about_sample, about_view
+from demur.inference.warnings import (
+    FEW_WITH_GOLD,
+    ResultWarning,
+    about_comparisons,
+    about_resamples,
+    about_sample,
+    about_view,
+)
 from demur.quantities import Measure
 from demur.quantities.detection import single_class
 from demur.quantities.forecasts import Forecasts
@@ -171,6 +178,9 @@ def retrieval_warnings(made: Made, plan: Plan, estimates: Sequence[Estimate]) ->
 def _about_queries(rankings: Rankings) -> Iterator[ResultWarning]:
     """Whether there are enough posts, evenly enough, and something to find for every criterion."""
     yield from about_sample(np.bincount(rankings.post))
+    holding = len(np.unique(rankings.post[rankings.has_gold]))
+    if 0 < holding < FEW_WITH_GOLD:
+        yield ResultWarning("few_clusters_with_gold", parameters={"with_gold": holding, "limit": FEW_WITH_GOLD})
     gold = np.bincount(rankings.criterion[rankings.has_gold], minlength=len(rankings.criteria))
     bare = [name for name, count in zip(rankings.criteria, gold, strict=True) if not count]
     if bare:

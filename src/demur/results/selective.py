@@ -16,7 +16,7 @@ import numpy as np
 from demur.confidences.grading import grade
 from demur.confidences.serving import can_serve, chosen
 from demur.confidences.variants import Confidence
-from demur.errors import UserError, literal
+from demur.errors import UserError, literal, unknown
 from demur.facts.alignment import aligned
 from demur.facts.items import Items
 from demur.files.strict_model import checked_time
@@ -58,7 +58,8 @@ class Settings:
     """What to compute. Without `area_coverage` areas are cut at 0.5, and at the common coverage of several systems.
 
     `level` and `interval` ask for one more interval of every number, beside those at 95 %. Systems are compared with
-    the `baseline`, the first if none is named.
+    the `baseline`, the first if none is named, and the verdict is on the `primary` confidence, the first if none is
+    named.
     """
 
     loss: str = "abs_norm"
@@ -68,6 +69,7 @@ class Settings:
     level: float | None = None
     interval: str | None = None
     baseline: str | None = None
+    primary: str | None = None
 
     def __post_init__(self) -> None:
         loss_named(self.loss)
@@ -123,12 +125,17 @@ def evaluate(
     baseline = baseline_of(systems, settings.baseline)
     alignment = aligned(systems, intersection_only=intersection_only)
     confidences, skipped = _confidences(alignment.systems, settings.confidence, calibration)
+    served = [*confidences[baseline]]
+    if settings.primary is not None:
+        if settings.primary not in served:
+            raise unknown("confidence served here", settings.primary, served)
+        served.sort(key=lambda name: name != settings.primary)
     views = {
         name: {
             system: CurveView.of(grade(items, loss=settings.loss, confidence=confidences[system][name]))
             for system, items in alignment.systems.items()
         }
-        for name in confidences[baseline]
+        for name in served
     }
     evaluation = Evaluation(settings, systems, alignment, baseline, views, skipped)
     return _results(evaluation, plan, provenance(plan, created_at, command))
@@ -142,9 +149,10 @@ def _results(evaluation: Evaluation, plan: Plan, origin: Json) -> Results:
     contrasts = [*contrasts_with(rows, evaluation.baseline)]
     drawn = {(system, name): view for name, by_system in views.items() for system, view in by_system.items()}
     asks = [Ask(view, partial(drawn_risks, view.curve)) for view in drawn.values()]
-    estimates, risks = estimated(rows, contrasts, plan=plan, request=settings.request, asks=asks, together=True)
+    headline = Key("", f"augrc@{settings.cut(len(evaluation.given))}", next(iter(views)))
+    estimates, risks = estimated(rows, contrasts, plan=plan, request=settings.request, asks=asks, headline=headline)
     curves = {
-        key: curve_record(view, bands_of(view, risk) if risk and view.varies else None)
+        key: curve_record(view, plan, bands_of(view, risk) if risk and view.varies else None)
         for (key, view), risk in zip(drawn.items(), risks, strict=True)
     }
     items = [row for system, view in views[next(iter(views))].items() for row in by_item(system, view.graded)]

@@ -11,6 +11,8 @@ from demur.quantities.registry import COMMON, CUT
 from demur.results import parts
 from demur.results.parts import Many, Name
 
+_USUAL_DEPTH = 10
+
 
 class Study(Part):
     """What every task records."""
@@ -33,6 +35,11 @@ def reported(cut: str, coverages: Sequence[str]) -> Iterator[tuple[Quantity, str
             yield entry, f"{entry.stem}@{cut}", ""
         else:
             yield from ((entry, f"{entry.stem}@{text}", text) for text in coverages)
+
+
+def depth_of_verdict(depths: Sequence[int]) -> int:
+    """How many ids of a list the verdict looks at: 10, or the most that were looked at."""
+    return _USUAL_DEPTH if _USUAL_DEPTH in depths else max(depths)
 
 
 class SelectiveSystem(Part):

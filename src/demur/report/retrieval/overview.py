@@ -60,7 +60,8 @@ def _reached(results: Results, key: Key) -> str:
 
 
 def _comparison(results: Results, names: Mapping[str, str]) -> str:
-    pairs, few = pairs_of(results), results.retrieval.posts < FEW_WITH_GOLD
+    pairs = pairs_of(results)
+    few = results.retrieval.posts < FEW_WITH_GOLD or any(w.code == "few_clusters_with_gold" for w in results.warnings)
     base = names[pairs[0].baseline.system]
     above, below, undecided = list[str](), list[str](), list[str]()
     for pair in pairs:

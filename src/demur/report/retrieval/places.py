@@ -10,9 +10,9 @@ from demur.inference.key import Group, Key
 from demur.quantities import Measure
 from demur.report.names import Pair
 from demur.report.text import UNDEFINED, with_interval
+from demur.results.study import depth_of_verdict
 from demur.results.table import Results
 
-_USUAL_DEPTH = 10
 _TITLES = {
     ("ranking", "with_gold"): ("Queries with gold", "positives only"),
     ("ranking", "all"): ("All queries", "all queries"),
@@ -59,9 +59,8 @@ def pooled(results: Results, system: str, family: str, among: str = "all") -> li
 
 
 def primary_depth(results: Results) -> int:
-    """How many ids of a list the verdict looks at: 10, or the most that were looked at."""
-    depths = results.retrieval.settings.k
-    return _USUAL_DEPTH if _USUAL_DEPTH in depths else max(depths)
+    """How many ids of a list the verdict looks at."""
+    return depth_of_verdict(results.retrieval.settings.k)
 
 
 def primary(results: Results, system: str) -> Key:

@@ -17,8 +17,16 @@ from demur.results.table import Results
 Names = Mapping[str, str]
 AREA = "augrc"
 _OFTEN_FAILED = 0.1
-_TOO_FEW = ("one_cluster", "few_informative_clusters")
-_BEARING = (*_TOO_FEW, "few_clusters", "no_errors", "unequal_clusters", "few_resamples", "fitted_on_this_run")
+_TOO_FEW = ("one_cluster",)
+_BEARING = (
+    *_TOO_FEW,
+    "few_discordant_clusters",
+    "few_clusters",
+    "no_errors",
+    "unequal_clusters",
+    "few_resamples",
+    "fitted_on_this_run",
+)
 
 
 def verdict(results: Results, names: Names | None = None) -> Verdict:
@@ -71,8 +79,9 @@ def _headline(results: Results, pairs: tuple[Pair, ...], names: Names) -> str:
         reason = "" if decision.reason == UNDECIDED else decision.reason or "nothing was resampled"
         return f"No conclusion: {reason}." if reason else "Neither run is shown to be better."
     winner = names[decision.winner]
-    if _too_few(results, confidence):
-        return f"{winner} looks better {where}, but too few {results.study.noun}s stand behind that."
+    if decision.doubt or _too_few(results, confidence):
+        doubt = decision.doubt or f"too few {results.study.noun}s stand behind that"
+        return f"{winner} looks better {where}, but {doubt}."
     return f"{winner} lets fewer or smaller errors through, over all thresholds {where}."
 
 
@@ -137,7 +146,8 @@ def _about_pair(results: Results, confidence: str, pair: Pair, names: Names) -> 
     end = f" ({reason})" if reason else ""
     label = f"{names[pair.other.system]} − {names[pair.baseline.system]}"
     if winner is not None:
-        end = f": {names[winner]} {'looks better' if _too_few(results, confidence) else 'is better'} there"
+        doubtful = decision.doubt or _too_few(results, confidence)
+        end = f": {names[winner]} {'looks better' if doubtful else 'is better'} there"
     elif reason == UNDECIDED:
         end = f"; the {decision.by} includes 0, so neither is shown to be better"
     if estimate.requested is not None:
@@ -180,7 +190,8 @@ def _cards(results: Results, confidence: str) -> Iterator[Card]:
         key = pair.key(area, confidence)
         estimate, winner = results[key], decide(results, key).winner
         says = says_in_full(results, pair, key) or "nothing was resampled"
-        note = says if winner is None else f"{pair.named(winner).name} is better"
+        doubt = decide(results, key).doubt
+        note = says if winner is None else f"{pair.named(winner).name} is better{doubt and f', but {doubt}'}"
         number = (None, four(estimate.value), bounded_interval(results, estimate))
         yield f"Difference, {pair.label}", [number], note
     if not pairs:
