@@ -5,7 +5,6 @@ Nothing here waits for a time: a process that is to be killed or interrupted say
 
 import contextlib
 import os
-import pty
 import resource
 import signal
 import subprocess
@@ -91,16 +90,17 @@ def test_a_limit_on_the_size_of_files_leaves_the_old_file(folder):
 
 HELD = """
 import os, pathlib, sys
+import demur.inference.resample
 from demur.cli import main
 
 def held(plain, number):
-    def call(*arguments):
+    def call(*arguments, **options):
         nonlocal number
         number -= 1
         if number == 0:
             print("held", flush=True)
             sys.stdin.read()
-        return plain(*arguments)
+        return plain(*arguments, **options)
     return call
 
 {place} = held({place}, {number})
@@ -166,27 +166,9 @@ def test_control_c_while_writing_leaves_the_old_files(folder, place):
     assert found(folder) == OLD
 
 
-def terminal_output(terminal):
-    """What a command writes to a terminal, piece by piece, until it ends."""
-    with os.fdopen(terminal, "rb", buffering=0) as stream, contextlib.suppress(OSError):  # Linux's end of a terminal
-        while text := stream.read(1000):
-            yield text
-
-
 def test_control_c_while_resampling_writes_nothing_and_shows_no_traceback(folder):
-    arguments = [DEMUR, *CALL, "--bootstrap-resamples", "1000000", "--confidence", "all", "--output", "never.json"]
-    ours, theirs = pty.openpty()
-    with subprocess.Popen(arguments, cwd=folder, stdout=theirs, stderr=theirs) as running:
-        os.close(theirs)
-        shown, sent = b"", False
-        for text in terminal_output(ours):
-            shown += text
-            if b"resamples" in shown and not sent:  # the progress bar: resampling has begun
-                running.send_signal(signal.SIGINT)
-                sent = True
-    assert (sent, running.returncode) == (True, 130)
-    assert b"Traceback" not in shown
-    assert found(folder) == {}
+    code, told = interrupted(folder, "demur.inference.resample.weights", *BOTH)
+    assert (code, told, found(folder)) == (130, b"", {})
 
 
 @pytest.mark.parametrize("module", ["typer", "numpy"])

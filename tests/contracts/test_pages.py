@@ -1,6 +1,9 @@
 """Pages, pictures and sentences that are made from the code are current."""
 
 import json
+import os
+import subprocess
+import sys
 
 import make_calibration
 import make_cli
@@ -26,6 +29,14 @@ def test_the_calibration_page_and_its_figure_are_current():
 
 def test_the_page_of_the_command_line_is_current():
     assert make_cli.PAGE.read_text(encoding="utf-8") == make_cli.page(), "run `make docs`"
+
+
+def test_commands_are_listed_in_their_order_whichever_is_imported_first():
+    code = "import demur.cli.study, demur.cli.audit, make_cli; print(make_cli.page(), end='')"
+    paths = os.pathsep.join([str(make_cli.PAGE.parent), os.environ.get("PYTHONPATH", "")])
+    environment = {**os.environ, "PYTHONPATH": paths, "PYTHONIOENCODING": "utf-8"}
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, env=environment)
+    assert done.stdout.decode() == make_cli.PAGE.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", make_figures.FIGURES)

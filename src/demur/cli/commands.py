@@ -1,8 +1,9 @@
-"""All commands; the order of these imports is the order they are listed in."""
+"""All commands, in the order they are listed in, whichever of them was imported first."""
 
-# isort: off
-from demur.cli import evaluate, retrieval, calibrate, show, audit, study
+from demur.cli import audit, calibrate, evaluate, retrieval, show, study
 from demur.cli.app import app, run
 
-# isort: on
-__all__ = ["app", "audit", "calibrate", "evaluate", "retrieval", "run", "show", "study"]
+__all__ = ["app", "run"]
+
+_ORDER = [module.__name__ for module in (evaluate, retrieval, calibrate, show, audit, study)]
+app.registered_commands.sort(key=lambda command: _ORDER.index(getattr(command.callback, "__module__", "")))
