@@ -36,7 +36,7 @@ def test_the_critical_value_holds_the_largest_deviation_of_all():
         assert (found[name].low, found[name].high) == pytest.approx(
             (each.point - critical * error, each.point + critical * error)
         )
-        assert (found[name].method, found[name].decided_by, found[name].count) == ("simultaneous", "differences", 3)
+        assert (found[name].method, found[name].count) == ("simultaneous", 3)
 
 
 def test_few_clusters_share_the_level_between_them():

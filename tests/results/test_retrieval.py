@@ -13,6 +13,7 @@ from demur.errors import UserError
 from demur.inference.draws import weights
 from demur.inference.key import Group, Key, Minus
 from demur.inference.resample import Plan
+from demur.inference.student import t_quantile
 from demur.quantities import Measure
 from demur.results.retrieval import evaluate_retrieval
 from demur.retrieval import ndcg_at_k
@@ -147,10 +148,16 @@ class TestDraws:
             if row.evidence is not None:
                 np.testing.assert_array_equal(row.evidence.values, other[row.key].evidence.values)
 
-    def test_the_recommended_interval_of_a_mean_is_the_expanded_percentile(self, found):
+    def test_the_recommended_interval_of_a_mean_is_that_of_a_ratio_of_sums_over_posts(self, found):
         one = found[of_all("ndcg@5")]
-        assert one.recommended.method == "expanded_percentile"
-        assert one.recommended.low <= one.percentile.low <= one.value <= one.percentile.high <= one.recommended.high
+        influence = one.evidence.influence
+        posts = len(influence)
+        error = math.sqrt(posts / (posts - 1) * float((influence**2).sum()))
+        reach = t_quantile(0.975, one.recommended.degrees) * error
+        low, high = one.recommended.unclipped or (one.recommended.low, one.recommended.high)
+        assert (low, high) == pytest.approx((one.value - reach, one.value + reach))
+        assert (one.recommended.method, one.recommended.decided_by) == ("analytic", "clusters_with_gold")
+        assert error == pytest.approx(one.std_error, rel=0.4)
 
     def test_a_number_that_never_varies_has_no_interval(self):
         columns = {"gold": [["a"]] * 4, "ranked": [["a"]] * 4}
@@ -224,7 +231,7 @@ class TestSystems:
         one, two = (results[of_all("mrr@3", system=name)] for name in "ab")
         assert difference.value == two.value - one.value
         np.testing.assert_array_equal(difference.evidence.values, two.evidence.values - one.evidence.values)
-        assert difference.recommended.method == "t_interval"
+        assert difference.recommended.method == "analytic"
         turned = compared(systems, Plan(0, seed=None), baseline="b", depths=(3,))
         assert turned[Key("a", "mrr@3", minus=Minus("system", "b"))].value == -difference.value
 

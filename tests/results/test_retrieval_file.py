@@ -64,7 +64,8 @@ class TestGate:
         right = evaluated(made(gold=[["s1"]] * 36, ranked=[["s1"]] * 36), Plan(30, seed=1))
         bounds = {row.key.quantity: row.upper_bound for row in right if row.upper_bound is not None}
         assert set(bounds) == {"aurc", "augrc"}
-        assert bounds["augrc"] == pytest.approx(1 - 0.05 ** (1 / 12))  # largest loss 1, everything answered, 12 posts
+        rare = 1 - 0.05 ** (1 / 12)
+        assert bounds["augrc"] == pytest.approx(rare - rare**2 / 2)  # largest loss 1, everything answered, 12 posts
 
     def test_conventions_and_another_k_are_not_held_against_the_reference_ranges(self):
         one_class = evaluated(made(gold=[["s1"]] * 36)).retrieval
@@ -154,14 +155,14 @@ class TestEarlierFile:
         assert {row.key for row in earlier} == {row.key for row in recomputed}
         for row in recomputed:
             found = earlier[row.key]
-            for name in ("value", "std_error", "percentile", "recommended", "upper_bound", "at", "threshold", "spread"):
+            for name in ("value", "std_error", "percentile", "at", "threshold", "spread"):
                 one, other = repr(getattr(found, name)), repr(getattr(row, name))
                 if row.key.quantity == "empty_f1":  # several roundings then, one division now
                     one, other = (
                         re.sub(r"[0-9.]+", lambda digits: f"{float(digits[0]):.12g}", text) for text in (one, other)
                     )
                 assert one == other, (row.key, name)
-            assert (found.by_convention, found.no_interval) == (row.by_convention, row.no_interval)
+            assert found.by_convention == row.by_convention
             if row.key.minus is None:
                 assert repr(found.drop_rate) == repr(row.drop_rate)
             elif not math.isnan(row.above):
@@ -177,12 +178,19 @@ class TestEarlierFile:
         assert before.has_evidence_rate == after.has_evidence_rate
         assert before.reference_ranges == after.reference_ranges
         assert earlier.curves == recomputed.curves
-        warned = [[(one.code, one.about) for one in results.warnings] for results in (earlier, recomputed)]
+        rules = {"few_informative_clusters", "few_clusters_with_gold", "few_discordant_clusters", "many_comparisons"}
+        warned = [
+            [(one.code, one.about) for one in results.warnings if one.code not in rules]
+            for results in (earlier, recomputed)
+        ]
         assert warned[0] == warned[1]
         assert {"criterion_without_gold", "single_class", "few_informative_clusters"} <= {*codes(earlier)}
 
     def test_the_audit_does_not_miss_what_it_could_not_have(self, earlier, recomputed):
-        assert {finding.status for finding in joined(earlier, recomputed)} == {"match"}
+        findings = [*joined(earlier, recomputed)]
+        listed = {finding.cause for finding in findings if finding.status != "match"}
+        assert listed == {f"made by the rules of {earlier.study.tool.version}"}
+        assert sum(finding.status == "match" for finding in findings) > 500
 
     def test_it_can_be_written_as_a_file_of_this_version(self, earlier, tmp_path):
         assert load(earlier.save(tmp_path / "r.json")).text == earlier.text

@@ -15,7 +15,7 @@ from demur.errors import UserError, shown
 from demur.facts.items import Items
 from demur.facts.rankings import Rankings
 from demur.files.strict_json import loads
-from demur.inference.estimates import Estimate, Estimates, label
+from demur.inference.estimates import INTERVALS, Estimate, Estimates, label
 from demur.inference.resample import Plan
 from demur.quantities.selection import Bounds
 from demur.results.load import results_of
@@ -28,8 +28,13 @@ Progress = Callable[[int, int], None]
 TOLERANCE = 1e-12
 _POINTS = ("value", "at", "threshold", "spread")
 _DRAWN = ("std error", "drop rate", "upper bound", "short domain rate", "p value")
-_INTERVALS = {"percentile": "ci95", "recommended": "recommended interval", "requested": "requested interval"}
-_ADDED = ("empty_decision",)  # earlier files lack them
+_INTERVALS = {
+    "percentile": "ci95",
+    "recommended": "recommended interval",
+    "requested": "requested interval",
+    "simultaneous": "simultaneous interval",
+}
+_ADDED = ("empty_decision", "ece_if_calibrated")  # earlier files lack them
 _UNCHECKED = ("created_at", "tool", "inputs", "convention", "reference_ranges", "skipped")
 
 
@@ -150,8 +155,14 @@ def _cells(row: Estimate) -> Iterator[tuple[str, Any]]:
     for name, value in (numbers | {"share above": (1 + row.above - row.below) / 2}).items():
         yield name, None if value is None or math.isnan(value) else value
     for method, name in _INTERVALS.items():
-        for part in ("low", "high", "method")[: 2 if method == "percentile" else 3]:
-            yield f"{name}, {part}", getattr(getattr(row, method), part, None)
+        for part in INTERVALS[method]:
+            cell = getattr(getattr(row, method), part, None)
+            if part == "unclipped":
+                yield from zip(
+                    (f"{name}, unclipped {end}" for end in ("low", "high")), cell or (None, None), strict=True
+                )
+            else:
+                yield f"{name}, {part}", cell or None if isinstance(cell, str) else cell
 
 
 def contradictions(content: Any, claimed: Results) -> Iterator[Finding]:
@@ -207,8 +218,9 @@ def _beside(claimed: Results, recomputed: Results, earlier: str) -> Iterator[Fin
         if value is None and path[-1] in _ADDED:
             others = {other: cell for other, cell in others.items() if other[: len(path)] != path}
         elif path not in others:
-            yield Finding(", ".join(path), "differs", str(value), cause="the data give no such member", path=path)
-        elif not (earlier and "bands" in path):
+            if not (earlier and "warnings" in path):
+                yield Finding(", ".join(path), "differs", str(value), cause="the data give no such member", path=path)
+        elif not (earlier and {"bands", "warnings"} & {*path}):
             tolerance = TOLERANCE if {"bands", "reliability"} & {*path} else 0.0
             yield _finding(path, value, others.pop(path), tolerance=tolerance)
     for path in others if not earlier else ():

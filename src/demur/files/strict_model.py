@@ -105,6 +105,6 @@ class Tool(Part):
     @classmethod
     def here(cls, command: str | None) -> Self:
         """The installation at hand."""
-        from importlib.metadata import version  # noqa: PLC0415  (slow to import)
+        from demur import __version__  # noqa: PLC0415  (the package imports this)
 
-        return cls(version=version("demur"), python=platform.python_version(), numpy=np.__version__, command=command)
+        return cls(version=__version__, python=platform.python_version(), numpy=np.__version__, command=command)

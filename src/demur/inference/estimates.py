@@ -13,11 +13,12 @@ from demur.inference.key import KEY_COLUMNS, Group, Key
 from demur.inference.warnings import ResultWarning
 from demur.quantities import Measure
 
+_ALL_PARTS = tuple(field.name for field in fields(Interval))
 INTERVALS = {
     "percentile": ("low", "high"),
-    "recommended": ("low", "high", "method", "decided_by", "count", "degrees", "skipped", "unclipped", "note"),
-    "requested": ("low", "high", "method"),
-    "simultaneous": ("low", "high"),
+    "recommended": _ALL_PARTS,
+    "requested": _ALL_PARTS,
+    "simultaneous": ("low", "high", "count"),
 }
 
 

@@ -173,7 +173,7 @@ def interval(name: str, evidence: Evidence, level: float = 0.95) -> Interval | N
     ends = METHODS[name].function(evidence, level)
     if ends is None or isinstance(ends, Interval):
         return ends
-    by_degrees = analytic and "errors" not in METHODS[name].needs
+    by_degrees = name.startswith("analytic")
     return Interval(name, float(ends[0]), float(ends[1]), degrees=evidence.degrees if by_degrees else None)
 
 

@@ -34,8 +34,8 @@ def at_once(family: Mapping[Name, tuple[Evidence, Counted]], level: float = 0.95
             critical = t_quantile(1 - (1 - level) / (2 * max(len(varying), 1)), degrees)
         error = _std_error(evidence)
         reach = critical * error if error > 0 else 0.0
-        made = Interval("simultaneous", evidence.point - reach, evidence.point + reach, "differences", len(varying))
-        intervals[name] = made.within(counted.low, counted.high)
+        low, high = max(evidence.point - reach, counted.low), min(evidence.point + reach, counted.high)
+        intervals[name] = Interval("simultaneous", low, high, count=len(varying))
     return intervals
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from demur.errors import UserError, literal
 from demur.inference.estimates import Estimate
-from demur.inference.intervals import METHODS, MOST_DROPPED, NO_VARIATION, Evidence, Interval, interval, rare
+from demur.inference.intervals import METHODS, MOST_DROPPED, Evidence, Interval, interval, rare
 from demur.inference.key import Key
 from demur.inference.resample import Ask, Columns, Plan, left_out, resampled
 from demur.inference.rows import Contrast, Row, difference
@@ -223,8 +223,6 @@ def _p_value(evidence: Evidence, usual: Interval | None) -> float:
     """The level that the recommended interval just leaves out 0 at, taken from 1; nan where there is no interval."""
     if usual is None or evidence.clusters == 1:
         return math.nan
-    if usual.note == NO_VARIATION:
-        return 1.0 if evidence.point == 0 else math.nan
     by_influence = usual.method == "analytic" and evidence.std_error is not None
     error = evidence.std_error if by_influence else evidence.bootstrap_std_error
     degrees = evidence.degrees if by_influence else evidence.clusters - 1

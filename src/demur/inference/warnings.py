@@ -14,7 +14,7 @@ from demur.errors import shown
 from demur.facts.items import Source
 from demur.inference.key import Pattern
 from demur.inference.rows import Contrast, Row
-from demur.inference.views import CurveView
+from demur.inference.views import CurveView, SharedView
 
 if TYPE_CHECKING:
     from demur.inference.estimates import Estimate
@@ -53,7 +53,7 @@ KINDS = {
         _PEOPLE, "no answer has a loss: no two-sided interval, only an upper bound where the largest loss is known"
     ),
     "few_informative_clusters": Kind(
-        "", "{informative} {noun}s hold a loss in the range of this number: below {limit} its interval is rough"
+        _PEOPLE, "{informative} {noun}s hold a loss in the range of this number: below {limit} its interval is rough"
     ),
     "few_discordant_clusters": Kind(
         "comparison", "{discordant} {noun}s differ between the two: below {limit} intervals of differences are rough"
@@ -205,11 +205,17 @@ def about_counts(rows: Iterable[Row | Contrast]) -> Iterator[ResultWarning]:
             if about not in compared and row.row.clusters > 1 and counted.number < limit:
                 yield ResultWarning("few_discordant_clusters", about, {"discordant": counted.number, "limit": limit})
             compared.add(about)
-        elif row.resampled and counted.what == "informative_clusters" and row.clusters > 1 and counted.varies:
+        elif _is_counted(row):
             limit = row.measure.quantity.enough
-            if counted.number < limit and not row.measure.quantity.loss_free:
+            if counted.number < limit and row.clusters > 1 and not row.measure.quantity.loss_free:
                 about = Pattern(system=key.system, quantity=key.quantity, confidence=key.confidence)
                 yield ResultWarning("few_informative_clusters", about, {"informative": counted.number, "limit": limit})
+
+
+def _is_counted(row: Row) -> bool:
+    """Whether a number leans on losses of clusters, and there are any."""
+    measured = not (isinstance(row.view, SharedView) and row.view.reached is None)
+    return measured and row.resampled and row.counted.what == "informative_clusters" and row.counted.varies
 
 
 def about_resamples(number: int) -> Iterator[ResultWarning]:

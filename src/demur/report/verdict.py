@@ -59,20 +59,21 @@ def decide(results: Results, key: Key) -> Decision:
     """
     quantity, contrast = Measure.of(key.quantity).quantity, results.get(key)
     never = quantity.better == "neither" or (quantity.of == "curve" and not quantity.comparable)
-    if never or contrast is None or contrast.recommended is None or key.minus is None:
+    if never or contrast is None or math.isnan(contrast.value) or key.minus is None:
         return Decision()
     unfair = why_not_comparable(results, key) or why_nothing_decides(results)
-    deciding = contrast.simultaneous or contrast.recommended
-    low, high = deciding.low, deciding.high
-    by = "95 % interval"
+    usual = contrast.recommended
+    if unfair or usual is None:
+        return Decision(None, unfair)
+    deciding, by = contrast.simultaneous or usual, "95 % interval"
     if contrast.requested is not None:
-        by = f"recommended 95 % interval {interval_text(contrast.recommended)}"
-    if contrast.simultaneous is not None and not contrast.recommended.low <= 0 <= contrast.recommended.high:
+        by = f"recommended 95 % interval {interval_text(usual)}"
+    if contrast.simultaneous is not None and not usual.low <= 0 <= usual.high:
         by = f"simultaneous 95 % interval {interval_text(contrast.simultaneous)}"
-    if unfair or low <= 0 <= high:
-        return Decision(None, unfair or UNDECIDED, by)
+    if deciding.low <= 0 <= deciding.high:
+        return Decision(None, UNDECIDED, by)
     subtracted = str(key.minus.value)
-    larger, smaller = (key.system, subtracted) if low > 0 else (subtracted, key.system)
+    larger, smaller = (key.system, subtracted) if deciding.low > 0 else (subtracted, key.system)
     return Decision(larger if quantity.better == "higher" else smaller, by=by, doubt=_doubt(results, key))
 
 

@@ -21,6 +21,7 @@ from demur.types import Json
 
 Texts = Annotated[list[str], Field(strict=False)]
 Floats = list[float | None]
+Ends = Annotated[tuple[float, float], Field(strict=False)]
 GroupPair = Annotated[tuple[str, str | None], Field(strict=False)]
 
 
@@ -47,13 +48,20 @@ class EstimateColumns(Part):
     count: list[Count | None] | None = None
     degrees: Floats | None = None
     skipped: list[Share | None] | None = None
-    unclipped: list[Annotated[tuple[float, float], Field(strict=False)] | None] | None = None
+    unclipped: list[Ends | None] | None = None
     note: list[str | None] | None = None
     simultaneous_low: Floats | None = None
     simultaneous_high: Floats | None = None
+    simultaneous_count: list[Count | None] | None = None
     requested_low: Floats | None = None
     requested_high: Floats | None = None
     requested_method: list[str | None] | None = None
+    requested_decided_by: list[str | None] | None = None
+    requested_count: list[Count | None] | None = None
+    requested_degrees: Floats | None = None
+    requested_skipped: list[Share | None] | None = None
+    requested_unclipped: list[Ends | None] | None = None
+    requested_note: list[str | None] | None = None
     drop_rate: list[Share | None] | None = None
     upper_bound95: Floats | None = None
     at: Floats | None = None

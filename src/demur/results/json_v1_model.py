@@ -58,7 +58,7 @@ class Ends(Part):
     count: Count | None = None
     degrees: float | None = None
     skipped: Share | None = None
-    clipped: Many[Literal["low", "high"]] | None = None
+    clipped: Many[str] | None = None
     unclipped: Pair | None = None
     note: str | None = None
 

@@ -129,7 +129,9 @@ def _read(field: str, value: Any) -> Any:
     if isinstance(value, tuple):
         return Interval("percentile", *value)
     parts = {name: part for name, part in dict(value).items() if part is not None and name != "clipped"}
-    return Interval(**parts | {"method": present_method(value.method)})
+    if "unclipped" in parts:
+        parts["unclipped"] = tuple(parts["unclipped"])
+    return Interval(**parts | {"method": present_method(parts["method"])})
 
 
 def present_method(method: str) -> str:
