@@ -70,14 +70,16 @@ predicted       count  mean predicted  fraction correct      gap
 [0.7, 0.8)         92           0.750             0.500   -0.250
 [0.9, 1]           48           1.000             0.583   -0.417
 >>> verbalized.estimate(["ece", "nll"], plan=Plan(n_resamples=2000, seed=7))
-ece  0.30163 [0.22, 0.382] expanded_percentile
+ece  0.30163, no interval
 nll  2.08529 [1.38, 2.82] expanded_percentile
+>>> verbalized.if_calibrated(Plan(n_resamples=2000, seed=7))
+CalibratedEce(mean=0.07761820652173912, high=0.1358695652173913)
 
 ```
 
 The numbers are defined in [definitions.md](definitions.md#calibration-and-detection). Three things to know before quoting an ECE: it depends
-on the bins; it is biased upwards in small samples, and a bootstrap sample is biased once more, so its interval is too high as well; and
-forecasts of exactly 1 belong to the last bin (`ece_open` reproduces pipelines that lose them). `brier` has none of these problems; `nll`
+on the bins; it is biased upwards in small samples, and a bootstrap sample is biased once more, so it has no interval (hold it against
+what a calibrated system with the same people would show, `if_calibrated`: on average, and at most in 95 % of the cases); and forecasts of exactly 1 belong to the last bin (`ece_open` reproduces pipelines that lose them). `brier` has none of these problems; `nll`
 has no bins either, but one certain mistake (a stated 5 that was wrong) costs 13.8, the maximum, and a few of them dominate it.
 
 ## Calibrating

@@ -66,4 +66,4 @@ def test_the_sentence_to_copy_holds_the_numbers_of_the_demo(demo_results):
     ends = delta.recommended
     assert "answered " + " and ".join(f"{100 * row.value:.1f} %" for row in coverage) + " of the items" in page
     assert f"was {left:.3f} and {right:.3f}, a difference of {delta.value:.3f}" in page
-    assert f"(95 % interval {ends.low:.3f} to {ends.high:.3f}; {ends.method.replace('_', ' ')} bootstrap" in page
+    assert f"(95 % interval {ends.low:.3f} to {ends.high:.3f}; {ends.method}, by the influence of each" in page

@@ -240,7 +240,7 @@ def test_where_there_is_no_band(losses, resamples):
     ],
 )
 def test_bands_that_do_not_hold_together_are_refused(path, value, message):
-    content = json.loads((GOLDEN / "one.json").read_text(encoding="utf-8"))
+    content = json.loads((GOLDEN / "v0.1" / "one.json").read_text(encoding="utf-8"))
     place = content["confidence_variants"]["llm"]["bands"]
     *rest, last = path.split(".")
     for name in rest:
@@ -250,8 +250,17 @@ def test_bands_that_do_not_hold_together_are_refused(path, value, message):
         results_of(content)
 
 
-def test_bands_at_some_of_the_operating_points_are_fine():
+def test_a_band_has_both_ends_or_none():
     content = json.loads((GOLDEN / "one.json").read_text(encoding="utf-8"))
+    band = content["confidence_variants"]["llm"]["bands"]["selective_risk"]
+    assert set(band["low_simultaneous"]) == {None}, "three participants show too few losses"
+    band["low_simultaneous"][-1] = 0.0
+    with pytest.raises(UserError, match="a band has one end"):
+        results_of(content)
+
+
+def test_bands_at_some_of_the_operating_points_are_fine():
+    content = json.loads((GOLDEN / "v0.1" / "one.json").read_text(encoding="utf-8"))
     place = content["confidence_variants"]["llm"]["bands"]
     place["coverage"].pop()
     for name in RISKS:

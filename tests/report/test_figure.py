@@ -118,8 +118,8 @@ class TestRiskCoverage:
         assert [line.get_marker() for line in marks] == ["o", "s"]
 
     def test_both_bands_are_shaded_from_the_lowest_to_the_highest_end(self):
-        (panel,) = panels(golden("one", "llm"), "risk-coverage")
-        [record] = golden("one", "llm").curves.values()
+        (panel,) = panels(golden("v0.1/one", "llm"), "risk-coverage")
+        [record] = golden("v0.1/one", "llm").curves.values()
         bands = record.bands
         coverage, band = bands.coverage, bands.selective_risk
         shades = [each for each in panel.collections if each.get_alpha() is not None]

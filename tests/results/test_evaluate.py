@@ -354,3 +354,29 @@ class TestTheFile:
 def test_settings_that_make_no_sense(settings, message):
     with pytest.raises(UserError, match=message):
         evaluated("zero_shot", **settings)
+
+
+class TestPrimary:
+    def test_the_confidence_named_beforehand_comes_first_and_alone_is_decided_by_its_own_interval(self):
+        plan = Plan(200, seed=7)
+        modes = ("zero_shot", "few_shot")
+        usual, named = (evaluated(*modes, confidence="all", plan=plan, primary=name) for name in (None, "verbalized"))
+        assert named.selective.confidences[0] == "verbalized"
+        assert {*named.selective.confidences} == {*usual.selective.confidences}
+        for results, first in ((usual, usual.selective.confidences[0]), (named, "verbalized")):
+            rows = [row for row in results if row.key.minus and row.key.quantity == "augrc@C_common" and row.recommended]
+            assert [row.key.confidence for row in rows if row.simultaneous is None] == [first]
+            assert len(rows) > 1
+        assert {row.key: row.value for row in usual if row.value == row.value} == {
+            row.key: row.value for row in named if row.value == row.value
+        }
+
+    def test_it_must_be_served(self):
+        with pytest.raises(UserError, match="no confidence served here is called verbalised; did you mean verbalized"):
+            evaluated("zero_shot", "few_shot", confidence="all", primary="verbalised")
+
+    def test_what_cannot_favour_a_system_has_no_simultaneous_interval(self):
+        results = evaluated("zero_shot", "few_shot", confidence="llm", plan=Plan(200, seed=7))
+        judged = {row.key.quantity for row in results if row.simultaneous}
+        assert "cmax" not in judged
+        assert "aurc@C_common" in judged

@@ -37,6 +37,9 @@ def evaluate(
         str | None, typer.Option(help="Where to cut the areas; 0.5, and the coverage all systems reach, if not given.")
     ] = None,
     baseline: options.Baseline = None,
+    primary: Annotated[
+        str | None, typer.Option(help="The confidence the verdict is on, named beforehand; the first if not given.")
+    ] = None,
     bootstrap_resamples: options.Resamples = 10_000,
     seed: options.Seed = None,
     calibration: options.CalibrationFile = None,
@@ -81,6 +84,7 @@ def evaluate(
         level=level,
         interval=interval,
         baseline=baseline,
+        primary=primary,
     )
     columns = named(column, "--column")
     runs = read_inputs(given, modes=mode or (), experiments=experiment or (), instrument=instrument, columns=columns)

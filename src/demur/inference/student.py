@@ -32,7 +32,7 @@ def t_quantile(probability: float, degrees: float) -> float:
     """The quantile for a probability of at least one half: Newton's method, kept inside a shrinking bracket.
 
     >>> round(t_quantile(0.975, 40), 6), round(t_quantile(0.975, 2.5), 6)
-    (2.021075, 3.558147)
+    (2.021075, 3.574655)
     """
     tails = 2 * (1 - probability)
     low, high = 0.0, 1.0

@@ -69,7 +69,7 @@ def decide(results: Results, key: Key) -> Decision:
     if contrast.requested is not None:
         by = f"recommended 95 % interval {interval_text(usual)}"
     if contrast.simultaneous is not None and not usual.low <= 0 <= usual.high:
-        by = f"simultaneous 95 % interval {interval_text(contrast.simultaneous)}"
+        by = "simultaneous 95 % interval"
     if deciding.low <= 0 <= deciding.high:
         return Decision(None, UNDECIDED, by)
     subtracted = str(key.minus.value)
