@@ -113,7 +113,7 @@ def test_the_eight_confidences_rank_the_same_answers():
 def test_the_numbers_of_a_population_are_those_of_all_its_units_together(name):
     design = small(name)
     population = Population.of(design, 5)
-    data = design.draw(np.random.default_rng([5, 2**31, 0]), 2_000)
+    data = design.draw(design.random(5, 2**31, 0), 2_000)
     for confidence, systems in data.items():
         curves = {system: Curve.of(graded) for system, graded in systems.items()}
         common = min(curve.coverage_reached for curve in curves.values())

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
+from zlib import crc32
 
 import numpy as np
 
@@ -62,8 +63,12 @@ class Design:
     grain: float = _FINE
 
     def data(self, participants: int, seed: int, number: int) -> DataSet:
-        """One data set. The same seed and number give the same one."""
-        return self.draw(np.random.default_rng([checked_seed(seed), participants, number]), participants)
+        """One data set. The same seed and number give the same one; no two designs share their random numbers."""
+        return self.draw(self.random(seed, participants, number), participants)
+
+    def random(self, *numbers: int) -> np.random.Generator:
+        """Random numbers of this design, the same for the same seed and numbers."""
+        return np.random.default_rng([crc32(self.name.encode()), *map(checked_seed, numbers)])
 
 
 DESIGNS: dict[str, Design] = {}

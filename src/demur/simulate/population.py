@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from demur.inference.draws import checked_seed
 from demur.inference.views import Cut
 from demur.quantities import Measure
 from demur.quantities.graded import Graded
@@ -34,9 +33,8 @@ class Population:
         """Draw a population in chunks, of which only sums are kept."""
         cells: dict[tuple[str, str], Cells] = {}
         for start in range(0, design.at_large, design.chunk):
-            rng = np.random.default_rng([checked_seed(seed), _STREAM, start])
             participants = min(design.chunk, design.at_large - start)
-            for confidence, systems in design.draw(rng, participants).items():
+            for confidence, systems in design.draw(design.random(seed, _STREAM, start), participants).items():
                 for system, graded in systems.items():
                     cells.setdefault((confidence, system), Cells(graded)).add(graded, design.grain)
         return cls({name: held.curve() for name, held in cells.items()})
