@@ -16,10 +16,11 @@ import numpy as np
 
 from demur.inference.bands import BandEnds, bands_of, drawn_risks
 from demur.inference.draws import checked_seed
-from demur.inference.estimates import Estimate, estimated
+from demur.inference.estimates import Estimate
 from demur.inference.key import Key, Pattern
 from demur.inference.resample import Ask, Plan, Progress
 from demur.inference.rows import contrasts_with
+from demur.inference.uncertainty import estimated
 from demur.inference.views import CurveView
 from demur.inference.warnings import ResultWarning, about_counts, about_view
 from demur.quantities import Measure
