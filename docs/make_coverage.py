@@ -92,19 +92,15 @@ def page(found: Cells, datasets: int, resamples: int) -> str:
         sizes = [size for size in design.participants if (name, size) in found]
         if sizes:
             parts.append(f"## {name}\n\n{design.words[0].upper()}{design.words[1:]}.\n")
-            parts.append(
-                "\n".join(_table({size: found[name, size] for size in sizes}, paired=bool(design.no_difference)))
-            )
+            parts.append("\n".join(_table({size: found[name, size] for size in sizes})))
     return "\n".join(parts)
 
 
-def _table(by_size: dict[int, list[Tally]], *, paired: bool) -> Iterator[str]:
-    """Numbers down, sizes across. Of two systems of one kind only the differences are new."""
+def _table(by_size: dict[int, list[Tally]]) -> Iterator[str]:
+    """Numbers down, sizes across."""
     yield "| | " + " | ".join(f"{size} participants" for size in by_size) + " |"
     yield "|---|" + "---|" * len(by_size)
     for number in dict.fromkeys(tally.number for tallies in by_size.values() for tally in tallies):
-        if paired and "Δ" not in number:
-            continue
         row = [next((_cell(each) for each in tallies if each.number == number), "") for tallies in by_size.values()]
         yield f"| {number} | " + " | ".join(row) + " |"
     yield ""

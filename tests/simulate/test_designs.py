@@ -86,6 +86,12 @@ def test_about_23_of_250_participants_hold_the_errors():
     assert np.mean(held) == pytest.approx(23, abs=1)
 
 
+def test_the_participants_who_differ_are_better_served_by_the_second_system():
+    population = Population.of(small("discordant_10"), 1)
+    left, right = (population.number("augrc", "", side) for side in (LEFT, RIGHT))
+    assert 0.8 * left < right < 0.95 * left
+
+
 @pytest.mark.parametrize(("name", "about"), [("discordant_3", 3), ("discordant_10", 10)])
 def test_about_so_many_participants_differ(name, about):
     numbers = []

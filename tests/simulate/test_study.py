@@ -37,7 +37,7 @@ def with_intervals(monkeypatch, recommended, percentile):
     monkeypatch.setattr(study, "estimated", fixed)
 
 
-@pytest.mark.parametrize(("design", "numbers"), [("discrete", 13), ("independent", 28)])
+@pytest.mark.parametrize(("design", "numbers"), [("discrete", 13), ("independent", 15), ("phq8", 28)])
 def test_what_holds_everything_covers_always_and_what_holds_nothing_never(monkeypatch, design, numbers):
     with_intervals(monkeypatch, EVERYTHING, NOTHING)
     tallies = [

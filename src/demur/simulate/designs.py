@@ -48,8 +48,9 @@ class Design:
     """A kind of data: how a data set of so many participants is drawn, and what is known of it beforehand.
 
     `no_difference` says which differences are 0 in the population: all, those of numbers that are cut before either
-    system ends, or none. `at_large` participants, drawn a `chunk` at a time, make a population, in which confidences
-    are rounded to multiples of `grain`.
+    system ends, or none. With `differences_only` the systems themselves are of a kind that another design has.
+    `at_large` participants, drawn a `chunk` at a time, make a population, in which confidences are rounded to multiples
+    of `grain`.
     """
 
     name: str
@@ -57,6 +58,7 @@ class Design:
     draw: Draw
     participants: tuple[int, ...] = _SIZES
     no_difference: Literal["", "cut", "all"] = ""
+    differences_only: bool = False
     numbers: tuple[str, ...] = NUMBERS
     at_large: int = 100_000
     chunk: int = 5_000
@@ -82,6 +84,9 @@ def design(name: str, words: str, **facts: Any) -> Callable[[Draw], Draw]:
         return draw
 
     return register
+
+
+_paired = partial(design, differences_only=True)
 
 
 def design_named(name: str) -> Design:
@@ -243,7 +248,7 @@ def rare_clusters(rng: np.random.Generator, participants: int) -> DataSet:
     return {"": {LEFT: units.graded(confidence, loss, answered, largest_loss=1)}}
 
 
-@design("same_curves", "two systems with one curve, of which the first ends earlier", no_difference="cut")
+@_paired("same_curves", "two systems with one curve, of which the first ends earlier", no_difference="cut")
 def same_curves(rng: np.random.Generator, participants: int) -> DataSet:
     """Two systems that differ in nothing but that one withholds the answers it is least confident of."""
     units = _units(rng, participants)
@@ -255,7 +260,7 @@ def same_curves(rng: np.random.Generator, participants: int) -> DataSet:
     return {"": systems}
 
 
-@design("independent", "two systems of one kind, unrelated", no_difference="all")
+@_paired("independent", "two systems of one kind, unrelated", no_difference="all")
 def independent(rng: np.random.Generator, participants: int) -> DataSet:
     """Two systems whose errors have nothing to do with each other."""
     units = _units(rng, participants)
@@ -263,23 +268,23 @@ def independent(rng: np.random.Generator, participants: int) -> DataSet:
 
 
 def _some_changed(rng: np.random.Generator, participants: int, changed: int) -> DataSet:
-    """The second system is the first, with about so many participants answered anew."""
+    """The second system is the first, but answers so many of 41 participants anew, and better."""
     units = _units(rng, participants)
-    other = (rng.random(participants) < changed / participants)[units.person]
+    other = (rng.random(participants) < changed / 41)[units.person]
     confidence, loss, answered = Behaviour().answers(units, units.latent())
     systems = {LEFT: units.graded(confidence, loss, answered, largest_loss=1)}
-    anew = Behaviour().answers(units, units.latent())
+    anew = Behaviour(error=0.1).answers(units, units.latent())
     confidence, loss = np.where(other, anew[0], confidence), np.where(other, anew[1], loss)
     systems[RIGHT] = units.graded(confidence, loss, np.where(other, anew[2], answered), largest_loss=1)
     return {"": systems}
 
 
 for _changed in (3, 10):
-    _words = f"two systems of one kind that differ in about {_changed} participants"
-    design(f"discordant_{_changed}", _words, no_difference="all")(partial(_some_changed, changed=_changed))
+    _words = f"two systems that differ in about {_changed} of 41 participants, in whom the second is better"
+    _paired(f"discordant_{_changed}", _words)(partial(_some_changed, changed=_changed))
 
 
-@design(
+@_paired(
     "eight_confidences",
     "two systems of one kind under eight confidences",
     no_difference="all",

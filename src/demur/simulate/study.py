@@ -141,29 +141,27 @@ class Study:
             confidence: {system: CurveView.of(graded) for system, graded in systems.items()}
             for confidence, systems in self.data.items()
         }
-        paired, several = len(next(iter(views.values()))) > 1, len(views) > 1
-        names = [*self.design.numbers, *(COMMON_NUMBERS if paired else ())]
-        measures = [Measure.of(name) for name in names]
+        paired, alone = len(next(iter(views.values()))) > 1, not self.design.differences_only
+        measures = [Measure.of(name) for name in (*self.design.numbers, *(COMMON_NUMBERS if paired else ()))]
         rows = [row for name, each in views.items() for row in curve_rows(name, each, measures, resample_all=True)]
         contrasts = [*contrasts_with(rows, LEFT)]
-        first = next(iter(views.values()))[LEFT]
-        asks = [] if several else [Ask(first, partial(drawn_risks, first.curve))]
+        confidence, first = next((name, systems[LEFT]) for name, systems in views.items())
+        asks = [Ask(first, partial(drawn_risks, first.curve))] if alone else []
         together = bool(self.design.no_difference)
         estimates, risks = estimated(rows, contrasts, plan=self.plan, asks=asks, together=together)
         warnings = [*about_counts([*rows, *contrasts]), *_about(views, estimates)]
-        shown = [row for row in estimates if row.key.minus or (row.key.system == LEFT and not several)]
-        for row in shown:
-            truth = self.truth(row.key)
-            if not math.isnan(truth) and (row.key.minus or row.key.quantity in self.design.numbers):
-                name = f"Δ{row.key.quantity}" if row.key.minus else row.key.quantity
-                yield name, truth, _outcome(row, truth, warnings)
+        for row in estimates:
+            own = alone and row.key.system == LEFT and row.key.quantity in self.design.numbers
+            truth = self.truth(row.key) if row.key.minus or own else math.nan
+            if not math.isnan(truth):
+                yield f"{'Δ' if row.key.minus else ''}{row.key.quantity}", truth, _outcome(row, truth, warnings)
         if together:
-            yield FAMILY, 0.0, _family([row for row in shown if row.simultaneous])
-        if risks:
-            bands = bands_of(first, risks[0]) if risks[0] and first.varies else None
-            curve = self.population.curves[next(iter(views)), LEFT]
+            yield FAMILY, 0.0, _family([row for row in estimates if row.simultaneous])
+        for drawn in risks:
+            bands = bands_of(first, drawn) if drawn and first.varies else None
             for risk in BANDS:
-                yield f"band of the {risk.replace('_', ' ')}", math.nan, _band(bands, risk, curve)
+                name = f"band of the {risk.replace('_', ' ')}"
+                yield name, math.nan, _band(bands, risk, self.population.curves[confidence, LEFT])
 
     def truth(self, key: Key) -> float:
         """The number of the population; a difference that is 0 by design is exactly 0."""
