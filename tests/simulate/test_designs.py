@@ -87,7 +87,7 @@ def test_about_23_of_250_participants_hold_the_errors():
 
 
 def test_the_participants_who_differ_are_better_served_by_the_second_system():
-    population = Population.of(small("discordant_10"), 1)
+    population = Population(small("discordant_10"), 1)
     left, right = (population.number("augrc", "", side) for side in (LEFT, RIGHT))
     assert 0.8 * left < right < 0.95 * left
 
@@ -118,7 +118,7 @@ def test_the_eight_confidences_rank_the_same_answers():
 @pytest.mark.parametrize("name", DESIGNS)
 def test_the_numbers_of_a_population_are_those_of_all_its_units_together(name):
     design = small(name)
-    population = Population.of(design, 5)
+    population = Population(design, 5)
     data = design.draw(design.random(5, 2**31, 0), 2_000)
     for confidence, systems in data.items():
         curves = {system: Curve.of(graded) for system, graded in systems.items()}
@@ -150,7 +150,7 @@ def test_the_true_numbers_of_fair_coins_are_known():
         loss = np.repeat([0, 1], participants // 2)
         return {"": {LEFT: grade_units(np.ones(participants), loss=loss.tolist(), clusters=list(range(participants)))}}
 
-    population = Population.of(Design("coins", "", draw, at_large=10_000), 1)
+    population = Population(Design("coins", "", draw, at_large=10_000), 1)
     wanted = {"aurc": 0.5, "augrc": 0.25, "eaugrc": 0.125, "cmax": 1.0, "risk@0.3": 0.5}
     assert {name: population.number(name, "", LEFT) for name in wanted} == pytest.approx(wanted)
     assert population.number("eaurc", "", LEFT) == pytest.approx(0.5 - (0.5 + 0.5 * math.log(0.5)), abs=1e-4)

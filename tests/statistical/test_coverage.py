@@ -44,7 +44,7 @@ def test_nothing_is_called_better_that_is_not(name):
 @pytest.mark.slow
 def test_resampling_items_instead_of_people_does_not_cover():
     design, held = DESIGNS["phq8"], {"cmax": 0, "augrc": 0}
-    population = Population.of(design, 2)
+    population = Population(design, 2)
     for number in range(DATASETS):
         graded = design.data(41, 2, number)[""][LEFT]
         found = estimate(replace(graded, clusters=None), [*held], plan=Plan(500, seed=number))

@@ -289,7 +289,6 @@ for _changed in (3, 10):
     "two systems of one kind under eight confidences",
     no_difference="all",
     numbers=("augrc", "risk@0.3"),
-    at_large=20_000,
 )
 def eight_confidences(rng: np.random.Generator, participants: int) -> DataSet:
     """Two systems that are compared in eight ways, of which none should call one of them better."""

@@ -6,7 +6,8 @@ Only sums over units of equal confidence, and of equal loss, are kept: a populat
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -24,29 +25,32 @@ _STREAM = 2**31  # populations and data sets are drawn apart
 
 @dataclass(frozen=True, eq=False)
 class Population:
-    """Everybody: the curves of a population by confidence and system, each a table of one cluster."""
+    """Everybody a design could have drawn, who is drawn when a number is first asked for."""
 
-    curves: Mapping[tuple[str, str], Replicates]
+    design: Design
+    seed: int
+    known: dict[tuple[str, str, str], float] = field(default_factory=dict)
 
-    @classmethod
-    def of(cls, design: Design, seed: int) -> Population:
-        """Draw a population in chunks, of which only sums are kept."""
-        cells: dict[tuple[str, str], Cells] = {}
+    @cached_property
+    def curves(self) -> Mapping[tuple[str, str], Replicates]:
+        """The curves by confidence and system, each of one cluster: drawn in chunks, of which sums are kept."""
+        design, cells = self.design, dict[tuple[str, str], Cells]()
         for start in range(0, design.at_large, design.chunk):
             participants = min(design.chunk, design.at_large - start)
-            for confidence, systems in design.draw(design.random(seed, _STREAM, start), participants).items():
+            for confidence, systems in design.draw(design.random(self.seed, _STREAM, start), participants).items():
                 for system, graded in systems.items():
                     cells.setdefault((confidence, system), Cells(graded)).add(graded, design.grain)
-        return cls({name: held.curve() for name, held in cells.items()})
+        return {name: held.curve() for name, held in cells.items()}
 
     def number(self, name: str, confidence: str, system: str) -> float:
         """A number of one system; what is cut at the common coverage is cut at that of the population."""
-        measure, own = Measure.of(name), self.curves[confidence, system]
-        if measure.value != COMMON:
-            return float(measure(own)[0])
-        others = [curve for (of, _), curve in self.curves.items() if of == confidence]
-        reached = np.minimum.reduce([curve.coverage_reached for curve in others])
-        return float(measure(Cut(own, reached * own.units))[0])
+        which = name, confidence, system
+        if which not in self.known:
+            measure, own = Measure.of(name), self.curves[confidence, system]
+            others = [curve.coverage_reached for (of, _), curve in self.curves.items() if of == confidence]
+            common = np.minimum.reduce(others) * own.units
+            self.known[which] = float(measure(Cut(own, common) if measure.value == COMMON else own)[0])
+        return self.known[which]
 
 
 class Cells:

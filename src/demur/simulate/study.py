@@ -116,7 +116,7 @@ def coverage(
     checked_seed(seed)
     for name, value in (("participants", participants), ("datasets", datasets), ("resamples", resamples)):
         check_count(name, value)
-    population, tallies = Population.of(design, seed), dict[str, Tally]()
+    population, tallies = Population(design, seed), dict[str, Tally]()
     for number in range(datasets):
         study = Study(design, population, design.data(participants, seed, number), Plan(resamples, seed=number))
         for name, truth, outcome in study.outcomes():
