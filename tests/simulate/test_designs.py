@@ -8,7 +8,7 @@ import pytest
 from demur import Curve, Measure, UserError, grade_units
 from demur.inference.views import CurveView, discordant
 from demur.simulate.designs import COMMON_NUMBERS, DESIGNS, LEFT, NUMBERS, RIGHT, Design, design_named, phq8
-from demur.simulate.population import Cells, Population
+from demur.simulate.population import CellSums, TruePopulation
 
 PAIRED = ("phq8", "same_curves", "independent", "discordant_3", "discordant_10")
 
@@ -87,7 +87,7 @@ def test_about_23_of_250_participants_hold_the_errors():
 
 
 def test_the_participants_who_differ_are_better_served_by_the_second_system():
-    population = Population(small("discordant_10"), 1)
+    population = TruePopulation(small("discordant_10"), 1)
     left, right = (population.number("augrc", "", side) for side in (LEFT, RIGHT))
     assert 0.8 * left < right < 0.95 * left
 
@@ -118,7 +118,7 @@ def test_the_eight_confidences_rank_the_same_answers():
 @pytest.mark.parametrize("name", DESIGNS)
 def test_the_numbers_of_a_population_are_those_of_all_its_units_together(name):
     design = small(name)
-    population = Population(design, 5)
+    population = TruePopulation(design, 5)
     data = design.draw(design.random(5, 2**31, 0), 2_000)
     for confidence, systems in data.items():
         curves = {system: Curve.of(graded) for system, graded in systems.items()}
@@ -136,7 +136,7 @@ def test_the_numbers_of_a_population_are_those_of_all_its_units_together(name):
 def test_a_population_in_chunks_is_that_of_the_chunks_together():
     one, other = (grade_units(c, loss=losses) for c, losses in (([3, 2, 1], [0, 1, None]), ([3, 1, 1], [1, 0, 2])))
     both = grade_units([3, 2, 1, 3, 1, 1], loss=[0, 1, None, 1, 0, 2])
-    cells = Cells(one)
+    cells = CellSums(one)
     for graded in (one, other):
         cells.add(graded, 0.0)
     for number in ("aurc", "augrc", "eaurc", "eaugrc", "cmax", "risk@0.5"):
@@ -150,7 +150,7 @@ def test_the_true_numbers_of_fair_coins_are_known():
         loss = np.repeat([0, 1], participants // 2)
         return {"": {LEFT: grade_units(np.ones(participants), loss=loss.tolist(), clusters=list(range(participants)))}}
 
-    population = Population(Design("coins", "", draw, at_large=10_000), 1)
+    population = TruePopulation(Design("coins", "", draw, at_large=10_000), 1)
     wanted = {"aurc": 0.5, "augrc": 0.25, "eaugrc": 0.125, "cmax": 1.0, "risk@0.3": 0.5}
     assert {name: population.number(name, "", LEFT) for name in wanted} == pytest.approx(wanted)
     assert population.number("eaurc", "", LEFT) == pytest.approx(0.5 - (0.5 + 0.5 * math.log(0.5)), abs=1e-4)

@@ -6,7 +6,7 @@ import pytest
 from demur import Curve, Measure, UserError, grade_units
 from demur.simulate.designs import DESIGNS, LEFT
 from demur.simulate.imitation import imitation, within
-from demur.simulate.population import Population
+from demur.simulate.population import TruePopulation
 
 
 def imitated(graded, participants=20_000):
@@ -42,7 +42,7 @@ def test_an_imitation_has_the_ties_of_the_run_and_no_others():
 @pytest.mark.parametrize("name", ["discrete", "continuous", "heavy_tail"])
 def test_the_true_numbers_of_an_imitation_are_near_those_of_the_run(name):
     run = DESIGNS[name].data(200, 1, 0)[""][LEFT]
-    population = Population(imitation(run, "run"), 1)
+    population = TruePopulation(imitation(run, "run"), 1)
     for number in ("aurc", "augrc", "cmax", "risk@0.5"):
         assert population.number(number, "", LEFT) == pytest.approx(float(Measure.of(number)(Curve.of(run))), rel=0.03)
 

@@ -14,7 +14,7 @@ from demur.inference.warnings import ResultWarning
 from demur.simulate import study
 from demur.simulate.coverage_chart import coverage_chart
 from demur.simulate.designs import DESIGNS, LEFT, Design, phq8
-from demur.simulate.population import Cells
+from demur.simulate.population import CellSums
 from demur.simulate.study import FAMILY, Outcome, Tally, coverage, report
 
 EVERYTHING, NOTHING = Interval("fixed", -9e9, 9e9), Interval("fixed", 9e9, 9e9)
@@ -98,7 +98,7 @@ def band(low, high, coverages=(0.5, 1.0)):
 
 
 def test_a_band_holds_if_it_holds_the_population_at_each_of_its_coverages():
-    cells = Cells(units := grade_units([2, 2, 1, 1], loss=[0, 0, 0, 1]))  # risks 0 at ½ and ¼ at 1
+    cells = CellSums(units := grade_units([2, 2, 1, 1], loss=[0, 0, 0, 1]))  # risks 0 at ½ and ¼ at 1
     cells.add(units, 0.0)
     curve = cells.curve()
     held = {
@@ -114,7 +114,7 @@ def test_a_band_holds_if_it_holds_the_population_at_each_of_its_coverages():
 
 
 def test_a_band_is_looked_at_where_it_is_drawn_and_where_the_population_reaches():
-    cells = Cells(units := grade_units([2, 2, 1, 1], loss=[0, 0, 1, None]))
+    cells = CellSums(units := grade_units([2, 2, 1, 1], loss=[0, 0, 1, None]))
     cells.add(units, 0.0)
     nowhere = band([np.nan, np.nan], [np.nan, np.nan])
     partly = band([np.nan, 0.3], [np.nan, 0.4], (0.5, 0.7))

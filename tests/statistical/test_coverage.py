@@ -9,7 +9,7 @@ import pytest
 
 from demur import Plan, estimate
 from demur.simulate.designs import DESIGNS, LEFT
-from demur.simulate.population import Population
+from demur.simulate.population import TruePopulation
 from demur.simulate.study import FAMILY, coverage, monte_carlo_error, report
 
 DATASETS = 500
@@ -44,7 +44,7 @@ def test_nothing_is_called_better_that_is_not(name):
 @pytest.mark.slow
 def test_resampling_items_instead_of_people_does_not_cover():
     design, held = DESIGNS["phq8"], {"cmax": 0, "augrc": 0}
-    population = Population(design, 2)
+    population = TruePopulation(design, 2)
     for number in range(DATASETS):
         graded = design.data(41, 2, number)[""][LEFT]
         found = estimate(replace(graded, clusters=None), [*held], plan=Plan(500, seed=number))

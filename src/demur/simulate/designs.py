@@ -17,21 +17,23 @@ from demur.errors import unknown
 from demur.facts.instruments import PHQ8, Instrument
 from demur.inference.draws import checked_seed
 from demur.inference.student import normal_quantile
+from demur.quantities import quantities
 from demur.quantities.graded import Clusters, Graded
 from demur.quantities.losses import loss as loss_named
-from demur.quantities.registry import COMMON
+from demur.quantities.registry import COMMON, CUT
 from demur.simulate.runs import FEW_SHOT, ZERO_SHOT, check_people, make_people, run_system
 from demur.types import Flags, Floats, Indices, Integers
 
 LEFT, RIGHT = "left", "right"
 USUAL = "phq8"
-_AREAS, _CUTS = ("aurc", "augrc"), ("0.3", "0.5")
-NUMBERS = (
-    *(f"{prefix}{area}" for prefix in ("", "n", "e") for area in _AREAS),
-    *(f"{area}@{cut}" for area in _AREAS for cut in _CUTS),
-    *("cmax", *(f"risk@{cut}" for cut in _CUTS)),
+_COVERAGES = ("0.3", "0.5")
+_RESAMPLED = [entry for entry in quantities("curve") if not entry.point_only]
+NUMBERS = tuple(
+    name
+    for entry in _RESAMPLED
+    for name in ([f"{entry.stem}@{coverage}" for coverage in _COVERAGES] if entry.parameter else [entry.name])
 )
-COMMON_NUMBERS = tuple(f"{area}@{COMMON}" for area in _AREAS)
+COMMON_NUMBERS = tuple(f"{entry.stem}@{COMMON}" for entry in _RESAMPLED if entry.parameter is CUT)
 _SIZES = (10, 20, 41, 100)
 _ITEMS = 8
 _TOP = 6  # the highest level of a discrete confidence

@@ -24,7 +24,7 @@ _STREAM = 2**31  # populations and data sets are drawn apart
 
 
 @dataclass(frozen=True, eq=False)
-class Population:
+class TruePopulation:
     """Everybody a design could have drawn, who is drawn when a number is first asked for."""
 
     design: Design
@@ -34,12 +34,12 @@ class Population:
     @cached_property
     def curves(self) -> Mapping[tuple[str, str], Replicates]:
         """The curves by confidence and system, each of one cluster: drawn in chunks, of which sums are kept."""
-        design, cells = self.design, dict[tuple[str, str], Cells]()
+        design, cells = self.design, dict[tuple[str, str], CellSums]()
         for start in range(0, design.at_large, design.chunk):
             participants = min(design.chunk, design.at_large - start)
             for confidence, systems in design.draw(design.random(self.seed, _STREAM, start), participants).items():
                 for system, graded in systems.items():
-                    cells.setdefault((confidence, system), Cells(graded)).add(graded, design.grain)
+                    cells.setdefault((confidence, system), CellSums(graded)).add(graded, design.grain)
         return {name: held.curve() for name, held in cells.items()}
 
     def number(self, name: str, confidence: str, system: str) -> float:
@@ -53,7 +53,7 @@ class Population:
         return self.known[which]
 
 
-class Cells:
+class CellSums:
     """Sums over units: how many have each confidence, and their loss; how many have each loss."""
 
     def __init__(self, like: Graded) -> None:

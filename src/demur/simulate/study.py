@@ -27,7 +27,7 @@ from demur.quantities import Measure
 from demur.quantities.replicates import Replicates
 from demur.results.selective import curve_rows, warnings_of
 from demur.simulate.designs import COMMON_NUMBERS, LEFT, DataSet, Design
-from demur.simulate.population import Population
+from demur.simulate.population import TruePopulation
 from demur.simulate.runs import check_count
 
 METHODS = ("recommended", "percentile")
@@ -116,10 +116,10 @@ def coverage(
     checked_seed(seed)
     for name, value in (("participants", participants), ("datasets", datasets), ("resamples", resamples)):
         check_count(name, value)
-    population, tallies = Population(design, seed), dict[str, Tally]()
+    population, tallies = TruePopulation(design, seed), dict[str, Tally]()
     for number in range(datasets):
-        study = Study(design, population, design.data(participants, seed, number), Plan(resamples, seed=number))
-        for name, truth, outcome in study.outcomes():
+        trial = Trial(design, population, design.data(participants, seed, number), Plan(resamples, seed=number))
+        for name, truth, outcome in trial.outcomes():
             tallies.setdefault(name, Tally(name, truth)).add(outcome)
         if progress:
             progress(number + 1, datasets)
@@ -127,11 +127,11 @@ def coverage(
 
 
 @dataclass(frozen=True, eq=False)
-class Study:
+class Trial:
     """One data set, estimated as an evaluation would, and held against its population."""
 
     design: Design
-    population: Population
+    population: TruePopulation
     data: DataSet
     plan: Plan
 
