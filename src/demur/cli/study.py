@@ -85,7 +85,9 @@ def intervals(
         from demur.files.write import write_whole
         from demur.simulate.coverage_chart import coverage_chart
 
-        picture = coverage_chart(tallies, f"Coverage of 95 % intervals, {chosen.name}, {size} participants.")
+        picture = coverage_chart(
+            tallies, f"95 % intervals in {datasets} data sets of {size} participants: {chosen.name}"
+        )
         typer.echo(f"wrote {write_whole(figure, picture.standalone(paper=True), inputs=[like] if like else [])}")
 
 

@@ -8,7 +8,7 @@ from demur.drawing.picture import Picture
 from demur.drawing.svg import Frame, coordinate, element, label, marker, ticks
 from demur.simulate.study import METHODS, NOMINAL, Tally
 
-_WIDTH, _ROW, _LEFT, _APART = 760, 26, 210, 5
+_WIDTH, _ROW, _LEFT, _TOP, _APART = 760, 26, 210, 44, 5
 _HIGHEST_FLOOR = 0.8  # of the scale, so that a good result is not made to look dramatic
 _REACH = 2  # Monte-Carlo standard errors, either way
 
@@ -18,20 +18,21 @@ def coverage_chart(tallies: Sequence[Tally], words: str) -> Picture:
     shown = [tally for tally in tallies if any(tally.made.values())]
     shares = [tally.share(method) for tally in shown for method in METHODS if tally.made[method]]
     floor = min([_HIGHEST_FLOOR, *(math.floor(20 * share) / 20 for share in shares)])
-    height = _ROW * len(shown) + 62
-    frame = Frame(_WIDTH, height, xs=(floor, 1.0), left=_LEFT, right=24, top=8, bottom=54)
+    height = _TOP + _ROW * len(shown) + 54
+    frame = Frame(_WIDTH, height, xs=(floor, 1.0), left=_LEFT, right=24, top=_TOP, bottom=54)
     base = height - frame.bottom
-    parts = []
-    for share in [*ticks(floor, 0.9), 1.0]:
+    parts = [label(0, 18, words, anchor="start", kind="heading")]
+    for share in ticks(floor, 1.0):
         x = frame.across(share)
-        parts.append(element("path", d=f"M{coordinate(x)} 8V{coordinate(base)}", class_="grid"))
+        parts.append(element("path", d=f"M{coordinate(x)} {_TOP}V{coordinate(base)}", class_="grid"))
         parts.append(label(x, base + 18, f"{share:.0%}"))
     nominal = frame.across(NOMINAL)
-    parts.append(element("path", d=f"M{coordinate(nominal)} 8V{coordinate(base + 6)}", class_="zero"))
-    parts.append(label(nominal, base + 18, f"{NOMINAL:.0%}", kind="heading"))
-    parts.append(label((_LEFT + _WIDTH) / 2, base + 38, "share of intervals that hold the true value", kind="name"))
+    parts.append(element("path", d=f"M{coordinate(nominal)} {_TOP}V{coordinate(base)}", class_="zero"))
+    parts.append(label(nominal, _TOP - 6, f"{NOMINAL:.0%}"))
+    name = f"share of intervals that hold the true value, ± {_REACH} Monte-Carlo standard errors"
+    parts.append(label((_LEFT + _WIDTH) / 2, base + 38, name, kind="name"))
     for index, tally in enumerate(shown):
-        parts += _row(frame, tally, 8 + _ROW * (index + 0.5))
+        parts += _row(frame, tally, _TOP + _ROW * (index + 0.5))
     keys = [(look_at(index).style, name) for index, name in enumerate(METHODS)]
     return Picture(_WIDTH, height, words, parts, "forest", keys)
 
