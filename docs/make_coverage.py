@@ -29,8 +29,8 @@ INTRODUCTION = """\
 # Do the intervals cover?
 
 A 95 % interval should contain the true value in 95 of 100 studies. These studies are simulated: each design (`demur.simulate.designs`) makes
-data sets of one kind, whose true numbers are those of a population of 100,000 participants, or 0 where a design compares two systems of
-one kind. Version {version}, {datasets:,} data sets per cell, {resamples:,} resamples each, seed {seed}. `make coverage` writes this page
+data sets of one kind, whose true numbers are those of a population of 100,000 participants (phq8: 30,000), or 0 where a design compares two
+systems of one kind. Version {version}, {datasets:,} data sets per cell, {resamples:,} resamples each, seed {seed}. `make coverage` writes this page
 anew. To ask it about data of your own size, or like your own:
 
 ```console

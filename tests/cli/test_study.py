@@ -92,3 +92,21 @@ def test_a_run_without_an_answer_cannot_be_imitated(tmp_path):
         2,
         "demur: long.csv: nothing is answered: there is nothing to imitate\n",
     )
+
+
+def test_a_file_name_is_shown_and_not_obeyed(tmp_path):
+    name = "a\x1b[31m<b>.json"
+    (tmp_path / name).write_text(json_text(simulated_run(6, seed=1)))
+    call = ("--mode", "few_shot", "--figure", "coverage.svg", *QUICK)
+    found = in_process(tmp_path, "study", "intervals", "--like", name, *call)
+    assert found.returncode == 0, found.stderr
+    assert "\x1b" not in found.stdout + (tmp_path / "coverage.svg").read_text()
+    assert "<b>" not in (tmp_path / "coverage.svg").read_text()
+
+
+def test_a_picture_never_replaces_the_run_it_is_of(tmp_path):
+    (tmp_path / "run.svg").write_text(text := json_text(simulated_run(6, seed=1)))
+    found = in_process(tmp_path, "study", "intervals", "--like", "run.svg", "--figure", "run.svg", *QUICK)
+    assert found.returncode == 2
+    assert found.stderr == "demur: run.svg: is an input, and an output never replaces one\n"
+    assert (tmp_path / "run.svg").read_text() == text

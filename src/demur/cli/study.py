@@ -131,7 +131,7 @@ def _imitation(path: Path, shape: Json, instrument: str, source: Json) -> Design
     items = read_one(path, source["mode"], source["experiment"], instrument, source["column"])
     loss, confidence = shape["loss"] or "abs_norm", shape["confidence"] or "llm_evidence_count"
     with located(path):
-        return imitation(grade(items, loss=loss, confidence=confidence), path.name)
+        return imitation(grade(items, loss=loss, confidence=confidence), shown(path.name))
 
 
 @simulations.command()
