@@ -146,6 +146,12 @@ def test_nothing_differs_where_a_design_says_so_and_the_rest_has_its_own_truth()
     assert {tally.truth for tally in everywhere if tally.number.startswith("Δ")} == {0.0}
 
 
+def test_of_several_confidences_the_first_is_counted_alone_and_all_of_them_together():
+    tallies = coverage(quick("eight_confidences"), 12, datasets=2, seed=1, resamples=20)
+    assert {tally.datasets for tally in tallies} == {2}
+    assert [tally.number for tally in tallies][-1] == FAMILY
+
+
 def test_a_family_holds_if_none_of_its_differences_leaves_out_0():
     def row(low, high):
         interval = Interval("fixed", low, high)

@@ -288,7 +288,7 @@ for _changed in (3, 10):
 
 @_paired(
     "eight_confidences",
-    "two systems of one kind under eight confidences",
+    "two systems of one kind under eight confidences, the first counted alone and all at once",
     no_difference="all",
     numbers=("augrc", "risk@0.3"),
 )

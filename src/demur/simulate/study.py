@@ -150,7 +150,7 @@ class Trial:
         together = bool(self.design.no_difference)
         estimates, risks = estimated(rows, contrasts, plan=self.plan, asks=asks, together=together)
         warnings = [*about_counts([*rows, *contrasts]), *_about(views, estimates)]
-        for row in estimates:
+        for row in (row for row in estimates if row.key.confidence == confidence):
             own = alone and row.key.system == LEFT and row.key.quantity in self.design.numbers
             truth = self.truth(row.key) if row.key.minus or own else math.nan
             if not math.isnan(truth):
