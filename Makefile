@@ -78,7 +78,7 @@ golden: $(READY)  ## write the golden files of the tests anew, when a number is 
 screenshots: $(READY)  ## photograph the demo's report for the docs (needs chromium)
 	CHROMIUM="$(CHROMIUM)" $(BIN)/python docs/make_screenshots.py
 
-coverage: $(READY)  ## measure again how often intervals cover, and write docs/coverage.md (minutes)
+coverage: $(READY)  ## measure again how often intervals cover, and write docs/coverage.md (a quarter of an hour)
 	$(BIN)/python docs/make_coverage.py
 
 format: $(READY)  ## let ruff rewrite the code

@@ -13,7 +13,6 @@ import pytest
 import demur
 from commands import demur as in_process
 from demur.report.console import evaluation_text
-from demur.simulate import study
 
 ROOT = Path(__file__).parents[2]
 HEAVY = (
@@ -127,36 +126,6 @@ def test_the_versions_agree():
     citation = (ROOT / "CITATION.cff").read_text()
     assert f"version: {demur.__version__}\n" in citation
     assert f"## {demur.__version__}" in (ROOT / "CHANGELOG.md").read_text()
-
-
-@pytest.fixture
-def small_population(monkeypatch):
-    """The true numbers of a study from 2 000 people: the slow tests take them from all 200 000."""
-    monkeypatch.setattr(study, "_AT_LARGE", 2_000)
-
-
-@pytest.mark.usefixtures("small_population")
-def test_a_study_from_the_command_line(tmp_path):
-    found = in_process(tmp_path, "study", "--participants", "4", "--datasets", "2", "--resamples", "20", "--seed", "1")
-    assert found.returncode == 0
-    first, second, *_ = found.stdout.splitlines()
-    assert first.startswith("demur study intervals --participants 4 --datasets 2 --resamples 20 --seed 1 --correlation")
-    assert second.startswith("4 participants, 2 data sets")
-    assert found.stderr == ""
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--seed", "-1"], "demur: seed -1, expected an integer from 0 to 2**64 - 1\n"),
-        (["--seed", "1", "--datasets", "0"], "demur: datasets 0, expected an integer, 1 or more\n"),
-        (["--seed", "1", "--participants", "0"], "demur: participants 0, expected an integer, 1 or more\n"),
-    ],
-)
-@pytest.mark.usefixtures("small_population")
-def test_a_mistake_is_one_line_and_exit_code_2(tmp_path, arguments, message):
-    found = in_process(tmp_path, "study", *arguments)
-    assert (found.returncode, found.stdout, found.stderr) == (2, "", message)
 
 
 def blocks(kind):

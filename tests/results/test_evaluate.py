@@ -364,7 +364,9 @@ class TestPrimary:
         assert named.selective.confidences[0] == "verbalized"
         assert {*named.selective.confidences} == {*usual.selective.confidences}
         for results, first in ((usual, usual.selective.confidences[0]), (named, "verbalized")):
-            rows = [row for row in results if row.key.minus and row.key.quantity == "augrc@C_common" and row.recommended]
+            rows = [
+                row for row in results if row.key.minus and row.key.quantity == "augrc@C_common" and row.recommended
+            ]
             assert [row.key.confidence for row in rows if row.simultaneous is None] == [first]
             assert len(rows) > 1
         assert {row.key: row.value for row in usual if row.value == row.value} == {

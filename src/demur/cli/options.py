@@ -1,5 +1,6 @@
 """Options that several commands share, each with its one help text."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -34,7 +35,7 @@ class ListingCommand(TyperCommand):
     """A command whose help lists what is registered, looked up when its help is asked for: a run need not import it."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """The help, with `{losses}`, `{methods}` and `{targets}` filled in."""
+        """The help, with `{designs}`, `{losses}`, `{methods}` and `{targets}` filled in."""
         self.fill()
         super().format_help(ctx, formatter)
 
@@ -43,8 +44,14 @@ class ListingCommand(TyperCommand):
         from demur.confidences.calibration_methods import TARGETS
         from demur.confidences.calibrators import method_names
         from demur.quantities.losses import LOSSES
+        from demur.simulate.designs import DESIGNS
 
-        names = {"{losses}": LOSSES, "{methods}": method_names(), "{targets}": TARGETS}
+        names: dict[str, Iterable[str]] = {
+            "{designs}": DESIGNS,
+            "{losses}": LOSSES,
+            "{methods}": method_names(),
+            "{targets}": TARGETS,
+        }
         for param in self.params:
             for sign, registered in names.items():
                 if isinstance(param, TyperOption) and param.help:

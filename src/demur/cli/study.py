@@ -1,52 +1,140 @@
 """`demur study`, `simulate` and `demo`: made-up data, to plan with and to try things on; `demur schema`."""
 
+from __future__ import annotations
+
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from demur.cli import options
-from demur.cli.app import DATA, MORE, TRUST, app, printed_path, progress_bar
-from demur.errors import unknown
+from demur.cli.app import DATA, MORE, TRUST, app, printed_path, progress_bar, read_one
+from demur.errors import UserError, located, shown, unknown
+
+if TYPE_CHECKING:
+    from demur.simulate.designs import Design
+    from demur.types import Json
 
 studies = typer.Typer(help="Measure methods on made-up data of your size.", no_args_is_help=True)
 simulations = typer.Typer(help="Write made-up files to try things on.", no_args_is_help=True)
 app.add_typer(simulations, name="simulate", rich_help_panel=DATA)
 app.add_typer(studies, name="study", rich_help_panel=TRUST)
 InstrumentFile = Annotated[str, typer.Option(help="A name, or a .json or .toml file.")]
+_USUAL, _PARTICIPANTS = "phq8", 41
 Correlation = Annotated[float, typer.Option(help="How much a person's items are alike, 0 to 1.")]
 SCHEMAS = ("metrics", "results", "run", "calibrator")
 _EARLIER = {"retrieval": "results"}
 
 
+def _list_designs(name: str) -> str:
+    if name != "help":
+        return name
+    from demur.simulate.designs import DESIGNS
+
+    typer.echo("\n".join(f"{design.name:20}{design.words}" for design in DESIGNS.values()))
+    raise typer.Exit
+
+
 @studies.command(cls=options.ListingCommand)
 def intervals(
     seed: options.SimulationSeed,
-    participants: Annotated[int, typer.Option(help="How many participants a data set has.")] = 41,
+    design: Annotated[
+        str, typer.Option(callback=_list_designs, is_eager=True, help="{designs}; help says what they are.")
+    ] = "phq8",
+    like: Annotated[Path | None, typer.Option(help="A run or table to imitate, in place of a design.")] = None,
+    participants: Annotated[
+        int | None, typer.Option(help="How many participants a data set has: 41, or as many as the run, if not given.")
+    ] = None,
     datasets: Annotated[int, typer.Option(help="How many data sets to make.")] = 1000,
     resamples: Annotated[int, typer.Option(help="Bootstrap resamples of each data set.")] = 1000,
-    correlation: Correlation = 0.6,
-    loss: options.LossName = "abs_norm",
-    confidence: Annotated[str, typer.Option(help="The signal that ranks the answers.")] = "llm_evidence_count",
-    instrument: InstrumentFile = "PHQ-8",
+    figure: Annotated[Path | None, typer.Option(help="A picture to write as well: an .svg file.")] = None,
+    loss: Annotated[str | None, typer.Option(help="Of phq8 or a run: {losses}; abs_norm if not given.")] = None,
+    confidence: Annotated[
+        str | None, typer.Option(help="Of phq8 or a run: what ranks the answers; llm_evidence_count if not given.")
+    ] = None,
+    correlation: Annotated[
+        float | None, typer.Option(help="Of phq8: how much a person's items are alike, 0 to 1; 0.6 if not given.")
+    ] = None,
+    instrument: options.InstrumentName = "PHQ-8",
+    mode: options.Mode = None,
+    experiment: options.Experiment = None,
+    column: options.ColumnNames = None,
 ) -> None:
-    """Measure how often intervals cover, on made-up runs of your size.
+    """Measure how often intervals cover, on made-up data of your size or like your own.
+
+    Data like a run have its number of participants, sizes, share of answers, losses, ties of the confidence, and
+    correlations within a participant.
 
     Example: demur study intervals --participants 20 --datasets 1000 --seed 1
-    """
-    from demur.facts.instruments import instrument as instrument_of
-    from demur.simulate.study import Design, coverage, report
 
-    chosen = instrument_of(instrument)
-    design = Design(
-        participants=participants, loss=loss, confidence=confidence, correlation=correlation, instrument=chosen
-    )
+    Example: demur study intervals --design errors_5 --participants 100 --seed 1 --figure coverage.svg
+
+    Example: demur study intervals --like run.json --mode zero_shot --datasets 500 --seed 1
+    """
+    from demur.simulate.study import coverage, report
+
+    shape = {"loss": loss, "confidence": confidence, "correlation": correlation}
+    source = {"mode": mode, "experiment": experiment, "column": column}
+    _check_options(design, shape, source, like)
+    if figure is not None:
+        _check_figure(figure, like)
+    chosen = _design(design, shape, instrument) if like is None else _imitation(like, shape, instrument, source)
+    size = participants if participants is not None else _PARTICIPANTS if like is None else chosen.participants[0]
     with progress_bar("data sets") as advance:
-        tallies = coverage(design, datasets=datasets, seed=seed, n_resamples=resamples, progress=advance)
-    size = f"--participants {participants} --datasets {datasets} --resamples {resamples} --seed {seed}"
-    kind = f"--correlation {correlation} --loss {loss} --confidence {confidence} --instrument {design.instrument.name}"
-    typer.echo(f"demur study intervals {size} {kind}")
-    typer.echo(report(design, tallies))
+        tallies = coverage(chosen, size, datasets=datasets, seed=seed, resamples=resamples, progress=advance)
+    typer.echo(report(chosen, size, tallies, f", {resamples} resamples, seed {seed}"))
+    if figure is not None:
+        from demur.files.write import write_whole
+        from demur.simulate.coverage_chart import coverage_chart
+
+        picture = coverage_chart(
+            tallies, f"95 % intervals in {datasets} data sets of {size} participants: {chosen.name}"
+        )
+        made = write_whole(figure, picture.standalone(paper=True), inputs=[like] if like else [])
+        typer.echo(f"wrote {printed_path(made)}")
+
+
+def _check_options(design: str, shape: Json, source: Json, like: Path | None) -> None:
+    """An option that would change nothing is a mistake."""
+    if like is not None:
+        if design != _USUAL:
+            raise UserError("--like makes a design of its own: leave out --design")
+        if shape["correlation"] is not None:
+            raise UserError("a run has its own correlation: leave out --correlation")
+        return
+    for name, value in source.items():
+        if value:
+            raise UserError(f"--{name} is for a run that is imitated: give it with --like")
+    for name, value in shape.items():
+        if value is not None and design != _USUAL:
+            raise UserError(f"the design {shown(design)} has its own {name}: leave out --{name}")
+
+
+def _check_figure(path: Path, like: Path | None) -> None:
+    """A file that cannot be written is told before anything is simulated."""
+    from demur.files.write import check_target
+
+    if path.suffix.lower() != ".svg":
+        raise UserError(f"{path}: the picture is an .svg file; give it a name that ends so")
+    check_target(path, inputs=[like] if like else [])
+
+
+def _design(name: str, shape: Json, instrument: str) -> Design:
+    from demur.facts.instruments import instrument as instrument_of
+    from demur.simulate.designs import design_named, phq8
+
+    given = {option: value for option, value in shape.items() if value is not None}
+    return phq8(**given, instrument=instrument_of(instrument)) if name == _USUAL else design_named(name)
+
+
+def _imitation(path: Path, shape: Json, instrument: str, source: Json) -> Design:
+    from demur.confidences.grading import grade
+    from demur.simulate.imitation import imitation
+
+    items = read_one(path, source["mode"], source["experiment"], instrument, source["column"])
+    loss, confidence = shape["loss"] or "abs_norm", shape["confidence"] or "llm_evidence_count"
+    with located(path):
+        return imitation(grade(items, loss=loss, confidence=confidence), shown(path.name))
 
 
 @simulations.command()

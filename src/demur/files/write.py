@@ -72,7 +72,7 @@ def write_all(
     """
     protected = [*inputs]
     for path in contents:
-        _check_target(path, protected, hashes)
+        check_target(path, protected, hashes)
     with contextlib.ExitStack() as temporaries, contextlib.ExitStack() as undo:
         moves: list[tuple[str | Path, Path, Path, Path | None]] = []
         for path, content in contents.items():
@@ -125,7 +125,8 @@ def _remove_stale(folder: Path) -> None:
                     path.unlink()
 
 
-def _check_target(path: str | Path, inputs: Iterable[str | Path], hashes: Collection[str]) -> None:
+def check_target(path: str | Path, inputs: Iterable[str | Path], hashes: Collection[str] = ()) -> None:
+    """Refuse a path that no file can or may be written to: an input, a folder, or one in a folder that is not there."""
     with _one_line_errors(path):
         target = Path(path)
         if target.exists() and any(_is_the_file(target, given) for given in inputs):

@@ -23,6 +23,7 @@ FEW_CLUSTERS = 40
 FEW_DISCORDANT = 20
 FEW_WITH_GOLD = 20
 FEW_RESAMPLES = 1000
+HEAVY_TAIL = 5
 LARGE_CLUSTER = 0.2
 LARGE_PLATEAU = 0.5
 OFTEN = 0.05
@@ -57,6 +58,10 @@ KINDS = {
     ),
     "few_discordant_clusters": Kind(
         "comparison", "{discordant} {noun}s differ between the two: below {limit} intervals of differences are rough"
+    ),
+    "heavy_tailed_loss": Kind(
+        _PEOPLE,
+        "the largest loss is {ratio:.3g} times the mean of the losses: above {limit} intervals are too short",
     ),
     "few_clusters_with_gold": Kind(
         "with gold", "{with_gold} posts hold a query with gold: below {limit} intervals are rough"
@@ -168,6 +173,10 @@ def about_view(view: CurveView, about: Pattern) -> Iterator[ResultWarning]:
     yield from about_sample(view.table.cluster_units)
     if view.curve.defined and not view.varies:
         yield ResultWarning("no_errors", about)
+    losses = np.abs(view.graded.loss[view.graded.loss != 0])
+    if len(losses) and losses.max() > HEAVY_TAIL * losses.mean():
+        ratio = float(losses.max() / losses.mean())
+        yield ResultWarning("heavy_tailed_loss", about, {"ratio": ratio, "limit": HEAVY_TAIL})
     plateaus = view.table.plateaus
     starts = np.append(0, plateaus.step_end[:-1] + 1)
     answers = np.add.reduceat(plateaus.count, starts) if len(view.table.threshold) else np.zeros(0)

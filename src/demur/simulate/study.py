@@ -1,123 +1,261 @@
 """Coverage study: how often intervals contain the true value, on made-up data whose truth is known.
 
+    demur study intervals --design sizes --participants 41 --datasets 1000 --seed 1
+
 For planning: enter the number of participants you can afford, and see how well intervals cover and how wide they are.
 """
 
-import math
-from collections import Counter
-from dataclasses import dataclass, field, replace
+from __future__ import annotations
 
-from demur.facts.instruments import PHQ8, Instrument
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+import numpy as np
+
+from demur.inference.bands import BandEnds, bands_of, drawn_risks
 from demur.inference.draws import checked_seed
 from demur.inference.estimates import Estimate
-from demur.inference.key import Minus
-from demur.inference.resample import Plan, Progress
+from demur.inference.key import Key, Pattern
+from demur.inference.resample import Ask, Plan, Progress
+from demur.inference.rows import contrasts_with
+from demur.inference.uncertainty import estimated
+from demur.inference.views import CurveView
+from demur.inference.warnings import ResultWarning, about_counts, about_view
 from demur.quantities import Measure
-from demur.quantities.curve import Curve
-from demur.quantities.graded import Graded
-from demur.quantities.losses import loss as loss_named
-from demur.results.selective import compare, estimate
-from demur.simulate.runs import FEW_SHOT, ZERO_SHOT, System, check_count, check_people, make_people, run_system
+from demur.quantities.replicates import Replicates
+from demur.results.selective import curve_rows, warnings_of
+from demur.simulate.designs import COMMON_NUMBERS, LEFT, DataSet, Design
+from demur.simulate.population import TruePopulation
+from demur.simulate.runs import check_count
 
-SINGLE = ("aurc", "augrc", "cmax", "risk@0.3")
-PAIRED = ("aurc", "augrc", "augrc@C_common")
-_INTERVALS = ("recommended", "percentile", "item-level")
-_AT_LARGE = 200_000
+METHODS = ("recommended", "percentile")
+BANDS = ("selective_risk", "generalized_risk")
+FAMILY = "all Δ at once"
+NOMINAL = 0.95
+OF_A_CURVE = ("heavy_tailed_loss",)  # warnings about every number of a curve, and about its bands
+_SLACK = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
-class Design:
-    """A study: how many participants, which two systems, which loss and confidence."""
+class Outcome:
+    """What one data set says of one number: whether each interval holds the truth (None: there is none), and more.
 
-    participants: int = 41
-    left: System = ZERO_SHOT
-    right: System = FEW_SHOT
-    loss: str = "abs_norm"
-    confidence: str = "llm_evidence_count"
-    correlation: float = 0.6
-    instrument: Instrument = PHQ8
+    `warned` is any warning that bears on the number; `doubted` one that is about this very number, or no interval.
+    """
 
-    def __post_init__(self) -> None:
-        check_people(self.participants, self.correlation)
-        loss_named(self.loss)
-
-    def graded(self, participants: int, seed: int, *seeds: int) -> dict[str, Graded]:
-        """What the two systems, each with a seed of its own, make of so many made-up participants."""
-        people = make_people(participants, seed=seed, instrument=self.instrument, correlation=self.correlation)
-        sides = zip(("left", "right"), (self.left, self.right), seeds, strict=True)
-        return {
-            side: run_system(people, system, seed=own).graded(self.loss, self.confidence) for side, system, own in sides
-        }
+    held: Mapping[str, bool | None]
+    width: float
+    warned: bool = False
+    doubted: bool = False
 
 
 @dataclass
 class Tally:
     """How often the intervals of one number contain its true value."""
 
+    number: str
     truth: float
-    held: Counter[str] = field(default_factory=Counter)
-    widths: list[float] = field(default_factory=list)
     datasets: int = 0
+    warned: int = 0
+    doubted: int = 0
+    undoubted: int = 0
+    held_undoubted: int = 0
+    width: float = 0.0
+    made: dict[str, int] = field(default_factory=lambda: dict.fromkeys(METHODS, 0))
+    held: dict[str, int] = field(default_factory=lambda: dict.fromkeys(METHODS, 0))
 
-    def add(self, estimate: Estimate, unclustered: Estimate | None) -> None:
-        """Count one more data set; an interval that does not exist does not cover."""
+    def add(self, outcome: Outcome) -> None:
+        """Count one more data set; one without an interval is counted as that, not as a miss."""
         self.datasets += 1
-        intervals = {"recommended": estimate.recommended, "percentile": estimate.percentile}
-        if unclustered is not None:
-            intervals["item-level"] = unclustered.percentile
-        for name, interval in intervals.items():
-            self.held[name] += interval is not None and interval.low <= self.truth <= interval.high
-        if estimate.recommended is not None:
-            self.widths.append(estimate.recommended.high - estimate.recommended.low)
+        self.warned += outcome.warned
+        self.doubted += outcome.doubted
+        for method, held in outcome.held.items():
+            self.made[method] += held is not None
+            self.held[method] += bool(held)
+        recommended = outcome.held["recommended"]
+        if recommended is not None:
+            self.width += outcome.width
+            self.undoubted += not outcome.doubted
+            self.held_undoubted += recommended and not outcome.doubted
 
-    def share(self, interval: str) -> float:
-        """Share of the data sets in which the interval contains the true value."""
-        return self.held[interval] / self.datasets
+    def share(self, method: str = "recommended") -> float:
+        """Share of the data sets with such an interval in which it contains the true value."""
+        return _share(self.held[method], self.made[method])
+
+    @property
+    def share_undoubted(self) -> float:
+        """The same of the recommended interval, over the data sets without a warning about this number."""
+        return _share(self.held_undoubted, self.undoubted)
+
+    @property
+    def mean_width(self) -> float:
+        """Mean width of the recommended interval."""
+        return _share(self.width, self.made["recommended"])
+
+
+def _share(part: float, whole: int) -> float:
+    return part / whole if whole else math.nan
+
+
+def monte_carlo_error(datasets: int) -> float:
+    """How far a share of so many data sets strays, one standard error, where 95 % hold."""
+    return math.sqrt(NOMINAL * (1 - NOMINAL) / datasets) if datasets else math.nan
 
 
 def coverage(
-    design: Design, *, datasets: int, seed: int, n_resamples: int = 1_000, progress: Progress | None = None
-) -> dict[str, Tally]:
-    """Simulate many data sets of one design and count which intervals contain the numbers of the population."""
+    design: Design,
+    participants: int,
+    *,
+    datasets: int,
+    seed: int,
+    resamples: int = 1_000,
+    progress: Progress | None = None,
+) -> list[Tally]:
+    """Draw many data sets of one design and count which intervals contain the numbers of the population."""
     checked_seed(seed)
-    check_count("datasets", datasets)
-    check_count("n_resamples", n_resamples)
-    tallies = {name: Tally(truth) for name, truth in _truths(design, seed).items()}
+    for name, value in (("participants", participants), ("datasets", datasets), ("resamples", resamples)):
+        check_count(name, value)
+    population, tallies = TruePopulation(design, seed), dict[str, Tally]()
     for number in range(datasets):
-        plan, own = Plan(n_resamples, seed=number), seed + 1 + number
-        systems = design.graded(design.participants, own, 2 * own, 2 * own + 1)  # no two runs share a seed
-        table = compare(systems, SINGLE, plan=plan)
-        unclustered = estimate(replace(systems["left"], clusters=None), SINGLE, plan=plan)
-        for name in SINGLE:
-            tallies[name].add(table.one(system="left", quantity=name), unclustered[name])
-        for name in PAIRED:
-            difference = table.one(system="right", quantity=name, minus=Minus("system", "left"))
-            tallies[f"Δ{name}"].add(difference, None)
+        trial = Trial(design, population, design.data(participants, seed, number), Plan(resamples, seed=number))
+        for name, truth, outcome in trial.outcomes():
+            tallies.setdefault(name, Tally(name, truth)).add(outcome)
         if progress:
             progress(number + 1, datasets)
-    return tallies
+    return [*tallies.values()]
 
 
-def report(design: Design, tallies: dict[str, Tally]) -> str:
-    """The shares as a table, with the Monte-Carlo error of each."""
-    datasets = next(iter(tallies.values())).datasets
-    error = math.sqrt(0.95 * 0.05 / datasets)
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """One data set, estimated as an evaluation would, and held against its population."""
+
+    design: Design
+    population: TruePopulation
+    data: DataSet
+    plan: Plan
+
+    def outcomes(self) -> Iterator[tuple[str, float, Outcome]]:
+        """Every number by its name, its truth, and what became of its intervals."""
+        views = {
+            confidence: {system: CurveView.of(graded) for system, graded in systems.items()}
+            for confidence, systems in self.data.items()
+        }
+        paired, alone = len(next(iter(views.values()))) > 1, not self.design.differences_only
+        measures = [Measure.of(name) for name in (*self.design.numbers, *(COMMON_NUMBERS if paired else ()))]
+        rows = [row for name, each in views.items() for row in curve_rows(name, each, measures, resample_all=True)]
+        contrasts = [*contrasts_with(rows, LEFT)]
+        confidence, first = next((name, systems[LEFT]) for name, systems in views.items())
+        asks = [Ask(first, partial(drawn_risks, first.curve))] if alone else []
+        together = bool(self.design.no_difference)
+        every = Key("", "") if together else None  # of no difference: all of them are judged at once
+        estimates, risks = estimated(rows, contrasts, plan=self.plan, asks=asks, headline=every)
+        warnings = [*about_counts([*rows, *contrasts]), *_about(views, estimates)]
+        for row in (row for row in estimates if row.key.confidence == confidence):
+            own = alone and row.key.system == LEFT and row.key.quantity in self.design.numbers
+            truth = self.truth(row.key) if row.key.minus or own else math.nan
+            if not math.isnan(truth):
+                yield f"{'Δ' if row.key.minus else ''}{row.key.quantity}", truth, _outcome(row, truth, warnings)
+        if together:
+            yield FAMILY, 0.0, _family([row for row in estimates if row.simultaneous])
+        for drawn in risks:
+            bands = bands_of(first, drawn) if drawn and first.varies else None
+            for risk in BANDS:
+                name = f"band of the {risk.replace('_', ' ')}"
+                tailed = any(warning.code in OF_A_CURVE for warning in about_view(first, Pattern()))
+                yield name, math.nan, _band(bands, risk, self.population.curves[confidence, LEFT], warned=tailed)
+
+    def truth(self, key: Key) -> float:
+        """The number of the population; a difference that is 0 by design is exactly 0."""
+        of = partial(self.population.number, key.quantity, key.confidence)
+        if key.minus is None:
+            return of(key.system)
+        none, measure = self.design.no_difference, Measure.of(key.quantity)
+        return 0.0 if none == "all" or (none == "cut" and measure.value is not None) else of(key.system) - of(LEFT)
+
+
+def _about(views: Mapping[str, Mapping[str, CurveView]], estimates: Sequence[Estimate]) -> Iterator[ResultWarning]:
+    """The warnings of an evaluation about its clusters and about each number."""
+    for confidence, systems in views.items():
+        for system, view in systems.items():
+            yield from about_view(view, Pattern(system=system, confidence=confidence))
+            own = [row for row in estimates if row.key.system == system and row.key.confidence == confidence]
+            yield from warnings_of((row for row in own if not row.key.minus), view)
+    yield from warnings_of(row for row in estimates if row.key.minus)
+
+
+def _outcome(row: Estimate, truth: float, warnings: Iterable[ResultWarning]) -> Outcome:
+    intervals = {"recommended": row.recommended, "percentile": row.percentile}
+    held = {name: None if each is None else each.low <= truth <= each.high for name, each in intervals.items()}
+    bearing = [warning for warning in warnings if warning.about.matches(row.key)]
+    own = any(warning.about.quantity or warning.about.minus or warning.code in OF_A_CURVE for warning in bearing)
+    width = row.recommended.high - row.recommended.low if row.recommended else 0.0
+    return Outcome(held, width, bool(bearing) or not row.recommended, own or not row.recommended)
+
+
+def _family(rows: Sequence[Estimate]) -> Outcome:
+    """Whether nothing at all is called different that is not."""
+    if not rows:
+        return Outcome(dict.fromkeys(METHODS), 0.0, doubted=True)
+    held = {
+        "recommended": all(row.simultaneous.low <= 0 <= row.simultaneous.high for row in rows if row.simultaneous),
+        "percentile": all(row.percentile.low <= 0 <= row.percentile.high for row in rows if row.percentile),
+    }
+    return Outcome(held, 0.0)
+
+
+def _band(bands: BandEnds | None, risk: str, curve: Replicates, *, warned: bool) -> Outcome:
+    """Whether the curve of the population lies inside the bands, at once and at each coverage, wherever it reaches."""
+    if bands is None:
+        return Outcome(dict.fromkeys(METHODS), 0.0, doubted=True)
+    needed = np.ceil(bands.coverage * curve.units * (1 - _SLACK))
+    place = np.searchsorted(curve.count[:, 0], needed)
+    reached = place < len(curve.count)
+    place = place[reached]
+    truth = curve.loss_sum[place, 0] / (
+        curve.table.divisor * (curve.count[place, 0] if risk == BANDS[0] else curve.units)
+    )
+    ends = getattr(bands, risk)
+    low, high = ends.low_simultaneous[reached], ends.high_simultaneous[reached]
+    there = ~np.isnan(low)
+    inside = ((low <= truth) & (truth <= high))[there]
+    pointwise = (ends.low[reached] <= truth) & (truth <= ends.high[reached])
+    if not there.any():
+        return Outcome({"recommended": None, "percentile": bool(pointwise.all())}, 0.0, doubted=True)
+    width = float(np.mean((high - low)[there]))
+    held = {"recommended": bool(inside.all()), "percentile": bool(pointwise.all())}
+    return Outcome(held, width, warned, warned)
+
+
+def report(design: Design, participants: int, tallies: Sequence[Tally], settings: str = "") -> str:
+    """The shares as a table, and how to read it; `settings` says what else it takes to get the same one again."""
+    datasets = tallies[0].datasets
+    error = monte_carlo_error(datasets)
+    heads = ("truth", *METHODS, "unwarned", "data sets", "none", "warned", "mean width")
     lines = [
-        f"{design.participants} participants, {datasets} data sets; nominal 95 %, Monte-Carlo error ± {error:.1%}",
-        f"{'':16}{'truth':>10}{'recommended':>13}{'percentile':>12}{'item-level':>12}{'mean width':>12}",
+        f"{design.name}, {participants} participants: {design.words}",
+        f"{datasets} data sets{settings}; nominal 95 %, Monte-Carlo error ± {error:.1%} where all data sets count",
+        f"{'':30}" + "".join(f"{head:>12}" for head in heads),
     ]
-    for name, tally in tallies.items():
-        shares = [f"{tally.share(kind):.1%}" if kind in tally.held else "" for kind in _INTERVALS]
-        cells = "{:>13}{:>12}{:>12}".format(*shares)
-        width = math.fsum(tally.widths) / len(tally.widths) if tally.widths else math.nan
-        lines.append(f"{name:16}{tally.truth:10.4f}{cells}{width:12.4f}")
-    return "\n".join(lines)
+    for tally in tallies:
+        shares = [_percent(tally.share(method)) for method in METHODS]
+        truth = "" if math.isnan(tally.truth) else f"{tally.truth:.4g}"
+        width = f"{tally.mean_width:.4g}" if tally.width else ""
+        without = str(datasets - tally.made["recommended"] or "")
+        quiet = _percent(tally.share_undoubted), str(tally.undoubted)
+        cells = (truth, *shares, *quiet, without, _percent(tally.doubted / datasets), width)
+        lines.append(f"{tally.number:30}" + "".join(f"{cell:>12}" for cell in cells))
+    return "\n".join([*lines, "", *EXPLANATION])
 
 
-def _truths(design: Design, seed: int) -> dict[str, float]:
-    left, right = map(Curve.of, design.graded(_AT_LARGE, seed, 2 * seed, 2 * seed).values())
-    truths = {name: float(Measure.of(name)(left)) for name in SINGLE}
-    for name in PAIRED:
-        shared = f"augrc@{min(left.cmax, right.cmax):.9f}" if name == "augrc@C_common" else name
-        truths[f"Δ{name}"] = float(Measure.of(shared)(right)) - float(Measure.of(shared)(left))
-    return truths
+EXPLANATION = (
+    "recommended, percentile: share of the intervals that hold the true value. unwarned: the same of the recommended",
+    "intervals of so many data sets without a warning about this number. none: data sets without an interval; they are",
+    "not misses. warned: share with a warning about this number, or no interval. A band holds if all of it does; all Δ",
+    "at once if no simultaneous interval (percentile: no interval at all) leaves out 0, where nothing differs.",
+)
+
+
+def _percent(share: float) -> str:
+    return "" if math.isnan(share) else f"{share:.1%}"

@@ -1,0 +1,112 @@
+"""`demur study intervals` as a user meets it."""
+
+from dataclasses import replace
+
+import pytest
+
+from commands import demur as in_process
+from demur.files.write import json_text
+from demur.simulate import designs
+from demur.simulate.runs import simulated_run
+
+QUICK = ("--datasets", "2", "--resamples", "20", "--seed", "1")
+
+
+@pytest.fixture(autouse=True)
+def small_population(monkeypatch):
+    """True numbers from 500 participants: what is printed is looked at here, not whether it is right."""
+    for name, design in designs.DESIGNS.items():
+        monkeypatch.setitem(designs.DESIGNS, name, replace(design, at_large=500))
+
+
+def test_a_study_of_the_usual_design_says_what_it_did(tmp_path):
+    found = in_process(tmp_path, "study", "--participants", "4", *QUICK)
+    assert (found.returncode, found.stderr) == (0, "")
+    first, second, *_ = found.stdout.splitlines()
+    assert first.startswith("phq8, 4 participants: two made-up systems on PHQ-8, abs_norm by llm_evidence_count")
+    assert second.startswith("2 data sets, 20 resamples, seed 1; nominal 95 %")
+    assert all(f"\n{number} " in found.stdout for number in ("aurc", "risk@0.3", "Δaugrc@C_common"))
+
+
+@pytest.mark.parametrize("design", designs.DESIGNS)
+def test_every_design_can_be_studied(tmp_path, design):
+    found = in_process(tmp_path, "study", "intervals", "--design", design, "--participants", "12", *QUICK)
+    assert found.returncode == 0
+    assert found.stdout.startswith(f"{design}, 12 participants: ")
+
+
+def test_the_designs_are_listed_without_anything_else(tmp_path):
+    found = in_process(tmp_path, "study", "intervals", "--design", "help")
+    assert found.returncode == 0
+    assert [line.split()[0] for line in found.stdout.splitlines()] == [*designs.DESIGNS]
+
+
+def test_a_run_is_imitated_with_its_own_number_of_participants_and_drawn(tmp_path):
+    (tmp_path / "run.json").write_text(json_text(simulated_run(9, seed=1)))
+    call = ("study", "intervals", "--like", "run.json", "--mode", "few_shot", "--figure", "coverage.svg", *QUICK)
+    found = in_process(tmp_path, *call)
+    assert found.returncode == 0, found.stderr
+    assert "run.json, 9 participants: like run.json: 9 participants with 8 units each" in found.stdout
+    assert found.stdout.endswith("wrote coverage.svg\n")
+    assert (tmp_path / "coverage.svg").read_text().startswith("<svg")
+
+
+def test_a_table_is_imitated_under_the_confidence_that_is_named(tmp_path):
+    rows = [f"p{number // 4},i{number % 4},{number % 2},{number % 3 % 2},{number % 5}" for number in range(48)]
+    (tmp_path / "long.csv").write_text("\n".join(["cluster,item,truth,prediction,sure", *rows]))
+    options = ("--instrument", "none", "--loss", "zero_one", "--confidence", "sure")
+    found = in_process(tmp_path, "study", "intervals", "--like", "long.csv", *options, "--participants", "7", *QUICK)
+    assert found.returncode == 0, found.stderr
+    assert "long.csv, 7 participants: like long.csv: 12 participants with 4 units each" in found.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--seed", "-1"], "seed -1, expected an integer from 0 to 2**64 - 1"),
+        (["--seed", "1", "--datasets", "0"], "datasets 0, expected an integer, 1 or more"),
+        (["--seed", "1", "--resamples", "0"], "resamples 0, expected an integer, 1 or more"),
+        (["--seed", "1", "--participants", "0"], "participants 0, expected an integer, 1 or more"),
+        (["--seed", "1", "--correlation", "2"], "correlation 2.0, expected a number from 0 to 1"),
+        (["--seed", "1", "--loss", "ads"], "no loss is called ads; did you mean abs?"),
+        (["--seed", "1", "--design", "size"], "no design is called size; did you mean sizes?"),
+        (["--seed", "1", "--like", "no.json"], "no.json: cannot be read (No such file or directory)"),
+        (["--seed", "1", "--like", "x", "--design", "sizes"], "--like makes a design of its own: leave out --design"),
+        (["--seed", "1", "--figure", "a.png"], "a.png: the picture is an .svg file; give it a name that ends so"),
+        (["--seed", "1", "--design", "sizes", "--loss", "abs"], "the design sizes has its own loss: leave out --loss"),
+        (["--seed", "1", "--mode", "few_shot"], "--mode is for a run that is imitated: give it with --like"),
+    ],
+)
+def test_a_mistake_is_one_line_and_exit_code_2(tmp_path, arguments, message):
+    found = in_process(tmp_path, "study", *arguments)
+    assert (found.returncode, found.stdout, found.stderr) == (2, "", f"demur: {message}\n")
+    assert not [*tmp_path.iterdir()]
+
+
+def test_a_run_without_an_answer_cannot_be_imitated(tmp_path):
+    rows = [f"p{number},i,1,,1" for number in range(5)]
+    (tmp_path / "long.csv").write_text("\n".join(["cluster,item,truth,prediction,sure", *rows]))
+    options = ("--instrument", "none", "--loss", "abs", "--confidence", "sure")
+    found = in_process(tmp_path, "study", "intervals", "--like", "long.csv", *options, *QUICK)
+    assert (found.returncode, found.stderr) == (
+        2,
+        "demur: long.csv: nothing is answered: there is nothing to imitate\n",
+    )
+
+
+def test_a_file_name_is_shown_and_not_obeyed(tmp_path):
+    name = "a\x1b[31m<b>.json"
+    (tmp_path / name).write_text(json_text(simulated_run(6, seed=1)))
+    call = ("--mode", "few_shot", "--figure", "coverage.svg", *QUICK)
+    found = in_process(tmp_path, "study", "intervals", "--like", name, *call)
+    assert found.returncode == 0, found.stderr
+    assert "\x1b" not in found.stdout + (tmp_path / "coverage.svg").read_text()
+    assert "<b>" not in (tmp_path / "coverage.svg").read_text()
+
+
+def test_a_picture_never_replaces_the_run_it_is_of(tmp_path):
+    (tmp_path / "run.svg").write_text(text := json_text(simulated_run(6, seed=1)))
+    found = in_process(tmp_path, "study", "intervals", "--like", "run.svg", "--figure", "run.svg", *QUICK)
+    assert found.returncode == 2
+    assert found.stderr == "demur: run.svg: is an input, and an output never replaces one\n"
+    assert (tmp_path / "run.svg").read_text() == text
