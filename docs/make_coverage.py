@@ -46,7 +46,8 @@ unwarned.
 - **recommended** is the interval demur reports first, **percentile** the plain bootstrap interval beside it. Data sets in which a number has no
   interval (no answer in its range has a loss, too many replicates without the number) are left out: no interval is no miss.
 - **unwarned** is the recommended interval again, over the data sets in which nothing is said against this very number
-  (`few_informative_clusters`, `few_discordant_clusters`, `target_near_cmax`, `plateau_edge`, `short_domain`). `few_clusters`, which
+  (`few_informative_clusters`, `few_discordant_clusters`, `target_near_cmax`, `plateau_edge`,
+  `short_domain`, `heavy_tailed_loss`). `few_clusters`, which
   everything from fewer than 40 participants carries, does not count as such a warning here.
 - The Monte-Carlo error of a share over all data sets is ± {error:.1f} (one standard error); over a tenth of them it is ± {tenth:.1f}.
 - A **band** holds if it holds the whole curve of the population at once; beside it, as *percentile*, the intervals at each coverage, which do

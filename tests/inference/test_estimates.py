@@ -317,3 +317,11 @@ def test_better_and_worse_systems_are_told_apart():
         for system in (ZERO_SHOT, FEW_SHOT)
     )
     assert sharp < blunt
+
+
+def test_a_loss_far_above_the_others_is_flagged():
+    """Ten losses of 1 and one of L: the largest is L·11/(10 + L) times their mean."""
+    for largest, flagged in ((3, False), (8, False), (9, True)):
+        losses = [1] * 10 + [largest] + [0] * 69
+        found = estimate(clustered([2] * 40, losses, range(80)), ["aurc"], plan=PLAN)
+        assert ("heavy_tailed_loss" in {code for code, _ in codes(found)}) is flagged, largest

@@ -4,8 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from demur.drawing.looks import look_at
-from demur.drawing.picture import Picture
-from demur.drawing.svg import Frame, coordinate, element, label, marker, ticks
+from demur.drawing.picture import Frame, Picture, coordinate, element, label, marker, ticks
 from demur.simulate.study import METHODS, NOMINAL, Tally
 
 _WIDTH, _ROW, _LEFT, _TOP, _APART = 760, 26, 210, 44, 5

@@ -27,7 +27,7 @@ from demur.types import Flags, Floats, Indices, Integers
 LEFT, RIGHT = "left", "right"
 USUAL = "phq8"
 _COVERAGES = ("0.3", "0.5")
-_RESAMPLED = [entry for entry in quantities("curve") if not entry.point_only]
+_RESAMPLED = [entry for entry in quantities("curve") if not entry.point_only and entry.reported]
 NUMBERS = tuple(
     name
     for entry in _RESAMPLED

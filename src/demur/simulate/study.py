@@ -205,7 +205,7 @@ def _family(rows: Sequence[Estimate]) -> Outcome:
     return Outcome(held, 0.0)
 
 
-def _band(bands: BandEnds | None, risk: str, curve: Replicates, *, warned: bool) -> Outcome:
+def _band(bands: BandEnds | None, risk: str, curve: Replicates, *, warned: bool = False) -> Outcome:
     """Whether the curve of the population lies inside the bands, at once and at each coverage, wherever it reaches."""
     if bands is None:
         return Outcome(dict.fromkeys(METHODS), 0.0, doubted=True)
