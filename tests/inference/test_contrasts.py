@@ -62,6 +62,7 @@ def test_swapping_the_sides_negates_exactly(confidence):
             if not math.isnan(row.value):
                 assert row.value == -back.value
                 assert row.percentile.low == pytest.approx(-back.percentile.high, rel=1e-12, abs=1e-15)
+                assert (row.recommended.low, row.recommended.high) == (-back.recommended.high, -back.recommended.low)
                 assert (row.p_value, row.above, row.below) == (back.p_value, back.below, back.above)
 
 

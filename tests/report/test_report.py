@@ -220,7 +220,9 @@ class TestNumbers:
         name, pair = next((n, p) for n, p in content["confidence_variants"].items() if p["left"]["reliability"])
         pair["left"]["reliability"] = None
         rows = {row["name"]: row["ece"] for row in signals(read_back(content))["rows"]}
-        assert rows[name] == f"left –, right {pair['right']['reliability']['ece']:.3f}"
+        right = pair["right"]["reliability"]
+        beside = f"(calibrated: about {right['ece_if_calibrated']['mean']:.3f})"
+        assert rows[name] == f"left –, right {right['ece']:.3f} {beside}"
 
     def test_without_resamples_no_level_is_named(self):
         made = evaluated(*([participant(n, {"Sleep": 0}) for n in range(25)],) * 2, resamples=0)

@@ -53,3 +53,26 @@ def test_resampling_items_instead_of_people_does_not_cover():
             held[name] += ends.low <= population.number(name, "", LEFT) <= ends.high
     assert held["cmax"] < 0.85 * DATASETS
     assert held["augrc"] < 0.90 * DATASETS
+
+
+@pytest.mark.slow
+def test_more_resamples_sharpen_an_interval_and_do_not_change_its_kind():
+    """Ends differ by no more than quantiles of 500 replicates do: by about a tenth of a standard error each."""
+    apart: dict[str, list[float]] = {}
+    for number in range(200):
+        graded = DESIGNS["errors_5"].data(41, 3, number)[""][LEFT]
+        few, many = (estimate(graded, plan=Plan(size, seed=number)) for size in (500, 10_000))
+        for row, other in zip(few, many, strict=True):
+            if row.recommended is None or other.recommended is None:
+                assert row.drop_rate > 0.3 or row.no_interval == other.no_interval
+                continue
+            assert row.recommended.method == other.recommended.method, row.key
+            assert row.recommended.count == other.recommended.count
+            ends, others = (each.unclipped or (each.low, each.high) for each in (row.recommended, other.recommended))
+            moved = max(abs(end - another) for end, another in zip(ends, others, strict=True))
+            apart.setdefault(row.recommended.method, []).append(moved / max(others[1] - others[0], 1e-12))
+    for method, shares in apart.items():
+        if method.startswith(("analytic", "logit", "cluster")):
+            assert max(shares) < 1e-12, method
+        else:
+            assert sorted(shares)[len(shares) // 2] < 0.12, method

@@ -9,7 +9,7 @@ from demur.report.sections import Content, section
 from demur.report.selective.overview import cut_area
 from demur.report.text import UNDEFINED, level_of, threshold_at, title_of, with_interval
 from demur.report.verdict import differences, nothing_common, says_in_full
-from demur.results.parts import CurveRecord, Points
+from demur.results.parts import CurveRecord, Points, ReliabilityTable
 from demur.results.pictures import reliability_bins, risk_curve
 from demur.results.table import Results
 
@@ -103,7 +103,7 @@ def _signal(results: Results, confidence: str) -> Content:
     for system, record in records.items():
         area = with_interval(results, results[Key(system.system, quantity, confidence)]) if common else UNDEFINED
         areas.append(area if record.defined else "nothing is answered")
-        errors[system.word] = f"{record.reliability.ece:.3f}" if record.reliability else UNDEFINED
+        errors[system.word] = _ece(record.reliability) if record.reliability else UNDEFINED
     named = ", ".join(error if len(errors) == 1 else f"{word} {error}" for word, error in errors.items())
     keys = [(pair, pair.key(quantity, confidence)) for pair in pairs_of(results)]
     return {
@@ -118,6 +118,12 @@ def _signal(results: Results, confidence: str) -> Content:
     }
 
 
+def _ece(table: ReliabilityTable) -> str:
+    """The ECE, and what a calibrated system with the same clusters would show."""
+    expected = table.ece_if_calibrated
+    return f"{table.ece:.3f}" + (f" (calibrated: about {expected.mean:.3f})" if expected else "")
+
+
 def _pictures(records: Records) -> Content:
     """How reliable a confidence is, and how it is spread."""
     bars = [
@@ -127,7 +133,7 @@ def _pictures(records: Records) -> Content:
     ]
     top = max((each.tallest for _, each in bars), default=0) or 1
     tables = [(system, table) for system, record in records.items() if (table := record.reliability)]
-    errors = "; ".join(f"{system.word}: expected calibration error {table.ece:.3f}" for system, table in tables)
+    errors = "; ".join(f"{system.word}: expected calibration error {_ece(table)}" for system, table in tables)
     words = f"Reliability: share that was right against what the confidence says. {errors}."
     bins = [reliability_bins(table, system.word, system.style) for system, table in tables]
     return {
