@@ -21,7 +21,8 @@ from demur.facts.instruments import PHQ8, Instrument
 from demur.facts.instruments import instrument as instrument_of
 from demur.facts.items import checked_ids, sorted_ids
 from demur.inference.draws import drawn_clusters
-from demur.inference.intervals import Evidence, interval
+from demur.inference.evidence import Evidence
+from demur.inference.intervals import interval
 from demur.inference.resample import Plan, bootstrap
 from demur.quantities import QUANTITIES, Measure, Quantity
 from demur.quantities.coverage import Coverage

@@ -7,7 +7,8 @@ import pytest
 from scipy import stats
 
 from demur import UserError
-from demur.inference.intervals import METHODS, NO_VARIATION, Evidence, Interval, interval
+from demur.inference.evidence import Evidence
+from demur.inference.intervals import METHODS, NO_VARIATION, Interval, interval
 
 RNG = np.random.default_rng(8)
 VALUES = RNG.gamma(4, 0.05, 2_000)

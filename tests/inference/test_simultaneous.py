@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from demur.inference.intervals import Evidence
+from demur.inference.evidence import Evidence
 from demur.inference.rules import Counted
 from demur.inference.simultaneous import at_once
 

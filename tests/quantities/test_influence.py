@@ -10,7 +10,7 @@ from scipy.special import digamma
 
 from demur import Measure, Table
 from demur.inference.draws import weights
-from demur.inference.intervals import standard_errors
+from demur.inference.evidence import standard_errors
 from demur.inference.views import CurveView, SharedView
 from demur.quantities import quantities
 from demur.quantities.calibration import auroc

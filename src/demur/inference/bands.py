@@ -5,7 +5,8 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from demur.inference.intervals import MOST_DROPPED, Evidence, expansion, interval
+from demur.inference.evidence import Evidence
+from demur.inference.intervals import MOST_DROPPED, expansion, interval
 from demur.inference.views import CurveView
 from demur.quantities.curve import Curve
 from demur.quantities.replicates import Replicates

@@ -8,7 +8,8 @@ from dataclasses import dataclass, fields
 from typing import Any, overload
 
 from demur.errors import UserError, unknown
-from demur.inference.intervals import Evidence, Interval, interval
+from demur.inference.evidence import Evidence
+from demur.inference.intervals import Interval, interval
 from demur.inference.key import KEY_COLUMNS, Group, Key
 from demur.inference.warnings import ResultWarning
 from demur.quantities import Measure

@@ -12,7 +12,8 @@ from typing import Any, Literal
 import numpy as np
 
 from demur.errors import unknown
-from demur.inference.intervals import METHODS, standard_errors
+from demur.inference.evidence import standard_errors
+from demur.inference.intervals import METHODS
 from demur.inference.key import Key, Minus
 from demur.inference.rules import RULES, Counted
 from demur.inference.views import CurveView, SharedView, View, discordant

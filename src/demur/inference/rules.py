@@ -8,7 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from demur.errors import unknown
-from demur.inference.intervals import Evidence, Interval, interval
+from demur.inference.evidence import Evidence
+from demur.inference.intervals import Interval, interval
 
 ENOUGH_TO_STUDENTISE = 10
 

@@ -5,7 +5,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from demur.inference.intervals import Evidence, Interval, quantile
+from demur.inference.evidence import Evidence
+from demur.inference.intervals import Interval, quantile
 from demur.inference.rules import Counted
 from demur.inference.student import t_quantile
 from demur.types import Floats

@@ -12,7 +12,8 @@ import numpy as np
 
 from demur.errors import UserError, literal
 from demur.inference.estimates import Estimate
-from demur.inference.intervals import METHODS, MOST_DROPPED, Evidence, Interval, interval, rare
+from demur.inference.evidence import Evidence
+from demur.inference.intervals import METHODS, MOST_DROPPED, Interval, interval, rare
 from demur.inference.key import Key
 from demur.inference.resample import Ask, Columns, Plan, left_out, resampled
 from demur.inference.rows import Contrast, Row, difference

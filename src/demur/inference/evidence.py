@@ -1,0 +1,77 @@
+"""Evidence: all that is known about the uncertainty of one number, before any interval is made of it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from demur.quantities.table import cluster_sums
+from demur.types import Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """All that is known about one number: its value, its replicates, and the influence of each cluster if it has one.
+
+    `values` may hold nan for replicates in which the number was not reached; they are left out. Where every replicate
+    must be 0 because nothing is ever wrong, no interval is `two_sided`. `largest` is the largest cluster over the mean.
+    """
+
+    point: float
+    values: Floats
+    clusters: int
+    influence: Floats | None = None
+    replicate_std_error: Floats | None = None
+    left_out: Floats | None = None
+    two_sided: bool = True
+    largest: float = math.nan
+
+    @cached_property
+    def std_error(self) -> float | None:
+        """The standard error from the influence function."""
+        if self.influence is None:
+            return None
+        return float(standard_errors(self.influence[:, None], np.ones((self.clusters, 1)))[0])
+
+    @cached_property
+    def degrees(self) -> float:
+        """Degrees of freedom of that standard error: fewer than P − 1 where a few clusters hold most of it."""
+        clusters = self.clusters
+        if self.influence is None or clusters == 1:
+            return clusters - 1.0
+        squares, fourths = (cluster_sums(self.influence[:, None] ** power)[0] for power in (2, 4))
+        spread = fourths - squares**2 / clusters
+        return float(min(clusters - 1, 2 * squares**2 / spread)) if spread > 0 else clusters - 1.0
+
+    @cached_property
+    def reached(self) -> Floats:
+        """The replicates in which there is a number."""
+        return self.values[~np.isnan(self.values)]
+
+    @cached_property
+    def ordered(self) -> Floats:
+        """The same in ascending order: sorted once, whatever quantiles are read."""
+        return np.sort(self.reached)
+
+    @property
+    def drop_rate(self) -> float:
+        """Share of the replicates without a number."""
+        missing = len(self.values) - len(self.reached)
+        return missing / len(self.values) if len(self.values) else math.nan
+
+    @cached_property
+    def bootstrap_std_error(self) -> float:
+        """Standard deviation of the replicates, ddof 1; nan with fewer than two of them, 0 with one cluster."""
+        if self.clusters == 1:
+            return 0.0
+        return float(np.std(self.reached, ddof=1)) if len(self.reached) > 1 else math.nan
+
+
+def standard_errors(influence: Floats, weights: Floats) -> Floats:
+    """√(P/(P−1) · Σ u²) over the clusters of each replicate, a cluster drawn twice counted twice."""
+    clusters = len(weights)
+    squares = cluster_sums(weights * influence**2)
+    return np.sqrt(squares * (clusters / (clusters - 1))) if clusters > 1 else np.zeros(len(squares))
