@@ -124,8 +124,8 @@ def open_question(results: Results, key: Key) -> str:
 
 
 def side_of_zero(difference: Estimate | None) -> str:
-    """Where the interval of a difference is, if there is one."""
-    interval = None if difference is None else difference.recommended
+    """Where the interval of a difference is that decides, if there is one."""
+    interval = None if difference is None else difference.simultaneous or difference.recommended
     if interval is None:
         return ""
     return UNDECIDED if interval.low <= 0 <= interval.high else "above" if interval.low > 0 else "below"
