@@ -96,7 +96,9 @@ class Evidence:
         clusters = self.clusters
         if self.influence is None or clusters == 1:
             return clusters - 1.0
-        squares, fourths = (cluster_sums(self.influence[:, None] ** power)[0] for power in (2, 4))
+        # Squared twice: the fourth power that numpy gives of −u may differ from that of u in its last bit.
+        once = self.influence[:, None] ** 2
+        fourths, squares = cluster_sums(once * once)[0], cluster_sums(once)[0]
         spread = fourths - squares**2 / clusters
         return float(min(clusters - 1, 2 * squares**2 / spread)) if spread > 0 else clusters - 1.0
 
@@ -168,7 +170,8 @@ def interval(name: str, evidence: Evidence, level: float = 0.95) -> Interval | N
         return Interval(name, evidence.point, evidence.point)
     analytic = "influence" in METHODS[name].needs
     still = evidence.std_error is not None and evidence.std_error <= _NOTHING * abs(evidence.point)
-    if analytic and still and name != "logit":
+    at_an_end = name == "logit" and evidence.point in (0, 1)  # where no variation is what is to be expected
+    if analytic and still and not at_an_end:
         return Interval(name, evidence.point, evidence.point, note=NO_VARIATION)
     ends = METHODS[name].function(evidence, level)
     if ends is None or isinstance(ends, Interval):
