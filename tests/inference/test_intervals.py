@@ -68,6 +68,19 @@ def test_degrees_of_freedom_are_fewer_where_one_cluster_moves_most():
     assert 2 < lopsided.degrees < 3
 
 
+def test_degrees_of_freedom_are_the_same_to_the_last_bit_with_the_sides_swapped():
+    for seed in range(200):
+        influence = np.random.default_rng(seed).normal(size=41) / 1000
+        one, other = (Evidence(0.0, VALUES, 41, influence=sign * influence).degrees for sign in (1, -1))
+        assert one == other
+
+
+def test_a_share_that_no_cluster_moves_is_the_number_and_says_so():
+    found = interval("logit", Evidence(0.75, VALUES, 15, influence=np.zeros(15), largest=1.0))
+    assert (found.low, found.high, found.note) == (0.75, 0.75, NO_VARIATION)
+    assert interval("logit", Evidence(1.0, VALUES, 15, influence=np.zeros(15), largest=1.0)).method == "cluster_bound"
+
+
 def test_influences_of_equal_size_leave_all_degrees_of_freedom():
     """The spread of their squares is 0, which nothing can be divided by."""
     assert Evidence(0.2, VALUES, 4, influence=np.array([0.5, -0.5, 0.5, -0.5])).degrees == 3

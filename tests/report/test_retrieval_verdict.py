@@ -65,6 +65,13 @@ def test_too_few_posts_take_the_strength_out_of_it():
     assert "12 posts: intervals from fewer than 40 are rough." in found.warnings
 
 
+def test_too_few_posts_that_differ_take_the_strength_out_of_it_too():
+    some = [FIRST if post % 4 == 0 else SECOND for post in range(40)]
+    found = verdict(made(old=[SECOND] * 10 + some, new=[FIRST] * 10 + some))
+    assert found.headline == "new looks better at ranking the evidence, but too few posts differ."
+    assert found.sentences[1].endswith("]: new looks better, but too few posts differ.")
+
+
 @pytest.mark.parametrize(
     ("resamples", "posts", "reason"),
     [(0, 40, "nothing was resampled"), (50, 40, "too few resamples to decide"), (200, 1, "one post decides nothing")],

@@ -34,8 +34,8 @@ def test_a_clear_difference_names_the_better_run(said):
     assert difference(made, "augrc@C_common").recommended.low > 0
     assert (
         found.headline
-        == "left lets fewer or smaller errors through, over all thresholds up to the coverage both reach (100.0%)."
-    )
+        == "left looks better up to the coverage both reach (100.0%), but too few participants hold an error."
+    ), "none on the left does"
     assert found.warnings == (
         "left: no answer has a loss: no two-sided interval, only an upper bound where the largest loss is known.",
         "200 resamples: the ends of intervals are rough below 1000, and 10000 are usual.",
@@ -43,7 +43,7 @@ def test_a_clear_difference_names_the_better_run(said):
     _, swapped = said(people(40, {"Sleep": 0}), people(40))
     assert (
         swapped.headline
-        == "right lets fewer or smaller errors through, over all thresholds up to the coverage both reach (100.0%)."
+        == "right looks better up to the coverage both reach (100.0%), but too few participants hold an error."
     )
 
 
@@ -167,7 +167,19 @@ def test_the_winner_is_the_same_whichever_is_the_baseline(baseline, sign):
     made = evaluated(people(40), people(40, {"Sleep": 0}), baseline=baseline)
     [row] = [row for row in made.where(quantity="augrc@C_common") if row.key.minus]
     assert sign * row.recommended.low > 0
-    assert decide(made, row.key) == Decision("0.json")
+    assert decide(made, row.key) == Decision("0.json", doubt="too few participants hold an error")
+
+
+def test_a_side_without_a_loss_in_range_is_doubted_as_one_with_few(said):
+    """Wrong everywhere on the left; on the right only where it is least sure, beyond the coverage compared at."""
+    wrong = {item: 0 if EVERY_ITEM[item] else 1 for item in EVERY_ITEM}
+    left = [participant(who, wrong if who % 4 else {}) for who in range(40)]
+    last = participant(1)["item_signals"]
+    least = min(last, key=lambda item: last[item]["llm_evidence_count"])
+    right = [participant(who, {least: wrong[least]} if who % 4 else {}) for who in range(40)]
+    made, found = said(left, right, area_coverage="0.2")
+    assert decide(made, difference(made, "augrc@0.2").key).doubt == "too few participants hold an error"
+    assert found.headline.endswith("but too few participants hold an error.")
 
 
 def test_what_never_favours_a_side_names_no_winner(said):
@@ -186,4 +198,5 @@ def test_few_resamples_decide_nothing(said):
 def test_of_several_systems_each_is_set_against_the_baseline(said):
     _, found = said(people(40, {"Sleep": 0}), people(40), people(40, {"Sleep": 0, "Tired": 1}))
     assert found.headline == "AUGRC against 0.json (lower is better): lower: 1.json; higher: 2.json."
-    assert [sentence.count("is better there") for sentence in found.sentences] == [1, 1]
+    assert [sentence.count("better there") for sentence in found.sentences] == [1, 1]
+    assert [sentence.count("looks better there") for sentence in found.sentences] == [1, 0], "one has no error at all"

@@ -42,7 +42,9 @@ class Evidence:
         clusters = self.clusters
         if self.influence is None or clusters == 1:
             return clusters - 1.0
-        squares, fourths = (cluster_sums(self.influence[:, None] ** power)[0] for power in (2, 4))
+        # Squared twice: the fourth power that numpy gives of −u may differ from that of u in its last bit.
+        once = self.influence[:, None] ** 2
+        fourths, squares = cluster_sums(once * once)[0], cluster_sums(once)[0]
         spread = fourths - squares**2 / clusters
         return float(min(clusters - 1, 2 * squares**2 / spread)) if spread > 0 else clusters - 1.0
 

@@ -87,11 +87,19 @@ def _doubt(results: Results, key: Key) -> str:
     sides = [replace(key, system=name, minus=None) for name in (key.system, str(key.minus and key.minus.value))]
     for estimate in map(results.get, (key, *sides)):
         interval = None if estimate is None else estimate.recommended
+        if estimate is not None and interval is None and _without_a_loss(results, estimate.key):
+            return f"too few {results.study.noun}s {limits['informative_clusters'][1]}"
         if interval is not None and interval.count is not None and interval.decided_by in limits:
             limit, what = limits[interval.decided_by]
             if interval.count < limit:
                 return f"too few {results.study.noun}s {what}"
     return ""
+
+
+def _without_a_loss(results: Results, key: Key) -> bool:
+    """Whether a number has no interval because nothing in its range has a loss: fewer cannot bear on it."""
+    codes = ("no_errors", "few_informative_clusters")
+    return any(warning.code in codes and warning.about.matches(key) for warning in results.warnings)
 
 
 def why_nothing_decides(results: Results) -> str:

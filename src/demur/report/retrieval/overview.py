@@ -63,9 +63,10 @@ def _comparison(results: Results, names: Mapping[str, str]) -> str:
     pairs = pairs_of(results)
     few = results.retrieval.posts < FEW_WITH_GOLD or any(w.code == "few_clusters_with_gold" for w in results.warnings)
     base = names[pairs[0].baseline.system]
-    above, below, undecided = list[str](), list[str](), list[str]()
+    above, below, undecided, doubt = list[str](), list[str](), list[str](), ""
     for pair in pairs:
-        winner = decide(results, primary_difference(results, pair)).winner
+        decision = decide(results, primary_difference(results, pair))
+        winner, doubt = decision.winner, doubt or decision.doubt
         group = undecided if winner is None else above if winner == pair.other.system else below
         group.append(names[pair.other.system])
     if not (above or below):
@@ -73,12 +74,13 @@ def _comparison(results: Results, names: Mapping[str, str]) -> str:
         return f"{whom} system is shown to rank the evidence better{or_worse}."
     if len(pairs) == 1:
         winner, loser = (above[0], base) if above else (base, below[0])
-        if few:
-            return f"{winner} looks better at ranking the evidence, but too few posts stand behind that."
+        if few or doubt:
+            why = "too few posts stand behind that" if few else doubt
+            return f"{winner} looks better at ranking the evidence, but {why}."
         return f"{winner} ranks the evidence better than {loser}."
     groups = {f"better than {base}": above, f"worse than {base}": below, "not shown to differ": undecided}
     text = "; ".join(f"{what}: {', '.join(members)}" for what, members in groups.items() if members)
-    return f"Ranking of the evidence, {text}{'; too few posts stand behind that' if few else ''}."
+    return f"Ranking of the evidence, {text}{'; too few posts stand behind that' if few or doubt else ''}."
 
 
 def _differences(results: Results, names: Mapping[str, str]) -> Iterator[str]:
@@ -90,7 +92,8 @@ def _differences(results: Results, names: Mapping[str, str]) -> Iterator[str]:
         key, system = primary_difference(results, pair), pair.other.system
         decision = decide(results, key)
         if decision.winner is not None:
-            end = f": {names[decision.winner]} is better"
+            few = f"looks better, but {decision.doubt}" if decision.doubt else "is better"
+            end = f": {names[decision.winner]} {few}"
         elif decision.reason == UNDECIDED:
             end = "; the interval includes 0, so neither is shown to be better"
         else:
