@@ -17,7 +17,8 @@ class Evidence:
     """All that is known about one number: its value, its replicates, and the influence of each cluster if it has one.
 
     `values` may hold nan for replicates in which the number was not reached; they are left out. Where every replicate
-    must be 0 because nothing is ever wrong, no interval is `two_sided`. `largest` is the largest cluster over the mean.
+    must be 0 because nothing is ever wrong, no interval is `two_sided`. `largest` is the largest cluster over the mean,
+    and `scale` the size of the numbers a difference is of, beside which a standard error may be nothing but rounding.
     """
 
     point: float
@@ -28,6 +29,7 @@ class Evidence:
     left_out: Floats | None = None
     two_sided: bool = True
     largest: float = math.nan
+    scale: float = 0.0
 
     @cached_property
     def std_error(self) -> float | None:

@@ -108,7 +108,7 @@ def interval(name: str, evidence: Evidence, level: float = 0.95) -> Interval | N
     if evidence.clusters == 1:
         return Interval(name, evidence.point, evidence.point)
     analytic = "influence" in METHODS[name].needs
-    still = evidence.std_error is not None and evidence.std_error <= _NOTHING * abs(evidence.point)
+    still = evidence.std_error is not None and evidence.std_error <= _NOTHING * max(abs(evidence.point), evidence.scale)
     at_an_end = name == "logit" and evidence.point in (0, 1)  # where no variation is what is to be expected
     if analytic and still and not at_an_end:
         return Interval(name, evidence.point, evidence.point, note=NO_VARIATION)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -16,6 +16,7 @@ from demur.inference.evidence import standard_errors
 from demur.inference.intervals import METHODS
 from demur.inference.key import Key, Minus
 from demur.inference.rules import RULES, Counted
+from demur.inference.sums import errors_of_difference
 from demur.inference.views import CurveView, SharedView, View, discordant
 from demur.quantities import Measure
 from demur.types import Floats
@@ -27,8 +28,8 @@ class Row:
 
     `rule` is for the number, `contrast_rule` for a difference of it from another row; what they look at is `counted`.
     `entries` are what the clusters hold. `influence` gives how much each cluster moves the number in the data as they
-    are, and `influences` in replicates. A row that is not `resampled` is a point alone. What `must_vary` has no
-    bootstrap interval where all draws are the same.
+    are, and `influences` in replicates; a mean has the `sums` and counts of the clusters instead. A row that is not
+    `resampled` is a point alone. What `must_vary` has no bootstrap interval where all draws are the same.
     """
 
     key: Key
@@ -42,6 +43,7 @@ class Row:
     entries: Callable[[], Floats] = lambda: np.zeros((0, 1))
     influence: Callable[[], Floats] | None = None
     influences: Callable[[Any], Floats] | None = None
+    sums: Callable[[], tuple[Floats, Floats]] | None = None
     resampled: bool = True
     must_vary: Literal["never", "difference", "always"] = "never"
     by_convention: bool = False
@@ -106,9 +108,17 @@ class Contrast:
         return self.row.influence() - self.subtracted.influence()
 
     @property
-    def has_influences(self) -> bool:
-        """Whether both sides have an influence function in replicates."""
-        return self.row.influences is not None and self.subtracted.influences is not None
+    def has_errors(self) -> bool:
+        """Whether there is a standard error of the difference in each replicate."""
+        return self._apart is not None or None not in (self.row.influences, self.subtracted.influences)
+
+    @cached_property
+    def _apart(self) -> tuple[Floats, Floats] | None:
+        """Of two means over the same units: by how much the clusters' sums differ, and how many units they are of."""
+        if self.row.sums is None or self.subtracted.sums is None:
+            return None
+        (total, count), (other, other_count) = self.row.sums(), self.subtracted.sums()
+        return (total - other, count) if np.array_equal(count, other_count) else None
 
     @property
     def comparable(self) -> bool:
@@ -129,6 +139,9 @@ class Contrast:
 
     def columns(self, samples: Sequence[Any]) -> dict[str, Any]:
         """The standard error of the difference in each replicate of both sides."""
+        if self._apart is not None:
+            moved = self.row.number(samples[0]) - self.subtracted.number(samples[1])
+            return {"error": errors_of_difference(*self._apart, moved, samples[0].weights)}
         assert self.row.influences is not None  # noqa: S101  (asked of contrasts that have them)
         assert self.subtracted.influences is not None  # noqa: S101
         apart = self.row.influences(samples[0]) - self.subtracted.influences(samples[1])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -81,6 +81,11 @@ class MeansView:
         there = count.any(axis=0)
         return total[:, there], count[:, there]
 
+    def column(self, name: Hashable) -> tuple[Floats, Floats]:
+        """The sum and the count of one mean in each cluster."""
+        place = [*self.means].index(name)
+        return self.total[:, place], self.count[:, self.count_of[place]]
+
     def influence(self, names: Sequence[Hashable]) -> Floats:
         """How much each cluster moves the mean of some of the means, of those that are there."""
         total, count = self.sums(names)
@@ -92,10 +97,30 @@ class MeansView:
         """What the clusters hold of some of the means, a cluster a row."""
         return np.column_stack([np.arange(len(self.ids)), *self.sums(names)])
 
-    def drawn(self, weights: Floats) -> dict[Hashable, Floats]:
+    def drawn(self, weights: Floats) -> DrawnMeans:
         """Every mean in every draw; nan where a draw holds none of its units."""
         values = over(weights @ self.total, (weights @ self.count)[:, self.count_of])
-        return dict(zip(self.means, values.T, strict=True))
+        return DrawnMeans(zip(self.means, values.T, strict=True), weights)
+
+
+class DrawnMeans(dict[Hashable, Floats]):
+    """Means by name in every draw, and how often each draw (a row) holds each cluster."""
+
+    def __init__(self, means: Iterable[tuple[Hashable, Floats]], weights: Floats) -> None:
+        super().__init__(means)
+        self.weights = weights
+
+
+def errors_of_difference(apart: Floats, count: Floats, difference: Floats, weights: Floats) -> Floats:
+    """The standard error, in each draw, of a difference of two means over the same units.
+
+    `apart` are the differences of the sums of clusters, `count` their units. A cluster moves the difference Δ by
+    (apart − Δ·count)/N; its square is expanded, so that a draw needs three sums over clusters and no array of them.
+    """
+    clusters = len(apart)
+    sums = weights @ exactly_addable(np.stack([apart**2, apart * count, count**2], axis=1))
+    squares = np.maximum(sums[:, 0] - 2 * difference * sums[:, 1] + difference**2 * sums[:, 2], 0)
+    return np.sqrt(squares * clusters / max(clusters - 1, 1)) / np.maximum(weights @ count, 1)
 
 
 def exactly_addable(sums: Floats) -> Floats:

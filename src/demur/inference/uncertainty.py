@@ -79,7 +79,7 @@ def estimated(
     needs: frozenset[str] = request.needs if request else frozenset()
     family = [contrast for contrast in contrasts if headline is not None and contrast.comparable]
     judged = set(map(id, family))
-    pairs = [each for each in contrasts if each.has_influences and ("errors" in needs or id(each) in judged)]
+    pairs = [each for each in contrasts if each.has_errors and ("errors" in needs or id(each) in judged)]
     wanted = [Ask(row.view, partial(row.columns, needs=needs)) for row in drawn_rows]
     wanted += [Ask(JointView((pair.row.view, pair.subtracted.view)), pair.columns) for pair in pairs]
     answers = resampled([*wanted, *asks], plan)
@@ -94,8 +94,17 @@ def estimated(
         named = [each.key for each in family if replace(each.key, system="", minus=None) == headline]
         if len(named) == 1:
             joint.pop(named[0], None)
-        differences = [replace(row, simultaneous=joint.get(row.key)) for row in differences]
+        differences = [_with_simultaneous(row, joint.get(row.key)) for row in differences]
     return singles + differences, answers[len(wanted) :]
+
+
+def _with_simultaneous(row: Estimate, at_once: Interval | None) -> Estimate:
+    """An interval that holds for many numbers at once is no shorter than the one that holds for this."""
+    usual = row.recommended
+    if at_once is None or usual is None:
+        return row
+    low, high = min(at_once.low, usual.low), max(at_once.high, usual.high)
+    return replace(row, simultaneous=replace(at_once, low=low, high=high))
 
 
 def _single(row: Row, drawn: Columns, alone: Columns, request: Request | None) -> Estimate:
@@ -208,6 +217,7 @@ def _contrast(
         influence=contrast.influence(),
         replicate_std_error=errors.get("error"),
         left_out=difference(alone, other_alone) if alone else None,
+        scale=abs(row.point),
     )
     if row.must_vary != "never":
         evidence = _varying(evidence)

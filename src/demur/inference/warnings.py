@@ -51,10 +51,14 @@ KINDS = {
         _PEOPLE, "one {noun} holds {share:.0%} of the units: the intervals lean on it", sample=True
     ),
     "no_errors": Kind(
-        _PEOPLE, "no answer has a loss: no two-sided interval, only an upper bound where the largest loss is known"
+        _PEOPLE,
+        "no answer has a loss: no two-sided interval, only an upper bound where the largest loss is known, if no "
+        "{noun} is larger than the largest here",
     ),
     "few_informative_clusters": Kind(
-        _PEOPLE, "{informative} {noun}s hold a loss in the range of this number: below {limit} its interval is rough"
+        _PEOPLE,
+        "{informative} {noun}s hold a loss in the range of this number: below {limit} its interval is rough",
+        given={"nobody": "no {noun} holds a loss in the range of this number: it has no interval"},
     ),
     "few_discordant_clusters": Kind(
         "comparison", "{discordant} {noun}s differ between the two: below {limit} intervals of differences are rough"
@@ -90,7 +94,8 @@ KINDS = {
     ),
     "many_comparisons": Kind(
         "comparison",
-        "{differences} differences were tested: one in twenty excludes 0 by luck alone; decide on one beforehand",
+        "{differences} differences were tested, and one in twenty excludes 0 by luck alone: those beyond the one named "
+        "beforehand are judged together",
         sample=True,
     ),
     "criterion_without_gold": Kind(
@@ -218,7 +223,9 @@ def about_counts(rows: Iterable[Row | Contrast]) -> Iterator[ResultWarning]:
             limit = row.measure.quantity.enough
             if counted.number < limit and row.clusters > 1 and not row.measure.quantity.loss_free:
                 about = Pattern(system=key.system, quantity=key.quantity, confidence=key.confidence)
-                yield ResultWarning("few_informative_clusters", about, {"informative": counted.number, "limit": limit})
+                nobody = {} if counted.number else {"nobody": True}
+                counts = {"informative": counted.number, "limit": limit, **nobody}
+                yield ResultWarning("few_informative_clusters", about, counts)
 
 
 def _is_counted(row: Row) -> bool:

@@ -99,6 +99,7 @@ def evaluate_retrieval(
             rows += system.rows()
     contrasts = [*contrasts_with(rows, baseline, partial(_comparable, made))]
     headline = Key("", f"ndcg@{depth_of_verdict(settings.depths)}", among=WITH_GOLD)
+    named = [each for each in contrasts if replace(each.key, system="", minus=None) == headline]
     estimates, _ = estimated(rows, contrasts, plan=plan, headline=headline)
     folds = [row for system in made.values() for row in system.fold_estimates()]
     numbers = [made[row.key.system].located(row) for row in estimates]
@@ -107,7 +108,7 @@ def evaluate_retrieval(
         (name, PROBABILITY): CurveRecord.model_validate({"defined": curve.defined, "curve": points(curve)})
         for name, curve in ((name, system.gate.curve) for name, system in made.items() if system.gate)
     }
-    return Results([*numbers, *folds], study, curves, retrieval_warnings(made, plan, estimates))
+    return Results([*numbers, *folds], study, curves, retrieval_warnings(made, plan, estimates, named))
 
 
 def _comparable(made: Mapping[str, RetrievalRows], row: Row, other: Row) -> bool:
@@ -262,7 +263,8 @@ class RetrievalRows:
             for measure in columns:
                 key = Key(self.name, str(measure), among=among, group=group)
                 name: Hashable = (group, measure)
-                known = {"influence": partial(view.influence, [name]), "entries": partial(view.entries, [name])}
+                known: dict[str, Any] = {"influence": partial(view.influence, [name])}
+                known |= {"entries": partial(view.entries, [name]), "sums": partial(view.column, name)}
                 yield self._row(key, view, measure, itemgetter(name), **known)
 
     def _forecasts(self, inside: Flags) -> ForecastsView:

@@ -13,10 +13,12 @@ from demur.facts.rankings import Rankings
 from demur.inference.estimates import Estimate
 from demur.inference.key import Key, Pattern
 from demur.inference.resample import Plan
+from demur.inference.rows import Contrast
 from demur.inference.warnings import (
     FEW_WITH_GOLD,
     ResultWarning,
     about_comparisons,
+    about_counts,
     about_resamples,
     about_sample,
     about_view,
@@ -161,8 +163,10 @@ def _placed(systems: Iterable[str], estimates: Sequence[Estimate], *, effective_
             yield figure | asdict(known) | {"place": known.place(row.value)}
 
 
-def retrieval_warnings(made: Made, plan: Plan, estimates: Sequence[Estimate]) -> list[ResultWarning]:
-    """What a reader must know of the queries, the lists and the probabilities."""
+def retrieval_warnings(
+    made: Made, plan: Plan, estimates: Sequence[Estimate], contrasts: Sequence[Contrast]
+) -> list[ResultWarning]:
+    """What a reader must know of the queries, the lists, the probabilities and the differences the verdict rests on."""
     first = next(iter(made.values())).rankings
     warned = [*about_resamples(plan.n_resamples), *_about_queries(first)]
     for name, system in made.items():
@@ -171,6 +175,7 @@ def retrieval_warnings(made: Made, plan: Plan, estimates: Sequence[Estimate]) ->
         warned += _about_detection(gated, system.rankings)
         if system.gate is not None:
             warned += [warning for warning in about_view(system.gate, gated) if not warning.of_sample]
+    warned += about_counts(contrasts)
     tested = sum(row.recommended is not None for row in estimates if row.key.minus is not None)
     return [*warned, *about_comparisons(tested)]
 
