@@ -166,6 +166,11 @@ class TestRuns:
         assert any("needless_abstentions" in key for key in keys)
         assert any("threshold" in key for key in keys)
 
+    @pytest.mark.parametrize(("member", "text"), [("message", "2 clusters"), ("where", "llm: left risk@0.2")])
+    def test_a_warning_that_was_softened_or_moved_is_found(self, changed, member, text):
+        changed["warnings"][-1][member] = text
+        assert differing(findings(changed))
+
     def test_other_data_are_told_by_their_hash(self, changed):
         changed["inputs"][0]["sha256"] = "0" * 64
         found = differing(findings(changed))
@@ -207,6 +212,20 @@ class TestQueries:
         changed["estimates"]["value"][5] += 1e-9
         found = differing(own.audited_queries(results_of(changed), read_queries(table), None))
         assert len(found) == 1
+
+    @pytest.mark.parametrize(("member", "value"), [("value", 0.99), ("good", [0.1, 0.2]), ("place", "above good")])
+    def test_so_is_a_figure_beside_the_reference_ranges(self, table, file, member, value):
+        changed = copy.deepcopy(file)
+        figure = next(figure for figure in changed["reference_ranges"] if figure["place"] != "above good")
+        figure[member] = value
+        found = differing(own.audited_queries(results_of(changed), read_queries(table), None))
+        assert {key.split(", ")[1] for key in found} == {"reference_ranges"}
+
+    def test_so_is_a_number_that_is_said_to_be_one_by_convention(self, table, file):
+        changed = copy.deepcopy(file)
+        flags = changed["estimates"]["by_convention"]
+        flags[flags.index(False)] = True
+        assert differing(own.audited_queries(results_of(changed), read_queries(table), None))
 
     def test_a_system_the_data_do_not_hold_is_an_error_with_a_way_out(self, table, file):
         rankings = read_queries(table)

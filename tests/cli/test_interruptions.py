@@ -171,7 +171,7 @@ def test_control_c_while_resampling_writes_nothing_and_shows_no_traceback(folder
     assert (code, told, found(folder)) == (130, b"", {})
 
 
-@pytest.mark.parametrize("module", ["typer", "numpy"])
+@pytest.mark.parametrize("module", ["ast", "typer", "numpy"])
 def test_control_c_during_imports_is_an_exit_code_and_no_traceback(folder, module):
     """A module that interrupts when it is imported stands in for a hand that is quicker than the imports."""
     (folder / "first").mkdir()

@@ -35,7 +35,8 @@ _INTERVALS = {
     "simultaneous": "simultaneous interval",
 }
 _ADDED = ("empty_decision", "ece_if_calibrated")  # earlier files lack them
-_UNCHECKED = ("created_at", "tool", "inputs", "convention", "reference_ranges", "skipped")
+_UNCHECKED = ("created_at", "tool", "inputs", "convention", "skipped")
+_RULED = {"bands", "warnings", "reference_ranges"}  # what another minor version makes by rules of its own
 
 
 def is_own(content: Any) -> bool:
@@ -163,6 +164,8 @@ def _cells(row: Estimate) -> Iterator[tuple[str, Any]]:
                 )
             else:
                 yield f"{name}, {part}", cell or None if isinstance(cell, str) else cell
+    yield "by convention", row.by_convention or None
+    yield "why undefined", row.undefined or None
 
 
 def contradictions(content: Any, claimed: Results) -> Iterator[Finding]:
@@ -218,9 +221,9 @@ def _beside(claimed: Results, recomputed: Results, earlier: str) -> Iterator[Fin
         if value is None and path[-1] in _ADDED:
             others = {other: cell for other, cell in others.items() if other[: len(path)] != path}
         elif path not in others:
-            if not (earlier and "warnings" in path):
+            if not (earlier and _RULED & {*path}):
                 yield Finding(", ".join(path), "differs", str(value), cause="the data give no such member", path=path)
-        elif not (earlier and {"bands", "warnings"} & {*path}):
+        elif not (earlier and _RULED & {*path}):
             tolerance = TOLERANCE if {"bands", "reliability"} & {*path} else 0.0
             yield _finding(path, value, others.pop(path), tolerance=tolerance)
     for path in others if not earlier else ():
@@ -229,7 +232,7 @@ def _beside(claimed: Results, recomputed: Results, earlier: str) -> Iterator[Fin
 
 def _contents(results: Results) -> dict[str, Any]:
     study = results.study.model_dump(mode="json", exclude={*_UNCHECKED})
-    study["warnings"] = sorted(warning.code for warning in results.warnings)
+    study["warnings"] = sorted(f"{warning.code}, {warning.about}: {warning.message()}" for warning in results.warnings)
     curves = {
         f"{system} under {confidence}": record.model_dump(mode="json")
         for (system, confidence), record in results.curves.items()
