@@ -10,6 +10,7 @@ import pytest
 from commands import DEMUR, demur, real_demur
 from demur import load
 from demur.confidences.calibration import load_calibration
+from demur.facts.instruments import PHQ8
 from demur.simulate.queries import simulated_queries
 from demur.simulate.runs import simulated_run
 from runs import experiment, participant, run, written
@@ -28,11 +29,15 @@ def folder(tmp_path_factory):
     written(made / "data", simulated_run(8, seed=2), "other.json")
     (made / "data/queries.csv").write_text(simulated_queries(4, seed=1))
     written(made / "data", INSTRUMENT, "instrument.json")
+    items = {"name": "eight", "min": 0, "max": 3, "items": [*PHQ8.items]}
+    written(made / "data", items, "eight.json")
     run_one = ("--input", "data/run.json", "--mode", "few_shot")
     fit = ("--method", "temperature", "--features", "verbalized_confidence", "--output", "out/c.json")
+    more = ("--calibration", "out/c.json", "--confidence", "calibrated", "--instrument", "data/eight.json")
     for words in (
         ("calibrate", *run_one, *fit),
         ("evaluate", *run_one, *FLAGS, "--output", "out/m.json"),
+        ("evaluate", *run_one, *FLAGS, *more, "--output", "out/both.json"),
         ("retrieval", "--data", "data/queries.csv", *FLAGS, "--output", "out/r.json"),
     ):
         assert demur(made, *words).returncode == 0
@@ -47,6 +52,10 @@ RUN = ("--input", "{data}/run.json", "--mode", "few_shot")
 CALIBRATED = ("--calibration", "{out}/c.json", "--confidence", "verbalized_calibrated")
 COMMANDS = {
     "table": (("table", "{out}/m.json", "--format", "csv"), ["run.json", "link.json", "hard.json", "copy.json"]),
+    "table of a calibrated run": (
+        ("table", "{out}/both.json", "--format", "csv"),
+        ["run.json", "../out/c.json", "eight.json"],
+    ),
     "figure": (("figure", "{out}/m.json"), ["hard.svg"]),
     "report": (("report", "{out}/m.json"), ["run.json", "link.json", "../data/hard.json"]),
     "report of a calibrator": (("report", "{out}/c.json"), ["run.json", "link.json"]),

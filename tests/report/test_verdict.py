@@ -37,8 +37,10 @@ def test_a_clear_difference_names_the_better_run(said):
         == "left looks better up to the coverage both reach (100.0%), but too few participants hold an error."
     ), "none on the left does"
     assert found.warnings == (
-        "left: no answer has a loss: no two-sided interval, only an upper bound where the largest loss is known, if no "
-        "participant is larger than the largest here.",
+        (
+            "left: no answer has a loss: no two-sided interval, only an upper bound where the largest loss is known, "
+            "if no participant is larger than the largest here."
+        ),
         "200 resamples: the ends of intervals are rough below 1000, and 10000 are usual.",
     )
     _, swapped = said(people(40, {"Sleep": 0}), people(40))

@@ -2,6 +2,7 @@
 
 import shutil
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -98,6 +99,7 @@ def evaluate(
             intersection_only=intersection_only,
             created_at=created_at,
             command=command_line(),
+            also_read=[path for path in (instrument, calibration) if path and Path(path).is_file()],
         )
     protected = [instrument, *([str(calibration)] if calibration else [])]
     width = {"width": shutil.get_terminal_size().columns} if sys.stdout.isatty() else {}

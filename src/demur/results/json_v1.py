@@ -43,6 +43,7 @@ def encoded(results: Results) -> Json:
         "created_at": study.created_at,
         "tool": study.tool,
         "inputs": [dict(source) for source in study.inputs],
+        "also_read": study.also_read,
         "population": {
             "participants_total": study.clusters_total,
             "participants_included": study.clusters_included,

@@ -246,6 +246,7 @@ class _File(Part):
     created_at: Time
     tool: Tool
     inputs: Annotated[Many[parts.Input], Field(min_length=1, max_length=2)]
+    also_read: Many[parts.AlsoRead] = ()
     population: Population
     loss: parts.Loss
     convention: Convention

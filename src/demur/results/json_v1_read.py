@@ -58,6 +58,7 @@ def _study(file: Any, names: tuple[str, ...], runs: Mapping[tuple[str, str], Any
         "created_at": file.created_at,
         "tool": file.tool,
         "inputs": file.inputs,
+        "also_read": file.also_read,
         "baseline": names[0] if len(names) > 1 else None,
         "bootstrap": boot and {"seed": boot.seed, "n_resamples": boot.n_resamples},
         "requested": asked or None,

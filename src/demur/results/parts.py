@@ -225,6 +225,13 @@ class Input(Part):
     label: str | None = None
 
 
+class AlsoRead(Part):
+    """A file that was read beside the inputs: a calibration, an instrument."""
+
+    path: str
+    sha256: str
+
+
 class Loss(Part):
     """How wrong an answer is."""
 

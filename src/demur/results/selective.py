@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -103,7 +104,7 @@ class Settings:
         return [Measure.of(name, "curve") for _, name, _ in reported(self.cut(systems), coverages)]
 
 
-def evaluate(
+def evaluate(  # noqa: PLR0913  (what to evaluate and how, then what to record of it)
     *runs: Items | Mapping[str, Items],
     settings: Settings,
     plan: Plan,
@@ -111,10 +112,12 @@ def evaluate(
     intersection_only: bool = False,
     created_at: str | None = None,
     command: str | None = None,
+    also_read: Iterable[str | Path] = (),
 ) -> Results:
     """Evaluate one system, or several on the clusters all of them hold.
 
     Systems come as the `Items` of a reader, called by their labels, modes, run ids or files, or as a mapping by name.
+    Files that were `also_read`, such as a calibration, are recorded, and nothing is written over them.
     """
     checked_time(created_at)
     if settings.request and not plan.n_resamples:
@@ -138,7 +141,7 @@ def evaluate(
         for name in served
     }
     evaluation = Evaluation(settings, systems, alignment, baseline, views, skipped)
-    return _results(evaluation, plan, provenance(plan, created_at, command))
+    return _results(evaluation, plan, provenance(plan, created_at, command, also_read))
 
 
 def _results(evaluation: Evaluation, plan: Plan, origin: Json) -> Results:

@@ -20,6 +20,7 @@ class Study(Part):
     created_at: Time
     tool: Tool
     inputs: Many[parts.Input]
+    also_read: Many[parts.AlsoRead] = ()
     baseline: str | None
     bootstrap: parts.Bootstrap | None
     requested: parts.RequestedInterval | None = None

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from demur.errors import UserError, shown, unknown
-from demur.files.strict_json import fingerprint, loads
+from demur.files.strict_json import fingerprint, loads, read_bytes, shown_path
 from demur.files.strict_model import Tool, now, one_line
 from demur.files.write import json_members, write_whole
 from demur.inference.estimates import Estimate, Estimates
@@ -112,12 +112,14 @@ class Results(Estimates):
     @property
     def input_paths(self) -> list[str]:
         """The files the results were made from."""
-        return [source.path for source in self.study.inputs if source.path]
+        files = [source.path for source in self.study.inputs] + [file.path for file in self.study.also_read]
+        return [path for path in files if path]
 
     @property
     def input_hashes(self) -> set[str]:
         """The SHA-256 of those files, by which they are known wherever they are."""
-        return {source.sha256 for source in self.study.inputs if source.sha256}
+        files = [source.sha256 for source in self.study.inputs] + [file.sha256 for file in self.study.also_read]
+        return {sha256 for sha256 in files if sha256}
 
     def save(self, path: str | Path, *, inputs: Iterable[str | Path] = ()) -> Path:
         """Write the file, whole or not at all, and never over a file it was made from or another input."""
@@ -158,9 +160,10 @@ def system_names(inputs: Sequence[Input]) -> tuple[str, ...]:
     return tuple(names) if len({*names}) == len(names) else words
 
 
-def provenance(plan: Plan, created_at: str | None, command: str | None) -> Json:
-    """What every study records of its making: when, by what, and how clusters were resampled."""
+def provenance(plan: Plan, created_at: str | None, command: str | None, also_read: Iterable[str | Path] = ()) -> Json:
+    """What every study records of its making: when, by what, from what besides its inputs, and how it was resampled."""
     return {
+        "also_read": [{"path": shown_path(path), "sha256": fingerprint(read_bytes(path))} for path in also_read],
         "created_at": now() if created_at is None else created_at,
         "tool": Tool.here(command),
         "bootstrap": {"seed": plan.seed, "n_resamples": plan.n_resamples} if plan.n_resamples else None,
