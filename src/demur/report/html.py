@@ -19,7 +19,7 @@ from demur.drawing.looks import LOOKS
 from demur.drawing.picture import marker
 from demur.errors import harmless
 from demur.report.calibration.fitted import calibration_name
-from demur.report.names import systems_of
+from demur.report.names import inert, systems_of
 from demur.report.sections import Task, sections_of
 from demur.report.selective.operating import operating_data
 from demur.report.text import four, interval_text
@@ -86,7 +86,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"file_text": file_text, "drawn": Markup, "harmless": harmless}
+    environment.filters |= {"file_text": file_text, "drawn": Markup, "harmless": harmless, "inert": inert}
     environment.filters |= {
         "four": four,
         "interval": interval_text,

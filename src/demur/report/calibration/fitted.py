@@ -32,7 +32,7 @@ def inputs_in_words(calibration: Calibration) -> str:
 def calibration_name(calibration: Calibration) -> tuple[NamedSystem, ...]:
     """What the page is about."""
     name = f"{CALIBRATORS[calibration.method].title} of {inputs_in_words(calibration)}"
-    return (NamedSystem(name, "run", LOOKS[0].style, f"{name[:1].upper()}{name[1:]}"),)
+    return (NamedSystem(name, f"{name[:1].upper()}{name[1:]}", name, LOOKS[0].style),)
 
 
 @section("fitted", "What was fitted", task="calibration", order=10)

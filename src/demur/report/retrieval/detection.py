@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from demur.drawing.looks import LOOKS
 from demur.drawing.risk_coverage import RiskCurve, risk_coverage
 from demur.inference.estimates import Estimate
 from demur.inference.key import Key
@@ -70,7 +71,7 @@ def _curve(results: Results, system: str) -> str | None:
     if record is None:
         return None
     random = None if risk is None or math.isnan(risk.value) else (risk.value, risk.value)
-    curve = RiskCurve("run", "left", record.curve.coverage, record.curve.selective_risk, record.cmax, random)
+    curve = RiskCurve("gate", LOOKS[0].style, record.curve.coverage, record.curve.selective_risk, record.cmax, random)
     return risk_coverage([curve], "selective", units="queries that are let through").svg
 
 
