@@ -159,7 +159,7 @@ def test_console_and_page_say_the_same(said):
     console, page = evaluation_text(made), report_html(made)
     for sentence in found.sentences:
         assert sentence in console
-        assert sentence.replace("left", "0.json").replace("right", "1.json") in page
+        assert sentence in page
 
 
 @pytest.mark.parametrize(("baseline", "sign"), [("0.json", 1), ("1.json", -1)])
