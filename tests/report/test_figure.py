@@ -16,9 +16,9 @@ from artifacts import GOLDEN, difference, read_back
 from artifacts import golden as golden_file
 from commands import demur
 from demur import UserError
+from demur.drawing.labels import shortened
 from demur.inference.key import Key
 from demur.report.figure import COLUMN_MM, KINDS, figure_bytes, text_of, width_mm
-from demur.report.names import shortened
 from demur.report.selective.curves import curves
 from demur.results.pictures import risk_curve
 

@@ -11,11 +11,12 @@ from commands import demur
 from demur import read_run
 from demur.audit.listing import findings_text
 from demur.audit.own import audited_runs
+from demur.drawing.labels import shortened
 from demur.inference.resample import Plan
 from demur.report.console import evaluation_text
 from demur.report.figure import figure_bytes
 from demur.report.html import report_html
-from demur.report.names import shortened, systems_of
+from demur.report.names import systems_of
 from demur.report.tables import FORMS, table_text
 from demur.report.text import columns_of
 from demur.results.load import load
@@ -153,6 +154,14 @@ class TestLongNames:
         assert [system.label[:2] for system in named] == ["1 ", "2 "]
         assert len({system.name for system in named}) == 2
         assert max(len(system.label) for system in named) == 24
+
+    @pytest.mark.parametrize("name", ["\x1b[31m" * 20, " " + "a" * 100, "א\u202e" * 30, "x" * 5000])
+    def test_hostile_ones_that_differ_in_a_sign_are_told_apart_and_have_no_effect(self, name):
+        named = systems_of(compared(f"{name}1{name}", f"{name}2{name}", "c"))
+        for texts in ([system.label for system in named], [system.name for system in named]):
+            assert len({*texts}) == 3
+            assert all(text.replace("\u2068", "").replace("\u2069", "").isprintable() for text in texts)
+            assert max(map(len, texts)) <= 62
 
     def test_letters_that_run_from_the_right_stay_between_their_isolates(self):
         label = systems_of(compared("א" * 60, "b"))[0].label

@@ -299,6 +299,20 @@ class TestForEveryone:
         assert shown.seen(".curves") == 1
         assert shown.page.pdf(prefer_css_page_size=True).startswith(b"%PDF")
 
+    def test_long_names_are_no_wider_than_a_phone_and_cover_nothing_of_a_forest(self, opened):
+        content = golden("paired")
+        for end, source in enumerate(content["inputs"]):
+            source["label"] = f"meta-llama-3.1-70b-instruct-temperature-{end}"
+        shown = opened(read_back(content), width=390)
+        assert shown.page.evaluate("document.documentElement.scrollWidth") <= 390
+        texts = "(all) => all.map((one) => one.getBoundingClientRect()).map((b) => [b.left, b.right, b.top, b.bottom])"
+        boxes = shown.page.locator(".forest:visible text").evaluate_all(texts)
+        assert len(boxes) > 20
+        for n, (left, right, top, bottom) in enumerate(boxes):
+            for other in boxes[:n]:
+                apart = right <= other[0] + 1 or other[1] <= left + 1 or bottom <= other[2] + 4 or other[3] <= top + 4
+                assert apart, (boxes[n], other)
+
     def test_nothing_printed_is_wider_than_the_paper(self, opened, demo):
         for results in (demo, silent(True, False), read_back(golden("one"))):
             shown = opened(results, width=688)

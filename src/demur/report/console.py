@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from demur.confidences.calibration import Calibration
 from demur.confidences.fitting import QUALITY
 from demur.confidences.variants import VARIANTS
+from demur.drawing.labels import inert, isolated
 from demur.errors import shown
 from demur.facts.items import Items
 from demur.facts.signals import SIGNALS
@@ -13,7 +14,7 @@ from demur.files.strict_model import WordedWarning
 from demur.inference.key import Key
 from demur.quantities import Measure
 from demur.quantities.coverage import Coverage
-from demur.report.names import Pair, by_code, inert, isolated, pairs_of, systems_of, why_skipped, worded_warnings
+from demur.report.names import Pair, by_code, pairs_of, systems_of, why_skipped, worded_warnings
 from demur.report.selective.overview import verdict
 from demur.report.text import UNDEFINED, bounded_interval, decimals, four, level_of, table, title_of, with_interval
 from demur.report.verdict import says

@@ -6,10 +6,11 @@ from dataclasses import replace
 from typing import Any
 
 from demur.drawing.forest import IntervalRow
+from demur.drawing.labels import shortened
 from demur.drawing.looks import LOOKS, Look, look_at
 from demur.drawing.risk_coverage import MOST_MARKERS, RiskCurve
 from demur.errors import UserError, literal, registered, shown
-from demur.report.names import pairs_of, shortened
+from demur.report.names import pairs_of
 from demur.report.text import level_of
 from demur.report.verdict import differences
 from demur.results.pictures import reliability_bins, risk_curve

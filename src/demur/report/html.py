@@ -15,11 +15,12 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from demur.confidences.calibration import Calibration
+from demur.drawing.labels import inert
 from demur.drawing.looks import LOOKS
 from demur.drawing.picture import marker
 from demur.errors import harmless
 from demur.report.calibration.fitted import calibration_name
-from demur.report.names import inert, systems_of
+from demur.report.names import systems_of
 from demur.report.sections import Task, sections_of
 from demur.report.selective.operating import operating_data
 from demur.report.text import four, interval_text

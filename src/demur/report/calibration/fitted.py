@@ -10,13 +10,14 @@ from demur.confidences.calibrators import CALIBRATORS
 from demur.confidences.fitting import QUALITY
 from demur.confidences.variants import VARIANTS
 from demur.drawing.confidence import calibration_map
+from demur.drawing.labels import isolated
 from demur.drawing.looks import LOOKS
 from demur.drawing.risk_coverage import MOST_MARKERS
 from demur.errors import UserError
 from demur.facts.signals import SIGNALS
 from demur.files.strict_model import WordedWarning
 from demur.quantities import QUANTITIES
-from demur.report.names import NamedSystem, isolated
+from demur.report.names import NamedSystem
 from demur.report.sections import Content, carried, definition, section
 from demur.report.text import decimals
 from demur.types import Floats

@@ -5,10 +5,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from demur.drawing.forest import DotGroup, ForestPanel, IntervalRow, dot_plot, forest
+from demur.drawing.labels import shortened
 from demur.inference.estimates import Estimate
 from demur.inference.key import Group, Key
 from demur.quantities import Measure
-from demur.report.names import NamedSystem, Pair, pairs_of, shortened, systems_of
+from demur.report.names import NamedSystem, Pair, pairs_of, systems_of
 from demur.report.retrieval.overview import open_question
 from demur.report.retrieval.places import Place, at_depth, by_place, cell, pooled, pooled_and_mean, primary_depth, title
 from demur.report.sections import FEW, Content, ShadedCell, section, shade
