@@ -33,7 +33,7 @@ class TestFlags:
         found = evaluate(folder, "--input", "run.json", "--mode", "few_shot")
         assert (found.returncode, found.stderr) == (0, "")
         lines = found.stdout.splitlines()
-        assert lines[0] == "run: run.json, mode few_shot, run simulated"
+        assert lines[0] == "few_shot: run.json, mode few_shot, run simulated"
         assert lines[1] == "13 participants: 12 included, 1 failed"
         assert lines[-1].startswith("wrote data/outputs/metrics-")
         made = load(folder / lines[-1].removeprefix("wrote "))
@@ -56,7 +56,7 @@ class TestFlags:
         found = evaluate(folder, *BOTH, "--output", "two.json")
         assert found.returncode == 0
         assert read.count("run.json") == 1
-        assert "right − left" in found.stdout
+        assert "few_shot − zero_shot" in found.stdout
         assert [source.mode for source in load(folder / "two.json").study.inputs] == ["zero_shot", "few_shot"]
 
     def test_the_same_command_twice_gives_the_same_bytes(self, folder):

@@ -24,13 +24,13 @@ def systems(count):
 
 
 def every_chart(name):
-    row = IntervalRow(name, "left", 0.5, (0.25, 0.75))
+    row = IntervalRow(name, "first", 0.5, (0.25, 0.75))
     return [
-        risk_coverage([RiskCurve(name, "left", [0.5], [0.25], 0.5)], "selective", units=name),
+        risk_coverage([RiskCurve(name, "first", [0.5], [0.25], 0.5)], "selective", units=name),
         forest([ForestPanel(name, (name, name), margin=True, rows=[row])], name),
-        dot_plot([DotGroup(name, [row, IntervalRow(name, "right", None, reason=name)], {"good": (0.5, 1.0)})], name),
-        reliability_diagram([ReliabilityBins(name, "left", [0.5], [0.5], [3])], name, (name, name)),
-        histogram(ConfidenceBars("left", [0.0, 0.5, 1.0], [1, 2], [0, 1], 3), 3),
+        dot_plot([DotGroup(name, [row, IntervalRow(name, "second", None, reason=name)], {"good": (0.5, 1.0)})], name),
+        reliability_diagram([ReliabilityBins(name, "first", [0.5], [0.5], [3])], name, (name, name)),
+        histogram(ConfidenceBars("first", [0.0, 0.5, 1.0], [1, 2], [0, 1], 3), 3),
         calibration_map([0.0, 1.0], [0.25, 0.75], name, knots=True),
     ]
 
@@ -82,11 +82,11 @@ class TestStandalone:
 
     def test_every_class_that_is_drawn_has_a_rule_or_is_plain_text(self):
         band = RiskBand([0.5], [0.1], [0.3], [0.0], [0.4], stepped=True)
-        full = RiskCurve("x", "left", [0.5], [0.2], 0.5, (0.2, 0.2), [(0.0, 0.1), (0.5, 0.2)], band)
+        full = RiskCurve("x", "first", [0.5], [0.2], 0.5, (0.2, 0.2), [(0.0, 0.1), (0.5, 0.2)], band)
         drawn = "".join(each.standalone() for each in (*every_chart("x"), risk_coverage([full], "generalized")))
         style = re.search("<style>(.*?)</style>", drawn, re.DOTALL)[1]
         names = {name for names in re.findall('class="([^"]*)"', drawn) for name in names.split()}
-        assert {name for name in names if f".{name}" not in style} == {"name", "row", "of-left", "pointwise"}
+        assert {name for name in names if f".{name}" not in style} == {"name", "row", "of-first", "pointwise"}
 
     def test_paper_is_white(self):
         white = '<rect width="760" height="420" fill="white"/>'
@@ -96,13 +96,13 @@ class TestStandalone:
 
 def test_risks_below_nothing_are_inside_the_frame():
     """A loss of one's own may be negative."""
-    picture = risk_coverage([RiskCurve("", "left", [0.5, 1.0], [-2.0, -1.0], 1.0)], "selective")
+    picture = risk_coverage([RiskCurve("", "first", [0.5, 1.0], [-2.0, -1.0], 1.0)], "selective")
     heights = [float(y) for y in re.findall(r'cy="([\d.]+)"', picture.svg)]
     assert len(heights) == 2
     assert all(40 <= height <= 400 - 46 for height in heights)
 
 
 def test_empty_bins_are_not_drawn():
-    bins = ReliabilityBins.of("", "left", [(0.1, 0.2, 5), (0.5, 0.0, 0), (0.9, 0.8, 20)])
+    bins = ReliabilityBins.of("", "first", [(0.1, 0.2, 5), (0.5, 0.0, 0), (0.9, 0.8, 20)])
     assert (bins.mean_predicted, bins.fraction_correct, bins.count) == ([0.1, 0.9], [0.2, 0.8], [5, 20])
     assert bins.weight == [0.25, 1.0]

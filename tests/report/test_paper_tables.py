@@ -51,17 +51,17 @@ class TestCsv:
         found = {line["metric"]: line for line in lines_of("one") if line["variant"] == "llm"}
         numbers = {row.key.quantity: row for row in one.where(confidence="llm")}
         ends = numbers["augrc"].recommended
-        assert (found["augrc"]["side"], float(found["augrc"]["value"])) == ("", numbers["augrc"].value)
+        assert (found["augrc"]["system"], float(found["augrc"]["value"])) == ("zero_shot", numbers["augrc"].value)
         assert (float(found["augrc"]["low"]), float(found["augrc"]["high"])) == (ends.low, ends.high)
         assert (found["augrc"]["level"], found["augrc"]["method"]) == ("0.95", ends.method)
         for name in ("aurc@0.5", "risk@0.2"):
             assert float(found[name]["value"]) == numbers[name].value
-        assert [*found["risk@0.9"].values()] == ["llm", "", "risk@0.9", "", "", "", "", ""]
+        assert [*found["risk@0.9"].values()] == ["llm", "zero_shot", "risk@0.9", "", "", "", "", ""]
 
-    def test_two_runs_have_a_left_a_right_and_a_difference(self, paired):
+    def test_two_runs_are_called_by_their_names_and_so_is_their_difference(self, paired):
         delta = difference(paired, "augrc@C_common")
-        found = {one["side"]: one for one in lines_of("paired") if one["metric"] == "augrc@C_common"}
-        assert [*found] == ["left", "right", "difference"]
+        found = {one["system"]: one for one in lines_of("paired") if one["metric"] == "augrc@C_common"}
+        assert [*found] == ["zero_shot", "few_shot", "few_shot − zero_shot"]
         here = [one for one in lines_of("paired") if (one["variant"], one["metric"]) == ("llm", "augrc@C_common")]
         areas = [paired[Key(system, "augrc@C_common", "llm")].value for system in paired.systems]
         assert [float(one["value"]) for one in here] == [*areas, delta.value]
@@ -113,12 +113,13 @@ class TestNothingAnswered:
 
     def test_what_the_other_run_measures_stays(self):
         lines = [*csv.DictReader(io.StringIO(table_text(silent(True, False), "csv")))]
-        found = {(line["metric"], line["side"]): line["value"] for line in lines}
+        found = {(line["metric"], line["system"]): line["value"] for line in lines}
         made = silent(True, False)
-        assert float(found["augrc", "left"]) == made[Key(made.systems[0], "augrc", "llm")].value
-        assert [found["augrc", side] for side in ("right", "difference")] == ["", ""]
-        assert [found["augrc@C_common", side] for side in ("left", "right", "difference")] == ["", "", ""]
-        assert [float(found["cmax", side]) for side in ("left", "right", "difference")] == [1, 0, -1]
+        first, second, both = "0.json", "1.json", "1.json − 0.json"
+        assert float(found["augrc", first]) == made[Key(made.systems[0], "augrc", "llm")].value
+        assert [found["augrc", whose] for whose in (second, both)] == ["", ""]
+        assert [found["augrc@C_common", whose] for whose in (first, second, both)] == ["", "", ""]
+        assert [float(found["cmax", whose]) for whose in (first, second, both)] == [1, 0, -1]
 
 
 class TestLatex:
@@ -187,7 +188,7 @@ class TestNotebook:
         found, delta = paired._repr_html_(), difference(paired, "augrc@C_common")
         assert found.count("<tr>") == 1 + 3 * 3
         assert found.count("<svg") == 3
-        assert [found.count(f'class="line {side}"') for side in ("left", "right")] == [2 * 3, 2 * 3], "and in the key"
+        assert [found.count(f'class="line {side}"') for side in ("first", "second")] == [2 * 3, 2 * 3], "and in the key"
         ends = delta.recommended
         assert f"<td>{delta.value:.4g} [{ends.low:.3g}, {ends.high:.3g}]</td>" in found
         row = next(row for row in found.split("<tr>") if row.startswith("<td>llm, few_shot − zero_shot"))
@@ -195,7 +196,7 @@ class TestNotebook:
 
     def test_the_steps_start_at_coverage_0_and_end_at_cmax(self, one):
         curve = one.curves[*one.systems, "llm"].curve
-        path = re.search(r'd="([^"]+)" class="line left"', one._repr_html_())[1]
+        path = re.search(r'd="([^"]+)" class="line first"', one._repr_html_())[1]
         start, *runs = map(float, re.findall(r"[Mh](-?[\d.]+)", path))
         ends = [(x - start) / (480 - 24 - 56) for x in accumulate([start, *runs])]
         assert ends == pytest.approx([0, *curve.coverage], abs=1e-3)
@@ -251,7 +252,7 @@ class TestNotes:
             one["bootstrap"] = one["bands"] = None
         text = table_text(read_back(made), form)
         assert "nothing was resampled" in text
-        body = text.partition("Run:")[0]
+        body = re.split(r"zero(?:\\)?_shot: mode", text)[0]
         assert "0.4583" in body
         assert not re.search(r"\[\d|\[\}\d", body)
 

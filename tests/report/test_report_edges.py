@@ -125,7 +125,7 @@ class TestEdges:
         assert (found["2"].low, found["2"].high) == (stored["low"][0], stored["high"][0])
         [drawn] = curves(made)
         assert drawn["has_bands"]
-        assert [svg.count('class="band pointwise left"') for svg in drawn["pictures"].values()] == [1, 1]
+        assert [svg.count('class="band pointwise first"') for svg in drawn["pictures"].values()] == [1, 1]
 
     @pytest.mark.parametrize(
         ("place", "value", "told"),

@@ -202,7 +202,8 @@ class TestOperatingPoint:
         copied = json.loads(shown.page.locator("#operating-json").text_content())
         point = by_coverage(pair[0], "0.5")
         assert copied["variant"] == "llm"
-        assert copied["left"] == {
+        assert [each["system"] for each in copied["systems"]] == ["zero_shot", "few_shot"]
+        assert copied["systems"][0]["operating_point"] == {
             "threshold": pair[0].curve.threshold[point],
             "coverage": pair[0].curve.coverage[point],
             "selective_risk": pair[0].curve.selective_risk[point],
@@ -221,19 +222,19 @@ class TestCurves:
         shown, pair = opened(demo), records(demo)
         shown.page.locator(".reader:visible").focus()
         shown.page.keyboard.press("Home")
-        for one, side in zip(pair, ("left", "right")):
+        for one, label in zip(pair, ("zero_shot", "few_shot")):
             shown.page.keyboard.press("Home")
             for point in range(len(one.curve.coverage)):
                 told = shown.page.inner_text("#readout")
                 threshold, coverage, risk, *_ = row(one, point, 328, 1, "")
-                expected = f"{side}: threshold {threshold}, coverage {coverage}, selective risk {risk}, "
+                expected = f"{label}: threshold {threshold}, coverage {coverage}, selective risk {risk}, "
                 assert told == f"{expected}{round(one.curve.coverage[point] * 328)} of 328 items accepted"
                 shown.page.keyboard.press("ArrowRight")
             shown.page.keyboard.press("ArrowDown")
 
     def test_pointing_at_a_curve_tells_the_point_there(self, opened, demo):
         shown = opened(demo)
-        shown.page.locator(".plot:visible .dot.right").nth(1).hover(force=True)
+        shown.page.locator(".plot:visible .dot.second").nth(1).hover(force=True)
         one = records(demo)[1]
         assert f"coverage {one.curve.coverage[1]:.1%}" in shown.page.inner_text("#readout")
 
@@ -246,9 +247,9 @@ class TestCurves:
         assert [shown.seen(f"#curves .of-{kind}") for kind in ("selective", "generalized")] == [1, 0]
         shown.page.locator("#choose >> text=over all items").click()
         assert [shown.seen(f"#curves .of-{kind}") for kind in ("selective", "generalized")] == [0, 1]
-        assert shown.seen(".curves .line.right") == 1
-        shown.page.uncheck("#show-right")
-        assert shown.seen(".curves .line.right") == 0
+        assert shown.seen(".curves .line.second") == 1
+        shown.page.uncheck("#show-second")
+        assert shown.seen(".curves .line.second") == 0
         if scripted:
             one, asked = records(demo, "total_evidence")[0], shown.page.inner_text("#asked")
             found = by_coverage(one, f"{float(asked[:-1]) / 100:.3f}")
@@ -297,6 +298,20 @@ class TestForEveryone:
         assert [shown.seen(one) for one in ("nav", "#slide", "button", "#choose")] == [0, 0, 0, 0]
         assert shown.seen(".curves") == 1
         assert shown.page.pdf(prefer_css_page_size=True).startswith(b"%PDF")
+
+    def test_long_names_are_no_wider_than_a_phone_and_cover_nothing_of_a_forest(self, opened):
+        content = golden("paired")
+        for end, source in enumerate(content["inputs"]):
+            source["label"] = f"meta-llama-3.1-70b-instruct-temperature-{end}"
+        shown = opened(read_back(content), width=390)
+        assert shown.page.evaluate("document.documentElement.scrollWidth") <= 390
+        texts = "(all) => all.map((one) => one.getBoundingClientRect()).map((b) => [b.left, b.right, b.top, b.bottom])"
+        boxes = shown.page.locator(".forest:visible text").evaluate_all(texts)
+        assert len(boxes) > 20
+        for n, (left, right, top, bottom) in enumerate(boxes):
+            for other in boxes[:n]:
+                apart = right <= other[0] + 1 or other[1] <= left + 1 or bottom <= other[2] + 4 or other[3] <= top + 4
+                assert apart, (boxes[n], other)
 
     def test_nothing_printed_is_wider_than_the_paper(self, opened, demo):
         for results in (demo, silent(True, False), read_back(golden("one"))):

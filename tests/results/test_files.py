@@ -95,7 +95,7 @@ def test_any_name_comes_back_from_either_file(names, clusters, item, data):
 @settings(max_examples=settings.default.max_examples // 4)
 @given(modes=st.lists(NAMES, min_size=2, max_size=2, unique=True))
 def test_the_modes_of_two_runs_name_them_if_they_can(modes):
-    """They do not where a run on the left is called right: then the sides are what they are called by."""
+    """They do not where a run on the left is called right: then their numbers are what they are called by."""
     content = json.loads(_pair())
     for source, mode in zip(content["inputs"], modes):
         source |= {"mode": mode, "label": None}
@@ -103,7 +103,7 @@ def test_the_modes_of_two_runs_name_them_if_they_can(modes):
     for mode, source in zip(("right", "left"), content["inputs"]):
         source["mode"] = mode
         source["run_id"] = source["path"] = None
-    assert results_of(content).systems == ("left", "right")
+    assert results_of(content).systems == ("system 1", "system 2")
 
 
 @pytest.mark.parametrize("names", [("right", "left"), ("left", "b"), ("x" * 300 + "1", "x" * 300 + "2"), (" a", "a ")])

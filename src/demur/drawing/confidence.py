@@ -5,11 +5,13 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Self
 
+from demur.drawing.looks import LOOKS
 from demur.drawing.picture import Frame, Picture, element, label, line, marker, visible
 from demur.drawing.risk_coverage import MOST_MARKERS
 
 _SQUARE = 340
 _WIDTH, _HEIGHT = 480, 250
+_ONLY = LOOKS[0].style  # of what stands alone in its picture
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +101,9 @@ def calibration_map(inputs: Sequence[float], outputs: Sequence[float], name: str
     kept = visible([(number - low) / ((high - low) or 1) for number in inputs], outputs).tolist()
     spots = [(frame.across(inputs[i]), frame.up(outputs[i])) for i in kept]
     ends = [(frame.across(low - margin), spots[0][1]), *spots, (frame.across(high + margin), spots[-1][1])]
-    parts = [*frame.axes(name, "calibrated confidence"), element("path", d=line(ends), class_="line left")]
+    parts = [*frame.axes(name, "calibrated confidence"), element("path", d=line(ends), class_=f"line {_ONLY}")]
     if knots and len(spots) <= MOST_MARKERS:
-        parts += [marker(x, y, "left") for x, y in spots]
+        parts += [marker(x, y, _ONLY) for x, y in spots]
     values = f"{outputs[0]:.4g} at {low:.4g}, {outputs[-1]:.4g} at {high:.4g}"
     words = f"Calibrated confidence against what goes in: {values}."
     return Picture(frame.width, frame.height, words, parts, "curves")

@@ -9,6 +9,7 @@ Interval = tuple[float, float]
 
 _WIDTH = 760
 _ROW, _DOT_ROW, _DOT_HEADING = 30, 24, 26
+_TOP = 42  # of a panel: its heading, and below it what either side of zero means
 _FURTHEST = 1e300
 
 
@@ -50,7 +51,7 @@ def forest(panels: Sequence[ForestPanel], what: str) -> Picture:
         rows = [(row, row.value) for row in panel.rows if row.value is not None]
         if rows:
             parts.append(element("g", *_panel(panel, rows), transform=f"translate(0 {coordinate(height)})"))
-            height += 66 + _ROW * len(rows)
+            height += _TOP + 42 + _ROW * len(rows)
     words = f"Paired differences, {what}, with intervals; the table beneath holds the same numbers."
     return Picture(_WIDTH, max(height, 1), words, parts, "forest")
 
@@ -58,19 +59,19 @@ def forest(panels: Sequence[ForestPanel], what: str) -> Picture:
 def _panel(panel: ForestPanel, rows: Sequence[tuple[IntervalRow, float]]) -> Iterator[str]:
     numbers = [abs(number) for row, value in rows for number in (value, *(row.interval or ()))]
     reach = min(max(numbers) * 1.06, _FURTHEST) or 1.0
-    floor = 34 + _ROW * len(rows)
+    floor = _TOP + 10 + _ROW * len(rows)
     frame = Frame(_WIDTH, floor + 6, xs=(-reach, reach), left=190, right=20, bottom=0)
     zero = frame.across(0)
     yield label(0, 16, panel.heading, anchor="start", kind="heading")
-    yield label(zero - 10, 16, panel.ways[0], anchor="end")
-    yield label(zero + 10, 16, panel.ways[1], anchor="start")
+    yield label(zero - 10, _TOP - 8, panel.ways[0], anchor="end")
+    yield label(zero + 10, _TOP - 8, panel.ways[1], anchor="start")
     if panel.margin:
         data = {"data_zero": coordinate(zero), "data_reach": coordinate(frame.across(reach) - zero)}
-        box = {"x": zero, "y": 24, "width": 0, "height": floor - 24}
+        box = {"x": zero, "y": _TOP, "width": 0, "height": floor - _TOP}
         yield element("rect", **box, class_="equal", **data, data_unit=repr(1 / reach))
-    yield element("path", d=f"M{coordinate(zero)} 24V{floor}", class_="zero")
+    yield element("path", d=f"M{coordinate(zero)} {_TOP}V{floor}", class_="zero")
     for index, (row, value) in enumerate(rows):
-        x, y = frame.across(value), 42 + _ROW * index
+        x, y = frame.across(value), _TOP + 18 + _ROW * index
         yield label(0, y + 4, row.label, anchor="start", kind="row")
         yield from _interval(frame, row, y, 5)
         yield element("path", d=f"M{coordinate(x)} {y - 6}l6 6l-6 6l-6 -6Z", class_=f"diamond {row.style}")

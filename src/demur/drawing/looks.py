@@ -19,8 +19,8 @@ class Look:
 
 
 LOOKS = (
-    Look("left", "#0072b2", "o"),
-    Look("right", "#d55e00", "s", (4, 1.5)),
+    Look("first", "#0072b2", "o"),
+    Look("second", "#d55e00", "s", (4, 1.5)),
     Look("third", "#009e73", "^", (1, 1), (3, -90, 1)),
     Look("fourth", "#cc79a7", "D", (6, 1.5, 1, 1.5), (4, -90, 1)),
     Look("fifth", "#e69f00", "v", (2, 1), (3, 90, 1)),
@@ -34,6 +34,6 @@ def look_at(index: int) -> Look:
     """The look of the system at an index; after the eighth they repeat.
 
     >>> look_at(1).style, look_at(8).style
-    ('right', 'left')
+    ('second', 'first')
     """
     return LOOKS[index % len(LOOKS)]

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demur.drawing.html import both_ends, html_table
+from demur.drawing.looks import LOOKS
 from demur.drawing.risk_coverage import RiskCurve, risk_coverage
 from demur.quantities.coverage import Coverage
 from demur.quantities.exact import cumulative_sum, lower_hull, sum_of_quotients
@@ -139,7 +140,7 @@ class Curve:
         if not self.defined:
             return f"<div>{table}</div>"
         overall = float(self.overall_risk)
-        drawn = RiskCurve("", "left", coverage, risk, self.cmax, (overall, overall))
+        drawn = RiskCurve("", LOOKS[0].style, coverage, risk, self.cmax, (overall, overall))
         picture = risk_coverage([drawn], "selective", units="units that are answered", size=(480, 300))
         return f"<div>{picture.standalone()}{table}</div>"
 

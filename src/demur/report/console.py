@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from demur.confidences.calibration import Calibration
 from demur.confidences.fitting import QUALITY
 from demur.confidences.variants import VARIANTS
-from demur.errors import harmless, shown
+from demur.drawing.labels import inert, isolated
+from demur.errors import shown
 from demur.facts.items import Items
 from demur.facts.signals import SIGNALS
 from demur.files.strict_model import WordedWarning
@@ -21,13 +22,11 @@ from demur.results.table import Results
 
 _WIDE = 110
 _PLACES_SHOWN = 3
-_ISOLATES = ("\u2068", "\u2069")  # around names that run from right to left; they end with their line
 
 
 def console_text(lines: Iterable[str]) -> str:
     """Lines as a terminal may have them: whatever came from a file, it is visible, on its line and without effect."""
-    signs = ((sign if sign in _ISOLATES else harmless(sign) for sign in line) for line in lines)
-    return "\n".join(map("".join, signs))
+    return "\n".join(map(inert, lines))
 
 
 def variants_text(items: Items, reasons: Mapping[str, str | None]) -> str:
@@ -99,13 +98,14 @@ def _population(results: Results) -> Iterator[str]:
     for system, source in zip(systems, study.inputs, strict=True):
         facts = {"mode": source.mode, "run": source.run_id}
         listed = [f"{name} {shown(value)}" for name, value in facts.items() if value is not None]
-        yield f"{system.word}: {', '.join([shown(source.path) if source.path else '(no file)', *listed])}"
+        in_full = [] if system.label == system.name else [system.name]
+        yield f"{system.label}: {', '.join([*in_full, shown(source.path) if source.path else '(no file)', *listed])}"
     failed, answered = f"{study.clusters_failed} failed", str(study.systems[0].answered)
     if len(systems) > 1:
         both = [*zip(systems, study.systems, strict=True)]
-        failed += f" ({', '.join(f'{system.word} {counts.failed}' for system, counts in both)})"
-        failed += f"; only {', '.join(f'{system.where} {counts.not_in_all}' for system, counts in both)}"
-        answered = ", ".join(f"{system.word} {counts.answered}" for system, counts in both)
+        failed += f" ({', '.join(f'{system.label} {counts.failed}' for system, counts in both)})"
+        failed += f"; only {', '.join(f'in {system.label} {counts.not_in_all}' for system, counts in both)}"
+        answered = ", ".join(f"{system.label} {counts.answered}" for system, counts in both)
     yield f"{study.clusters_total} {study.noun}s: {study.clusters_included} included, {failed}"
     yield f"{study.units} items, answered: {answered}"
     boot = study.bootstrap
@@ -141,7 +141,7 @@ def _paired(results: Results, confidence: str, pair: Pair, width: int) -> Iterat
     both, study = (pair.first, pair.second), results.selective
     counts = " and ".join(str(len(results.curves[each.system, confidence].curve.coverage)) for each in both)
     yield f"{shown(confidence)}   {counts} operating points"
-    heads, rows = (pair.first.word, pair.second.word, pair.label), []
+    heads, rows = (pair.first.label, pair.second.label, pair.label), []
     for name in (*study.names("console"), *study.names_at_coverages):
         key = pair.key(name, confidence)
         numbers = [*(results[Key(each.system, name, confidence)] for each in both), results[key]]
@@ -160,7 +160,7 @@ def _paired(results: Results, confidence: str, pair: Pair, width: int) -> Iterat
 def warnings_text(warnings: Iterable[WordedWarning]) -> Iterator[str]:
     """Each kind of warning once, with the first places it is about."""
     for code, (first, *others) in by_code(warnings).items():
-        places = ", ".join(shown(other.where) for other in others[:_PLACES_SHOWN])
+        places = ", ".join(isolated(other.where) for other in others[:_PLACES_SHOWN])
         more = f" and {len(others) - _PLACES_SHOWN} more" if len(others) > _PLACES_SHOWN else ""
         also = f"; also {places}{more}" if others else ""
-        yield f"warning ({code}): {shown(first.where)}: {first.message}{also}"
+        yield f"warning ({code}): {isolated(first.where)}: {first.message}{also}"

@@ -6,10 +6,11 @@ from dataclasses import replace
 from typing import Any
 
 from demur.drawing.forest import IntervalRow
+from demur.drawing.labels import shortened
 from demur.drawing.looks import LOOKS, Look, look_at
 from demur.drawing.risk_coverage import MOST_MARKERS, RiskCurve
 from demur.errors import UserError, literal, registered, shown
-from demur.report.names import pairs_of, systems_of
+from demur.report.names import pairs_of
 from demur.report.text import level_of
 from demur.report.verdict import differences
 from demur.results.pictures import reliability_bins, risk_curve
@@ -162,13 +163,16 @@ def _curve(panel: Axes, curve: RiskCurve, look: Look) -> None:
         panel.hlines(curve.random[1], 0, curve.cmax, color=look.colour, linewidth=0.6, linestyle="-.")
 
 
+def _labels(results: Results) -> dict[str, str]:
+    """What the systems are called in a figure."""
+    return dict(zip(results.systems, map(text_of, shortened(results.systems)), strict=True))
+
+
 def _key(results: Results) -> Iterator[Any]:
-    """Which line is whose, with the mode of its run where one is recorded."""
-    systems = systems_of(results)
-    for index, (system, source) in enumerate(zip(systems, results.study.inputs, strict=True)):
-        mode, look = source.mode, look_at(index)
-        word = (mode or "run") if len(systems) == 1 else f"{system.word}: {mode}" if mode else system.word
-        yield Line2D([], [], marker=look.marker, label=text_of(word), **_line_style(look))
+    """Which line is whose."""
+    for index, label in enumerate(_labels(results).values()):
+        look = look_at(index)
+        yield Line2D([], [], marker=look.marker, label=label, **_line_style(look))
 
 
 def _reliability(results: Results, width: float) -> Figure:
@@ -223,11 +227,11 @@ def _forest(results: Results, width: float) -> Figure:
 
 def _forest_rows(results: Results) -> Iterator[IntervalRow]:
     """The name of each confidence, and below it its differences but the one in coverage, which is not a risk."""
-    pairs = pairs_of(results)
+    pairs, labels = pairs_of(results), _labels(results)
     for confidence in results.selective.confidences:
         for pair in pairs:
-            heading = confidence if len(pairs) == 1 else f"{confidence}, {pair.label}"
-            yield IntervalRow(text_of(heading), "neither", None)
+            whose = f", {labels[pair.other.system]} − {labels[pair.baseline.system]}" if len(pairs) > 1 else ""
+            yield IntervalRow(text_of(confidence) + whose, "neither", None)
             for each in differences(results, confidence, pair):
                 if each.drawn.value is not None and each.panel != "coverage":
                     yield replace(each.drawn, label=f"   {text_of(each.name)}")
@@ -235,12 +239,12 @@ def _forest_rows(results: Results) -> Iterator[IntervalRow]:
 
 def _across(results: Results) -> str:
     """What is subtracted from what, and which way is better."""
-    first, *others = pairs_of(results)
-    base, other = text_of(first.baseline.word), text_of(first.other.word)
+    (first, *others), labels = pairs_of(results), _labels(results)
+    base, other = labels[first.baseline.system], labels[first.other.system]
     resampled = f"with its {level_of(results)}" if results.study.bootstrap else "nothing resampled"
     if others:
         return f"difference from {base}, {resampled}\n← lower is better      {base} is better →"
-    return f"{text_of(first.label)}, {resampled}\n← {other} is better      {base} is better →"
+    return f"{other} − {base}, {resampled}\n← {other} is better      {base} is better →"
 
 
 KINDS: dict[str, Callable[[Results, float], Figure]] = {

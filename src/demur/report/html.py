@@ -15,6 +15,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from demur.confidences.calibration import Calibration
+from demur.drawing.labels import inert
 from demur.drawing.looks import LOOKS
 from demur.drawing.picture import marker
 from demur.errors import harmless
@@ -86,7 +87,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"file_text": file_text, "drawn": Markup, "harmless": harmless}
+    environment.filters |= {"file_text": file_text, "drawn": Markup, "harmless": harmless, "inert": inert}
     environment.filters |= {
         "four": four,
         "interval": interval_text,

@@ -12,13 +12,12 @@ from demur.inference.intervals import Interval
 from demur.inference.key import Key
 from demur.quantities import Measure
 from demur.quantities.registry import COVERAGE
-from demur.report.names import pairs_of, systems_of
+from demur.report.names import pairs_of
 from demur.report.text import UNDEFINED, four, interval_text, level_of, shown_interval, three, title_of
 from demur.report.verdict import REACHED_AT, decide, is_measured, why_not_comparable
 from demur.results.table import Results
 
 DAGGER = "†"
-_TWO_SYSTEMS = 3  # columns: two systems and their difference
 _FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>|~$&#@!^]|:(?=//)|(?<=[wW])\.)")
 _TEX = {
@@ -128,8 +127,8 @@ def rows_of(results: Results, confidence: str, shown: str = "table") -> Iterator
 
 
 def _columns(results: Results) -> list[str]:
-    systems = [system.word for system in systems_of(results)]
-    return [*systems, *(pair.label for pair in pairs_of(results))] if len(systems) > 1 else ["value"]
+    """The systems, then what is subtracted from what."""
+    return [*results.systems, *(f"{pair.other.system} − {pair.baseline.system}" for pair in pairs_of(results))]
 
 
 def notes(results: Results) -> list[str]:
@@ -137,10 +136,10 @@ def notes(results: Results) -> list[str]:
     study = results.selective
     counted = f"{study.clusters_included} {study.noun}s ({study.clusters_failed} failed)"
     texts = []
-    for system, source in zip(systems_of(results), study.inputs, strict=True):
+    for system, source in zip(results.systems, study.inputs, strict=True):
         facts = {"mode": source.mode, "run": source.run_id, "file": source.path and PurePath(source.path).name}
         text = ", ".join(f"{fact} {value}" for fact, value in facts.items() if value)
-        texts.append(f"{system.word[:1].upper()}{system.word[1:]}: {text or 'not from a file'}.")
+        texts.append(f"{system}: {text or 'not from a file'}.")
     texts.append(f"{counted}, {study.units} items.")
     texts.append(f"Loss {study.loss.name}: {study.loss.definition}.")
     if study.bootstrap is None:
@@ -220,20 +219,18 @@ def csv_text(results: Results) -> str:
     """One row per number, in full; what a spreadsheet would take for a formula is made text by an apostrophe."""
     lines = io.StringIO()
     write = csv.writer(lines, lineterminator="\n").writerow
-    write(("variant", "side", "metric", "value", "low", "high", "level", "method"))
+    write(("variant", "system", "metric", "value", "low", "high", "level", "method"))
     requested = results.study.requested
     level = "0.95" if requested is None else str(requested.level)
-    columns = _columns(results)
-    sides = [""] if len(columns) == 1 else columns if len(columns) > _TWO_SYSTEMS else [*columns[:2], "difference"]
     for confidence in results.selective.confidences:
         for row in rows_of(results, confidence, "csv"):
-            for side, cell in zip(sides, row.cells, strict=True):
+            for system, cell in zip(_columns(results), row.cells, strict=True):
                 ends: tuple[float | None, float | None, str, str] = (None, None, "", "")
                 if cell.interval is not None:
                     ends = (cell.interval.low, cell.interval.high, level, no_formula(cell.interval.method))
                 elif cell.bound is not None:
                     ends = (None, cell.bound, "0.95", "one_sided_bound")
-                write((*map(no_formula, (confidence, side, row.name)), cell.value, *ends))
+                write((*map(no_formula, (confidence, system, row.name)), cell.value, *ends))
     return lines.getvalue()
 
 

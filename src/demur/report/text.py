@@ -3,6 +3,7 @@
 import math
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from decimal import ROUND_FLOOR, Context
+from unicodedata import category, east_asian_width
 
 from demur.inference.estimates import Estimate
 from demur.inference.intervals import Interval
@@ -14,6 +15,7 @@ from demur.results.table import Results
 
 UNDEFINED = "–"
 _DIGITS, _MOST_DIGITS = 6, 17
+_NO_COLUMN = ("Mn", "Me", "Cf")
 
 
 def three(value: float) -> str:
@@ -120,10 +122,23 @@ def table(rows: Iterable[Sequence[str]], to_the_left: Collection[int] = (0,)) ->
     AURC  0.125
     """
     listed = [*rows]
-    widths = [max(map(len, column)) for column in zip(*listed, strict=True)]
+    widths = [max(map(columns_of, column)) for column in zip(*listed, strict=True)]
     for row in listed:
+        gaps = (" " * (width - columns_of(cell)) for cell, width in zip(row, widths, strict=True))
         cells = (
-            f"{cell:<{width}}" if place in to_the_left else f"{cell:>{width}}"
-            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+            f"{cell}{gap}" if place in to_the_left else f"{gap}{cell}"
+            for place, (cell, gap) in enumerate(zip(row, gaps, strict=True))
         )
         yield "  ".join(cells).rstrip()
+
+
+def columns_of(text: str) -> int:
+    r"""How many columns of a terminal a text takes: wide signs two, marks on other signs and isolates none.
+
+    >>> columns_of("few_shot"), columns_of("\u5b57"), columns_of("\u2068e\u0301\u2069")
+    (8, 2, 1)
+    """
+    if text.isascii():
+        return len(text)
+    wide = (2 if east_asian_width(sign) in "WF" else 1 for sign in text if category(sign) not in _NO_COLUMN)
+    return sum(wide)

@@ -147,7 +147,7 @@ def says(results: Results, pair: Pair, key: Key) -> str:
         return "beyond Cmax"
     if decision.winner is None:
         return f"undecided: the {decision.by} includes 0" if decision.reason == UNDECIDED else decision.reason
-    winner = f"{pair.named(decision.winner).word} is better{decision.doubt and f', but {decision.doubt}'}"
+    winner = f"{pair.named(decision.winner).label} is better{decision.doubt and f', but {decision.doubt}'}"
     return winner if difference.requested is None else f"{winner}: {decision.by}"
 
 

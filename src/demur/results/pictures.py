@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from demur.drawing.confidence import ReliabilityBins
 from demur.drawing.html import html_pictures, html_table
+from demur.drawing.labels import isolated, shortened
 from demur.drawing.looks import look_at
 from demur.drawing.risk_coverage import Kind, RiskBand, RiskCurve, risk_coverage
 from demur.errors import shown
@@ -56,7 +57,7 @@ def _oracle_order(vertices: Vertices, kind: Kind) -> Iterator[tuple[float, float
 def notebook_html(results: Results) -> str:
     """The curves of the first few confidences, and the numbers of the console."""
     names, confidences = results.selective.names("console"), results.selective.confidences
-    labels = {system: shown(system) if len(results.systems) > 1 else "" for system in results.systems}
+    labels = _labels(results)
     pictures = {}
     for confidence in confidences:
         curves = [risk_curve(results, system, confidence, "selective", label) for system, label in labels.items()]
@@ -65,11 +66,17 @@ def notebook_html(results: Results) -> str:
     return html_pictures(pictures, html_table(("confidence", *names), rows, repr(results)))
 
 
+def _labels(results: Results) -> dict[str, str]:
+    """What several systems are called in a notebook; one needs no label."""
+    labels = map(isolated, shortened(results.systems)) if len(results.systems) > 1 else [""]
+    return dict(zip(results.systems, labels, strict=True))
+
+
 def _rows(results: Results, confidence: str, names: list[str]) -> Iterator[tuple[str, ...]]:
-    several = len(results.systems) > 1
-    for system in results.systems:
+    labels = _labels(results)
+    for system, label in labels.items():
         cells = (_with_interval(results[Key(system, name, confidence)]) for name in names)
-        yield f"{shown(confidence)}, {shown(system)}" if several else shown(confidence), *cells
+        yield f"{shown(confidence)}, {label}" if label else shown(confidence), *cells
     baseline = results.study.baseline
     for system in results.systems:
         if baseline is not None and system != baseline:
@@ -80,7 +87,7 @@ def _rows(results: Results, confidence: str, names: list[str]) -> Iterator[tuple
                 else _with_interval(results[Key(system, name, confidence, minus=Minus("system", baseline))])
                 for name in names
             )
-            yield f"{shown(confidence)}, {shown(system)} − {shown(baseline)}", *cells
+            yield f"{shown(confidence)}, {labels[system]} − {labels[baseline]}", *cells
 
 
 def _with_interval(estimate: Estimate) -> str:

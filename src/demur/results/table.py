@@ -151,13 +151,13 @@ def system_names(inputs: Sequence[Input]) -> tuple[str, ...]:
         return (next((name for name in (*labels, *(names[0] for names in choices)) if name), "The run"),)
     for choice in choices:
         names = [label or str(name or "") for label, name in zip(labels, choice, strict=True)]
-        # A run whose mode is called right may stand on the left: such a name would say the opposite of what is meant.
+        # The file of two calls them left and right: a mode of such a name may say the opposite of what is meant there.
         clear = not {name for label, name in zip(labels, names, strict=True) if not label} & {"left", "right"}
         if clear and all(names) and len({*map(shown, names)}) == len(names):
             return tuple(names)
-    words = ("left", "right") if len(inputs) == _PAIR else tuple(f"system {n + 1}" for n in range(len(inputs)))
-    names = [label or word for label, word in zip(labels, words, strict=True)]
-    return tuple(names) if len({*names}) == len(names) else words
+    numbered = tuple(f"system {n + 1}" for n in range(len(inputs)))
+    names = [label or number for label, number in zip(labels, numbered, strict=True)]
+    return tuple(names) if len({*names}) == len(names) else numbered
 
 
 def provenance(plan: Plan, created_at: str | None, command: str | None, also_read: Iterable[str | Path] = ()) -> Json:

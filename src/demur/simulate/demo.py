@@ -40,7 +40,7 @@ def demonstrate(folder: Path, *, progress: Progress | None = None) -> Demonstrat
     items = read_inputs([run, run], modes=MODES)
     plan = Plan(10_000, seed=SEED, progress=progress)
     results = evaluate(*items, settings=Settings(loss="abs"), plan=plan, command="demur demo")
-    sentences = comparison_sentences(results, "llm", dict(zip(results.systems, MODES, strict=True)))
+    sentences = comparison_sentences(results, "llm")
     sentences.insert(0, f"{PARTICIPANTS} made-up participants were scored by two made-up systems that may abstain.")
     page = report_html(results)
     return Demonstration(

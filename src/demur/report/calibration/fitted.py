@@ -10,13 +10,14 @@ from demur.confidences.calibrators import CALIBRATORS
 from demur.confidences.fitting import QUALITY
 from demur.confidences.variants import VARIANTS
 from demur.drawing.confidence import calibration_map
+from demur.drawing.labels import isolated
 from demur.drawing.looks import LOOKS
 from demur.drawing.risk_coverage import MOST_MARKERS
 from demur.errors import UserError
 from demur.facts.signals import SIGNALS
 from demur.files.strict_model import WordedWarning
 from demur.quantities import QUANTITIES
-from demur.report.names import NamedSystem, isolated
+from demur.report.names import NamedSystem
 from demur.report.sections import Content, carried, definition, section
 from demur.report.text import decimals
 from demur.types import Floats
@@ -32,7 +33,7 @@ def inputs_in_words(calibration: Calibration) -> str:
 def calibration_name(calibration: Calibration) -> tuple[NamedSystem, ...]:
     """What the page is about."""
     name = f"{CALIBRATORS[calibration.method].title} of {inputs_in_words(calibration)}"
-    return (NamedSystem(name, "run", LOOKS[0].style, f"{name[:1].upper()}{name[1:]}"),)
+    return (NamedSystem(name, f"{name[:1].upper()}{name[1:]}", name, LOOKS[0].style),)
 
 
 @section("fitted", "What was fitted", task="calibration", order=10)

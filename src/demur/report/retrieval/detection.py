@@ -5,11 +5,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from demur.drawing.labels import isolated
+from demur.drawing.looks import LOOKS
 from demur.drawing.risk_coverage import RiskCurve, risk_coverage
 from demur.inference.estimates import Estimate
 from demur.inference.key import Key
 from demur.quantities import Measure
-from demur.report.names import isolated, systems_of
+from demur.report.names import systems_of
 from demur.report.retrieval.places import by_place, cell, chance_numbers, pooled, pooled_and_mean, title
 from demur.report.sections import Content, section
 from demur.report.text import three
@@ -70,7 +72,7 @@ def _curve(results: Results, system: str) -> str | None:
     if record is None:
         return None
     random = None if risk is None or math.isnan(risk.value) else (risk.value, risk.value)
-    curve = RiskCurve("run", "left", record.curve.coverage, record.curve.selective_risk, record.cmax, random)
+    curve = RiskCurve("gate", LOOKS[0].style, record.curve.coverage, record.curve.selective_risk, record.cmax, random)
     return risk_coverage([curve], "selective", units="queries that are let through").svg
 
 

@@ -3,12 +3,13 @@
 import math
 from collections.abc import Callable, Iterator, Mapping
 
+from demur.drawing.labels import isolated
 from demur.errors import shown
 from demur.inference.estimates import Estimate
 from demur.inference.key import Key
 from demur.inference.warnings import FEW_WITH_GOLD, ResultWarning
 from demur.quantities import quantities
-from demur.report.names import NamedSystem, isolated, pairs_of, systems_of, worded_warnings
+from demur.report.names import NamedSystem, pairs_of, systems_of, worded_warnings
 from demur.report.retrieval.places import chance_numbers, primary, primary_difference, title
 from demur.report.sections import Card, CardNumber, Content, carried, definition, section
 from demur.report.text import UNDEFINED, four, interval_text, level_of, shown_interval, with_interval

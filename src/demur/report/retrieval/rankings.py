@@ -5,10 +5,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from demur.drawing.forest import DotGroup, ForestPanel, IntervalRow, dot_plot, forest
+from demur.drawing.labels import shortened
 from demur.inference.estimates import Estimate
 from demur.inference.key import Group, Key
 from demur.quantities import Measure
-from demur.report.names import NamedSystem, Pair, pairs_of, short, systems_of
+from demur.report.names import NamedSystem, Pair, pairs_of, systems_of
 from demur.report.retrieval.overview import open_question
 from demur.report.retrieval.places import Place, at_depth, by_place, cell, pooled, pooled_and_mean, primary_depth, title
 from demur.report.sections import FEW, Content, ShadedCell, section, shade
@@ -62,7 +63,7 @@ def _population(results: Results, among: str, queries: int) -> Content:
 
 
 def _dot(results: Results, system: NamedSystem, key: Key) -> IntervalRow:
-    estimate, name = results.get(replace(key, system=system.system)), short(system.name)
+    estimate, name = results.get(replace(key, system=system.system)), system.label
     if estimate is None or math.isnan(estimate.value):
         return IntervalRow(name, system.style, None, None, estimate.undefined if estimate else "")
     ends = estimate.recommended
@@ -136,7 +137,7 @@ def differences_by_place(results: Results, pair: Pair) -> dict[Place, list[Estim
 def _against(results: Results, pair: Pair) -> Content:
     """One system against the baseline, drawn at the depth of the verdict; of many systems other depths are counted."""
     places = differences_by_place(results, pair)
-    names, panels = [short(system.name) for system in (pair.baseline, pair.other)], dict[str, ForestPanel]()
+    names, panels = [pair.baseline.label, pair.other.label], dict[str, ForestPanel]()
     drawn, others = list[tuple[str, Difference]](), list[tuple[str, Difference]]()
     for place, estimate in ((place, estimate) for place, members in places.items() for estimate in members):
         better, row = _difference(results, pair, place, estimate)
@@ -145,7 +146,7 @@ def _against(results: Results, pair: Pair) -> Content:
             continue
         drawn.append((place.title, row))
         first, second = names if better == "higher" else names[::-1]
-        empty = ForestPanel(short(place.title), (f"← {first} is better", f"{second} is better →"))
+        empty = ForestPanel(shortened([place.title])[0], (f"← {first} is better", f"{second} is better →"))
         panel = panels.get(row.panel, empty)
         panels[row.panel] = replace(panel, rows=[*panel.rows, row.drawn])
     kept = others if len(pairs_of(results)) <= _MOST_IN_FULL else []

@@ -26,7 +26,7 @@ def curves(results: Results) -> list[Content]:
     """The pictures of every confidence, all of a kind on one scale, and tables of those with few operating points."""
     systems, confidences, units = systems_of(results), results.selective.confidences, results.selective.units
     drawn = {
-        (kind, confidence): [risk_curve(results, each.system, confidence, kind, each.word) for each in systems]
+        (kind, confidence): [risk_curve(results, each.system, confidence, kind, each.label) for each in systems]
         for kind in KINDS
         for confidence in confidences
     }
@@ -70,7 +70,7 @@ def forests(results: Results) -> Content | None:
 
 
 def _forest(results: Results, confidence: str, pair: Pair) -> Content:
-    rows, other, base = differences(results, confidence, pair), pair.other.word, pair.baseline.word
+    rows, other, base = differences(results, confidence, pair), pair.other.label, pair.baseline.label
     better = (f"← {other} is better", f"{base} is better →")
     more = (f"← {base} answers more", f"{other} answers more →")
     drawn = {name: [row.drawn for row in rows if row.panel == name] for name in ("area", "risk", "coverage")}
@@ -103,8 +103,8 @@ def _signal(results: Results, confidence: str) -> Content:
     for system, record in records.items():
         area = with_interval(results, results[Key(system.system, quantity, confidence)]) if common else UNDEFINED
         areas.append(area if record.defined else "nothing is answered")
-        errors[system.word] = _ece(record.reliability) if record.reliability else UNDEFINED
-    named = ", ".join(error if len(errors) == 1 else f"{word} {error}" for word, error in errors.items())
+        errors[system.label] = _ece(record.reliability) if record.reliability else UNDEFINED
+    named = ", ".join(error if len(errors) == 1 else f"{label} {error}" for label, error in errors.items())
     keys = [(pair, pair.key(quantity, confidence)) for pair in pairs_of(results)]
     return {
         "name": confidence,
@@ -133,9 +133,9 @@ def _pictures(records: Records) -> Content:
     ]
     top = max((each.tallest for _, each in bars), default=0) or 1
     tables = [(system, table) for system, record in records.items() if (table := record.reliability)]
-    errors = "; ".join(f"{system.word}: expected calibration error {_ece(table)}" for system, table in tables)
+    errors = "; ".join(f"{system.label}: expected calibration error {_ece(table)}" for system, table in tables)
     words = f"Reliability: share that was right against what the confidence says. {errors}."
-    bins = [reliability_bins(table, system.word, system.style) for system, table in tables]
+    bins = [reliability_bins(table, system.label, system.style) for system, table in tables]
     return {
         "reliability": reliability_diagram(bins, words).svg if bins else None,
         "histograms": [(system, histogram(each, top).svg, each.abstained) for system, each in bars],

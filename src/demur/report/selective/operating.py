@@ -61,7 +61,8 @@ def operating_data(results: Results) -> Content:
     return {
         "items": study.units,
         "multiplier": study.loss.raw_multiplier,
-        "sides": [system.word for system in systems],
+        "systems": results.systems,
+        "labels": [system.label for system in systems],
         "styles": [system.style for system in systems],
         "variants": [{"name": name, **_of_confidence(results, name)} for name in study.confidences],
     }

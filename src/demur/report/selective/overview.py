@@ -29,13 +29,13 @@ _BEARING = (
 )
 
 
-def verdict(results: Results, names: Names | None = None) -> Verdict:
-    """What the results say under their first confidence; systems are called by the names given, or left and right."""
-    names, study = names or default_names(results), results.selective
+def verdict(results: Results) -> Verdict:
+    """What the results say under their first confidence."""
+    names, study = _names(results), results.selective
     confidence, pairs, only = study.confidences[0], pairs_of(results), results.systems[0]
     curve, failures = results.curves[only, confidence], tuple[str, ...]()
     if pairs:
-        headline, sentences = _headline(results, pairs, names), comparison_sentences(results, confidence, names)
+        headline, sentences = _headline(results, pairs, names), comparison_sentences(results, confidence)
     elif curve.defined:
         headline = f"{names[only]} answers {curve.cmax:.1%} of the items."
         sentences = [*_one_system(results, only, confidence)]
@@ -44,19 +44,17 @@ def verdict(results: Results, names: Names | None = None) -> Verdict:
         sentences = []
     # Who fails is in no number: where many do, the rest may be the easier ones.
     if any(system.failed > _OFTEN_FAILED * study.clusters_total for system in study.systems):
-        sides = " and ".join(f"{names[system.name]} failed on {system.failed}" for system in study.systems)
+        failed = " and ".join(f"{names[system.name]} failed on {system.failed}" for system in study.systems)
         everyone = f"{study.clusters_total} {study.noun}s"
-        failures = (f"{sides} of {everyone}: they are in no number here, and may be the harder ones.",)
+        failures = (f"{failed} of {everyone}: they are in no number here, and may be the harder ones.",)
     named = names if pairs else {}
     about = results.about(confidence=confidence)
     warnings = bearing_warnings(results, about, _BEARING, lambda warning: named.get(warning.about.system or "", ""))
     return Verdict(headline, tuple(sentences), failures, tuple(warnings))
 
 
-def default_names(results: Results) -> dict[str, str]:
-    """What a console calls the systems."""
-    one = len(results.systems) == 1
-    return {system.system: "The run" if one else system.word for system in systems_of(results)}
+def _names(results: Results) -> dict[str, str]:
+    return {system.system: system.name for system in systems_of(results)}
 
 
 def cut_area(results: Results) -> str:
@@ -69,9 +67,10 @@ def _headline(results: Results, pairs: tuple[Pair, ...], names: Names) -> str:
     decisions = [decide(results, pair.key(cut_area(results), confidence)) for pair in pairs]
     if len(pairs) > 1:
         groups: dict[str, list[str]] = {"lower": [], "higher": [], "not shown to differ": []}
-        for pair, winner in zip(pairs, (decision.winner for decision in decisions), strict=True):
+        for pair, decision in zip(pairs, decisions, strict=True):
+            winner, doubt = decision.winner, decision.doubt and f" ({decision.doubt})"
             group = "not shown to differ" if winner is None else "lower" if winner == pair.other.system else "higher"
-            groups[group].append(names[pair.other.system])
+            groups[group].append(f"{names[pair.other.system]}{doubt}")
         text = "; ".join(f"{group}: {', '.join(members)}" for group, members in groups.items() if members)
         return f"AUGRC against {names[pairs[0].baseline.system]} (lower is better): {text}."
     decision, where = decisions[0], _where(results, confidence, pairs[0])
@@ -120,9 +119,9 @@ def _one_system(results: Results, system: str, confidence: str) -> Iterator[str]
     yield f"The AUGRC is {area:.4g}; {orders}. Lower is better."
 
 
-def comparison_sentences(results: Results, confidence: str, names: Names | None = None) -> list[str]:
+def comparison_sentences(results: Results, confidence: str) -> list[str]:
     """Why the raw errors say little, and what the fair comparison of two systems says; of several, of each pair."""
-    names = names or default_names(results)
+    names = _names(results)
     return [text for pair in pairs_of(results) for text in _about_pair(results, confidence, pair, names)]
 
 
@@ -168,9 +167,8 @@ def _thousandths(value: float) -> str:
 @section("verdict", "Verdict", task="selective", order=10)
 def overview(results: Results) -> Content:
     """The verdict under the first confidence, and the numbers it rests on."""
-    names = {system.system: system.name for system in systems_of(results)}
     confidence = results.selective.confidences[0]
-    return {"verdict": verdict(results, names), "confidence": confidence, "cards": [*_cards(results, confidence)]}
+    return {"verdict": verdict(results), "confidence": confidence, "cards": [*_cards(results, confidence)]}
 
 
 def _cards(results: Results, confidence: str) -> Iterator[Card]:
@@ -223,7 +221,7 @@ def counted(results: Results) -> Content:
     """Who was counted, who is not in all runs, and which share of the items each system answered."""
     study = results.selective
     systems = [*zip(systems_of(results), study.systems, strict=True)]
-    left_out = " and ".join(f"{counts.not_in_all} only {system.where}" for system, counts in systems)
+    left_out = " and ".join(f"{counts.not_in_all} only in {system.name}" for system, counts in systems)
     return {
         "left_out": left_out if any(counts.not_in_all for counts in study.systems) else "",
         "answers": [(*each, f"{100 * each[1].answered / max(study.units, 1):.2f}") for each in systems],

@@ -25,8 +25,8 @@
   const ascii = (text) => text.replace(/[^\x20-\x7e\n]/g, (c) => "\\u" + c.charCodeAt(0).toString(16).padStart(4, "0"));
 
   const variant = () => data.variants[Number(chosen("variant", "0"))];
-  const point = (side, i) => {
-    const run = variant().runs[side];
+  const point = (system, i) => {
+    const run = variant().runs[system];
     return { threshold: run.threshold[i], typed: run.typed[i], coverage: run.accepted[i] / data.items, accepted: run.accepted[i],
       selective: run.selective[i], generalized: run.generalized[i] };
   };
@@ -37,24 +37,24 @@
     const left = Number(svg.dataset.left), right = Number(svg.dataset.right);
     return [left + at.coverage * (right - left), Number(svg.dataset.floor) - at[kind] * Number(svg.dataset.unit)];
   };
-  const ring = (figure, side, at) => {
-    const svg = figure.querySelector("svg.curves"), mark = svg.querySelectorAll(".here")[side];
+  const ring = (figure, system, at) => {
+    const svg = figure.querySelector("svg.curves"), mark = svg.querySelectorAll(".here")[system];
     if (!at) return mark.setAttribute("visibility", "hidden");
     const [x, y] = spot(svg, at, figure.dataset.kind);
     mark.setAttribute("cx", x); mark.setAttribute("cy", y); mark.setAttribute("visibility", "visible");
   };
-  const read = (side, at, kind) => {
+  const read = (system, at, kind) => {
     const risk = `${kind} risk ${digits(at[kind], 4)}`;
-    const who = data.sides.length > 1 ? `${data.sides[side]}: ` : "";
+    const who = data.labels.length > 1 ? `${data.labels[system]}: ` : "";
     find("readout").textContent = `${who}threshold ${at.typed}, coverage ${percent(at.coverage)}, ` +
       `${risk}, ${at.accepted} of ${data.items} items accepted`;
   };
-  const shown = (side) => find(`show-${data.styles[side]}`)?.checked ?? true;
-  const here = { side: 0, place: -1 };
-  const visit = (figure, side, place) => {
-    here.side = side; here.place = place;
-    data.sides.forEach((_, each) => ring(figure, each, each === side ? point(side, place) : null));
-    read(side, point(side, place), figure.dataset.kind);
+  const shown = (system) => find(`show-${data.styles[system]}`)?.checked ?? true;
+  const here = { system: 0, place: -1 };
+  const visit = (figure, system, place) => {
+    here.system = system; here.place = place;
+    data.labels.forEach((_, each) => ring(figure, each, each === system ? point(system, place) : null));
+    read(system, point(system, place), figure.dataset.kind);
   };
   for (const reader of all(".reader")) {
     const figure = reader.closest(".plot"), svg = reader.querySelector("svg");
@@ -63,10 +63,10 @@
       const box = svg.getBoundingClientRect(), scale = svg.viewBox.baseVal.width / box.width;
       const x = (event.clientX - box.left) * scale, y = (event.clientY - box.top) * scale;
       let best = [Infinity];
-      variant().runs.forEach((run, side) => shown(side) && run.accepted.forEach((_, i) => {
-        const [px, py] = spot(svg, point(side, i), figure.dataset.kind);
+      variant().runs.forEach((run, system) => shown(system) && run.accepted.forEach((_, i) => {
+        const [px, py] = spot(svg, point(system, i), figure.dataset.kind);
         const far = (px - x) ** 2 + (py - y) ** 2 / 4;
-        if (far < best[0]) best = [far, side, i];
+        if (far < best[0]) best = [far, system, i];
       }));
       if (best.length > 1) visit(figure, best[1], best[2]);
     });
@@ -75,13 +75,13 @@
       const along = { ArrowRight: 1, ArrowLeft: -1 }[event.key], across = { ArrowUp: -1, ArrowDown: 1 }[event.key];
       if (!along && !across && event.key !== "Home" && event.key !== "End") return;
       event.preventDefault();
-      const sides = variant().runs.map((_, side) => side).filter((side) => shown(side) && variant().runs[side].accepted.length);
-      if (!sides.length) return;
-      const at = Math.max(sides.indexOf(here.side), 0);
-      const side = sides[Math.min(Math.max(at + (across ?? 0), 0), sides.length - 1)];
-      const last = variant().runs[side].accepted.length - 1;
+      const systems = variant().runs.map((_, system) => system).filter((system) => shown(system) && variant().runs[system].accepted.length);
+      if (!systems.length) return;
+      const at = Math.max(systems.indexOf(here.system), 0);
+      const system = systems[Math.min(Math.max(at + (across ?? 0), 0), systems.length - 1)];
+      const last = variant().runs[system].accepted.length - 1;
       const wanted = event.key === "Home" ? 0 : event.key === "End" ? last : here.place + (along ?? 0);
-      visit(figure, side, Math.min(Math.max(wanted, 0), last));
+      visit(figure, system, Math.min(Math.max(wanted, 0), last));
     });
   }
 
@@ -96,23 +96,23 @@
     find("asked").textContent = stop[0];
     find("asked-count").textContent = way === "coverage" ? `${stop[3]} of ${data.items}` : "";
     slide.setAttribute("aria-valuetext", `${names[way]} ${stop[0]}`);
-    const copied = { variant: variant().name, chosen_by: way, asked: stop[0] };
+    const copied = { variant: variant().name, chosen_by: way, asked: stop[0], systems: [] };
     const figure = plot();
-    all("#operating-point tbody tr").forEach((row, side) => {
+    all("#operating-point tbody tr").forEach((row, system) => {
       const cell = (name) => row.querySelector(`[data-cell="${name}"]`);
-      const place = stop[1][side], at = place < 0 ? null : point(side, place);
+      const place = stop[1][system], at = place < 0 ? null : point(system, place);
       cell("threshold").textContent = at ? at.typed : absent[way];
       cell("coverage").textContent = at ? percent(at.coverage) : "–";
       cell("risk").textContent = at ? digits(at.selective, 4) : "–";
-      if (cell("interval")) cell("interval").textContent = at ? stop[2][side] || "none stored here" : "–";
+      if (cell("interval")) cell("interval").textContent = at ? stop[2][system] || "none stored here" : "–";
       cell("accepted").textContent = at ? `${at.accepted} of ${data.items}` : "–";
       cell("per-100").textContent = at ? digits(100 * data.multiplier * at.generalized, 4) : "–";
-      copied[data.sides[side]] = at && { threshold: at.threshold, coverage: at.coverage, selective_risk: at.selective,
-        generalized_risk: at.generalized, accepted: at.accepted, items: data.items };
-      if (figure) ring(figure, side, at);
+      copied.systems.push({ system: data.systems[system], operating_point: at && { threshold: at.threshold, coverage: at.coverage,
+        selective_risk: at.selective, generalized_risk: at.generalized, accepted: at.accepted, items: data.items } });
+      if (figure) ring(figure, system, at);
     });
     find("operating-json").textContent = ascii(JSON.stringify(copied, null, 2));
-    const counts = variant().runs.map((run, side) => `${data.sides[side]} ${run.accepted.length} of ${run.all}`);
+    const counts = variant().runs.map((run, system) => `${data.labels[system]} ${run.accepted.length} of ${run.all}`);
     find("stops").textContent = `This page carries these operating points: ${counts.join(", ")}. None of them is rounded or moved.`;
   };
   let wanted = null;
