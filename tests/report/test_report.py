@@ -79,14 +79,14 @@ class TestSafety:
 
     def skeleton(self, results):
         """What a picture shows is told with the names of the systems; nothing else of an attribute is from a file."""
-        page, labels = Page(report_html(results)), [re.escape(system.label) for system in systems_of(results)]
+        page, labels = Page(report_html(results)), "|".join(re.escape(system.label) for system in systems_of(results))
+        named = re.compile(f"(?:{labels})(?=: | minus |, with)")
 
-        def unnamed(name, value):
-            return (name, re.sub("|".join(labels), "name", value) if name == "aria-label" else value)
+        def plain(attributes):
+            kept = [(key, value) for key, value in attributes if key != "href"]
+            return [(key, named.sub("name", value) if key == "aria-label" else value) for key, value in kept]
 
-        return [
-            (tag, [unnamed(*pair) for pair in attributes if pair[0] != "href"]) for tag, attributes in page.elements
-        ]
+        return [(tag, plain(attributes)) for tag, attributes in page.elements]
 
     def test_what_a_page_would_obey_is_spelled_out(self):
         text = report_html(renamed(golden("paired"), lambda text: f"{text}\u202e\u2028\x07"))
