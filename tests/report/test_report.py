@@ -265,8 +265,8 @@ class TestSeveralSystems:
         for name in ("a/b", "a"):
             assert f"Difference, {name} − <i>" in text
             assert f"llm: {name} − <i>" in text
-        doubt = "(too few participants differ)"
-        assert f"AUGRC against <i> (lower is better): lower: a/b {doubt}, a {doubt}." in text
+        doubt = "(too few participants hold an error)"
+        assert f"AUGRC against <i> (lower is better): lower: a/b {doubt}, a." in text
         assert "Each run minus <i> on the same participants" in text
         assert text.count("is better") > 8
 
