@@ -44,6 +44,7 @@ from demur.quantities.curve import Curve as Curve
 from demur.quantities.curve import OperatingPoint as OperatingPoint
 from demur.quantities.graded import Graded as Graded
 from demur.quantities.table import Table as Table
+from demur.read import TableOptions as TableOptions
 from demur.read import read_items as read_items
 from demur.read import read_queries as read_queries
 from demur.read import read_run as read_run

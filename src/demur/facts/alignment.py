@@ -3,8 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from demur.errors import UserError, and_more, shown
 from demur.facts.items import Items, sorted_ids
@@ -53,6 +55,8 @@ def aligned(systems: Mapping[str, Items], *, intersection_only: bool = False) ->
     if not included:
         raise UserError(f"nothing to compare: no {noun} succeeded in all systems ({len(shared)} are in all of them)")
     cut = {name: items.only(included) for name, items in systems.items()} if len(systems) > 1 else dict(systems)
+    order = next(iter(cut.values())).item_names
+    cut = {name: items.ordered(order) if _reordered(items, order) else items for name, items in cut.items()}
     check_same_truth(cut)
     return Alignment(
         systems=MappingProxyType(cut),
@@ -61,6 +65,11 @@ def aligned(systems: Mapping[str, Items], *, intersection_only: bool = False) ->
         only=MappingProxyType({name: len(own - shared) for name, own in clusters.items()}),
         failed=MappingProxyType({name: len(shared.intersection(items.failed)) for name, items in systems.items()}),
     )
+
+
+def _reordered(items: Items, order: tuple[str, ...]) -> bool:
+    """Whether a free table only names the same items in another order."""
+    return items.item_names != order and {*items.item_names} == {*order}
 
 
 def check_same_truth(systems: Mapping[str, Items]) -> None:
@@ -75,8 +84,24 @@ def check_same_truth(systems: Mapping[str, Items]) -> None:
             raise UserError(f"{left.noun} {shown(left.cluster_ids[uneven[0]])} holds {sizes}: not paired")
         if left.item_names != right.item_names or (left.item != right.item).any():
             raise UserError(f"{shown(first)} and {shown(name)} hold different items")
-        different = np.flatnonzero(left.truth != right.truth)
+        sources = _loss_source(left), _loss_source(right)
+        if sources[0] != sources[1]:
+            raise UserError(f"{shown(first)} has {sources[0]}, {shown(name)} has {sources[1]}: not paired")
+        truths_of = [_truths(items) for items in (left, right)]
+        different = np.flatnonzero(truths_of[0] != truths_of[1])
         if different.size:
             unit = int(different[0])
-            truths = f"{left.truth[unit]} in {shown(first)}, {right.truth[unit]} in {shown(name)}"
+            told = [shown(str(truths[unit])) for truths in truths_of]
+            truths = f"{told[0]} in {shown(first)}, {told[1]} in {shown(name)}"
             raise UserError(and_more(f"{left.place(unit)}: ground truth {truths}", different.size))
+
+
+def _loss_source(items: Items) -> str:
+    if items.losses is not None:
+        return f"the loss {items.losses.definition}"
+    return "numbers as truths" if items.labels is None else "texts as truths"
+
+
+def _truths(items: Items) -> NDArray[Any]:
+    """The truth of every unit, as a number or as the text it is."""
+    return items.truth if items.labels is None else np.array(items.labels, dtype=object)[items.truth]

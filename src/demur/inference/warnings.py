@@ -50,6 +50,14 @@ KINDS = {
     "unequal_clusters": Kind(
         _PEOPLE, "one {noun} holds {share:.0%} of the units: the intervals lean on it", sample=True
     ),
+    "independent_rows": Kind(
+        _PEOPLE,
+        "rows are taken as independent: if some share a document or a person, the intervals are too short",
+        sample=True,
+    ),
+    "abstained_with_loss": Kind(
+        "abstentions", "{units} units that abstained have an answer or a loss: it is not counted"
+    ),
     "no_errors": Kind(
         _PEOPLE, "no answer has a loss: no two-sided interval, only an upper bound where the largest loss is known"
     ),
@@ -166,6 +174,15 @@ def about_sample(units: NDArray[Any]) -> Iterator[ResultWarning]:
     largest, total = units.max(), units.sum()
     if largest > LARGE_CLUSTER * total and largest > 2 * units.mean():
         yield ResultWarning("unequal_clusters", parameters={"share": float(largest / total)})
+
+
+def about_units(view: CurveView, system: str) -> Iterator[ResultWarning]:
+    """Whether rows were taken to be independent, and whether answers were set aside."""
+    items = view.graded.items
+    if items is not None and items.independent:
+        yield ResultWarning("independent_rows")
+    if items is not None and items.ignored_answers:
+        yield ResultWarning("abstained_with_loss", Pattern(system=system), {"units": items.ignored_answers})
 
 
 def about_view(view: CurveView, about: Pattern) -> Iterator[ResultWarning]:

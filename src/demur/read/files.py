@@ -3,12 +3,12 @@
 import os.path
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from demur.errors import UserError, literal, repeated, shown
 from demur.facts.instruments import Instrument
 from demur.facts.items import Items
-from demur.read.rows import read_table
+from demur.read.rows import TableOptions, read_table
 from demur.read.run_json import RunFile
 from demur.read.tables import format_of
 
@@ -22,13 +22,16 @@ def read_items(
     experiment: int | None = None,
     instrument: str | Path | Instrument = "PHQ-8",
     columns: Mapping[str, str] | None = None,
+    options: TableOptions | None = None,
 ) -> Items:
     """The facts of a run file or of a long table (.csv, .jsonl, .ndjson, .parquet).
 
     `mode` and `experiment` choose among the experiments of a run file; a table holds one. The instrument `none` leaves
-    the items and scores of a table free; `columns` says what its columns are called, as in `read_table`.
+    the items and scores of a table free; `columns` says what its columns are called, as in `read_table`, and
+    `options` how else it is to be read.
     """
-    return read_inputs([Path(path)], modes=[mode], experiments=[experiment], instrument=instrument, columns=columns)[0]
+    chosen: Any = {"modes": [mode], "experiments": [experiment], "instrument": instrument}
+    return read_inputs([Path(path)], **chosen, columns=columns, options=options)[0]
 
 
 def read_inputs(
@@ -38,6 +41,7 @@ def read_inputs(
     experiments: Sequence[int | None] = (),
     instrument: str | Path | Instrument = "PHQ-8",
     columns: Mapping[str, str] | None = None,
+    options: TableOptions | None = None,
 ) -> list[Items]:
     """The facts of several files, each a path, or a text `NAME=FILE` that labels its source.
 
@@ -55,9 +59,12 @@ def read_inputs(
         if format_of(path):
             if mode is not None or experiment is not None:
                 raise UserError(f"{path}: a table holds one experiment and no modes: leave out mode and experiment")
-            items = read_table(path, instrument=None if instrument == "none" else instrument, columns=columns)
+            own = None if instrument == "none" else instrument
+            items = read_table(path, instrument=own, columns=columns, options=options)
         elif columns:
             raise UserError(f"{path}: a run file has no columns to map: leave out columns (--column)")
+        elif options not in (None, TableOptions()):
+            raise UserError(f"{path}: a run file says what is in it: leave out {options.names}")
         else:
             file = files.get(str(path)) or files.setdefault(str(path), RunFile.of(path))
             items = file.items(mode=mode, experiment=experiment, instrument=instrument)

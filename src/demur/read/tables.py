@@ -5,6 +5,7 @@ A format is one function under `table_format`; long tables and per-query tables 
 
 import csv
 import math
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -27,6 +28,8 @@ Columns = dict[str, list[Any]]
 NO_ROWS = "there are no rows: nothing can be evaluated"
 _EMPTY = "the file is empty: there is nothing to evaluate"
 _BATCH = 1000
+_SEPARATORS = (",", ";", "\t")  # the first of those that are equally frequent
+_QUOTED = re.compile(r'"[^"]*"')
 _MOST_MEMBERS = 1000  # members that never repeat would take rows × rows of memory
 
 
@@ -36,6 +39,7 @@ class FileTable:
 
     `rows` takes the names of the columns that are needed and gives each row with its position, such as "line 7".
     With `text_only` every cell is a text, with `joined_ids` a list of ids may be one text with `|` between them.
+    With `decimal_comma` a number may be written 0,5, as spreadsheets do that put ; between cells.
     `column` gives a whole column of a table that is in memory.
     """
 
@@ -43,6 +47,7 @@ class FileTable:
     rows: Callable[[Sequence[str]], Rows]
     text_only: bool = False
     joined_ids: bool = True
+    decimal_comma: bool = False
     column: Callable[[str], list[Any]] | None = None
 
     def __post_init__(self) -> None:
@@ -152,8 +157,11 @@ def _sized(values: Any) -> Any:
 
 @table_format(".csv")
 def _csv(file: Stream, _: str | Path) -> FileTable:
+    """Cells with commas between them, or what separates the names of the columns: ; or tabs."""
     file.text.reconfigure(encoding="utf-8-sig", newline="")
-    records = _records(file.lines)
+    first = next(iter(file.lines), "")
+    separator = max(_SEPARATORS, key=_QUOTED.sub("", first).count)
+    records = _records(chain([first] if first else [], file.lines), separator)
     header = next((cells for _, cells in records), None)
     if not header:
         raise UserError(_EMPTY if header is None else "line 1 is empty, expected the names of the columns")
@@ -165,10 +173,10 @@ def _csv(file: Stream, _: str | Path) -> FileTable:
             if cells:
                 yield f"line {number}", dict(zip(header, cells, strict=True))
 
-    return FileTable(header, rows, text_only=True)
+    return FileTable(header, rows, text_only=True, decimal_comma=separator == ";")
 
 
-def _records(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
+def _records(lines: Iterable[str], separator: str) -> Iterator[tuple[int, list[str]]]:
     """The cells of each row with its last line; a row of several lines is no longer than a line may be."""
     longest, length = LINE.size, 0
     csv.field_size_limit(longest)
@@ -182,7 +190,7 @@ def _records(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
                     LINE.check(length)
             yield line
 
-    reader = csv.reader(watched(), strict=True)
+    reader = csv.reader(watched(), strict=True, delimiter=separator)
     try:
         for cells in reader:
             length = 0

@@ -19,7 +19,7 @@ from pydantic import (
     model_serializer,
 )
 
-from demur.files.strict_model import STRICT, Count, Part, Share, Time, Tool, WordedWarning, one_line
+from demur.files.strict_model import SPARSE, STRICT, Count, Part, Share, Time, Tool, WordedWarning, one_line
 from demur.quantities import Quantity, quantities
 from demur.quantities.registry import CUT
 from demur.results import parts
@@ -169,7 +169,10 @@ class SideShares(Part):
 
 
 class Population(Part):
-    """Who was counted, and the share of the items that is predicted. Of two runs: those who are in both."""
+    """Who was counted, and the share of the items that is predicted. Of two runs: those who are in both.
+
+    `noun` is what they are called, where they are not participants.
+    """
 
     participants_total: Count
     participants_included: Count
@@ -177,6 +180,7 @@ class Population(Part):
     items_total: Count
     items_predicted: Count | Sides
     cmax: Share | SideShares | None = None
+    noun: Annotated[str | None, SPARSE] = None
 
     def _mistakes(self) -> Iterator[str]:
         if self.participants_total != self.participants_included + self.participants_failed:

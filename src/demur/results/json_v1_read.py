@@ -17,7 +17,7 @@ from demur.quantities.registry import CUT
 from demur.results.json_v1 import AT_ONCE, DIFFERENCE, FAVOURS, INTERVALS, ITEM_NUMBERS, SIDES, cells, places, where
 from demur.results.json_v1_model import metrics_model
 from demur.results.parts import CurveRecord
-from demur.results.study import SelectiveStudy
+from demur.results.study import PARTICIPANT, SelectiveStudy
 from demur.results.table import Results, system_names
 from demur.types import Json
 
@@ -62,6 +62,7 @@ def _study(file: Any, names: tuple[str, ...], runs: Mapping[tuple[str, str], Any
         "bootstrap": boot and {"seed": boot.seed, "n_resamples": boot.n_resamples},
         "requested": asked or None,
         "convention": dict(file.convention),
+        "noun": people.noun or PARTICIPANT,
         "systems": _systems(file, names),
         "clusters_total": people.participants_total,
         "clusters_included": people.participants_included,

@@ -7,7 +7,7 @@ twice.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from demur.confidences.variants import Confidence
 from demur.errors import UserError, literal, unknown
 from demur.facts.alignment import aligned
 from demur.facts.items import Items
+from demur.facts.losses import GIVEN
 from demur.files.strict_model import checked_time
 from demur.inference.bands import bands_of, drawn_risks
 from demur.inference.estimates import Estimate, Estimates
@@ -33,12 +34,13 @@ from demur.inference.warnings import (
     about_counts,
     about_estimate,
     about_resamples,
+    about_units,
     about_view,
 )
 from demur.quantities import Measure, quantities
 from demur.quantities.coverage import Coverage
 from demur.quantities.graded import Graded
-from demur.quantities.losses import loss as loss_named
+from demur.quantities.losses import check_loss, loss_of
 from demur.quantities.registry import COMMON, CUT
 from demur.results.curves import curve_record
 from demur.results.record import Evaluation, by_item, input_of, selective_study
@@ -55,14 +57,16 @@ HALF = Coverage.of("0.5")
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What to compute. Without `area_coverage` areas are cut at 0.5, and at the common coverage of several systems.
+    """What to compute. Without a `loss` it is the one a table gives, zero_one of texts, and abs_norm of scores.
+
+    Without `area_coverage` areas are cut at 0.5, and at the common coverage of several systems.
 
     `level` and `interval` ask for one more interval of every number, beside those at 95 %. Systems are compared with
     the `baseline`, the first if none is named, and the verdict is on the `primary` confidence, the first if none is
     named.
     """
 
-    loss: str = "abs_norm"
+    loss: str | None = None
     confidence: str = "default"
     grid: Sequence[Coverage | str | float] = TENTHS
     area_coverage: Coverage | str | float | None = None
@@ -72,7 +76,7 @@ class Settings:
     primary: str | None = None
 
     def __post_init__(self) -> None:
-        loss_named(self.loss)
+        check_loss(self.loss)
         object.__setattr__(self, "grid", tuple(Coverage.of(target).plain for target in self.grid))
         if self.area_coverage is not None:
             object.__setattr__(self, "area_coverage", Coverage.of(self.area_coverage).plain)
@@ -124,6 +128,7 @@ def evaluate(
         raise UserError("one run has nothing to intersect with: intersection-only is for several")
     baseline = baseline_of(systems, settings.baseline)
     alignment = aligned(systems, intersection_only=intersection_only)
+    settings = replace(settings, loss=loss_of(next(iter(systems.values())), settings.loss))
     confidences, skipped = _confidences(alignment.systems, settings.confidence, calibration)
     served = [*confidences[baseline]]
     if settings.primary is not None:
@@ -211,7 +216,8 @@ def _warnings(
     views: Mapping[str, Mapping[str, CurveView]], estimates: Estimates, rows: Sequence[Row | Contrast], plan: Plan
 ) -> list[ResultWarning]:
     """What is true of the clusters themselves is said once, the rest with its system and confidence."""
-    warned = [*about_resamples(plan.n_resamples), *_about_numbers(views, estimates), *about_counts(rows)]
+    facts = [about for system, view in next(iter(views.values())).items() for about in about_units(view, system)]
+    warned = [*about_resamples(plan.n_resamples), *facts, *_about_numbers(views, estimates), *about_counts(rows)]
     first = {warning.code: warning for warning in reversed(warned)}
     kept = [warning for warning in warned if not warning.of_sample or warning is first[warning.code]]
     tested = sum(row.recommended is not None for row in estimates if row.key.minus)
@@ -326,7 +332,7 @@ def check_paired(systems: Mapping[str, Graded]) -> None:
     for name, right in others:
         if left.clusters is None or right.clusters is None:
             raise UserError("a comparison needs to know whose each unit is: give clusters on both sides")
-        if (left.loss_name, left.divisor) != (right.loss_name, right.divisor):
+        if left.loss_name != right.loss_name or (left.divisor != right.divisor and left.loss_name != GIVEN):
             losses = f"{left.loss_name} / {left.divisor} and {right.loss_name} / {right.divisor}"
             raise UserError(f"{first} and {name} have different losses ({losses})")
         if left.clusters.ids != right.clusters.ids:

@@ -11,6 +11,7 @@ from demur.quantities.registry import COMMON, CUT
 from demur.results import parts
 from demur.results.parts import Many, Name
 
+PARTICIPANT = "participant"
 _USUAL_DEPTH = 10
 
 
@@ -56,7 +57,7 @@ class SelectiveStudy(Study):
     """An evaluation of systems that may abstain."""
 
     task: Literal["selective"] = "selective"
-    noun: str = "participant"
+    noun: str = PARTICIPANT
     systems: Annotated[Many[SelectiveSystem], Field(min_length=1)]
     clusters_total: Count
     clusters_included: Count

@@ -1,0 +1,120 @@
+"""Tables of anyone's on the command line: losses, scores and texts, to the page and through the audit."""
+
+import json
+import shlex
+
+import pytest
+
+from commands import demur
+from demur import load
+
+TABLES = {
+    "loss.csv": "cluster,loss,sure\na,0,0.9\na,0.5,0.4\nb,,0.2\nb,0.25,0.6\nc,1,0.1\n",
+    "score.csv": "doc;score;sure\na;5;0,9\na;3;0,4\nb;;0,2\nb;4;0,6\n",
+    "text.csv": "cluster,truth,prediction,sure\na,Paris,Paris,0.9\na,Rome,Milan,0.4\nb,Bern,,0.2\nb,Lyon,Lyon,0.3\n",
+    "rows.csv": "loss,sure\n0,0.5\n1,0.4\n0.3333333333333333,0.7\n",
+}
+READING = {
+    "loss.csv": ("--loss-max", "1"),
+    "score.csv": ("--column", "cluster=doc", "--score-range", "1:5"),
+    "text.csv": ("--instrument", "none"),
+    "rows.csv": ("--every-row-its-own-cluster",),
+}
+LOSS = {
+    "loss.csv": {"name": "given", "definition": "column loss", "raw_multiplier": 1, "maximum": 1.0, "exact": True},
+    "score.csv": {
+        "name": "given",
+        "definition": "(5 - column score) / 4",
+        "raw_multiplier": 1,
+        "maximum": 1.0,
+        "exact": True,
+    },
+    "text.csv": {"name": "zero_one", "definition": "1 if pred != gt else 0", "raw_multiplier": 1},
+    "rows.csv": {"name": "given", "definition": "column loss", "raw_multiplier": 1, "exact": False},
+}
+FLAGS = ("--confidence", "sure", "--seed", "1", "--bootstrap-resamples", "50")
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for name, text in TABLES.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_table_is_evaluated_shown_and_audited(folder, name):
+    made = demur(folder, "evaluate", name, *READING[name], *FLAGS, "--output", "m.json", "--report", "m.html")
+    assert (made.returncode, made.stderr) == (0, "")
+    assert json.loads((folder / "m.json").read_text(encoding="utf-8"))["loss"] == LOSS[name]
+    for way in ((), ("--independent",)):
+        audited = demur(folder, "audit", "--data", name, "--reported", "m.json", *READING[name][:4], *way)
+        assert (audited.returncode, audited.stderr) == (0, "")
+        assert ", 0 differs, 0 not recognised" in audited.stdout
+
+
+def test_what_a_cluster_is_called_is_said_everywhere(folder):
+    options = (*READING["score.csv"], *FLAGS, "--noun", "document")
+    made = demur(folder, "evaluate", "score.csv", *options, "--output", "m.json", "--report", "m.html")
+    assert "2 documents: 2 included, 0 failed" in made.stdout
+    assert load(folder / "m.json").study.noun == "document"
+    assert "resampled documents" in (folder / "m.html").read_text(encoding="utf-8")
+    audited = demur(folder, "audit", "--data", "score.csv", "--reported", "m.json", *READING["score.csv"])
+    assert ", 0 differs, 0 not recognised" in audited.stdout
+
+
+def test_two_tables_of_losses_are_compared(folder):
+    other = TABLES["loss.csv"].replace("0.25", "0.125").replace("b,,", "b,0,")
+    (folder / "other.csv").write_text(other, encoding="utf-8")
+    made = demur(folder, "evaluate", "A=loss.csv", "B=other.csv", *FLAGS, "--output", "m.json")
+    assert made.returncode == 0
+    # Of what A declined, B answered one unit without a loss.
+    assert [system.needless_abstentions.count for system in load(folder / "m.json").selective.systems] == [1, 0]
+    data = ("--data", "loss.csv", "--data", "other.csv")
+    assert demur(folder, "audit", *data, "--reported", "m.json").returncode == 0
+
+
+def test_the_one_signal_is_named_with_the_command_to_paste(folder):
+    refused = demur(folder, "evaluate", "loss.csv", "--seed", "1", "--bootstrap-resamples", "50")
+    assert refused.returncode == 2
+    text, command = refused.stderr.strip().split(": demur ", 1)
+    assert text == "demur: loss.csv: no confidence is named, and its one numeric signal is sure"
+    assert demur(folder, *shlex.split(command)).returncode == 0
+
+
+def test_fields_and_calibrate_take_the_same_tables(folder):
+    listed = demur(folder, "fields", "score.csv", *READING["score.csv"], "--noun", "document")
+    assert listed.stdout.startswith("2 documents, 4 units, 3 answered\n")
+    assert "by name: sure." in listed.stdout
+    fitting = ("calibrate", "--input", "loss.csv", "--method", "platt", "--features", "sure", "--output", "c.json")
+    assert "mean target 25.0%" in demur(folder, *fitting).stdout
+    near = demur(folder, *fitting, "--target", "near_correct")
+    assert "the target is about scores, and this table has none: use correctness" in near.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ("loss.csv", "--loss", "abs"),
+            "the loss abs needs truth and prediction; this table gives losses (column loss)",
+        ),
+        (("loss.csv", "--score-range", "1"), "score range '1', expected LOW:HIGH, such as 0:1"),
+        (("loss.csv", "--noun", " "), "noun ' ', expected a word such as document"),
+        (
+            ("text.csv", "--instrument", "none", "--loss", "given"),
+            "the loss given needs a table with a column of losses",
+        ),
+    ],
+)
+def test_a_mistake_is_one_line(folder, arguments, message):
+    refused = demur(folder, "evaluate", *arguments, *FLAGS, "--output", "m.json")
+    assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
+    assert message in refused.stderr
+    assert not (folder / "m.json").exists()
+
+
+def test_a_run_file_has_no_use_for_what_says_how_a_table_is_read(folder):
+    (folder / "run.json").write_text("{}", encoding="utf-8")
+    refused = demur(folder, "evaluate", "run.json", *FLAGS, "--noun", "document", "--loss-max", "2")
+    assert "a run file says what is in it: leave out --loss-max, --noun" in refused.stderr
