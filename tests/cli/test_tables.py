@@ -118,3 +118,21 @@ def test_a_run_file_has_no_use_for_what_says_how_a_table_is_read(folder):
     (folder / "run.json").write_text("{}", encoding="utf-8")
     refused = demur(folder, "evaluate", "run.json", *FLAGS, "--noun", "document", "--loss-max", "2")
     assert "a run file says what is in it: leave out --loss-max, --noun" in refused.stderr
+
+
+@pytest.mark.parametrize(("rule", "units", "cmax"), [("drop", 23, 20 / 23), ("abstain", 24, 20 / 24)])
+def test_units_that_failed_are_left_out_or_abstain(folder, rule, units, cmax):
+    lines = ["cluster,item,loss,status,sure"]
+    for unit in range(24):
+        state = "failed" if unit == 23 else "ok"
+        lines.append(f"doc{unit % 6},q{unit},{'' if unit > 19 else unit % 2},{state},{unit}")
+    (folder / "log.csv").write_text("\n".join(lines), encoding="utf-8")
+    options = (*FLAGS, "--failed-units", rule, "--output", "m.json", "--report", "m.html")
+    made = demur(folder, "evaluate", "log.csv", *options)
+    assert f"{units} items, answered: 20\nitems that failed: 1, " in made.stdout
+    people = json.loads((folder / "m.json").read_text(encoding="utf-8"))["population"]
+    assert (people["items_total"], people["cmax"], people["units_failed"]) == (units, cmax, 1)
+    assert "items failed" in (folder / "m.html").read_text(encoding="utf-8")
+    for way in ((), ("--independent",)):
+        audited = demur(folder, "audit", "--data", "log.csv", "--reported", "m.json", *way)
+        assert ", 0 differs, 0 not recognised" in audited.stdout

@@ -177,7 +177,7 @@ class TestTables:
             path = written(tmp_path, f"cluster,item,truth,prediction,sure\n1,q1,{digits},1,1\n", "t.csv")
             items = read_table(path, instrument=None)
             assert items.labels == tuple(sorted(("1", digits)))
-            with pytest.raises(UserError, match=f"cluster 1, q1: '{digits}' is no number: the loss abs needs one"):
+            with pytest.raises(UserError, match="cluster 1, q1: .* is no number: the loss abs needs one"):
                 measure("sure", data=items, loss="abs")
 
     def test_corrupted_parquet_is_one_line(self, tmp_path):

@@ -73,7 +73,7 @@ def audit(
     listed = statuses(only or ())
     if realpath(reported) in map(realpath, data):
         raise UserError(f"{reported}: is the data as well: no figure is compared with itself")
-    table = options.table_options(score_range, loss_max, None, own_clusters=every_row_its_own_cluster)
+    table = options.table_options(score_range, loss_max, own_clusters=every_row_its_own_cluster)
     reading = (named(system, "--system"), named(column, "--column"), mode or (), instrument, table, calibration)
     findings = _Audit(data, reported, *reading, independent, resamples).findings()
     if as_json:
@@ -141,7 +141,9 @@ class _Audit:
             raise UserError(f"{len(self.data)} data files for {count} systems: give one for each, or one for all")
         recorded = [source.mode for source in study.inputs if source.mode is not None]
         modes = self.modes or (recorded if len(recorded) == len(study.inputs) else ())
-        table = self.table if self.data[0].suffix.lower() == _RUN else replace(self.table, noun=study.noun)
+        table, failed = self.table, study.failed_units or "drop"
+        if self.data[0].suffix.lower() != _RUN:
+            table = replace(table, noun=study.noun, failed_units=failed)
         runs = read_inputs(paths, modes=modes, instrument=self.instrument, columns=self.columns, options=table)
         with progress_bar("resamples") as advance:
             if not self.independent:

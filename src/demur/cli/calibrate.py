@@ -21,6 +21,7 @@ def calibrate(
     loss_max: options.LossMax = None,
     every_row_its_own_cluster: options.OwnClusters = False,
     noun: options.Noun = None,
+    failed_units: options.FailedUnits = "drop",
     features: Annotated[str | None, typer.Option(help="Signals to fit on, by name, separated by commas.")] = None,
     variant: Annotated[str | None, typer.Option(help="A confidence variant to fit on, instead of features.")] = None,
     target: Annotated[
@@ -40,7 +41,7 @@ def calibrate(
     from demur.confidences.fitting import calibrate as fit
     from demur.report.console import calibration_text
 
-    table = options.table_options(score_range, loss_max, noun, own_clusters=every_row_its_own_cluster)
+    table = options.table_options(score_range, loss_max, noun, failed_units, own_clusters=every_row_its_own_cluster)
     made = fit(
         read_one(run, mode, experiment, instrument, column, table),
         method=method,
@@ -66,6 +67,7 @@ def fields(
     loss_max: options.LossMax = None,
     every_row_its_own_cluster: options.OwnClusters = False,
     noun: options.Noun = None,
+    failed_units: options.FailedUnits = "drop",
     calibration: options.CalibrationFile = None,
 ) -> None:
     """Show what is in a file: which confidences it can serve, why not the others, and signals of its own.
@@ -75,6 +77,6 @@ def fields(
     from demur.confidences.serving import served
     from demur.report.console import variants_text
 
-    table = options.table_options(score_range, loss_max, noun, own_clusters=every_row_its_own_cluster)
+    table = options.table_options(score_range, loss_max, noun, failed_units, own_clusters=every_row_its_own_cluster)
     items = read_one(run, mode, experiment, instrument, column, table)
     typer.echo(variants_text(items, served(items, fitted(calibration))))

@@ -31,6 +31,7 @@ def evaluate(
     loss_max: options.LossMax = None,
     every_row_its_own_cluster: options.OwnClusters = False,
     noun: options.Noun = None,
+    failed_units: options.FailedUnits = "drop",
     loss: options.LossName = None,
     confidence: Annotated[
         str, typer.Option(help="default (llm,total_evidence), all, or names of variants separated by commas.")
@@ -98,7 +99,9 @@ def evaluate(
         experiments=experiment or (),
         instrument=instrument,
         columns=named(column, "--column"),
-        options=options.table_options(score_range, loss_max, noun, own_clusters=every_row_its_own_cluster),
+        options=options.table_options(
+            score_range, loss_max, noun, failed_units, own_clusters=every_row_its_own_cluster
+        ),
     )
     signal = only_signal(runs[0]) if confidence == "default" else None
     if signal is not None:

@@ -27,6 +27,9 @@ OwnClusters = Annotated[
     bool, typer.Option("--every-row-its-own-cluster", help="Rows of a table share nothing: each is sampled by itself.")
 ]
 Noun = Annotated[str | None, typer.Option(help="What a cluster of a table is called, such as document.")]
+FailedUnits = Annotated[
+    str, typer.Option(help="Units whose status is failed: drop (left out), abstain (counted as abstentions) or refuse.")
+]
 CalibrationFile = Annotated[Path | None, typer.Option(help="A file written by demur calibrate, or by another script.")]
 Resamples = Annotated[int, typer.Option(help="Bootstrap resamples of the clusters, at most 1000000; 0: none.")]
 Seed = Annotated[
@@ -49,13 +52,19 @@ CreatedAt = Annotated[
 
 
 def table_options(
-    score_range: str | None, loss_max: float | None, noun: str | None, *, own_clusters: bool
+    score_range: str | None,
+    loss_max: float | None,
+    noun: str | None = None,
+    failed_units: str = "drop",
+    *,
+    own_clusters: bool,
 ) -> TableOptions:
     """How tables are to be read, from what the command was given."""
     from demur.facts.losses import score_range as parsed
     from demur.read import TableOptions
 
-    return TableOptions(None if score_range is None else parsed(score_range), loss_max, own_clusters, noun)
+    scores = None if score_range is None else parsed(score_range)
+    return TableOptions(scores, loss_max, own_clusters, noun, failed_units)
 
 
 class ListingCommand(TyperCommand):

@@ -55,8 +55,8 @@ def aligned(systems: Mapping[str, Items], *, intersection_only: bool = False) ->
     if not included:
         raise UserError(f"nothing to compare: no {noun} succeeded in all systems ({len(shared)} are in all of them)")
     cut = {name: items.only(included) for name, items in systems.items()} if len(systems) > 1 else dict(systems)
-    order = next(iter(cut.values())).item_names
-    cut = {name: items.ordered(order) if _reordered(items, order) else items for name, items in cut.items()}
+    if len(cut) > 1:
+        cut = _in_one_order(_without_failed_units(cut))
     check_same_truth(cut)
     return Alignment(
         systems=MappingProxyType(cut),
@@ -67,9 +67,34 @@ def aligned(systems: Mapping[str, Items], *, intersection_only: bool = False) ->
     )
 
 
-def _reordered(items: Items, order: tuple[str, ...]) -> bool:
-    """Whether a free table only names the same items in another order."""
-    return items.item_names != order and {*items.item_names} == {*order}
+def _without_failed_units(systems: Mapping[str, Items]) -> dict[str, Items]:
+    """A unit that failed in any system and is left out there is left out of all of them."""
+    failed = [items.failed_units for items in systems.values() if items.failed_units]
+    names = {name for units in failed if units.rule == "drop" for name in units.names}
+    if not names:
+        return dict(systems)
+    kept = {
+        system: items.take(np.flatnonzero([name not in names for name in items.unit_names]))
+        for system, items in systems.items()
+    }
+    for items in kept.values():
+        if not len(items):
+            raise UserError(f"nothing to compare: no unit succeeded in all systems ({len(names)} failed in one)")
+    return kept
+
+
+def _in_one_order(systems: Mapping[str, Items]) -> dict[str, Items]:
+    """Free tables that name the same items in another order, or some that are left out, in the order of the first."""
+    first = next(iter(systems.values()))
+    if first.instrument is not None or all(items.item_names == first.item_names for items in systems.values()):
+        return dict(systems)
+    order = _used(first)
+    return {name: items.ordered(order) if {*_used(items)} == {*order} else items for name, items in systems.items()}
+
+
+def _used(items: Items) -> tuple[str, ...]:
+    held = np.bincount(items.item, minlength=len(items.item_names)) > 0
+    return tuple(name for name, used in zip(items.item_names, held, strict=True) if used)
 
 
 def check_same_truth(systems: Mapping[str, Items]) -> None:

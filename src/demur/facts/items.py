@@ -41,6 +41,14 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
+class FailedUnits:
+    """Units that failed, by cluster and item, and what becomes of them: left out (drop), or abstentions (abstain)."""
+
+    rule: str
+    names: tuple[tuple[ClusterId, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class RawUnits:
     """What a reader hands over, one entry per unit and nothing checked yet.
 
@@ -58,6 +66,7 @@ class RawUnits:
     abstained: Column | None = None
     signals: Mapping[str, Column] = field(default_factory=dict)
     failed: Sequence[ClusterId] = ()
+    failed_units: FailedUnits | None = None
     instrument: Instrument | None = None
     noun: str = "cluster"
     no_answer: str = "null"
@@ -71,7 +80,16 @@ class RawUnits:
     @property
     def answered(self) -> Flags:
         """Null and NaN abstain; anything else is an answer, be it a wrong one. What says who abstained decides."""
-        return ~(self.given.abstains() if self.abstained is None else flags_of(self.abstained))
+        abstained = self.given.abstains() if self.abstained is None else flags_of(self.abstained)
+        return np.asarray(~abstained & ~self.lost)
+
+    @property
+    def lost(self) -> Flags:
+        """Which units failed and count as abstentions."""
+        names = {*self.failed_units.names} if self.failed_units else set()
+        units = zip(self.clusters, self.items, strict=True) if names else ()
+        flags = np.fromiter((unit in names for unit in units), bool)
+        return flags if names else np.zeros(len(self.items), dtype=bool)
 
     def unit_name(self, unit: int) -> str:
         """How a message calls a unit."""
@@ -104,6 +122,7 @@ class Items:
     labels: tuple[str, ...] | None = None
     independent: bool = False
     ignored_answers: int = 0
+    failed_units: FailedUnits | None = None
 
     def __post_init__(self) -> None:
         columns = [array for column in self.signals.values() for array in (column.values, column.state)]
@@ -126,7 +145,7 @@ class Items:
         _check_complete(raw, cluster, item, order)
         _check_values(raw)
         answered, scored = raw.answered, raw.loss is None
-        ignored = ~answered & ~raw.given.abstains() & (raw.given.state != State.MISSING)
+        ignored = ~answered & ~raw.lost & ~raw.given.abstains() & (raw.given.state != State.MISSING)
         return cls(
             cluster_ids=cluster_ids,
             failed=sorted_ids(raw.failed),
@@ -145,6 +164,7 @@ class Items:
             labels=raw.labels,
             independent=raw.independent,
             ignored_answers=int(ignored.sum()),
+            failed_units=raw.failed_units,
         )
 
     def __len__(self) -> int:
@@ -163,6 +183,12 @@ class Items:
         """Where an answer is exactly right: its loss is 0, or it is the truth."""
         exact = self.losses.numerators == 0 if self.losses else self.answer == self.truth
         return np.asarray(self.answered & exact)
+
+    @property
+    def unit_names(self) -> list[tuple[ClusterId, str]]:
+        """Every unit by its cluster and its item."""
+        pairs = zip(self.cluster.tolist(), self.item.tolist(), strict=True)
+        return [(self.cluster_ids[cluster], self.item_names[item]) for cluster, item in pairs]
 
     @property
     def has_scores(self) -> bool:
@@ -222,10 +248,17 @@ def _check_complete(units: RawUnits, cluster: Indices, item: Indices, order: Ind
     if twice.size:
         raise UserError(and_more(f"{units.unit_name(int(twice[0]))}: given more than once", twice.size))
     names = units.instrument.items if units.instrument else ()
-    short = np.flatnonzero(np.bincount(cluster) < len(names))
+    short = np.flatnonzero(np.bincount(cluster) < len(names)) if names else np.zeros(0, np.intp)
+    lost = {*units.failed_units.names} if units.failed_units else set()
+    for incomplete in short if lost else ():
+        own = units.clusters[int(np.argmax(cluster == incomplete))]
+        if np.sum(cluster == incomplete) + sum((own, name) in lost for name in names) == len(names):
+            short = short[short != incomplete]
     if units.instrument and short.size:
         held = np.flatnonzero(cluster == short[0])
-        missing = next(name for index, name in enumerate(names) if index not in item[held])
+        owner = units.clusters[held[0]]
+        left = (index for index, name in enumerate(names) if (owner, name) not in lost)
+        missing = names[next(index for index in left if index not in item[held])]
         unit = f"{units.noun} {shown(units.clusters[held[0]])}, {shown(missing)}"
         text = f"{unit}: missing, expected all {len(names)} items of {units.instrument.name}"
         raise UserError(and_more(text, short.size))
@@ -234,7 +267,8 @@ def _check_complete(units: RawUnits, cluster: Indices, item: Indices, order: Ind
 def _check_values(units: RawUnits) -> None:
     """Scores and declared signals; what else a run adds is kept as it is and checked by whoever uses it."""
     if units.abstained is not None:
-        units.abstained.refuse(~is_flag(units.abstained), "abstained", "true or false, or 1 or 0", units.unit_name)
+        unsaid = ~is_flag(units.abstained) & ~units.lost
+        units.abstained.refuse(unsaid, "abstained", "true or false, or 1 or 0", units.unit_name)
     checks = [*(_wrong_losses(units, units.loss) if units.loss else _wrong_scores(units))]
     for name, column in units.signals.items():
         if signal := SIGNALS.get(name):

@@ -9,11 +9,11 @@ from operator import not_
 from pathlib import Path
 from typing import Any
 
-from demur.errors import UserError, literal, shown
+from demur.errors import UserError, and_more, literal, shown, unknown
 from demur.facts.columns import Column, written_number
 from demur.facts.instruments import PHQ8, Instrument
 from demur.facts.instruments import instrument as instrument_of
-from demur.facts.items import ClusterId, Items, RawUnits, as_integers, checked_ids
+from demur.facts.items import ClusterId, FailedUnits, Items, RawUnits, as_integers, checked_ids
 from demur.facts.losses import LossColumn, label_numbers
 from demur.read.roles import Roles, roles_of
 from demur.read.tables import Columns, FileTable, missing_column, opened_table
@@ -23,6 +23,8 @@ _INTEGER = re.compile(rf"[+-]?[0-9]{{1,{_MOST_DIGITS}}}")
 _DECIMAL = re.compile(r"[+-]?([0-9]+\.[0-9]*|\.[0-9]+)")
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+(?:[eE][+-]?[0-9]+)?")
 _BOOLS = {"true": True, "false": False}
+FAILED_UNITS = ("drop", "abstain", "refuse")
+_STATES = ("ok", "failed")
 _NO_ANSWER = "null (in CSV an empty cell)"
 
 
@@ -34,15 +36,18 @@ class TableOptions:
     loss_max: float | None = None
     every_row_its_own_cluster: bool = False
     noun: str | None = None
+    failed_units: str = "drop"
 
     def __post_init__(self) -> None:
+        if self.failed_units not in FAILED_UNITS:
+            raise unknown("rule for failed units", self.failed_units, FAILED_UNITS)
         if self.noun is not None and not (self.noun.strip() == self.noun != ""):
             raise UserError(f"noun {literal(self.noun)}, expected a word such as document")
 
     @property
     def names(self) -> str:
         """The options that are given, as a command line calls them."""
-        given = (name for name in self.__slots__ if getattr(self, name) not in (None, False))
+        given = (name for name in self.__slots__ if getattr(self, name) not in (None, False, "drop"))
         return ", ".join(f"--{name.replace('_', '-')}" for name in given)
 
 
@@ -59,7 +64,7 @@ def read_table(
     `truth` and `prediction`. A null or NaN there is an abstention, unless a column `abstained` says who abstained.
     `cluster` says whom a unit was sampled with; without a column `item`, units are numbered within their cluster.
     Columns go by these names or by the ones `columns` maps them to; every other column is a signal. A column `success`
-    that is false marks a failed cluster.
+    that is false marks a failed cluster, and a `status` that is `failed`, not `ok`, a failed unit, which is left out.
 
     Scores of an instrument are bounded by it, and every cluster has its items. With `instrument=None` items and integer
     scores are free, clusters may have any items, and truths and predictions may be texts. Losses need no instrument.
@@ -159,14 +164,23 @@ def _raw_units(
         flags = table.flags(success)
         failed = _failures(clusters, flags)
         table, clusters = table.only(flags), [*compress(clusters, flags)]
+    names = [*zip(clusters, _items(table, roles, clusters, instrument), strict=True)]
+    lost = _failed_units(table, roles, names, options.failed_units)
+    if lost and options.failed_units == "drop":
+        gone = {*lost.names}
+        flags = [name not in gone for name in names]
+        table, names = table.only(flags), [*compress(names, flags)]
+        left = {cluster for cluster, _ in names}
+        failed |= dict.fromkeys(cluster for cluster, _ in lost.names if cluster not in left)
     used = {*roles.columns.values()}
     return RawUnits(
-        clusters=clusters,
-        items=_items(table, roles, clusters, instrument),
+        clusters=[cluster for cluster, _ in names],
+        items=[item for _, item in names],
         **_answers(table, roles, instrument, options),
         abstained=Column.of(table.flags(roles["abstained"])) if roles.get("abstained") else None,
         signals={name: Column.of(values) for name, values in table.values.items() if name not in used},
         failed=[*failed],
+        failed_units=lost,
         instrument=instrument,
         noun=options.noun or ("row" if options.every_row_its_own_cluster else "cluster"),
         no_answer=_NO_ANSWER,
@@ -225,6 +239,23 @@ def _answers(table: _Cells, roles: Roles, instrument: Instrument | None, options
         labels, (truth, prediction) = label_numbers(*map(table.labels, names))
         return {"truth": truth, "prediction": prediction, "labels": labels}
     return {role: Column.of(table.values[roles[role]]) for role in ("truth", "prediction")}
+
+
+def _failed_units(table: _Cells, roles: Roles, names: list[tuple[ClusterId, str]], rule: str) -> FailedUnits | None:
+    """The units whose status is failed, None if there are none."""
+    column = roles.get("status")
+    if column is None:
+        return None
+    cells = [*zip(names, table.values[column], strict=True)]
+    for (cluster, item), state in cells:
+        if state not in _STATES:
+            unit = f"cluster {shown(cluster)}, {shown(item)}"
+            raise UserError(f"{unit}: {shown(column)} {literal(state)}, expected {' or '.join(_STATES)}")
+    failed = tuple(name for name, state in cells if state == "failed")
+    if failed and rule == "refuse":
+        unit = f"cluster {shown(failed[0][0])}, {shown(failed[0][1])}"
+        raise UserError(and_more(f"{unit}: it failed; --failed-units drop leaves such units out", len(failed)))
+    return FailedUnits(rule, failed) if failed else None
 
 
 def _failures(clusters: list[ClusterId], flags: list[Any]) -> dict[ClusterId, None]:

@@ -51,6 +51,8 @@ def encoded(results: Results) -> Json:
             "items_predicted": _by_side([system.answered for system in study.systems]),
             "cmax": _by_side([system.answered / study.units for system in study.systems]),
             "noun": None if study.noun == PARTICIPANT else study.noun,
+            "units_failed": _by_side([system.units_failed for system in study.systems]) if study.failed_units else None,
+            "failed_units": study.failed_units,
         },
         "loss": study.loss,
         "convention": dict(study.convention),

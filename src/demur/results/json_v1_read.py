@@ -74,6 +74,7 @@ def _study(file: Any, names: tuple[str, ...], runs: Mapping[tuple[str, str], Any
         "coverages": [Coverage.of_key(key).text for key in grid],
         "area_coverage": None if cut is None else Coverage.of(cut).text,
         "failed": file.cases.failed,
+        "failed_units": people.failed_units,
         "confident_errors": [
             {"system": name, "confidence": each, "cases": file.cases.confident_errors.get(f"{each}{side}", ())}
             for each in file.confidence_variants
@@ -86,13 +87,15 @@ def _study(file: Any, names: tuple[str, ...], runs: Mapping[tuple[str, str], Any
 def _systems(file: Any, names: tuple[str, ...]) -> list[Json]:
     people, compared, needless = file.population, file.comparison, file.cases.needless_abstentions
     if len(names) == 1:
-        return [{"name": names[0], "answered": people.items_predicted, "failed": people.participants_failed}]
+        counts = {"answered": people.items_predicted, "failed": people.participants_failed}
+        return [{"name": names[0], "units_failed": people.units_failed, **counts}]
     return [
         {
             "name": name,
             "answered": getattr(people.items_predicted, side),
             "failed": getattr(compared, f"participants_failed_{side}"),
             "not_in_all": getattr(compared, f"participants_{side}_only"),
+            "units_failed": people.units_failed and getattr(people.units_failed, side),
             "needless_abstentions": needless and getattr(needless, side),
         }
         for side, name in zip(SIDES, names, strict=True)

@@ -64,7 +64,7 @@ def selective_study(evaluation: Evaluation, provenance: Json) -> SelectiveStudy:
             "baseline": evaluation.baseline if systems > 1 else None,
             "requested": {"level": request.level, "interval": request.method} if request else None,
             "convention": CONVENTION,
-            "systems": [_system(name, alignment) for name in alignment.systems],
+            "systems": [_system(name, evaluation) for name in alignment.systems],
             "clusters_total": alignment.overlap,
             "clusters_included": alignment.included,
             "units": len(first),
@@ -75,7 +75,10 @@ def selective_study(evaluation: Evaluation, provenance: Json) -> SelectiveStudy:
             "skipped": evaluation.skipped,
             "coverages": [target.text for target in settings.targets],
             "area_coverage": None if cut == COMMON else cut,
-            "failed": _failed(evaluation.given),
+            "failed": _failed(evaluation),
+            "failed_units": next(
+                (each.failed_units.rule for each in evaluation.given.values() if each.failed_units), None
+            ),
             "confident_errors": [
                 {"system": system, "confidence": name, "cases": _confident_errors(view.graded)}
                 for name, by_system in evaluation.views.items()
@@ -102,7 +105,8 @@ def input_of(items: Items) -> Input:
     return Input(**{name: getattr(source, name, None) if source else None for name in Input.model_fields})
 
 
-def _system(name: str, alignment: Alignment) -> Json:
+def _system(name: str, evaluation: Evaluation) -> Json:
+    alignment, failed_units = evaluation.alignment, evaluation.given[name].failed_units
     items, declined = alignment.systems[name], None
     others = [other for other_name, other in alignment.systems.items() if other_name != name]
     if others:  # of one alone nobody knows what it would have answered
@@ -114,14 +118,15 @@ def _system(name: str, alignment: Alignment) -> Json:
         "answered": int(items.answered.sum()),
         "failed": alignment.failed[name],
         "not_in_all": alignment.only[name],
+        "units_failed": len(failed_units.names) if failed_units else None,
         "needless_abstentions": declined,
     }
 
 
-def _failed(given: Mapping[str, Items]) -> tuple[int | str, ...]:
-    """Who failed in at least one system, of those that are in all."""
-    everyone = set.intersection(*({*items.cluster_ids, *items.failed} for items in given.values()))
-    return sorted_ids({who for items in given.values() for who in items.failed} & everyone)
+def _failed(evaluation: Evaluation) -> tuple[int | str, ...]:
+    """Who is not compared because of a failure in at least one system, of those that are in all."""
+    everyone = set.intersection(*({*items.cluster_ids, *items.failed} for items in evaluation.given.values()))
+    return sorted_ids(everyone.difference(next(iter(evaluation.alignment.systems.values())).cluster_ids))
 
 
 def _confident_errors(graded: Graded) -> list[Json]:

@@ -161,7 +161,8 @@ def _results(evaluation: Evaluation, plan: Plan, origin: Json) -> Results:
         for (key, view), risk in zip(drawn.items(), risks, strict=True)
     }
     items = [row for system, view in views[next(iter(views))].items() for row in by_item(system, view.graded)]
-    warnings = _warnings(views, Estimates(estimates), [*rows, *contrasts], plan)
+    facts = [about for system, given in evaluation.given.items() for about in about_units(given, system)]
+    warnings = _warnings([*about_resamples(plan.n_resamples), *facts], views, Estimates(estimates), [*rows, *contrasts])
     return Results([*estimates, *items], selective_study(evaluation, origin), curves, warnings)
 
 
@@ -213,11 +214,13 @@ def _served(
 
 
 def _warnings(
-    views: Mapping[str, Mapping[str, CurveView]], estimates: Estimates, rows: Sequence[Row | Contrast], plan: Plan
+    told: Sequence[ResultWarning],
+    views: Mapping[str, Mapping[str, CurveView]],
+    estimates: Estimates,
+    rows: Sequence[Row | Contrast],
 ) -> list[ResultWarning]:
     """What is true of the clusters themselves is said once, the rest with its system and confidence."""
-    facts = [about for system, view in next(iter(views.values())).items() for about in about_units(view, system)]
-    warned = [*about_resamples(plan.n_resamples), *facts, *_about_numbers(views, estimates), *about_counts(rows)]
+    warned = [*told, *_about_numbers(views, estimates), *about_counts(rows)]
     first = {warning.code: warning for warning in reversed(warned)}
     kept = [warning for warning in warned if not warning.of_sample or warning is first[warning.code]]
     tested = sum(row.recommended is not None for row in estimates if row.key.minus)

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from demur.files.strict_model import Count, Part, Share, Time, Tool
+from demur.files.strict_model import SPARSE, Count, Part, Share, Time, Tool
 from demur.quantities import Quantity, quantities
 from demur.quantities.registry import COMMON, CUT
 from demur.results import parts
@@ -50,6 +50,7 @@ class SelectiveSystem(Part):
     answered: Count
     failed: Count
     not_in_all: Count = 0
+    units_failed: Annotated[Count | None, SPARSE] = None
     needless_abstentions: parts.Declined | None = None
 
 
@@ -69,6 +70,7 @@ class SelectiveStudy(Study):
     coverages: Many[str]
     area_coverage: str | None
     failed: Many[Name]
+    failed_units: Annotated[Literal["drop", "abstain"] | None, SPARSE] = None
     confident_errors: Many[parts.ConfidentErrors]
 
     @property
