@@ -136,3 +136,62 @@ def test_units_that_failed_are_left_out_or_abstain(folder, rule, units, cmax):
     for way in ((), ("--independent",)):
         audited = demur(folder, "audit", "--data", "log.csv", "--reported", "m.json", *way)
         assert ", 0 differs, 0 not recognised" in audited.stdout
+
+
+SYSTEMS = """system,cluster,item,loss,status,sure
+m1,a,x,0,ok,.5
+m1,a,y,1,ok,.4
+m1,b,z,0.5,ok,.7
+m2,b,z,0.5,ok,.7
+m2,a,y,0,failed,.5
+m2,a,x,1,ok,.1
+m/3,a,x,1,ok,1
+m/3,a,y,.5,ok,.9
+m/3,b,z,0,ok,1
+"""
+
+
+class TestSystems:
+    @pytest.fixture
+    def several(self, folder):
+        (folder / "log.csv").write_text(SYSTEMS, encoding="utf-8")
+        return folder
+
+    def test_one_file_may_hold_several_systems(self, several):
+        options = (*FLAGS, "--baseline", "m2", "--output", "m.json", "--report", "m.html")
+        made = demur(several, "evaluate", "log.csv", *options)
+        assert (made.returncode, made.stderr) == (0, "")
+        assert "2 items, answered: m1 2, m2 2, m/3 2\nitems that failed: m1 0, m2 1, m/3 0, left out" in made.stdout
+        results = load(several / "m.json")
+        assert (results.systems, results.study.baseline) == (("m1", "m2", "m/3"), "m2")
+        for way in ((), ("--independent",)):
+            audited = demur(several, "audit", "--data", "log.csv", "--reported", "m.json", *way)
+            assert ", 0 differs, 0 not recognised" in audited.stdout
+
+    def test_two_of_them_give_the_nested_file_with_their_names(self, several):
+        (several / "two.csv").write_text(SYSTEMS.partition("m/3")[0], encoding="utf-8")
+        demur(several, "evaluate", "two.csv", *FLAGS, "--output", "m.json")
+        content = json.loads((several / "m.json").read_text(encoding="utf-8"))
+        assert [source["label"] for source in content["inputs"]] == ["m1", "m2"]
+        assert content["population"]["units_failed"] == {"left": None, "right": 1}
+        audited = demur(several, "audit", "--data", "two.csv", "--reported", "m.json")
+        assert ", 0 differs, 0 not recognised" in audited.stdout
+
+    def test_files_of_one_system_each_are_called_by_it(self, several):
+        for name in ("m1", "m2"):
+            rows = [row for row in SYSTEMS.splitlines() if row.startswith(("system", name))]
+            (several / f"{name}.csv").write_text("\n".join(rows), encoding="utf-8")
+        demur(several, "evaluate", "m1.csv", "B=m2.csv", *FLAGS, "--output", "m.json")
+        assert load(several / "m.json").systems == ("m1", "B")
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            (("evaluate", "A=log.csv"), "log.csv: 3 systems, which have names (m1, m2, m/3): leave out A="),
+            (("evaluate", "log.csv", "log.csv"), "two systems are called m1: give each a name of its own"),
+            (("fields", "log.csv"), "log.csv: 3 systems, expected one: m1, m2, m/3"),
+        ],
+    )
+    def test_names_are_not_given_twice(self, several, arguments, message):
+        refused = demur(several, *arguments, *(FLAGS if arguments[0] == "evaluate" else ()))
+        assert (refused.returncode, refused.stderr) == (2, f"demur: {message}\n")

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from demur import PHQ9, Instrument, Plan, Settings, TableOptions, UserError, evaluate, measure, read_table
+from demur import PHQ9, Instrument, Plan, Settings, TableOptions, UserError, evaluate, measure, read_systems, read_table
 from demur.facts.alignment import aligned
 from runs import written
 
@@ -366,3 +366,23 @@ class TestFailed:
     def test_a_rule_nobody_knows_is_told_with_the_others(self):
         with pytest.raises(UserError, match="rule for failed units is called abstained; did you mean abstain"):
             TableOptions(failed_units="abstained")
+
+
+class TestSystems:
+    def test_systems_are_told_apart_in_the_order_they_turn_up_in(self):
+        table = {"system": ["b", 7, "b"], "cluster": [1, 1, 2], "loss": [0, 0.5, 1]}
+        found = read_systems(table)
+        assert {name: fractions(items) for name, items in found.items()} == {"b": [0, 1], "7": [Fraction(1, 2)]}
+        with pytest.raises(UserError, match="2 systems, expected one: b, 7"):
+            read_table(table)
+
+    def test_texts_of_one_system_make_texts_of_all(self, tmp_path):
+        text = "system,cluster,truth,prediction\na,1,7,7\nb,1,7,seven\n"
+        found = read_systems(written(tmp_path, text, "t.csv"), instrument=None)
+        aligned(found)
+        assert [items.right.tolist() for items in found.values()] == [[True], [False]]
+
+    @pytest.mark.parametrize("name", [None, "", " a", 0.5])
+    def test_a_system_has_a_name(self, name):
+        with pytest.raises(UserError, match="row 2: system .*, expected the name of a system"):
+            read_systems({"system": ["a", name], "cluster": [1, 1], "loss": [0, 1]})

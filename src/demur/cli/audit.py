@@ -136,15 +136,17 @@ class _Audit:
         with located(self.reported):
             study = claimed.selective
         count = len(claimed.systems)
-        paths = [*self.data] * (count if len(self.data) == 1 else 1)
-        if len(paths) != count:
-            raise UserError(f"{len(self.data)} data files for {count} systems: give one for each, or one for all")
         recorded = [source.mode for source in study.inputs if source.mode is not None]
         modes = self.modes or (recorded if len(recorded) == len(study.inputs) else ())
-        table, failed = self.table, study.failed_units or "drop"
-        if self.data[0].suffix.lower() != _RUN:
-            table = replace(table, noun=study.noun, failed_units=failed)
-        runs = read_inputs(paths, modes=modes, instrument=self.instrument, columns=self.columns, options=table)
+        if self.data[0].suffix.lower() == _RUN:
+            paths = [*self.data] * (count if len(self.data) == 1 else 1)
+            runs = read_inputs(paths, modes=modes, instrument=self.instrument, columns=self.columns, options=self.table)
+        else:
+            table = replace(self.table, noun=study.noun, failed_units=study.failed_units or "drop")
+            runs = read_inputs(self.data, modes=modes, instrument=self.instrument, columns=self.columns, options=table)
+            runs *= count if len(runs) == 1 else 1  # one table that was compared with itself
+        if len(runs) != count:
+            raise UserError(f"{len(self.data)} data files for {count} systems: give one for each, or one for all")
         with progress_bar("resamples") as advance:
             if not self.independent:
                 return audited_runs(claimed, runs, fitted(self.calibration), advance)

@@ -46,10 +46,9 @@ class LossFunction:
     def definition(self, instrument: Instrument | None) -> str:
         """The formula, with the range it divides by.
 
-                >>> from demur.facts.columns import written_number
-        from demur.facts.instruments import PHQ8
-                >>> loss("abs_norm").definition(PHQ8)
-                'abs(pred - gt) / 3'
+        >>> from demur.facts.instruments import PHQ8
+        >>> loss("abs_norm").definition(PHQ8)
+        'abs(pred - gt) / 3'
         """
         return f"{self.meaning} / {self.divisor(instrument)}" if self.normalised else self.meaning
 

@@ -2,7 +2,7 @@
 
 from demur.read.files import read_inputs, read_items
 from demur.read.queries import query_lists, read_queries
-from demur.read.rows import TableOptions, read_table
+from demur.read.rows import TableOptions, read_systems, read_table
 from demur.read.run_json import read_run
 from demur.read.trec import read_trec
 
@@ -13,6 +13,7 @@ __all__ = [
     "read_items",
     "read_queries",
     "read_run",
+    "read_systems",
     "read_table",
     "read_trec",
 ]

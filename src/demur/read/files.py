@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from demur.errors import UserError, literal, repeated, shown
 from demur.facts.instruments import Instrument
 from demur.facts.items import Items
-from demur.read.rows import TableOptions, read_table
+from demur.read.rows import TableOptions, read_systems
 from demur.read.run_json import RunFile
 from demur.read.tables import format_of
 
@@ -31,7 +31,11 @@ def read_items(
     `options` how else it is to be read.
     """
     chosen: Any = {"modes": [mode], "experiments": [experiment], "instrument": instrument}
-    return read_inputs([Path(path)], **chosen, columns=columns, options=options)[0]
+    found = read_inputs([Path(path)], **chosen, columns=columns, options=options)
+    if len(found) > 1:
+        named = ", ".join(shown(items.source.label) for items in found if items.source and items.source.label)
+        raise UserError(f"{path}: {len(found)} systems, expected one: {named}")
+    return found[0]
 
 
 def read_inputs(
@@ -45,8 +49,8 @@ def read_inputs(
 ) -> list[Items]:
     """The facts of several files, each a path, or a text `NAME=FILE` that labels its source.
 
-    One mode or experiment is meant for all, several for each in turn. A run file given twice, for two of its modes, is
-    read once.
+    A table with a column `system` gives the facts of each of its systems, under its name. One mode or experiment is
+    meant for all, several for each in turn. A run file given twice, for two of its modes, is read once.
     """
     named = [*map(_named, inputs)]
     count = len(named)
@@ -54,21 +58,29 @@ def read_inputs(
         raise UserError(f"two inputs are called {shown(twice[0])}: give each a name of its own, NAME=FILE")
     chosen = _for_each(modes, count, "mode"), _for_each(experiments, count, "experiment")
     files: dict[str, RunFile] = {}
-    facts = []
+    facts: list[Items] = []
     for (name, path), mode, experiment in zip(named, *chosen, strict=True):
         if format_of(path):
             if mode is not None or experiment is not None:
                 raise UserError(f"{path}: a table holds one experiment and no modes: leave out mode and experiment")
             own = None if instrument == "none" else instrument
-            items = read_table(path, instrument=own, columns=columns, options=options)
-        elif columns:
+            systems = read_systems(path, instrument=own, columns=columns, options=options)
+            if name is not None and len(systems) > 1:
+                listed = ", ".join(map(shown, systems))
+                raise UserError(
+                    f"{path}: {len(systems)} systems, which have names ({listed}): leave out {shown(name)}="
+                )
+            facts += [items if name is None else items.labelled(name) for items in systems.values()]
+            continue
+        if columns:
             raise UserError(f"{path}: a run file has no columns to map: leave out columns (--column)")
-        elif options not in (None, TableOptions()):
+        if options is not None and options.names:
             raise UserError(f"{path}: a run file says what is in it: leave out {options.names}")
-        else:
-            file = files.get(str(path)) or files.setdefault(str(path), RunFile.of(path))
-            items = file.items(mode=mode, experiment=experiment, instrument=instrument)
-        facts.append(items.labelled(name))
+        file = files.get(str(path)) or files.setdefault(str(path), RunFile.of(path))
+        facts.append(file.items(mode=mode, experiment=experiment, instrument=instrument).labelled(name))
+    labels = [items.source.label for items in facts if items.source and items.source.label is not None]
+    if twice := repeated(labels):
+        raise UserError(f"two systems are called {shown(twice[0])}: give each a name of its own")
     return facts
 
 

@@ -76,25 +76,53 @@ def read_table(
     >>> read_table({"cluster": ["a", "a", "b"], "loss": [0, 0.5, None], "sure": [0.9, 0.4, 0.2]})
     Items(2 clusters, 0 failed, 3 units, 2 answered, 1 abstained (1 null, 0 NaN), 1 signals)
     """
-    mapped = dict(columns or {})
+    systems = read_systems(table, columns=columns, instrument=instrument, options=options)
+    if len(systems) > 1:
+        error = UserError(f"{len(systems)} systems, expected one: {', '.join(map(shown, systems))}")
+        raise error.in_file(table) if isinstance(table, (str, Path)) else error
+    return next(iter(systems.values()))
+
+
+def read_systems(
+    table: str | Path | Mapping[str, Any] | object,
+    *,
+    columns: Mapping[str, str] | None = None,
+    instrument: str | Path | Instrument | None = PHQ8,
+    options: TableOptions | None = None,
+) -> dict[str, Items]:
+    """The facts of every system of a long table, by the names in its column `system`, in the order they turn up in.
+
+    The rest is as in `read_table`. A table without such a column holds one system, without a name.
+
+    >>> both = {"system": ["a", "b"], "cluster": [1, 1], "loss": [0, 0.5]}
+    >>> {name: len(items) for name, items in read_systems(both).items()}
+    {'a': 1, 'b': 1}
+    """
+    mapped, how = dict(columns or {}), options or TableOptions()
     chosen = None if instrument is None else instrument_of(instrument)
     nan_kept = [mapped.get(role, role) for role in ("prediction", "loss", "score")]
     with opened_table(table, nan_kept=nan_kept) as (opened, source):
-        return Items.of(_raw_units(_read(opened), mapped, chosen, options or TableOptions()), source())
+        cells = _read(opened)
+        roles = _roles(cells, mapped, how)
+        parts = _by_system(cells, roles)
+        made = {name: _raw_units(part, roles, chosen, how) for name, part in parts.items()}
+        origin = source()
+        return {name: Items.of(raw, origin).labelled(name or None) for name, raw in made.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class _Cells:
-    """The cells of a table by column: as they were written, and as what they stand for."""
+    """The cells of a table by column: as they were written, and as what they stand for; `texts` hold some texts."""
 
     written: Columns
     values: Columns
     as_text: bool
+    texts: frozenset[str]
 
     def only(self, flags: list[bool]) -> "_Cells":
         """The rows whose flag is true."""
         kept = [{name: [*compress(cells, flags)] for name, cells in of.items()} for of in (self.written, self.values)]
-        return _Cells(kept[0], kept[1], self.as_text)
+        return _Cells(kept[0], kept[1], self.as_text, self.texts)
 
     @property
     def rows(self) -> int:
@@ -136,23 +164,37 @@ class _Cells:
 
 def _read(table: FileTable) -> _Cells:
     """Texts as what they stand for: numbers where they read as numbers, null where they are empty."""
-    cells = table.columns()
-    if not table.text_only:
-        return _Cells(cells, cells, as_text=False)
-    typed = {
-        name: [_value(cell, decimal_comma=table.decimal_comma) for cell in column] for name, column in cells.items()
-    }
-    return _Cells(cells, typed, as_text=True)
+    cells = typed = table.columns()
+    if table.text_only:
+        typed = {
+            name: [_value(cell, decimal_comma=table.decimal_comma) for cell in column] for name, column in cells.items()
+        }
+    texts = frozenset(name for name, column in typed.items() if any(isinstance(cell, str) for cell in column))
+    return _Cells(cells, typed, table.text_only, texts)
 
 
-def _raw_units(
-    table: _Cells, mapped: Mapping[str, str], instrument: Instrument | None, options: TableOptions
-) -> RawUnits:
+def _roles(table: _Cells, mapped: Mapping[str, str], options: TableOptions) -> Roles:
     if "cluster" not in {*table.values, *mapped} and not options.every_row_its_own_cluster:
         error = missing_column("cluster", "cluster", table.values)
         raise UserError(f"{error}; or, if no two rows share anything, --every-row-its-own-cluster")
-    texts = [name for name, cells in table.values.items() if any(isinstance(cell, str) for cell in cells)]
-    roles = roles_of(table.values, mapped, texts)
+    return roles_of(table.values, mapped, table.texts)
+
+
+def _by_system(table: _Cells, roles: Roles) -> dict[str, _Cells]:
+    """The rows of each system, by its name."""
+    column = roles.get("system")
+    if column is None:
+        return {"": table}
+    cells = (table.written if table.as_text else table.values)[column]
+    for row, name in enumerate(cells, 1):
+        is_name = isinstance(name, str) and name.strip() == name != ""
+        if not is_name and type(name) is not int:
+            raise UserError(f"row {row}: {shown(column)} {literal(name)}, expected the name of a system")
+    names = [*map(str, cells)]
+    return {name: table.only([each == name for each in names]) for name in dict.fromkeys(names)}
+
+
+def _raw_units(table: _Cells, roles: Roles, instrument: Instrument | None, options: TableOptions) -> RawUnits:
     if roles.source != "truth":
         if instrument not in (None, PHQ8):
             raise UserError(f"{instrument.name} bounds truths and predictions; losses have no use for an instrument")
@@ -235,7 +277,7 @@ def _answers(table: _Cells, roles: Roles, instrument: Instrument | None, options
         loss = LossColumn(cells, name, scores, options.loss_max)
         return {"truth": nothing, "prediction": nothing, "loss": loss}
     names = roles["truth"], roles["prediction"]
-    if instrument is None and any(isinstance(cell, str) for name in names for cell in table.values[name]):
+    if instrument is None and not table.texts.isdisjoint(names):
         labels, (truth, prediction) = label_numbers(*map(table.labels, names))
         return {"truth": truth, "prediction": prediction, "labels": labels}
     return {role: Column.of(table.values[roles[role]]) for role in ("truth", "prediction")}
