@@ -2,8 +2,8 @@
 
 import math
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from itertools import compress, count
 from operator import not_
 from pathlib import Path
@@ -13,10 +13,11 @@ from demur.errors import UserError, and_more, literal, shown, unknown
 from demur.facts.columns import Column, written_number
 from demur.facts.instruments import PHQ8, Instrument
 from demur.facts.instruments import instrument as instrument_of
-from demur.facts.items import ClusterId, FailedUnits, Items, RawUnits, as_integers, checked_ids
+from demur.facts.items import ClusterId, FailedUnits, Items, RawUnits, Source, as_integers, checked_ids
 from demur.facts.losses import LossColumn, label_numbers
 from demur.read.roles import Roles, roles_of
 from demur.read.tables import Columns, FileTable, missing_column, opened_table
+from demur.read.units_file import is_independent, items_with_repeats
 
 _MOST_DIGITS = 300
 _INTEGER = re.compile(rf"[+-]?[0-9]{{1,{_MOST_DIGITS}}}")
@@ -103,6 +104,8 @@ def read_systems(
     nan_kept = [mapped.get(role, role) for role in ("prediction", "loss", "score")]
     with opened_table(table, nan_kept=nan_kept) as (opened, source):
         cells = _read(opened)
+        if opened.units is not None:
+            return {"": _imported(cells, opened.units, mapped, how, source)}
         roles = _roles(cells, mapped, how)
         parts = _by_system(cells, roles)
         made = {name: _raw_units(part, roles, chosen, how) for name, part in parts.items()}
@@ -171,6 +174,28 @@ def _read(table: FileTable) -> _Cells:
         }
     texts = frozenset(name for name, column in typed.items() if any(isinstance(cell, str) for cell in column))
     return _Cells(cells, typed, table.text_only, texts)
+
+
+def _imported(
+    table: _Cells,
+    header: Mapping[str, Any],
+    mapped: Mapping[str, str],
+    options: TableOptions,
+    source: Callable[[], Source | None],
+) -> Items:
+    """The facts of a file of units: its header says what is in it."""
+    if mapped:
+        raise UserError("a file of units has no columns to map: leave out columns (--column)")
+    columns = dict(table.values)
+    columns["item"] = items_with_repeats(columns["item"], columns.pop("repeat"))
+    roles = Roles({role: role for role in ("cluster", "item", "loss", "status")}, "loss")
+    if options.loss_max is None and header["mapping"].get("score_range") is not None:
+        options = replace(options, loss_max=1.0)  # a loss is a share of the range of the scores
+    raw = _raw_units(replace(table, written=columns, values=columns), roles, None, options)
+    run_id, origin = header["source"].get("run_id"), source()
+    if origin is not None and isinstance(run_id, str):
+        origin = replace(origin, run_id=run_id)
+    return Items.of(replace(raw, independent=is_independent(header)), origin)
 
 
 def _roles(table: _Cells, mapped: Mapping[str, str], options: TableOptions) -> Roles:

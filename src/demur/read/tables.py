@@ -20,6 +20,7 @@ from demur.facts.items import Source
 from demur.files.limits import FILE, LINE, MEMBER
 from demur.files.strict_json import json_objects
 from demur.read.stream import Progress, Stream, stream
+from demur.read.units_file import MARK, MEMBERS, check_header, unit_rows
 
 Row = Mapping[str, Any]
 Rows = Iterator[tuple[str, Row]]
@@ -40,7 +41,7 @@ class FileTable:
     `rows` takes the names of the columns that are needed and gives each row with its position, such as "line 7".
     With `text_only` every cell is a text, with `joined_ids` a list of ids may be one text with `|` between them.
     With `decimal_comma` a number may be written 0,5, as spreadsheets do that put ; between cells.
-    `column` gives a whole column of a table that is in memory.
+    `column` gives a whole column of a table that is in memory, `units` is the header of a file of units.
     """
 
     header: Sequence[str]
@@ -49,6 +50,7 @@ class FileTable:
     joined_ids: bool = True
     decimal_comma: bool = False
     column: Callable[[str], list[Any]] | None = None
+    units: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
         if twice := repeated(self.header):
@@ -201,11 +203,15 @@ def _records(lines: Iterable[str], separator: str) -> Iterator[tuple[int, list[s
 
 @table_format(".jsonl", ".ndjson")
 def _json_lines(file: Stream, _: str | Path) -> FileTable:
-    """The members of the first row are the columns."""
+    """The members of the first row are the columns; a file of units begins with a header instead."""
     rows = json_objects(file.lines)
     first = next(rows, None)
     if first is None:
         raise UserError(_EMPTY)
+    if MARK in first[1]:
+        with located(first[0]):
+            check_header(first[1])
+        return FileTable(MEMBERS, lambda _: unit_rows(rows), joined_ids=False, units=first[1])
     if len(first[1]) > _MOST_MEMBERS:
         raise UserError(f"{first[0]}: {len(first[1])} members, expected at most {_MOST_MEMBERS}")
     return FileTable([*first[1]], lambda _: chain([first], rows), joined_ids=False)
