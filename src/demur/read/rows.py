@@ -1,8 +1,6 @@
 """Long tables, one row per unit: CSV, JSON Lines, Parquet, a data frame, or a dict of lists."""
 
-import math
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import compress, count
 from operator import not_
@@ -10,20 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from demur.errors import UserError, and_more, literal, shown, unknown
-from demur.facts.columns import Column, written_number
+from demur.facts.columns import Column
 from demur.facts.instruments import PHQ8, Instrument
 from demur.facts.instruments import instrument as instrument_of
-from demur.facts.items import ClusterId, FailedUnits, Items, RawUnits, Source, as_integers, checked_ids
+from demur.facts.items import ClusterId, FailedUnits, Items, RawUnits, Source
 from demur.facts.losses import LossColumn, label_numbers
+from demur.read.cells import Cells, read_cells
 from demur.read.roles import Roles, roles_of
-from demur.read.tables import Columns, FileTable, missing_column, opened_table
+from demur.read.tables import missing_column, opened_table
 from demur.read.units_file import is_independent, items_with_repeats
 
-_MOST_DIGITS = 300
-_INTEGER = re.compile(rf"[+-]?[0-9]{{1,{_MOST_DIGITS}}}")
-_DECIMAL = re.compile(r"[+-]?([0-9]+\.[0-9]*|\.[0-9]+)")
-_DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+(?:[eE][+-]?[0-9]+)?")
-_BOOLS = {"true": True, "false": False}
 FAILED_UNITS = ("drop", "abstain", "refuse")
 _STATES = ("ok", "failed")
 _NO_ANSWER = "null (in CSV an empty cell)"
@@ -103,7 +97,7 @@ def read_systems(
     chosen = None if instrument is None else instrument_of(instrument)
     nan_kept = [mapped.get(role, role) for role in ("prediction", "loss", "score")]
     with opened_table(table, nan_kept=nan_kept) as (opened, source):
-        cells = _read(opened)
+        cells = read_cells(opened, mapped)
         if opened.units is not None:
             return {"": _imported(cells, opened.units, mapped, how, source)}
         roles = _roles(cells, mapped, how)
@@ -113,71 +107,8 @@ def read_systems(
         return {name: Items.of(raw, origin).labelled(name or None) for name, raw in made.items()}
 
 
-@dataclass(frozen=True, slots=True)
-class _Cells:
-    """The cells of a table by column: as they were written, and as what they stand for; `texts` hold some texts."""
-
-    written: Columns
-    values: Columns
-    as_text: bool
-    texts: frozenset[str]
-
-    def only(self, flags: list[bool]) -> "_Cells":
-        """The rows whose flag is true."""
-        kept = [{name: [*compress(cells, flags)] for name, cells in of.items()} for of in (self.written, self.values)]
-        return _Cells(kept[0], kept[1], self.as_text, self.texts)
-
-    @property
-    def rows(self) -> int:
-        """How many there are."""
-        return len(next(iter(self.values.values())))
-
-    def ids(self, name: str, noun: str) -> list[ClusterId]:
-        """The ids of a column, each an integer or a text; of a file of texts all integers, or all texts."""
-        if not self.as_text:
-            return checked_ids(self.values[name], noun)
-        cells = self.written[name]
-        # A column that mixed them would leave 300 and 0300 open to doubt.
-        decimal = next(filter(_DECIMAL.fullmatch, cells), None)
-        if decimal is not None:
-            raise UserError(f"{noun} id {literal(decimal)}, expected an integer or text")
-        return checked_ids(as_integers(cells, _MOST_DIGITS) or cells, noun)
-
-    def flags(self, name: str) -> list[Any]:
-        """A column of true and false, however they are written."""
-        if not self.as_text:
-            return self.values[name]
-        pairs = zip(self.written[name], self.values[name], strict=True)
-        return [_BOOLS.get(text.lower(), value) for text, value in pairs]
-
-    def numbers(self, name: str) -> Column:
-        """A column of numbers, in which true is 1 and false is 0."""
-        cells = self.values[name]
-        if self.as_text:
-            cells = [_BOOLS.get(cell.lower(), cell) if isinstance(cell, str) else cell for cell in cells]
-        return Column.of([int(cell) if type(cell) is bool else cell for cell in cells])
-
-    def labels(self, name: str) -> list[Any]:
-        """A column of texts as they are written; an abstention is no text."""
-        if not self.as_text:
-            return self.values[name]
-        pairs = zip(self.written[name], self.values[name], strict=True)
-        return [value if value is None or _is_nan(value) else text for text, value in pairs]
-
-
-def _read(table: FileTable) -> _Cells:
-    """Texts as what they stand for: numbers where they read as numbers, null where they are empty."""
-    cells = typed = table.columns()
-    if table.text_only:
-        typed = {
-            name: [_value(cell, decimal_comma=table.decimal_comma) for cell in column] for name, column in cells.items()
-        }
-    texts = frozenset(name for name, column in typed.items() if any(isinstance(cell, str) for cell in column))
-    return _Cells(cells, typed, table.text_only, texts)
-
-
 def _imported(
-    table: _Cells,
+    table: Cells,
     header: Mapping[str, Any],
     mapped: Mapping[str, str],
     options: TableOptions,
@@ -198,14 +129,14 @@ def _imported(
     return Items.of(replace(raw, independent=is_independent(header)), origin)
 
 
-def _roles(table: _Cells, mapped: Mapping[str, str], options: TableOptions) -> Roles:
+def _roles(table: Cells, mapped: Mapping[str, str], options: TableOptions) -> Roles:
     if "cluster" not in {*table.values, *mapped} and not options.every_row_its_own_cluster:
         error = missing_column("cluster", "cluster", table.values)
         raise UserError(f"{error}; or, if no two rows share anything, --every-row-its-own-cluster")
     return roles_of(table.values, mapped, table.texts)
 
 
-def _by_system(table: _Cells, roles: Roles) -> dict[str, _Cells]:
+def _by_system(table: Cells, roles: Roles) -> dict[str, Cells]:
     """The rows of each system, by its name."""
     column = roles.get("system")
     if column is None:
@@ -219,7 +150,7 @@ def _by_system(table: _Cells, roles: Roles) -> dict[str, _Cells]:
     return {name: table.only([each == name for each in names]) for name in dict.fromkeys(names)}
 
 
-def _raw_units(table: _Cells, roles: Roles, instrument: Instrument | None, options: TableOptions) -> RawUnits:
+def _raw_units(table: Cells, roles: Roles, instrument: Instrument | None, options: TableOptions) -> RawUnits:
     if roles.source != "truth":
         if instrument not in (None, PHQ8):
             raise UserError(f"{instrument.name} bounds truths and predictions; losses have no use for an instrument")
@@ -231,18 +162,18 @@ def _raw_units(table: _Cells, roles: Roles, instrument: Instrument | None, optio
         flags = table.flags(success)
         failed = _failures(clusters, flags)
         table, clusters = table.only(flags), [*compress(clusters, flags)]
-    names = [*zip(clusters, _items(table, roles, clusters, instrument), strict=True)]
-    lost = _failed_units(table, roles, names, options.failed_units)
+    items = _items(table, roles, clusters, instrument)
+    lost = _failed_units(table, roles, zip(clusters, items, strict=True), options.failed_units)
     if lost and options.failed_units == "drop":
         gone = {*lost.names}
-        flags = [name not in gone for name in names]
-        table, names = table.only(flags), [*compress(names, flags)]
-        left = {cluster for cluster, _ in names}
+        flags = [name not in gone for name in zip(clusters, items, strict=True)]
+        table, clusters, items = table.only(flags), [*compress(clusters, flags)], [*compress(items, flags)]
+        left = {*clusters}
         failed |= dict.fromkeys(cluster for cluster, _ in lost.names if cluster not in left)
     used = {*roles.columns.values()}
     return RawUnits(
-        clusters=[cluster for cluster, _ in names],
-        items=[item for _, item in names],
+        clusters=clusters,
+        items=items,
         **_answers(table, roles, instrument, options),
         abstained=Column.of(table.flags(roles["abstained"])) if roles.get("abstained") else None,
         signals={name: Column.of(values) for name, values in table.values.items() if name not in used},
@@ -263,7 +194,7 @@ def _check_options(roles: Roles, options: TableOptions) -> None:
         raise UserError("the largest loss is of a column of losses: map one, loss=COLUMN (--column), or leave it out")
 
 
-def _clusters(table: _Cells, roles: Roles, options: TableOptions) -> list[ClusterId]:
+def _clusters(table: Cells, roles: Roles, options: TableOptions) -> list[ClusterId]:
     """Whose each row is; a row of its own is called by its item, so that two systems are paired by it."""
     name = roles.get("cluster")
     if not options.every_row_its_own_cluster:
@@ -274,7 +205,7 @@ def _clusters(table: _Cells, roles: Roles, options: TableOptions) -> list[Cluste
     return [*range(1, table.rows + 1)] if item is None else table.ids(item, "item")
 
 
-def _items(table: _Cells, roles: Roles, clusters: list[ClusterId], instrument: Instrument | None) -> list[str]:
+def _items(table: Cells, roles: Roles, clusters: list[ClusterId], instrument: Instrument | None) -> list[str]:
     """The item of every row: its name, or its number within the cluster."""
     name = roles.get("item")
     if name is None:
@@ -289,10 +220,10 @@ def _items(table: _Cells, roles: Roles, clusters: list[ClusterId], instrument: I
         if not is_name and (instrument or type(item) is not int):
             expected = "its name" if instrument else "a number or a name without spaces around it"
             raise UserError(f"cluster {shown(cluster)}: item {literal(item)}, expected {expected}")
-    return [*map(str, cells)]
+    return cells if table.as_text else [*map(str, cells)]
 
 
-def _answers(table: _Cells, roles: Roles, instrument: Instrument | None, options: TableOptions) -> dict[str, Any]:
+def _answers(table: Cells, roles: Roles, instrument: Instrument | None, options: TableOptions) -> dict[str, Any]:
     """Losses, or truths and predictions as numbers, or as texts where there is no instrument."""
     if roles.source != "truth":
         name = roles[roles.source]
@@ -308,7 +239,7 @@ def _answers(table: _Cells, roles: Roles, instrument: Instrument | None, options
     return {role: Column.of(table.values[roles[role]]) for role in ("truth", "prediction")}
 
 
-def _failed_units(table: _Cells, roles: Roles, names: list[tuple[ClusterId, str]], rule: str) -> FailedUnits | None:
+def _failed_units(table: Cells, roles: Roles, names: Iterable[tuple[ClusterId, str]], rule: str) -> FailedUnits | None:
     """The units whose status is failed, None if there are none."""
     column = roles.get("status")
     if column is None:
@@ -335,18 +266,3 @@ def _failures(clusters: list[ClusterId], flags: list[Any]) -> dict[ClusterId, No
         if cluster in failed:
             raise UserError(f"cluster {shown(cluster)} both succeeded and failed")
     return failed
-
-
-def _value(cell: str, *, decimal_comma: bool) -> float | str | None:
-    if not cell:
-        return None
-    if _INTEGER.fullmatch(cell):
-        return int(cell)
-    if decimal_comma and _DECIMAL_COMMA.fullmatch(cell):
-        cell = cell.replace(",", ".")
-    number = written_number(cell)
-    return cell if number is None else number
-
-
-def _is_nan(value: object) -> bool:
-    return isinstance(value, float) and math.isnan(value)
