@@ -7,7 +7,21 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from demur import PHQ9, Instrument, Plan, Settings, TableOptions, UserError, evaluate, measure, read_systems, read_table
+from demur import (
+    PHQ9,
+    Instrument,
+    Minus,
+    Plan,
+    Settings,
+    TableOptions,
+    UserError,
+    compare,
+    evaluate,
+    grade_units,
+    measure,
+    read_systems,
+    read_table,
+)
 from demur.facts.alignment import aligned
 from runs import written
 
@@ -272,6 +286,21 @@ def test_free_tables_in_another_order_are_paired():
     right = read_table({"cluster": [2, 2, 1, 1], "item": ["y", "x", "y", "x"], "loss": [3, 2, 1, 0]})
     found = aligned({"left": left, "right": right}).systems["right"]
     assert (found.item_names, fractions(found)) == (("x", "y"), [0, 1, 2, 3])
+
+
+class TestComparisons:
+    def test_losses_of_different_digits_are_compared(self):
+        tables = ({"loss": [0, 1, 1]}, {"loss": [0.25, 0.5, 0]})
+        common = {"cluster": [1, 1, 2], "sure": [3, 2, 1]}
+        graded = {str(index): grade_units("sure", data=read_table(common | each)) for index, each in enumerate(tables)}
+        table = compare(graded, ["risk@1"], plan=Plan(20, seed=1))
+        assert table.one(quantity="risk@1", system="1", minus=None).value == 0.25
+        assert table.one(quantity="risk@1", minus=Minus("system", "0")).value == 0.25 - 2 / 3
+
+    def test_losses_of_different_columns_are_not(self):
+        left, right = read_table({"cluster": [1], "loss": [0]}), read_table({"cluster": [1], "score": [0]})
+        with pytest.raises(UserError, match="a has the loss column loss, b has the loss 1 - column score: not paired"):
+            aligned({"a": left, "b": right})
 
 
 @pytest.mark.parametrize("separator", [";", "\t", ","])

@@ -69,6 +69,8 @@ def evaluate(
     Example: demur evaluate run.json run.json --mode zero_shot --mode few_shot --confidence all --seed 7
 
     Example: demur evaluate A=a.csv B=b.csv C=c.csv --baseline A --seed 7
+
+    Example: demur evaluate scores.csv --column cluster=document --noun document --confidence sure --seed 7
     """
     from demur.confidences.serving import only_signal
     from demur.inference.resample import Plan
