@@ -44,9 +44,11 @@ from demur.quantities.curve import Curve as Curve
 from demur.quantities.curve import OperatingPoint as OperatingPoint
 from demur.quantities.graded import Graded as Graded
 from demur.quantities.table import Table as Table
+from demur.read import TableOptions as TableOptions
 from demur.read import read_items as read_items
 from demur.read import read_queries as read_queries
 from demur.read import read_run as read_run
+from demur.read import read_systems as read_systems
 from demur.read import read_table as read_table
 from demur.read import read_trec as read_trec
 from demur.report.html import report_html as report_html

@@ -111,7 +111,7 @@ class TestFlags:
         common = ("evaluate", "--input", "own.csv", "--instrument", "none", "--loss", "abs", "--seed", "1", *columns)
         refused = demur(tmp_path, *common)
         assert refused.returncode == 2
-        assert "signals of its own, by name: entropy" in refused.stderr
+        assert refused.stderr.endswith("--column prediction=said --confidence entropy\n")
         found = demur(tmp_path, *common, "--confidence", "entropy", "--output", "m.json")
         assert found.returncode == 0, found.stderr
         assert "warning (worse_than_random): entropy: confidence: the AUGRC" in found.stdout

@@ -129,7 +129,8 @@ def run_recipes(claimed: Results, runs: Mapping[str, Items], calibration: Any) -
         names = [items.item_names[index] for index in items.item.tolist()]
         columns = zip(items.answer.tolist(), items.answered, strict=True)
         answers = [answer if known else None for answer, known in columns]
-        units = zip(names, items.truth.tolist(), answers, losses(items, study.loss.name), strict=True)
+        truths = items.truth.tolist() if items.has_scores else [None] * len(items)
+        units = zip(names, truths, answers, losses(items, study.loss.name), strict=True)
         table = Rows(by_cluster(items, [*units]))
         for row in claimed.where(system=system, confidence="", minus=None):
             if row.key.group and row.key.group.name == "item":

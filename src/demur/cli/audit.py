@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os.path import realpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,6 +16,7 @@ from demur.cli.app import TRUST, app, fitted, named, print_json, progress_bar
 from demur.errors import UserError, located
 
 if TYPE_CHECKING:
+    from demur.read import TableOptions
     from demur.results.table import Results
 
 _DIFFERS = 3
@@ -39,6 +40,9 @@ def audit(
         typer.Option(help="Mode of a run, where the report does not record it: once, or once per system."),
     ] = None,
     instrument: options.InstrumentName = "PHQ-8",
+    score_range: options.ScoreRange = None,
+    loss_max: options.LossMax = None,
+    every_row_its_own_cluster: options.OwnClusters = False,
     calibration: options.CalibrationFile = None,
     independent: Annotated[
         bool,
@@ -69,7 +73,8 @@ def audit(
     listed = statuses(only or ())
     if realpath(reported) in map(realpath, data):
         raise UserError(f"{reported}: is the data as well: no figure is compared with itself")
-    reading = (named(system, "--system"), named(column, "--column"), mode or (), instrument, calibration)
+    table = options.table_options(score_range, loss_max, own_clusters=every_row_its_own_cluster)
+    reading = (named(system, "--system"), named(column, "--column"), mode or (), instrument, table, calibration)
     findings = _Audit(data, reported, *reading, independent, resamples).findings()
     if as_json:
         files = {"data": [*map(_traced, data)], "reported": _traced(reported)}
@@ -90,6 +95,7 @@ class _Audit:
     columns: Mapping[str, str]
     modes: Sequence[str]
     instrument: str
+    table: TableOptions
     calibration: Path | None
     independent: bool
     resamples: int | None
@@ -111,10 +117,12 @@ class _Audit:
             _refuse("a file of demur's own", {"--resamples": self.resamples})
         if self.data[0].suffix.lower() == _RUN or (claimed and claimed.study.task == "selective"):
             in_columns = claimed is not None and self.data[0].suffix.lower() != _RUN
-            _refuse("a run", {"--system": self.systems, "--column": not in_columns and self.columns})
+            told: dict[str, object] = {"--column": self.columns, self.table.names: self.table.names}
+            _refuse("a run", {"--system": self.systems, **({} if in_columns else told)})
             findings = self._of_own_runs(claimed) if claimed else self._of_runs(printed)
             return [*(contradictions(content, claimed) if claimed else ()), *findings]
         options = {"--mode": self.modes, "--calibration": self.calibration, "a second --data": self.data[1:]}
+        options |= {self.table.names: self.table.names}
         _refuse("a per-query table", options)
         return [*(contradictions(content, claimed) if claimed else ()), *self._of_queries(claimed, printed)]
 
@@ -128,12 +136,17 @@ class _Audit:
         with located(self.reported):
             study = claimed.selective
         count = len(claimed.systems)
-        paths = [*self.data] * (count if len(self.data) == 1 else 1)
-        if len(paths) != count:
-            raise UserError(f"{len(self.data)} data files for {count} systems: give one for each, or one for all")
         recorded = [source.mode for source in study.inputs if source.mode is not None]
         modes = self.modes or (recorded if len(recorded) == len(study.inputs) else ())
-        runs = read_inputs(paths, modes=modes, instrument=self.instrument, columns=self.columns)
+        if self.data[0].suffix.lower() == _RUN:
+            paths = [*self.data] * (count if len(self.data) == 1 else 1)
+            runs = read_inputs(paths, modes=modes, instrument=self.instrument, columns=self.columns, options=self.table)
+        else:
+            table = replace(self.table, noun=study.noun, failed_units=study.failed_units or "drop")
+            runs = read_inputs(self.data, modes=modes, instrument=self.instrument, columns=self.columns, options=table)
+            runs *= count if len(runs) == 1 else 1  # one table that was compared with itself
+        if len(runs) != count:
+            raise UserError(f"{len(self.data)} data files for {count} systems: give one for each, or one for all")
         with progress_bar("resamples") as advance:
             if not self.independent:
                 return audited_runs(claimed, runs, fitted(self.calibration), advance)

@@ -17,6 +17,11 @@ def calibrate(
     experiment: options.Experiment = None,
     instrument: options.InstrumentName = "PHQ-8",
     column: options.ColumnNames = None,
+    score_range: options.ScoreRange = None,
+    loss_max: options.LossMax = None,
+    every_row_its_own_cluster: options.OwnClusters = False,
+    noun: options.Noun = None,
+    failed_units: options.FailedUnits = "drop",
     features: Annotated[str | None, typer.Option(help="Signals to fit on, by name, separated by commas.")] = None,
     variant: Annotated[str | None, typer.Option(help="A confidence variant to fit on, instead of features.")] = None,
     target: Annotated[
@@ -36,8 +41,9 @@ def calibrate(
     from demur.confidences.fitting import calibrate as fit
     from demur.report.console import calibration_text
 
+    table = options.table_options(score_range, loss_max, noun, failed_units, own_clusters=every_row_its_own_cluster)
     made = fit(
-        read_one(run, mode, experiment, instrument, column),
+        read_one(run, mode, experiment, instrument, column, table),
         method=method,
         features=None if features is None else listed(features),
         variant=variant,
@@ -57,6 +63,11 @@ def fields(
     experiment: options.Experiment = None,
     instrument: options.InstrumentName = "PHQ-8",
     column: options.ColumnNames = None,
+    score_range: options.ScoreRange = None,
+    loss_max: options.LossMax = None,
+    every_row_its_own_cluster: options.OwnClusters = False,
+    noun: options.Noun = None,
+    failed_units: options.FailedUnits = "drop",
     calibration: options.CalibrationFile = None,
 ) -> None:
     """Show what is in a file: which confidences it can serve, why not the others, and signals of its own.
@@ -66,5 +77,6 @@ def fields(
     from demur.confidences.serving import served
     from demur.report.console import variants_text
 
-    items = read_one(run, mode, experiment, instrument, column)
+    table = options.table_options(score_range, loss_max, noun, failed_units, own_clusters=every_row_its_own_cluster)
+    items = read_one(run, mode, experiment, instrument, column, table)
     typer.echo(variants_text(items, served(items, fitted(calibration))))

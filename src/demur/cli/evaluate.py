@@ -1,5 +1,6 @@
 """`demur evaluate`: every number of one system or of several, with its uncertainty."""
 
+import shlex
 import shutil
 import sys
 from pathlib import Path
@@ -9,7 +10,7 @@ import typer
 
 from demur.cli import options
 from demur.cli.app import MEASURE, Delivery, app, check_flags, command_line, fitted, listed, named, progress_bar
-from demur.errors import UserError
+from demur.errors import UserError, shown
 
 
 @app.command(rich_help_panel=MEASURE, cls=options.ListingCommand)
@@ -27,7 +28,12 @@ def evaluate(
     ] = None,
     instrument: options.InstrumentName = "PHQ-8",
     column: options.ColumnNames = None,
-    loss: options.LossName = "abs_norm",
+    score_range: options.ScoreRange = None,
+    loss_max: options.LossMax = None,
+    every_row_its_own_cluster: options.OwnClusters = False,
+    noun: options.Noun = None,
+    failed_units: options.FailedUnits = "drop",
+    loss: options.LossName = None,
     confidence: Annotated[
         str, typer.Option(help="default (llm,total_evidence), all, or names of variants separated by commas.")
     ] = "default",
@@ -64,7 +70,10 @@ def evaluate(
     Example: demur evaluate run.json run.json --mode zero_shot --mode few_shot --confidence all --seed 7
 
     Example: demur evaluate A=a.csv B=b.csv C=c.csv --baseline A --seed 7
+
+    Example: demur evaluate scores.csv --column cluster=document --noun document --confidence sure --seed 7
     """
+    from demur.confidences.serving import only_signal
     from demur.inference.resample import Plan
     from demur.quantities.coverage import Coverage
     from demur.read import read_inputs
@@ -87,8 +96,20 @@ def evaluate(
         baseline=baseline,
         primary=primary,
     )
-    columns = named(column, "--column")
-    runs = read_inputs(given, modes=mode or (), experiments=experiment or (), instrument=instrument, columns=columns)
+    runs = read_inputs(
+        given,
+        modes=mode or (),
+        experiments=experiment or (),
+        instrument=instrument,
+        columns=named(column, "--column"),
+        options=options.table_options(
+            score_range, loss_max, noun, failed_units, own_clusters=every_row_its_own_cluster
+        ),
+    )
+    signal = only_signal(runs[0]) if confidence == "default" else None
+    if signal is not None:
+        command = f"{command_line()} --confidence {shlex.quote(signal)}"
+        raise UserError(f"{given[0]}: no confidence is named, and its one numeric signal is {shown(signal)}: {command}")
     fit = fitted(calibration)
     with progress_bar("resamples") as advance:
         results = evaluated(

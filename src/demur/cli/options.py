@@ -1,17 +1,34 @@
 """Options that several commands share, each with its one help text."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperOption
+
+if TYPE_CHECKING:
+    from demur.read import TableOptions
 
 Mode = Annotated[str | None, typer.Option(help="Which experiment of a run file: its mode.")]
 Experiment = Annotated[int | None, typer.Option(help="Which experiment of a run file: its index, from 0.")]
 InstrumentName = Annotated[str, typer.Option(help="A name, or a .json or .toml file; none: a table's own items.")]
 ColumnNames = Annotated[
     list[str] | None, typer.Option("--column", help="What a column of a table is called, ROLE=COLUMN; once for each.")
+]
+ScoreRange = Annotated[
+    str | None,
+    typer.Option(metavar="LOW:HIGH", help="What a column of scores can hold, the best last; 0:1 if not given."),
+]
+LossMax = Annotated[float | None, typer.Option(help="The largest loss a column of losses can hold, if it is known.")]
+OwnClusters = Annotated[
+    bool, typer.Option("--every-row-its-own-cluster", help="Rows of a table share nothing: each is sampled by itself.")
+]
+Noun = Annotated[str | None, typer.Option(help="What a cluster of a table is called, such as document.")]
+FailedUnits = Annotated[
+    str, typer.Option(help="Units whose status is failed: drop (left out), abstain (counted as abstentions) or refuse.")
 ]
 CalibrationFile = Annotated[Path | None, typer.Option(help="A file written by demur calibrate, or by another script.")]
 Resamples = Annotated[int, typer.Option(help="Bootstrap resamples of the clusters, at most 1000000; 0: none.")]
@@ -20,7 +37,10 @@ Seed = Annotated[
     typer.Option(help="Seed of the resampling: any integer, 0 or more. Required unless nothing is resampled."),
 ]
 SimulationSeed = Annotated[int, typer.Option(help="Seed of the simulation: any integer, 0 or more.")]
-LossName = Annotated[str, typer.Option(help="{losses}.")]
+LossName = Annotated[
+    str | None,
+    typer.Option(help="{losses}; if not given, what a table gives, zero_one for texts, abs_norm otherwise."),
+]
 Baseline = Annotated[str | None, typer.Option(help="The system the others are compared with; the first if not given.")]
 Output = Annotated[Path | None, typer.Option(help="The file to write; if not given, one under data/outputs/ is named.")]
 ReportPage = Annotated[Path | None, typer.Option("--report", help="A page to write as well: the report of the file.")]
@@ -29,6 +49,22 @@ Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing.")]
 CreatedAt = Annotated[
     str | None, typer.Option(help="The time to record, such as 2026-01-31T12:00:00Z; the present if not given.")
 ]
+
+
+def table_options(
+    score_range: str | None,
+    loss_max: float | None,
+    noun: str | None = None,
+    failed_units: str = "drop",
+    *,
+    own_clusters: bool,
+) -> TableOptions:
+    """How tables are to be read, from what the command was given."""
+    from demur.facts.losses import score_range as parsed
+    from demur.read import TableOptions
+
+    scores = None if score_range is None else parsed(score_range)
+    return TableOptions(scores, loss_max, own_clusters, noun, failed_units)
 
 
 class ListingCommand(TyperCommand):

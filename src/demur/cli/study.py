@@ -132,9 +132,9 @@ def _imitation(path: Path, shape: Json, instrument: str, source: Json) -> Design
     from demur.simulate.imitation import imitation
 
     items = read_one(path, source["mode"], source["experiment"], instrument, source["column"])
-    loss, confidence = shape["loss"] or "abs_norm", shape["confidence"] or "llm_evidence_count"
+    confidence = shape["confidence"] or "llm_evidence_count"
     with located(path):
-        return imitation(grade(items, loss=loss, confidence=confidence), shown(path.name))
+        return imitation(grade(items, loss=shape["loss"], confidence=confidence), shown(path.name))
 
 
 @simulations.command()

@@ -156,20 +156,32 @@ class Target:
 
 
 def _error(items: Items) -> Integers:
+    if not items.has_scores:
+        raise UserError(
+            "the target is about scores, and this table has none: use correctness, or loss where it gives losses"
+        )
     return np.asarray(np.abs(items.answer - items.truth)[items.answered])
 
 
-def _within(points: int) -> Callable[[Items], Floats]:
-    return lambda items: (_error(items) <= points).astype(np.float64)
+def _right(items: Items) -> Floats:
+    return items.right[items.answered].astype(np.float64)
+
+
+def _near(items: Items) -> Floats:
+    return (_error(items) <= 1).astype(np.float64)
 
 
 def _closeness(items: Items) -> Floats:
-    return 1 - _error(items) / LOSSES["abs_norm"].divisor(items.instrument)
+    if items.losses is None:
+        return 1 - _error(items) / LOSSES["abs_norm"].divisor(items.instrument)
+    if items.losses.largest is None:
+        raise UserError("the target loss needs the largest loss there can be: give it (--loss-max), or use correctness")
+    return np.asarray(1 - items.losses.numerators[items.answered] / items.losses.largest)
 
 
 _ALL = (
-    Target("correctness", "1 if pred = gt, else 0", "the chance of being right", _within(0)),
-    Target("near_correct", "1 if abs(pred - gt) ≤ 1, else 0", _WITHIN_A_POINT, _within(1)),
+    Target("correctness", "1 if pred = gt, else 0", "the chance of being right", _right),
+    Target("near_correct", "1 if abs(pred - gt) ≤ 1, else 0", _WITHIN_A_POINT, _near),
     Target("loss", "1 - abs(pred - gt) / range", _CLOSENESS, _closeness, binary=False),
 )
 TARGETS = {target.name: target for target in _ALL}

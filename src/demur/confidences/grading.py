@@ -21,7 +21,7 @@ from demur.facts.items import Items, checked_ids
 from demur.quantities import Measure, Scores
 from demur.quantities.curve import Curve
 from demur.quantities.graded import Clusters, Graded
-from demur.quantities.losses import LOSSES, LossFunction
+from demur.quantities.losses import LOSSES, LossFunction, loss_of
 from demur.quantities.losses import loss as loss_named
 from demur.types import Flags
 
@@ -31,13 +31,14 @@ if TYPE_CHECKING:
 Values = list[Any] | NDArray[Any]
 
 
-def grade(items: Items, *, loss: str, confidence: Any, calibration: AnyCalibration | None = None) -> Graded:
+def grade(items: Items, *, loss: str | None, confidence: Any, calibration: AnyCalibration | None = None) -> Graded:
     """Give every answered unit of a run its loss and its confidence.
 
-    The confidence is the name of a variant or of a signal, a `Confidence`, or a column of one number per unit in the
+    Without the name of a loss it is `given` where a table gives losses, and `abs_norm` elsewhere. The confidence is the
+    name of a variant or of a signal, a `Confidence`, or a column of one number per unit in the
     order of the items. Calibrated variants need the `calibration`.
     """
-    chosen, answered = loss_named(loss), items.answered
+    name, answered = loss_of(items, loss), items.answered
     made_of = confidence if isinstance(confidence, Confidence) else None
     if isinstance(confidence, str):
         made_of = confidence_named(items, confidence, calibration)
@@ -47,14 +48,15 @@ def grade(items: Items, *, loss: str, confidence: Any, calibration: AnyCalibrati
     if len(column) != len(items):
         raise UserError(f"{len(column)} confidences, expected one for each of {len(items)} units")
     column.refuse(answered & ~column.usable(), "confidence", "a finite number", items.place)
+    numerators, divisor, largest = _of_items(items, name)
     return Graded(
         units=len(items),
-        loss=chosen.numerators(items.truth[answered], items.answer[answered]),
+        loss=numerators,
         confidence=column.values[answered],
-        divisor=chosen.divisor(items.instrument),
+        divisor=divisor,
         abstained_nan=items.abstained_nan,
-        loss_name=loss,
-        largest_loss=chosen.largest(items.instrument),
+        loss_name=name,
+        largest_loss=largest,
         items=items,
         made_of=made_of,
         clusters=Clusters(
@@ -63,6 +65,15 @@ def grade(items: Items, *, loss: str, confidence: Any, calibration: AnyCalibrati
             of_answer=items.cluster[answered],
         ),
     )
+
+
+def _of_items(items: Items, name: str) -> tuple[NDArray[Any], int, float | None]:
+    """The numerators of the answered units, their divisor, and the largest numerator there can be."""
+    if items.losses is not None:
+        return items.losses.numerators[items.answered], items.losses.divisor, items.losses.largest
+    chosen = loss_named(name)
+    numerators = chosen.numerators(items.truth[items.answered], items.answer[items.answered])
+    return numerators, chosen.divisor(items.instrument), chosen.largest(items.instrument)
 
 
 def grade_units(  # noqa: PLR0913  (each is a column or says how to read one)
@@ -93,7 +104,7 @@ def grade_units(  # noqa: PLR0913  (each is a column or says how to read one)
     if isinstance(data, Items):
         if any(given is not None for given in (truth, prediction, clusters, instrument)):
             raise UserError("items bring their own truth, predictions, clusters and instrument: leave those out")
-        return grade(data, loss="abs" if loss is None else loss, confidence=confidence)
+        return grade(data, loss=loss_of(data, loss, usual="abs"), confidence=confidence)
     column = _column_finder(data)
     _check_same_index(confidence, loss, truth, prediction, clusters)
     owners = None if clusters is None else checked_ids(column(clusters), "cluster")

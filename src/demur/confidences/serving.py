@@ -123,6 +123,14 @@ def can_serve(items: Items, variants: Sequence[str]) -> str:
     return f"this run can serve: {', '.join(variants) or 'no variant'}{also}"
 
 
+def only_signal(items: Items) -> str | None:
+    """The one signal that is a number of every answer, where the default confidences cannot be served."""
+    if all(_source(name, None).problem(items) is None for name in DEFAULT):
+        return None
+    able = [name for name, column in items.signals.items() if column.usable()[items.answered].all()]
+    return able[0] if len(able) == 1 else None
+
+
 def served(items: Items, calibration: AnyCalibration | None = None) -> dict[str, str | None]:
     """Every variant by name, and None if a run can serve it, or the reason why it cannot."""
     reasons: dict[str, str | None] = {}

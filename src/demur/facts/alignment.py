@@ -3,8 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from demur.errors import UserError, and_more, shown
 from demur.facts.items import Items, sorted_ids
@@ -53,6 +55,8 @@ def aligned(systems: Mapping[str, Items], *, intersection_only: bool = False) ->
     if not included:
         raise UserError(f"nothing to compare: no {noun} succeeded in all systems ({len(shared)} are in all of them)")
     cut = {name: items.only(included) for name, items in systems.items()} if len(systems) > 1 else dict(systems)
+    if len(cut) > 1:
+        cut = _in_one_order(_without_failed_units(cut))
     check_same_truth(cut)
     return Alignment(
         systems=MappingProxyType(cut),
@@ -61,6 +65,36 @@ def aligned(systems: Mapping[str, Items], *, intersection_only: bool = False) ->
         only=MappingProxyType({name: len(own - shared) for name, own in clusters.items()}),
         failed=MappingProxyType({name: len(shared.intersection(items.failed)) for name, items in systems.items()}),
     )
+
+
+def _without_failed_units(systems: Mapping[str, Items]) -> dict[str, Items]:
+    """A unit that failed in any system and is left out there is left out of all of them."""
+    failed = [items.failed_units for items in systems.values() if items.failed_units]
+    names = {name for units in failed if units.rule == "drop" for name in units.names}
+    if not names:
+        return dict(systems)
+    kept = {
+        system: items.take(np.flatnonzero([name not in names for name in items.unit_names]))
+        for system, items in systems.items()
+    }
+    for items in kept.values():
+        if not len(items):
+            raise UserError(f"nothing to compare: no unit succeeded in all systems ({len(names)} failed in one)")
+    return kept
+
+
+def _in_one_order(systems: Mapping[str, Items]) -> dict[str, Items]:
+    """Free tables that name the same items in another order, or some that are left out, in the order of the first."""
+    first = next(iter(systems.values()))
+    if first.instrument is not None or all(items.item_names == first.item_names for items in systems.values()):
+        return dict(systems)
+    order = _used(first)
+    return {name: items.ordered(order) if {*_used(items)} == {*order} else items for name, items in systems.items()}
+
+
+def _used(items: Items) -> tuple[str, ...]:
+    held = np.bincount(items.item, minlength=len(items.item_names)) > 0
+    return tuple(name for name, used in zip(items.item_names, held, strict=True) if used)
 
 
 def check_same_truth(systems: Mapping[str, Items]) -> None:
@@ -75,8 +109,24 @@ def check_same_truth(systems: Mapping[str, Items]) -> None:
             raise UserError(f"{left.noun} {shown(left.cluster_ids[uneven[0]])} holds {sizes}: not paired")
         if left.item_names != right.item_names or (left.item != right.item).any():
             raise UserError(f"{shown(first)} and {shown(name)} hold different items")
-        different = np.flatnonzero(left.truth != right.truth)
+        sources = _loss_source(left), _loss_source(right)
+        if sources[0] != sources[1]:
+            raise UserError(f"{shown(first)} has {sources[0]}, {shown(name)} has {sources[1]}: not paired")
+        truths_of = [_truths(items) for items in (left, right)]
+        different = np.flatnonzero(truths_of[0] != truths_of[1])
         if different.size:
             unit = int(different[0])
-            truths = f"{left.truth[unit]} in {shown(first)}, {right.truth[unit]} in {shown(name)}"
+            told = [shown(str(truths[unit])) for truths in truths_of]
+            truths = f"{told[0]} in {shown(first)}, {told[1]} in {shown(name)}"
             raise UserError(and_more(f"{left.place(unit)}: ground truth {truths}", different.size))
+
+
+def _loss_source(items: Items) -> str:
+    if items.losses is not None:
+        return f"the loss {items.losses.definition}"
+    return "numbers as truths" if items.labels is None else "texts as truths"
+
+
+def _truths(items: Items) -> NDArray[Any]:
+    """The truth of every unit, as a number or as the text it is."""
+    return items.truth if items.labels is None else np.array(items.labels, dtype=object)[items.truth]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
@@ -14,6 +14,7 @@ from demur.drawing.html import html_table
 from demur.errors import UserError, and_more, literal, shown
 from demur.facts.columns import Column, State, plain, wrong_value
 from demur.facts.instruments import Instrument
+from demur.facts.losses import LossColumn, Losses, flags_of, is_flag
 from demur.facts.signals import SIGNALS, Signal
 from demur.files.strict_json import has_half
 from demur.types import Flags, Indices, Integers
@@ -21,6 +22,7 @@ from demur.types import Flags, Indices, Integers
 ClusterId = int | str
 _LARGEST_ID = 2**63
 _SCORES = (-(2.0**31), 2.0**31)
+_Check = tuple[str, Column, Flags, str]  # a name, its cells, which are wrong, and what is expected
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,26 +41,55 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
+class FailedUnits:
+    """Units that failed, by cluster and item, and what becomes of them: left out (drop), or abstentions (abstain)."""
+
+    rule: str
+    names: tuple[tuple[ClusterId, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class RawUnits:
     """What a reader hands over, one entry per unit and nothing checked yet.
 
     `instrument` is None for free tables: items are then called what the table calls them, and any integer is a score.
+    Where a table gives losses, `truth` and `prediction` are of no use. Truths and predictions that are texts are the
+    numbers of their `labels`. `abstained` says who abstained, whatever else is given.
     """
 
     clusters: Sequence[ClusterId]
     items: Sequence[str]
     truth: Column
     prediction: Column
+    loss: LossColumn | None = None
+    labels: tuple[str, ...] | None = None
+    abstained: Column | None = None
     signals: Mapping[str, Column] = field(default_factory=dict)
     failed: Sequence[ClusterId] = ()
+    failed_units: FailedUnits | None = None
     instrument: Instrument | None = None
     noun: str = "cluster"
     no_answer: str = "null"
+    independent: bool = False
+
+    @property
+    def given(self) -> Column:
+        """What an answer is known by: the loss, or the prediction."""
+        return self.loss.cells if self.loss else self.prediction
 
     @property
     def answered(self) -> Flags:
-        """Null and NaN abstain; anything else is an answer, be it a wrong one."""
-        return ~self.prediction.abstains()
+        """Null and NaN abstain; anything else is an answer, be it a wrong one. What says who abstained decides."""
+        abstained = self.given.abstains() if self.abstained is None else flags_of(self.abstained)
+        return np.asarray(~abstained & ~self.lost)
+
+    @property
+    def lost(self) -> Flags:
+        """Which units failed and count as abstentions."""
+        names = {*self.failed_units.names} if self.failed_units else set()
+        units = zip(self.clusters, self.items, strict=True) if names else ()
+        flags = np.fromiter((unit in names for unit in units), bool)
+        return flags if names else np.zeros(len(self.items), dtype=bool)
 
     def unit_name(self, unit: int) -> str:
         """How a message calls a unit."""
@@ -70,7 +101,8 @@ class Items:
     """The units of one run, ordered by cluster and then by item.
 
     `answer` means something only where `answered` is true: elsewhere the system abstained, where `nan_answer` is true
-    by a NaN and elsewhere by a null.
+    by a NaN and elsewhere by a null. Where a table gives `losses`, truths and answers are all 0 and mean nothing; where
+    they are texts, they are numbers of `labels`. Clusters that are `independent` are rows nobody has grouped.
     """
 
     cluster_ids: tuple[ClusterId, ...]
@@ -86,6 +118,11 @@ class Items:
     instrument: Instrument | None
     noun: str
     source: Source | None = None
+    losses: Losses | None = None
+    labels: tuple[str, ...] | None = None
+    independent: bool = False
+    ignored_answers: int = 0
+    failed_units: FailedUnits | None = None
 
     def __post_init__(self) -> None:
         columns = [array for column in self.signals.values() for array in (column.values, column.state)]
@@ -102,25 +139,32 @@ class Items:
         cluster, item = _indices(raw.clusters, cluster_ids), _indices(raw.items, item_names)
         if raw.instrument and (item < 0).any():
             name = raw.unit_name(int(np.argmax(item < 0)))
-            raise UserError(f"{name}: no such item, {raw.instrument.name} has {', '.join(item_names)}")
+            items = f"{raw.instrument.name} has {', '.join(item_names)}"
+            raise UserError(f"{name}: no such item, {items}; a table with items of its own needs --instrument none")
         order = np.lexsort((item, cluster))
         _check_complete(raw, cluster, item, order)
         _check_values(raw)
-        answered = raw.answered
+        answered, scored = raw.answered, raw.loss is None
+        ignored = ~answered & ~raw.lost & ~raw.given.abstains() & (raw.given.state != State.MISSING)
         return cls(
             cluster_ids=cluster_ids,
             failed=sorted_ids(raw.failed),
             item_names=item_names,
             cluster=cluster[order],
             item=item[order],
-            truth=raw.truth.values[order].astype(np.int64),
-            answer=np.where(answered, raw.prediction.values, 0)[order].astype(np.int64),
+            truth=np.where(scored, raw.truth.values, 0)[order].astype(np.int64),
+            answer=np.where(answered & scored, raw.prediction.values, 0)[order].astype(np.int64),
             answered=answered[order],
-            nan_answer=(~answered & raw.prediction.is_(State.NUMBER))[order],
+            nan_answer=(raw.given.is_(State.NUMBER) & np.isnan(raw.given.values))[order],
             signals=MappingProxyType({name: column.take(order) for name, column in raw.signals.items()}),
             instrument=raw.instrument,
             noun=raw.noun,
             source=source,
+            losses=raw.loss.losses(answered).take(order) if raw.loss else None,
+            labels=raw.labels,
+            independent=raw.independent,
+            ignored_answers=int(ignored.sum()),
+            failed_units=raw.failed_units,
         )
 
     def __len__(self) -> int:
@@ -133,6 +177,23 @@ class Items:
             f"Items({len(self.cluster_ids)} {self.noun}s, {len(self.failed)} failed, {len(self)} units, "
             f"{answered} answered, {abstained}, {len(self.signals)} signals)"
         )
+
+    @property
+    def right(self) -> Flags:
+        """Where an answer is exactly right: its loss is 0, or it is the truth."""
+        exact = self.losses.numerators == 0 if self.losses else self.answer == self.truth
+        return np.asarray(self.answered & exact)
+
+    @property
+    def unit_names(self) -> list[tuple[ClusterId, str]]:
+        """Every unit by its cluster and its item."""
+        pairs = zip(self.cluster.tolist(), self.item.tolist(), strict=True)
+        return [(self.cluster_ids[cluster], self.item_names[item]) for cluster, item in pairs]
+
+    @property
+    def has_scores(self) -> bool:
+        """Whether truths and answers are numbers, whose difference says which way an answer is wrong."""
+        return self.losses is None and self.labels is None
 
     @property
     def abstained_nan(self) -> int:
@@ -148,14 +209,24 @@ class Items:
         """The same facts of these clusters alone; nobody has failed among them."""
         wanted = set(clusters)
         kept = np.array([name in wanted for name in self.cluster_ids], dtype=bool)
-        units = np.flatnonzero(kept[self.cluster])
+        return replace(self.take(np.flatnonzero(kept[self.cluster])), failed=())
+
+    def ordered(self, item_names: tuple[str, ...]) -> Items:
+        """The same facts with the items of a free table in another order."""
+        index = _indices(self.item_names, item_names)
+        moved = replace(self, item_names=item_names, item=index[self.item])
+        return moved.take(np.lexsort((moved.item, moved.cluster)))
+
+    def take(self, units: Indices) -> Items:
+        """The same facts of these units, and of no cluster without one."""
+        held = np.bincount(self.cluster[units], minlength=len(self.cluster_ids)) > 0
         per_unit = {name: getattr(self, name)[units] for name in _PER_UNIT}
         return replace(
             self,
-            cluster_ids=tuple(name for name in self.cluster_ids if name in wanted),
-            failed=(),
-            **per_unit | {"cluster": (np.cumsum(kept) - 1)[per_unit["cluster"]]},
+            cluster_ids=tuple(name for name, kept in zip(self.cluster_ids, held, strict=True) if kept),
+            **per_unit | {"cluster": (np.cumsum(held) - 1)[per_unit["cluster"]]},
             signals=MappingProxyType({name: column.take(units) for name, column in self.signals.items()}),
+            losses=self.losses.take(units) if self.losses else None,
         )
 
     def labelled(self, label: str | None) -> Items:
@@ -177,10 +248,17 @@ def _check_complete(units: RawUnits, cluster: Indices, item: Indices, order: Ind
     if twice.size:
         raise UserError(and_more(f"{units.unit_name(int(twice[0]))}: given more than once", twice.size))
     names = units.instrument.items if units.instrument else ()
-    short = np.flatnonzero(np.bincount(cluster) < len(names))
+    short = np.flatnonzero(np.bincount(cluster) < len(names)) if names else np.zeros(0, np.intp)
+    lost = {*units.failed_units.names} if units.failed_units else set()
+    for incomplete in short if lost else ():
+        own = units.clusters[int(np.argmax(cluster == incomplete))]
+        if np.sum(cluster == incomplete) + sum((own, name) in lost for name in names) == len(names):
+            short = short[short != incomplete]
     if units.instrument and short.size:
         held = np.flatnonzero(cluster == short[0])
-        missing = next(name for index, name in enumerate(names) if index not in item[held])
+        owner = units.clusters[held[0]]
+        left = (index for index, name in enumerate(names) if (owner, name) not in lost)
+        missing = names[next(index for index in left if index not in item[held])]
         unit = f"{units.noun} {shown(units.clusters[held[0]])}, {shown(missing)}"
         text = f"{unit}: missing, expected all {len(names)} items of {units.instrument.name}"
         raise UserError(and_more(text, short.size))
@@ -188,13 +266,10 @@ def _check_complete(units: RawUnits, cluster: Indices, item: Indices, order: Ind
 
 def _check_values(units: RawUnits) -> None:
     """Scores and declared signals; what else a run adds is kept as it is and checked by whoever uses it."""
-    scale = units.instrument
-    low, high, score = (scale.minimum, scale.maximum, scale.score) if scale else (*_SCORES, "an integer")
-    wrong_answer = units.answered & ~units.prediction.within(low, high, whole=True)
-    checks = [
-        ("ground truth", units.truth, ~units.truth.within(low, high, whole=True), score),
-        ("predicted", units.prediction, wrong_answer, f"{score} or {units.no_answer}"),
-    ]
+    if units.abstained is not None:
+        unsaid = ~is_flag(units.abstained) & ~units.lost
+        units.abstained.refuse(unsaid, "abstained", "true or false, or 1 or 0", units.unit_name)
+    checks = [*(_wrong_losses(units, units.loss) if units.loss else _wrong_scores(units))]
     for name, column in units.signals.items():
         if signal := SIGNALS.get(name):
             checks.append((name, column, _is_no_signal(signal, column), f"{signal.expected} or null"))
@@ -203,6 +278,20 @@ def _check_values(units: RawUnits) -> None:
         unit, (name, column, _, expected) = min(wrong, key=lambda mistake: mistake[0])
         text = f"{units.unit_name(unit)}: {name} {wrong_value(column.cell(unit), expected)}"
         raise UserError(and_more(text, sum(int(check[2].sum()) for check in checks)))
+
+
+def _wrong_scores(units: RawUnits) -> Iterator[_Check]:
+    scale = units.instrument
+    low, high, score = (scale.minimum, scale.maximum, scale.score) if scale else (*_SCORES, "an integer")
+    score = score if units.labels is None else "a text"
+    wrong = units.answered & ~units.prediction.within(low, high, whole=True)
+    yield "ground truth", units.truth, ~units.truth.within(low, high, whole=True), score
+    yield "predicted", units.prediction, wrong, score if units.abstained else f"{score} or {units.no_answer}"
+
+
+def _wrong_losses(units: RawUnits, loss: LossColumn) -> Iterator[_Check]:
+    nothing = ", as abstained is false" if units.abstained else f" or {units.no_answer}"
+    yield loss.role, loss.cells, loss.wrong(units.answered), loss.expected + nothing
 
 
 def _is_no_signal(signal: Signal, column: Column) -> Flags:

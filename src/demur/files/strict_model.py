@@ -15,6 +15,7 @@ TIME_FORMAT = "%Y-%m-%dT%H:%M:%SZ"
 STRICT = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False, json_schema_serialization_defaults_required=True)
 Share = Annotated[float, Field(ge=0, le=1)]
 Count = Annotated[int, Field(ge=0)]
+SPARSE = Field(exclude_if=lambda value: value is None)  # a member that is in a file only where it says something
 
 
 def _is_time(text: str) -> str:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from demur.confidences.variants import MERGED, Confidence, distinct
 from demur.errors import shown
-from demur.facts.items import Source
+from demur.facts.items import Items, Source
 from demur.inference.key import Pattern
 from demur.inference.rows import Contrast, Row
 from demur.inference.views import CurveView, SharedView
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from demur.inference.estimates import Estimate
 
 FEW_CLUSTERS = 40
+FEW_FAILED = 0.01
 FEW_DISCORDANT = 20
 FEW_WITH_GOLD = 20
 FEW_RESAMPLES = 1000
@@ -49,6 +50,22 @@ KINDS = {
     "few_clusters": Kind(_PEOPLE, "{clusters} {noun}s: intervals from fewer than {limit} are rough", sample=True),
     "unequal_clusters": Kind(
         _PEOPLE, "one {noun} holds {share:.0%} of the units: the intervals lean on it", sample=True
+    ),
+    "independent_rows": Kind(
+        _PEOPLE,
+        "rows are taken as independent: if some share a document or a person, the intervals are too short",
+        sample=True,
+    ),
+    "abstained_with_loss": Kind(
+        "abstentions", "{units} units that abstained have an answer or a loss: it is not counted"
+    ),
+    "units_failed": Kind(
+        "failures",
+        "{units} units ({share:.1%}) failed and are left out: as abstentions they would make Cmax {cmax:.4g}",
+        given={
+            "cmax_without": "{units} units ({share:.1%}) failed and count as abstentions: without them Cmax would be "
+            "{cmax_without:.4g}"
+        },
     ),
     "no_errors": Kind(
         _PEOPLE,
@@ -171,6 +188,23 @@ def about_sample(units: NDArray[Any]) -> Iterator[ResultWarning]:
     largest, total = units.max(), units.sum()
     if largest > LARGE_CLUSTER * total and largest > 2 * units.mean():
         yield ResultWarning("unequal_clusters", parameters={"share": float(largest / total)})
+
+
+def about_units(items: Items, system: str) -> Iterator[ResultWarning]:
+    """Whether rows were taken to be independent, answers were set aside, or more than a few units failed."""
+    about = Pattern(system=system)
+    if items.independent:
+        yield ResultWarning("independent_rows")
+    if items.ignored_answers:
+        yield ResultWarning("abstained_with_loss", about, {"units": items.ignored_answers})
+    failed, answered = items.failed_units, int(items.answered.sum())
+    if failed is None:
+        return
+    dropped, units = failed.rule == "drop", len(failed.names)
+    everyone, others = (len(items) + units, len(items) + units) if dropped else (len(items), len(items) - units)
+    if units > FEW_FAILED * everyone:
+        other = {"cmax" if dropped else "cmax_without": answered / others if others else 0.0}
+        yield ResultWarning("units_failed", about, {"units": units, "share": units / everyone, **other})
 
 
 def about_view(view: CurveView, about: Pattern) -> Iterator[ResultWarning]:

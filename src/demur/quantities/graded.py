@@ -59,7 +59,7 @@ class Graded:
     abstained_nan: int = 0
     loss_name: str = "as given"
     clusters: Clusters | None = None
-    largest_loss: int | None = None
+    largest_loss: float | None = None
     items: Items | None = None
     made_of: Any = None
 

@@ -7,8 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demur.errors import UserError, registered
+from demur.errors import UserError, literal, registered
+from demur.facts.columns import written_number
 from demur.facts.instruments import Instrument
+from demur.facts.items import Items
+from demur.facts.losses import GIVEN
 
 Numerators = Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]]
 
@@ -72,3 +75,34 @@ def loss(name: str) -> LossFunction:
     array([0, 1])
     """
     return registered("loss", name, LOSSES)
+
+
+def check_loss(name: str | None) -> None:
+    """A name must be that of a loss, or `given`, for the losses of a table."""
+    if name not in (None, GIVEN):
+        loss(name)
+
+
+def loss_of(items: Items, name: str | None, usual: str = "abs_norm") -> str:
+    """The loss these facts are graded by: the one named, or the only one they allow, or the usual one."""
+    if items.losses is not None:
+        if name not in (None, GIVEN):
+            given = items.losses.definition
+            raise UserError(
+                f"the loss {name} needs truth and prediction; this table gives losses ({given}): leave it out"
+            )
+        return GIVEN
+    if name == GIVEN:
+        raise UserError(
+            "the loss given needs a table with a column of losses or scores: map one, loss=COLUMN (--column)"
+        )
+    chosen = loss(name or (usual if items.labels is None else "zero_one"))
+    if items.labels is not None and not chosen.of_labels:
+        text = next(label for label in items.labels if written_number(label) is None)
+        number = items.labels.index(text)
+        unit = int(np.argmax((items.truth == number) | (items.answered & (items.answer == number))))
+        able = " or ".join(entry.name for entry in LOSSES.values() if entry.of_labels)
+        raise UserError(
+            f"{items.place(unit)}: {literal(text)} is no number: the loss {chosen.name} needs one; use {able}"
+        )
+    return chosen.name

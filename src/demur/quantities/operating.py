@@ -166,11 +166,11 @@ def coverage_at_risk(curve: RiskCoverage, risk: Fraction) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class UnitSums:
-    """How many units there are, how many are answered, and the sum of answer − truth over those."""
+    """How many units there are, how many are answered, and the sum of answer − truth over those, nan without scores."""
 
     units: int
     answered: int
-    errors: int
+    errors: float
 
 
 @_count("units")

@@ -135,7 +135,7 @@ class Table:
     level_loss: Floats
     divisor: int
     whole: bool
-    largest_loss: int | None = None
+    largest_loss: float | None = None
 
     @classmethod
     def of(cls, graded: Graded, curve: Curve | None = None) -> Table:

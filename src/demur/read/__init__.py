@@ -2,8 +2,18 @@
 
 from demur.read.files import read_inputs, read_items
 from demur.read.queries import query_lists, read_queries
-from demur.read.rows import read_table
+from demur.read.rows import TableOptions, read_systems, read_table
 from demur.read.run_json import read_run
 from demur.read.trec import read_trec
 
-__all__ = ["query_lists", "read_inputs", "read_items", "read_queries", "read_run", "read_table", "read_trec"]
+__all__ = [
+    "TableOptions",
+    "query_lists",
+    "read_inputs",
+    "read_items",
+    "read_queries",
+    "read_run",
+    "read_systems",
+    "read_table",
+    "read_trec",
+]

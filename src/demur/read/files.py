@@ -3,12 +3,12 @@
 import os.path
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from demur.errors import UserError, literal, repeated, shown
 from demur.facts.instruments import Instrument
 from demur.facts.items import Items
-from demur.read.rows import read_table
+from demur.read.rows import TableOptions, read_systems
 from demur.read.run_json import RunFile
 from demur.read.tables import format_of
 
@@ -22,13 +22,20 @@ def read_items(
     experiment: int | None = None,
     instrument: str | Path | Instrument = "PHQ-8",
     columns: Mapping[str, str] | None = None,
+    options: TableOptions | None = None,
 ) -> Items:
     """The facts of a run file or of a long table (.csv, .jsonl, .ndjson, .parquet).
 
     `mode` and `experiment` choose among the experiments of a run file; a table holds one. The instrument `none` leaves
-    the items and scores of a table free; `columns` says what its columns are called, as in `read_table`.
+    the items and scores of a table free; `columns` says what its columns are called, as in `read_table`, and
+    `options` how else it is to be read.
     """
-    return read_inputs([Path(path)], modes=[mode], experiments=[experiment], instrument=instrument, columns=columns)[0]
+    chosen: Any = {"modes": [mode], "experiments": [experiment], "instrument": instrument}
+    found = read_inputs([Path(path)], **chosen, columns=columns, options=options)
+    if len(found) > 1:
+        named = ", ".join(shown(items.source.label) for items in found if items.source and items.source.label)
+        raise UserError(f"{path}: {len(found)} systems, expected one: {named}")
+    return found[0]
 
 
 def read_inputs(
@@ -38,11 +45,12 @@ def read_inputs(
     experiments: Sequence[int | None] = (),
     instrument: str | Path | Instrument = "PHQ-8",
     columns: Mapping[str, str] | None = None,
+    options: TableOptions | None = None,
 ) -> list[Items]:
     """The facts of several files, each a path, or a text `NAME=FILE` that labels its source.
 
-    One mode or experiment is meant for all, several for each in turn. A run file given twice, for two of its modes, is
-    read once.
+    A table with a column `system` gives the facts of each of its systems, under its name. One mode or experiment is
+    meant for all, several for each in turn. A run file given twice, for two of its modes, is read once.
     """
     named = [*map(_named, inputs)]
     count = len(named)
@@ -50,18 +58,29 @@ def read_inputs(
         raise UserError(f"two inputs are called {shown(twice[0])}: give each a name of its own, NAME=FILE")
     chosen = _for_each(modes, count, "mode"), _for_each(experiments, count, "experiment")
     files: dict[str, RunFile] = {}
-    facts = []
+    facts: list[Items] = []
     for (name, path), mode, experiment in zip(named, *chosen, strict=True):
         if format_of(path):
             if mode is not None or experiment is not None:
                 raise UserError(f"{path}: a table holds one experiment and no modes: leave out mode and experiment")
-            items = read_table(path, instrument=None if instrument == "none" else instrument, columns=columns)
-        elif columns:
+            own = None if instrument == "none" else instrument
+            systems = read_systems(path, instrument=own, columns=columns, options=options)
+            if name is not None and len(systems) > 1:
+                listed = ", ".join(map(shown, systems))
+                raise UserError(
+                    f"{path}: {len(systems)} systems, which have names ({listed}): leave out {shown(name)}="
+                )
+            facts += [items if name is None else items.labelled(name) for items in systems.values()]
+            continue
+        if columns:
             raise UserError(f"{path}: a run file has no columns to map: leave out columns (--column)")
-        else:
-            file = files.get(str(path)) or files.setdefault(str(path), RunFile.of(path))
-            items = file.items(mode=mode, experiment=experiment, instrument=instrument)
-        facts.append(items.labelled(name))
+        if options is not None and options.names:
+            raise UserError(f"{path}: a run file says what is in it: leave out {options.names}")
+        file = files.get(str(path)) or files.setdefault(str(path), RunFile.of(path))
+        facts.append(file.items(mode=mode, experiment=experiment, instrument=instrument).labelled(name))
+    labels = [items.source.label for items in facts if items.source and items.source.label is not None]
+    if twice := repeated(labels):
+        raise UserError(f"two systems are called {shown(twice[0])}: give each a name of its own")
     return facts
 
 

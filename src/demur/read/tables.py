@@ -5,6 +5,7 @@ A format is one function under `table_format`; long tables and per-query tables 
 
 import csv
 import math
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from demur.facts.items import Source
 from demur.files.limits import FILE, LINE, MEMBER
 from demur.files.strict_json import json_objects
 from demur.read.stream import Progress, Stream, stream
+from demur.read.units_file import MARK, MEMBERS, check_header, unit_rows
 
 Row = Mapping[str, Any]
 Rows = Iterator[tuple[str, Row]]
@@ -27,6 +29,8 @@ Columns = dict[str, list[Any]]
 NO_ROWS = "there are no rows: nothing can be evaluated"
 _EMPTY = "the file is empty: there is nothing to evaluate"
 _BATCH = 1000
+_SEPARATORS = (",", ";", "\t")  # the first of those that are equally frequent
+_QUOTED = re.compile(r'"[^"]*"')
 _MOST_MEMBERS = 1000  # members that never repeat would take rows × rows of memory
 
 
@@ -36,14 +40,17 @@ class FileTable:
 
     `rows` takes the names of the columns that are needed and gives each row with its position, such as "line 7".
     With `text_only` every cell is a text, with `joined_ids` a list of ids may be one text with `|` between them.
-    `column` gives a whole column of a table that is in memory.
+    With `decimal_comma` a number may be written 0,5, as spreadsheets do that put ; between cells.
+    `column` gives a whole column of a table that is in memory, `units` is the header of a file of units.
     """
 
     header: Sequence[str]
     rows: Callable[[Sequence[str]], Rows]
     text_only: bool = False
     joined_ids: bool = True
+    decimal_comma: bool = False
     column: Callable[[str], list[Any]] | None = None
+    units: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
         if twice := repeated(self.header):
@@ -152,8 +159,11 @@ def _sized(values: Any) -> Any:
 
 @table_format(".csv")
 def _csv(file: Stream, _: str | Path) -> FileTable:
+    """Cells with commas between them, or what separates the names of the columns: ; or tabs."""
     file.text.reconfigure(encoding="utf-8-sig", newline="")
-    records = _records(file.lines)
+    first = next(iter(file.lines), "")
+    separator = max(_SEPARATORS, key=_QUOTED.sub("", first).count)
+    records = _records(chain([first] if first else [], file.lines), separator)
     header = next((cells for _, cells in records), None)
     if not header:
         raise UserError(_EMPTY if header is None else "line 1 is empty, expected the names of the columns")
@@ -165,10 +175,10 @@ def _csv(file: Stream, _: str | Path) -> FileTable:
             if cells:
                 yield f"line {number}", dict(zip(header, cells, strict=True))
 
-    return FileTable(header, rows, text_only=True)
+    return FileTable(header, rows, text_only=True, decimal_comma=separator == ";")
 
 
-def _records(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
+def _records(lines: Iterable[str], separator: str) -> Iterator[tuple[int, list[str]]]:
     """The cells of each row with its last line; a row of several lines is no longer than a line may be."""
     longest, length = LINE.size, 0
     csv.field_size_limit(longest)
@@ -182,7 +192,7 @@ def _records(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
                     LINE.check(length)
             yield line
 
-    reader = csv.reader(watched(), strict=True)
+    reader = csv.reader(watched(), strict=True, delimiter=separator)
     try:
         for cells in reader:
             length = 0
@@ -193,11 +203,15 @@ def _records(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
 
 @table_format(".jsonl", ".ndjson")
 def _json_lines(file: Stream, _: str | Path) -> FileTable:
-    """The members of the first row are the columns."""
+    """The members of the first row are the columns; a file of units begins with a header instead."""
     rows = json_objects(file.lines)
     first = next(rows, None)
     if first is None:
         raise UserError(_EMPTY)
+    if MARK in first[1]:
+        with located(first[0]):
+            check_header(first[1])
+        return FileTable(MEMBERS, lambda _: unit_rows(rows), joined_ids=False, units=first[1])
     if len(first[1]) > _MOST_MEMBERS:
         raise UserError(f"{first[0]}: {len(first[1])} members, expected at most {_MOST_MEMBERS}")
     return FileTable([*first[1]], lambda _: chain([first], rows), joined_ids=False)

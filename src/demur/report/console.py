@@ -108,6 +108,12 @@ def _population(results: Results) -> Iterator[str]:
         answered = ", ".join(f"{system.label} {counts.answered}" for system, counts in both)
     yield f"{study.clusters_total} {study.noun}s: {study.clusters_included} included, {failed}"
     yield f"{study.units} items, answered: {answered}"
+    if study.failed_units:
+        fate = "left out" if study.failed_units == "drop" else "counted as abstentions"
+        lost = ", ".join(
+            f"{system.word} {counts.units_failed or 0}" for system, counts in zip(systems, study.systems, strict=True)
+        )
+        yield f"items that failed: {lost if len(systems) > 1 else study.systems[0].units_failed}, {fate}"
     boot = study.bootstrap
     drawn = f"{boot.n_resamples} resamples of {study.noun}s, seed {boot.seed}" if boot else "no intervals: 0 resamples"
     drawn += f"; in brackets the {level_of(results)}" if study.requested else ""

@@ -14,7 +14,7 @@ from demur.quantities import Quantity
 from demur.quantities.coverage import Coverage
 from demur.quantities.registry import CUT
 from demur.results.json_v1_model import metrics_model
-from demur.results.study import reported
+from demur.results.study import PARTICIPANT, reported
 from demur.results.table import Results
 from demur.types import Json
 
@@ -51,6 +51,9 @@ def encoded(results: Results) -> Json:
             "items_total": study.units,
             "items_predicted": _by_side([system.answered for system in study.systems]),
             "cmax": _by_side([system.answered / study.units for system in study.systems]),
+            "noun": None if study.noun == PARTICIPANT else study.noun,
+            "units_failed": _by_side([system.units_failed for system in study.systems]) if study.failed_units else None,
+            "failed_units": study.failed_units,
         },
         "loss": study.loss,
         "convention": dict(study.convention),

@@ -19,7 +19,7 @@ from pydantic import (
     model_serializer,
 )
 
-from demur.files.strict_model import STRICT, Count, Part, Share, Time, Tool, WordedWarning, one_line
+from demur.files.strict_model import SPARSE, STRICT, Count, Part, Share, Time, Tool, WordedWarning, one_line
 from demur.quantities import Quantity, quantities
 from demur.quantities.registry import CUT
 from demur.results import parts
@@ -168,8 +168,19 @@ class SideShares(Part):
     right: Share
 
 
+class MaybeSides(Part):
+    """A count of the left and of the right run, where there is one."""
+
+    left: Count | None
+    right: Count | None
+
+
 class Population(Part):
-    """Who was counted, and the share of the items that is predicted. Of two runs: those who are in both."""
+    """Who was counted, and the share of the items that is predicted. Of two runs: those who are in both.
+
+    `noun` is what they are called, where they are not participants. Units that failed are left out (`drop`) or are
+    abstentions (`abstain`).
+    """
 
     participants_total: Count
     participants_included: Count
@@ -177,6 +188,9 @@ class Population(Part):
     items_total: Count
     items_predicted: Count | Sides
     cmax: Share | SideShares | None = None
+    noun: Annotated[str | None, SPARSE] = None
+    units_failed: Annotated[Count | MaybeSides | None, SPARSE] = None
+    failed_units: Annotated[Literal["drop", "abstain"] | None, SPARSE] = None
 
     def _mistakes(self) -> Iterator[str]:
         if self.participants_total != self.participants_included + self.participants_failed:

@@ -17,7 +17,7 @@ from demur.quantities.registry import CUT
 from demur.results.json_v1 import AT_ONCE, DIFFERENCE, FAVOURS, INTERVALS, ITEM_NUMBERS, SIDES, cells, places, where
 from demur.results.json_v1_model import metrics_model
 from demur.results.parts import CurveRecord
-from demur.results.study import SelectiveStudy
+from demur.results.study import PARTICIPANT, SelectiveStudy
 from demur.results.table import Results, system_names
 from demur.types import Json
 
@@ -63,6 +63,7 @@ def _study(file: Any, names: tuple[str, ...], runs: Mapping[tuple[str, str], Any
         "bootstrap": boot and {"seed": boot.seed, "n_resamples": boot.n_resamples},
         "requested": asked or None,
         "convention": dict(file.convention),
+        "noun": people.noun or PARTICIPANT,
         "systems": _systems(file, names),
         "clusters_total": people.participants_total,
         "clusters_included": people.participants_included,
@@ -74,6 +75,7 @@ def _study(file: Any, names: tuple[str, ...], runs: Mapping[tuple[str, str], Any
         "coverages": [Coverage.of_key(key).text for key in grid],
         "area_coverage": None if cut is None else Coverage.of(cut).text,
         "failed": file.cases.failed,
+        "failed_units": people.failed_units,
         "confident_errors": [
             {"system": name, "confidence": each, "cases": file.cases.confident_errors.get(f"{each}{side}", ())}
             for each in file.confidence_variants
@@ -86,13 +88,15 @@ def _study(file: Any, names: tuple[str, ...], runs: Mapping[tuple[str, str], Any
 def _systems(file: Any, names: tuple[str, ...]) -> list[Json]:
     people, compared, needless = file.population, file.comparison, file.cases.needless_abstentions
     if len(names) == 1:
-        return [{"name": names[0], "answered": people.items_predicted, "failed": people.participants_failed}]
+        counts = {"answered": people.items_predicted, "failed": people.participants_failed}
+        return [{"name": names[0], "units_failed": people.units_failed, **counts}]
     return [
         {
             "name": name,
             "answered": getattr(people.items_predicted, side),
             "failed": getattr(compared, f"participants_failed_{side}"),
             "not_in_all": getattr(compared, f"participants_{side}_only"),
+            "units_failed": people.units_failed and getattr(people.units_failed, side),
             "needless_abstentions": needless and getattr(needless, side),
         }
         for side, name in zip(SIDES, names, strict=True)

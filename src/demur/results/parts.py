@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal, Self, TypeVar
 import numpy as np
 from pydantic import AliasChoices, ConfigDict, Field
 
-from demur.files.strict_model import STRICT, Count, Part, Share
+from demur.files.strict_model import SPARSE, STRICT, Count, Part, Share
 from demur.types import Floats
 
 T = TypeVar("T")
@@ -233,11 +233,13 @@ class AlsoRead(Part):
 
 
 class Loss(Part):
-    """How wrong an answer is."""
+    """How wrong an answer is; of losses that a table gives, how large they can be, and whether they sum exactly."""
 
     name: str
     definition: str
     raw_multiplier: int
+    maximum: Annotated[float | None, SPARSE] = None
+    exact: Annotated[bool | None, SPARSE] = None
 
 
 class Bootstrap(Part):

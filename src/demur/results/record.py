@@ -11,12 +11,14 @@ import numpy as np
 
 from demur.facts.alignment import Alignment
 from demur.facts.items import Items, sorted_ids
+from demur.facts.losses import GIVEN
 from demur.inference.estimates import Estimate
 from demur.inference.key import Group, Key
 from demur.inference.views import CurveView
 from demur.quantities import QUANTITIES, quantities
 from demur.quantities.graded import Graded
 from demur.quantities.losses import loss as loss_named
+from demur.quantities.losses import loss_of
 from demur.quantities.operating import UnitSums
 from demur.quantities.registry import COMMON
 from demur.results.parts import Input
@@ -34,6 +36,7 @@ CONVENTION = {
     "integration": "trapezoidal over [0, Cmax]",
 }
 MOST_CASES = 20
+_NO_SCORES = "there are no scores"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,7 +57,6 @@ def selective_study(evaluation: Evaluation, provenance: Json) -> SelectiveStudy:
     first = next(iter(alignment.systems.values()))
     systems, request = len(alignment.systems), settings.request
     cut = settings.cut(systems)
-    loss, instrument = loss_named(settings.loss), first.instrument
     return SelectiveStudy.model_validate(
         {
             **provenance,
@@ -62,21 +64,21 @@ def selective_study(evaluation: Evaluation, provenance: Json) -> SelectiveStudy:
             "baseline": evaluation.baseline if systems > 1 else None,
             "requested": {"level": request.level, "interval": request.method} if request else None,
             "convention": CONVENTION,
-            "systems": [_system(name, alignment) for name in alignment.systems],
+            "systems": [_system(name, evaluation) for name in alignment.systems],
             "clusters_total": alignment.overlap,
             "clusters_included": alignment.included,
             "units": len(first),
             "intersection_only": alignment.intersection_only,
-            "loss": {
-                "name": settings.loss,
-                "definition": loss.definition(instrument),
-                "raw_multiplier": loss.divisor(instrument),
-            },
+            "noun": first.noun,
+            "loss": _loss(first, settings.loss),
             "confidences": [*evaluation.views],
             "skipped": evaluation.skipped,
             "coverages": [target.text for target in settings.targets],
             "area_coverage": None if cut == COMMON else cut,
-            "failed": _failed(evaluation.given),
+            "failed": _failed(evaluation),
+            "failed_units": next(
+                (each.failed_units.rule for each in evaluation.given.values() if each.failed_units), None
+            ),
             "confident_errors": [
                 {"system": system, "confidence": name, "cases": _confident_errors(view.graded)}
                 for name, by_system in evaluation.views.items()
@@ -86,17 +88,29 @@ def selective_study(evaluation: Evaluation, provenance: Json) -> SelectiveStudy:
     )
 
 
+def _loss(items: Items, name: str | None) -> Json:
+    losses = items.losses
+    if losses is not None:
+        maximum = None if losses.largest is None else losses.largest / losses.divisor
+        about = {"name": GIVEN, "definition": losses.definition, "raw_multiplier": 1}
+        return about | {"maximum": maximum, "exact": losses.exact}
+    chosen = loss_named(loss_of(items, name))
+    about = {"definition": chosen.definition(items.instrument), "raw_multiplier": chosen.divisor(items.instrument)}
+    return {"name": chosen.name, **about}
+
+
 def input_of(items: Items) -> Input:
     """Where the facts of a system came from."""
     source = items.source
     return Input(**{name: getattr(source, name, None) if source else None for name in Input.model_fields})
 
 
-def _system(name: str, alignment: Alignment) -> Json:
+def _system(name: str, evaluation: Evaluation) -> Json:
+    alignment, failed_units = evaluation.alignment, evaluation.given[name].failed_units
     items, declined = alignment.systems[name], None
     others = [other for other_name, other in alignment.systems.items() if other_name != name]
     if others:  # of one alone nobody knows what it would have answered
-        right = np.logical_or.reduce([other.answered & (other.answer == other.truth) for other in others])
+        right = np.logical_or.reduce([other.right for other in others])
         units = np.flatnonzero(~items.answered & right)
         declined = {"count": len(units), "first": _cases(items, units[:MOST_CASES])}
     return {
@@ -104,14 +118,15 @@ def _system(name: str, alignment: Alignment) -> Json:
         "answered": int(items.answered.sum()),
         "failed": alignment.failed[name],
         "not_in_all": alignment.only[name],
+        "units_failed": len(failed_units.names) if failed_units else None,
         "needless_abstentions": declined,
     }
 
 
-def _failed(given: Mapping[str, Items]) -> tuple[int | str, ...]:
-    """Who failed in at least one system, of those that are in all."""
-    everyone = set.intersection(*({*items.cluster_ids, *items.failed} for items in given.values()))
-    return sorted_ids({who for items in given.values() for who in items.failed} & everyone)
+def _failed(evaluation: Evaluation) -> tuple[int | str, ...]:
+    """Who is not compared because of a failure in at least one system, of those that are in all."""
+    everyone = set.intersection(*({*items.cluster_ids, *items.failed} for items in evaluation.given.values()))
+    return sorted_ids(everyone.difference(next(iter(evaluation.alignment.systems.values())).cluster_ids))
 
 
 def _confident_errors(graded: Graded) -> list[Json]:
@@ -136,16 +151,20 @@ def by_item(system: str, graded: Graded) -> Iterator[Estimate]:
     items = graded.items
     if items is None:
         return
-    loss = np.zeros(len(items), graded.loss.dtype)
-    loss[items.answered] = graded.loss  # summed as integers, where they are, and divided once
-    for index, name in enumerate(items.item_names):
-        here = items.item == index
-        answered = here & items.answered
-        n, k = int(here.sum()), int(answered.sum())
-        sums = UnitSums(n, k, int((items.answer - items.truth)[answered].sum()))
+    names, errors = items.item_names, items.answer - items.truth
+    given = items.item[items.answered]
+    # Whole numbers in doubles, and exact: they are summed first, and divided once.
+    held, losses, off = (
+        np.bincount(given, weights, len(names)) for weights in (None, graded.loss, errors[items.answered])
+    )
+    for name, n, k, loss, error in zip(
+        names, np.bincount(items.item, minlength=len(names)), held, losses, off, strict=True
+    ):
+        sums = UnitSums(int(n), int(k), int(error) if items.has_scores else math.nan)
         numbers = {entry.name: entry.function(sums) for entry in quantities("units")}
-        numbers["cmax"] = k / n if n else 0.0
-        numbers["risk"] = float(loss[answered].sum() / (k * graded.divisor)) if k else math.nan
+        numbers["cmax"] = float(k / n) if n else 0.0
+        numbers["risk"] = float(loss / (k * graded.divisor)) if k else math.nan
         for quantity, value in numbers.items():
-            undefined = QUANTITIES[quantity].undefined if math.isnan(value) else ""
+            reason = QUANTITIES[quantity].undefined if items.has_scores or quantity != "bias" else _NO_SCORES
+            undefined = reason if math.isnan(value) else ""
             yield Estimate(Key(system, quantity, group=Group("item", name)), value, undefined=undefined)

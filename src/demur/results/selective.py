@@ -7,7 +7,7 @@ twice.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +20,7 @@ from demur.confidences.variants import Confidence
 from demur.errors import UserError, literal, unknown
 from demur.facts.alignment import aligned
 from demur.facts.items import Items
+from demur.facts.losses import GIVEN
 from demur.files.strict_model import checked_time
 from demur.inference.bands import bands_of, drawn_risks
 from demur.inference.estimates import Estimate, Estimates
@@ -34,12 +35,13 @@ from demur.inference.warnings import (
     about_counts,
     about_estimate,
     about_resamples,
+    about_units,
     about_view,
 )
 from demur.quantities import Measure, quantities
 from demur.quantities.coverage import Coverage
 from demur.quantities.graded import Graded
-from demur.quantities.losses import loss as loss_named
+from demur.quantities.losses import check_loss, loss_of
 from demur.quantities.registry import COMMON, CUT
 from demur.results.curves import curve_record
 from demur.results.record import Evaluation, by_item, input_of, selective_study
@@ -56,14 +58,16 @@ HALF = Coverage.of("0.5")
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What to compute. Without `area_coverage` areas are cut at 0.5, and at the common coverage of several systems.
+    """What to compute. Without a `loss` it is the one a table gives, zero_one of texts, and abs_norm of scores.
+
+    Without `area_coverage` areas are cut at 0.5, and at the common coverage of several systems.
 
     `level` and `interval` ask for one more interval of every number, beside those at 95 %. Systems are compared with
     the `baseline`, the first if none is named, and the verdict is on the `primary` confidence, the first if none is
     named.
     """
 
-    loss: str = "abs_norm"
+    loss: str | None = None
     confidence: str = "default"
     grid: Sequence[Coverage | str | float] = TENTHS
     area_coverage: Coverage | str | float | None = None
@@ -73,7 +77,7 @@ class Settings:
     primary: str | None = None
 
     def __post_init__(self) -> None:
-        loss_named(self.loss)
+        check_loss(self.loss)
         object.__setattr__(self, "grid", tuple(Coverage.of(target).plain for target in self.grid))
         if self.area_coverage is not None:
             object.__setattr__(self, "area_coverage", Coverage.of(self.area_coverage).plain)
@@ -127,6 +131,7 @@ def evaluate(  # noqa: PLR0913  (what to evaluate and how, then what to record o
         raise UserError("one run has nothing to intersect with: intersection-only is for several")
     baseline = baseline_of(systems, settings.baseline)
     alignment = aligned(systems, intersection_only=intersection_only)
+    settings = replace(settings, loss=loss_of(next(iter(systems.values())), settings.loss))
     confidences, skipped = _confidences(alignment.systems, settings.confidence, calibration)
     served = [*confidences[baseline]]
     if settings.primary is not None:
@@ -159,7 +164,8 @@ def _results(evaluation: Evaluation, plan: Plan, origin: Json) -> Results:
         for (key, view), risk in zip(drawn.items(), risks, strict=True)
     }
     items = [row for system, view in views[next(iter(views))].items() for row in by_item(system, view.graded)]
-    warnings = _warnings(views, Estimates(estimates), [*rows, *contrasts], plan)
+    facts = [about for system, given in evaluation.given.items() for about in about_units(given, system)]
+    warnings = _warnings([*about_resamples(plan.n_resamples), *facts], views, Estimates(estimates), [*rows, *contrasts])
     return Results([*estimates, *items], selective_study(evaluation, origin), curves, warnings)
 
 
@@ -211,10 +217,13 @@ def _served(
 
 
 def _warnings(
-    views: Mapping[str, Mapping[str, CurveView]], estimates: Estimates, rows: Sequence[Row | Contrast], plan: Plan
+    told: Sequence[ResultWarning],
+    views: Mapping[str, Mapping[str, CurveView]],
+    estimates: Estimates,
+    rows: Sequence[Row | Contrast],
 ) -> list[ResultWarning]:
     """What is true of the clusters themselves is said once, the rest with its system and confidence."""
-    warned = [*about_resamples(plan.n_resamples), *_about_numbers(views, estimates), *about_counts(rows)]
+    warned = [*told, *_about_numbers(views, estimates), *about_counts(rows)]
     first = {warning.code: warning for warning in reversed(warned)}
     kept = [warning for warning in warned if not warning.of_sample or warning is first[warning.code]]
     tested = sum(row.recommended is not None for row in estimates if row.key.minus)
@@ -329,7 +338,7 @@ def check_paired(systems: Mapping[str, Graded]) -> None:
     for name, right in others:
         if left.clusters is None or right.clusters is None:
             raise UserError("a comparison needs to know whose each unit is: give clusters on both sides")
-        if (left.loss_name, left.divisor) != (right.loss_name, right.divisor):
+        if left.loss_name != right.loss_name or (left.divisor != right.divisor and left.loss_name != GIVEN):
             losses = f"{left.loss_name} / {left.divisor} and {right.loss_name} / {right.divisor}"
             raise UserError(f"{first} and {name} have different losses ({losses})")
         if left.clusters.ids != right.clusters.ids:

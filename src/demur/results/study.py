@@ -5,12 +5,13 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from demur.files.strict_model import Count, Part, Share, Time, Tool
+from demur.files.strict_model import SPARSE, Count, Part, Share, Time, Tool
 from demur.quantities import Quantity, quantities
 from demur.quantities.registry import COMMON, CUT
 from demur.results import parts
 from demur.results.parts import Many, Name
 
+PARTICIPANT = "participant"
 _USUAL_DEPTH = 10
 
 
@@ -50,6 +51,7 @@ class SelectiveSystem(Part):
     answered: Count
     failed: Count
     not_in_all: Count = 0
+    units_failed: Annotated[Count | None, SPARSE] = None
     needless_abstentions: parts.Declined | None = None
 
 
@@ -57,7 +59,7 @@ class SelectiveStudy(Study):
     """An evaluation of systems that may abstain."""
 
     task: Literal["selective"] = "selective"
-    noun: str = "participant"
+    noun: str = PARTICIPANT
     systems: Annotated[Many[SelectiveSystem], Field(min_length=1)]
     clusters_total: Count
     clusters_included: Count
@@ -69,6 +71,7 @@ class SelectiveStudy(Study):
     coverages: Many[str]
     area_coverage: str | None
     failed: Many[Name]
+    failed_units: Annotated[Literal["drop", "abstain"] | None, SPARSE] = None
     confident_errors: Many[parts.ConfidentErrors]
 
     @property

@@ -41,7 +41,7 @@ class Imitated:
     alone: Flags
     alike: tuple[float, float, float]
     divisor: int
-    largest_loss: int | None
+    largest_loss: float | None
 
     @classmethod
     def of(cls, graded: Graded) -> Imitated:

@@ -16,6 +16,10 @@ LOSSES = ("abs_norm", "abs", "zero_one")
 
 def losses(items: Items, loss: str) -> list[Fraction | None]:
     """The loss of each unit, None where the system abstained."""
+    if loss == "given" and items.losses is not None:
+        divisor, numerators = items.losses.divisor, items.losses.numerators.tolist()
+        known = zip(numerators, items.answered, strict=True)
+        return [Fraction(numerator) / divisor if answered else None for numerator, answered in known]
     if loss not in LOSSES:
         raise unknown("loss", loss, LOSSES)
     divisor = loss_range(items) if loss == "abs_norm" else 1

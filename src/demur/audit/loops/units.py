@@ -1,11 +1,11 @@
-"""Counts and bias by plain loops. A row is (truth, answer), the answer None for an abstention."""
+"""Counts and bias by plain loops. A row is (truth, answer): no answer is an abstention, no truth no score."""
 
 from collections.abc import Sequence
 from fractions import Fraction
 
 from demur.audit.loops.registry import loop, mean
 
-Rows = Sequence[tuple[int, int | None]]
+Rows = Sequence[tuple[int | None, int | None]]
 
 loop("units")(lambda rows: Fraction(len(rows)))
 loop("answered")(lambda rows: Fraction(sum(answer is not None for _, answer in rows)))
@@ -14,4 +14,5 @@ loop("answered")(lambda rows: Fraction(sum(answer is not None for _, answer in r
 @loop("bias")
 def bias(rows: Rows) -> Fraction | float | None:
     """The mean of answer − truth."""
-    return mean(Fraction(answer - truth) for truth, answer in rows if answer is not None)
+    scored = [(truth, answer) for truth, answer in rows if truth is not None and answer is not None]
+    return mean(Fraction(answer - truth) for truth, answer in scored)

@@ -1,0 +1,181 @@
+"""Losses that a table gives: one number per unit, kept as integers over one divisor where decimals allow it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demur.errors import UserError
+from demur.facts.columns import Column
+from demur.types import Flags, Floats, Indices
+
+GIVEN = "given"
+_MOST_DIGITS = 9
+_EXACT = 2.0**53
+
+
+@dataclass(frozen=True, slots=True)
+class LossColumn:
+    """A column of losses, or with a `score_range` of scores, of which a higher one is better, as it was read.
+
+    `maximum` is what a loss is at most, if that is known.
+    """
+
+    cells: Column
+    name: str
+    score_range: tuple[float, float] | None = None
+    maximum: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.score_range is not None and not _is_range(*self.score_range):
+            low, high = self.score_range
+            raise UserError(f"score range {low:g}:{high:g}, expected two numbers, the lower one first")
+        if self.maximum is not None and not 0 < self.maximum < math.inf:
+            raise UserError(f"the largest loss is {self.maximum:g}, expected a finite number above 0")
+
+    @property
+    def role(self) -> str:
+        """What the column holds."""
+        return "loss" if self.score_range is None else "score"
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The lowest and the highest number a cell may hold."""
+        low, high = self.score_range or (0.0, math.inf)
+        return low, high if self.maximum is None or self.score_range else self.maximum
+
+    @property
+    def expected(self) -> str:
+        """What a cell of an answered unit has to hold, in words."""
+        low, high = self.bounds
+        if self.score_range is not None:
+            return f"a number {low:g} to {high:g} (--score-range)"
+        return "a number, 0 or more" if math.isinf(high) else f"a number 0 to {high:g} (--loss-max)"
+
+    @property
+    def definition(self) -> str:
+        """The loss as a formula of the column."""
+        if self.score_range is None:
+            return f"column {self.name}"
+        low, high = self.score_range
+        difference = f"{high:.10g} - column {self.name}"
+        return difference if high - low == 1 else f"({difference}) / {high - low:.10g}"
+
+    def wrong(self, answered: Flags) -> Flags:
+        """Where an answered unit has no loss that can be used."""
+        return np.asarray(answered & ~self.cells.within(*self.bounds))
+
+    def losses(self, answered: Flags) -> Losses:
+        """The losses of the answered units; every other unit has 0."""
+        values = np.where(answered, self.cells.values, 0.0)
+        low, high = self.score_range or (0.0, self.maximum or 1.0)
+        digits = _fractional_digits(values[answered], low, high)
+        scale = 1 if digits is None else 10**digits
+        if digits is not None:
+            values, low, high = np.rint(values * scale), round(low * scale), round(high * scale)
+        exact = digits is not None
+        if self.score_range is None:
+            largest = None if self.maximum is None else high
+            return Losses(_whole(values, exact=exact), scale, largest, self.definition, exact)
+        width = high - low
+        values = np.where(answered, high - values, 0.0)
+        if not exact:  # a score of 1/3, say
+            return Losses(values / width, 1, 1, self.definition, exact)
+        return Losses(_whole(values, exact=True), int(width), int(width), self.definition, exact)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Losses:
+    """The loss of every unit: `numerators` over a `divisor`, 0 where the system abstained.
+
+    `largest` is the largest numerator there can be, None where nothing bounds it. Losses that are not `exact` are
+    doubles over 1.
+    """
+
+    numerators: NDArray[Any]
+    divisor: int
+    largest: float | None
+    definition: str
+    exact: bool
+
+    def __post_init__(self) -> None:
+        self.numerators.flags.writeable = False
+
+    def take(self, units: Indices) -> Losses:
+        """The losses of these units."""
+        return replace(self, numerators=self.numerators[units])
+
+
+def score_range(text: str) -> tuple[float, float]:
+    """A range as it is written on a command line.
+
+    >>> score_range("1:5")
+    (1.0, 5.0)
+    """
+    try:
+        low, high = map(float, text.split(":"))
+    except ValueError:
+        raise UserError(f"score range {text!r}, expected LOW:HIGH, such as 0:1") from None
+    return low, high
+
+
+def label_numbers(*columns: Sequence[Any]) -> tuple[tuple[str, ...], list[Column]]:
+    """Texts as numbers that are equal exactly where the texts are, and the text of each number.
+
+    >>> label_numbers(["Paris", "Rome"], ["Rome", None])[0]
+    ('Paris', 'Rome')
+    """
+    labels = sorted({cell for cells in columns for cell in cells if isinstance(cell, str)})
+    number = {label: index for index, label in enumerate(labels)}
+    numbered = [Column.of([_numbered(cell, number) for cell in cells]) for cells in columns]
+    return tuple(labels), [
+        replace(column, other={unit: cells[unit] for unit in column.other})
+        for column, cells in zip(numbered, columns, strict=True)
+    ]
+
+
+def _numbered(cell: Any, number: dict[str, int]) -> Any:
+    """Anything but a text or an abstention is no label, and stays what it is, for the message to show."""
+    if isinstance(cell, str):
+        return number[cell]
+    return cell if cell is None or (isinstance(cell, float) and math.isnan(cell)) else [cell]
+
+
+def flags_of(column: Column) -> Flags:
+    """Which cells are true: true and false, or 1 and 0; anything else is to be refused before."""
+    flags = column.values == 1
+    flags[[index for index, value in column.other.items() if value is True]] = True
+    return np.asarray(flags)
+
+
+def is_flag(column: Column) -> Flags:
+    """Which cells are true, false, 1 or 0."""
+    good = column.within(0, 1, whole=True)
+    good[[index for index, value in column.other.items() if isinstance(value, bool)]] = True
+    return good
+
+
+def _is_range(low: float, high: float) -> bool:
+    return math.isfinite(low) and math.isfinite(high) and low < high
+
+
+def _fractional_digits(values: Floats, low: float, high: float) -> int | None:
+    """How many digits after the point write all of these numbers; None if 9 do not, or the integers are too large."""
+    numbers = np.append(values, (low, high))
+    for digits in range(_MOST_DIGITS + 1):
+        scaled = np.rint(numbers * 10.0**digits)
+        if np.abs(scaled).max() >= _EXACT:
+            return None
+        # Divided, an integer gives the very double that its decimal is read as.
+        if (scaled / 10.0**digits == numbers).all():
+            return digits
+    return None
+
+
+def _whole(values: Floats, *, exact: bool) -> NDArray[Any]:
+    return values.astype(np.int64) if exact else values

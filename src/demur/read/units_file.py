@@ -1,0 +1,52 @@
+"""Files of units, which `demur import` writes: JSON Lines with a header, then one object per unit."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from demur.errors import UserError, literal, located, shown
+
+MARK = "demur_units"
+VERSION = 1
+MEMBERS = ("cluster", "item", "repeat", "loss", "status")
+_RESERVED = {*MEMBERS, "abstained", "success", "system"}  # roles a signal would take
+
+
+def check_header(header: Mapping[str, Any]) -> None:
+    """The version must be the one that is read here, and what is looked at must be what it should be."""
+    if header[MARK] != VERSION:
+        raise UserError(f"units of version {literal(header[MARK])}, expected {VERSION}: written by a newer demur?")
+    for name in ("source", "mapping"):
+        if not isinstance(header.get(name), dict):
+            raise UserError(f"the header has {name} {literal(header.get(name))}, expected an object")
+
+
+def unit_rows(rows: Iterator[tuple[str, Mapping[str, Any]]]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every unit as a row of a table: its own members, and its signals beside them."""
+    for position, unit in rows:
+        with located(position):
+            signals = unit.get("signals")
+            if not isinstance(signals, dict):
+                raise UserError(f"signals {literal(signals)}, expected an object")
+            for name in signals:
+                if name in _RESERVED:
+                    raise UserError(f"the signal {shown(name)} is called like a column: give it another name")
+            yield position, {name: unit[name] for name in MEMBERS if name in unit} | signals
+
+
+def items_with_repeats(items: list[Any], repeats: list[Any]) -> list[Any]:
+    """The items, each with the number of its repeat where there is a second one of any.
+
+    >>> items_with_repeats(["q", "q"], [1, 2]), items_with_repeats(["q", "r"], [1, 1])
+    (['q#1', 'q#2'], ['q', 'r'])
+    """
+    for item, repeat in zip(items, repeats, strict=True):
+        if type(repeat) is not int or repeat < 1:
+            raise UserError(f"item {literal(item)}: repeat {literal(repeat)}, expected an integer from 1")
+    return [f"{item}#{repeat}" for item, repeat in zip(items, repeats, strict=True)] if max(repeats) > 1 else items
+
+
+def is_independent(header: Mapping[str, Any]) -> bool:
+    """Whether the importer was told of nothing that questions share."""
+    warnings = header.get("warnings")
+    listed = warnings if isinstance(warnings, list) else []
+    return any(isinstance(each, dict) and each.get("code") == "independent_rows" for each in listed)
