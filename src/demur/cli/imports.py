@@ -12,7 +12,7 @@ from demur.cli.app import DATA, app, named, printed_path
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from demur.importers.registry import ImportOptions
+    from demur.types import Json
 
 imports = typer.Typer(help="Make units of a log that another tool wrote.", no_args_is_help=True)
 app.add_typer(imports, name="import", rich_help_panel=DATA)
@@ -27,7 +27,7 @@ Confidences = Annotated[
 ]
 Abstain = Annotated[
     list[str] | None,
-    typer.Option(help="What abstains, once for each rule: answer~=REGEX, field:PATH=VALUE, value=SCORE."),
+    typer.Option(help="What abstains, once for each: answer~=REGEX, field:PATH=VALUE, value=SCORE."),
 ]
 ScoreRange = Annotated[str, typer.Option(help="The worst and the best score, LOW:HIGH.")]
 IncludeText = Annotated[bool, typer.Option("--include-text", help="Keep the text of the answers.")]
@@ -51,30 +51,61 @@ def inspect_log(
 
     Example: demur import inspect capitals.eval -o units.jsonl --scorer exact --cluster metadata.document
     """
+    given = _given(cluster, group, confidence, abstain, score_range, include_text)
+    _write("inspect", logs, output, given | {"max_member": max_member}, scorer=scorer, value_key=value_key)
+
+
+@imports.command("lm-eval")
+def lm_eval(
+    samples: Annotated[Path, typer.Argument(help="A samples_….jsonl file, written with --log_samples.")],
+    output: Output,
+    metric: Annotated[
+        str | None, typer.Option(help="Which metric is the score; acc, exact_match or the only one if not given.")
+    ] = None,
+    filter_: Annotated[str | None, typer.Option("--filter", help="Which filter, where there are several.")] = None,
+    cluster: Cluster = None,
+    group: Groups = None,
+    confidence: Confidences = None,
+    abstain: Annotated[
+        list[str] | None,
+        typer.Option(help="What abstains: choice=TEXT, answer~=REGEX, field:PATH=VALUE, value=SCORE."),
+    ] = None,
+    score_range: ScoreRange = "0:1",
+    include_text: IncludeText = False,
+) -> None:
+    """Import samples of lm-evaluation-harness. Log-likelihoods of the choices become confidences.
+
+    Example: demur import lm-eval samples_arc.jsonl -o units.jsonl --cluster doc.subject --abstain "choice=None of these"
+    """
+    given = _given(cluster, group, confidence, abstain, score_range, include_text)
+    _write("lm-eval", [samples], output, given, metric=metric, filter=filter_)
+
+
+def _given(
+    cluster: str | None,
+    group: list[str] | None,
+    confidence: list[str] | None,
+    abstain: list[str] | None,
+    score_range: str,
+    include_text: bool,  # noqa: FBT001  (in the order of the options)
+) -> Json:
+    """What every importer is told. A confidence is PATH or NAME=PATH, and a path is called by its last part."""
+    signals = [text if "=" in text else f"{text.rpartition('.')[2]}={text}" for text in confidence or ()]
+    return {
+        "cluster": cluster,
+        "groups": named(group, "--group"),
+        "confidences": named(signals, "--confidence"),
+        "abstain": abstain or (),
+        "score_range": score_range,
+        "include_text": include_text,
+    }
+
+
+def _write(tool: str, logs: Sequence[Path], output: Path, given: Json, **choices: str | None) -> None:
     from demur.importers.registry import ImportOptions
-
-    options = ImportOptions(
-        cluster=cluster,
-        groups=named(group, "--group"),
-        confidences=_signals(confidence),
-        abstain=abstain or (),
-        score_range=score_range,
-        include_text=include_text,
-        max_member=max_member,
-        choices={"scorer": scorer, "value_key": value_key},
-    )
-    _write("inspect", logs, output, options)
-
-
-def _signals(given: list[str] | None) -> dict[str, str]:
-    """What was given as PATH or NAME=PATH, by name; a path is called by its last part."""
-    return named([text if "=" in text else f"{text.rpartition('.')[2]}={text}" for text in given or ()], "--confidence")
-
-
-def _write(tool: str, logs: Sequence[Path], output: Path, options: ImportOptions) -> None:
     from demur.importers.units import import_units
 
-    imported = import_units(tool, logs, output, options)
+    imported = import_units(tool, logs, output, ImportOptions(**given, choices=choices))
     for line in imported.report():
         typer.echo(line)
     typer.echo(f"wrote {printed_path(output)}")

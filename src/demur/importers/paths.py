@@ -1,7 +1,7 @@
 """Paths into a record of a log, as a user writes them: `metadata.document`, `scores.exact.metadata.confidence`."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeGuard
 
 from demur.facts.columns import MISSING
 
@@ -44,6 +44,6 @@ def as_text(value: Any) -> str | None:
     return str(value) if isinstance(value, (int, float)) else value if isinstance(value, str) else None
 
 
-def is_number(value: Any) -> bool:
+def is_number(value: Any) -> TypeGuard[float]:
     """Whether a value is a number, and not a truth value."""
     return isinstance(value, (int, float)) and not isinstance(value, bool)
