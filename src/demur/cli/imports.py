@@ -75,10 +75,39 @@ def lm_eval(
 ) -> None:
     """Import samples of lm-evaluation-harness. Log-likelihoods of the choices become confidences.
 
-    Example: demur import lm-eval samples_arc.jsonl -o units.jsonl --cluster doc.subject --abstain "choice=None of these"
+    Example: demur import lm-eval samples_arc.jsonl -o units.jsonl --cluster doc.subject --abstain "choice=Unknown"
     """
     given = _given(cluster, group, confidence, abstain, score_range, include_text)
     _write("lm-eval", [samples], output, given, metric=metric, filter=filter_)
+
+
+@imports.command()
+def promptfoo(
+    results: Annotated[Path, typer.Argument(help="The results.json that promptfoo eval -o wrote.")],
+    output: Output,
+    metric: Annotated[
+        str | None, typer.Option(help="A named score, success or score; the only named score if not given.")
+    ] = None,
+    provider: Annotated[str | None, typer.Option(help="Which provider, where there are several: id or label.")] = None,
+    prompt: Annotated[
+        str | None, typer.Option(help="Which prompt, where there are several: its index, from 0.")
+    ] = None,
+    cluster: Cluster = None,
+    group: Groups = None,
+    confidence: Confidences = None,
+    abstain: Annotated[
+        list[str] | None,
+        typer.Option(help="What abstains: named:METRIC=VALUE, answer~=REGEX, field:PATH=VALUE, value=SCORE."),
+    ] = None,
+    score_range: ScoreRange = "0:1",
+    include_text: IncludeText = False,
+) -> None:
+    """Import results of promptfoo. An error without a response is a failure, a failed assertion is an answer.
+
+    Example: demur import promptfoo results.json -o units.jsonl --metric exact --cluster vars.document
+    """
+    given = _given(cluster, group, confidence, abstain, score_range, include_text)
+    _write("promptfoo", [results], output, given, metric=metric, provider=provider, prompt=prompt)
 
 
 def _given(

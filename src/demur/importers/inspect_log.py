@@ -21,7 +21,7 @@ from demur.importers.archive import Archive, Member
 from demur.importers.choosing import OneOf
 from demur.importers.hashing import sha256_of
 from demur.importers.json_cursor import JsonCursor
-from demur.importers.paths import at_path, is_number
+from demur.importers.paths import at_path, is_number, object_at
 from demur.importers.registry import ImportOptions, LogEntry, LogFacts, importer
 from demur.read.stream import stream
 from demur.types import Json
@@ -166,9 +166,8 @@ def _entries(sample: Json, reading: _Reading) -> Iterator[LogEntry]:
         value = None if score is None or failed else _value(score, taken[0], reading.options.choices.get("value_key"))
         _check_finite({name: _without_value(each) for name, each in scores.items()})
         signals = _signals(sample, score, taken[0] if taken else "", reading.facts)
-    score = score or {}
-    answer, details = score.get("answer"), score.get("metadata")
-    reason = score.get("reason") or (details.get("unscored_reason") if isinstance(details, dict) else None)
+    score = score if isinstance(score, dict) else {}
+    answer, reason = score.get("answer"), score.get("reason") or object_at(score, "metadata").get("unscored_reason")
     yield LogEntry(
         where=where,
         item=str(item),
@@ -228,8 +227,7 @@ def _check_finite(part: Any) -> None:
 
 def _signals(sample: Json, score: Any, scorer: str, facts: LogFacts) -> dict[str, float]:
     """The numbers a scorer notes beside its score, and those of the tokens where the task asked for them."""
-    details = score.get("metadata") if isinstance(score, dict) else None
-    noted = {name: value for name, value in (details or {}).items() if is_number(value)}
+    noted = {name: value for name, value in object_at(score, "metadata").items() if is_number(value)}
     tokens = at_path(sample, "output.choices.0.logprobs.content")
     of_tokens = token_signals(tokens) if isinstance(tokens, list) and tokens else {}
     for name in noted.keys() - facts.signal_paths.keys():
@@ -240,14 +238,14 @@ def _signals(sample: Json, score: Any, scorer: str, facts: LogFacts) -> dict[str
 
 
 def _add_cost(sample: Json, reading: _Reading) -> None:
-    usage = sample.get("model_usage")
-    for counts in usage.values() if isinstance(usage, dict) else ():
+    for counts in object_at(sample, "model_usage").values():
         for name in _COSTS:
             if isinstance(counts, dict) and type(counts.get(name)) is int:
                 reading.cost[name] += counts[name]
     if is_number(sample.get("total_time")):
         reading.times.append(sample["total_time"])
-    reading.cost["error_retries"] += len(sample.get("error_retries") or ())
+    retries = sample.get("error_retries")
+    reading.cost["error_retries"] += len(retries) if isinstance(retries, list) else 0
 
 
 def _describe(reading: _Reading, samples: int) -> None:

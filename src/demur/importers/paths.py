@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, TypeGuard
 
 from demur.facts.columns import MISSING
+from demur.types import Json
 
 
 def at_path(record: Any, path: str) -> Any:
@@ -47,3 +48,9 @@ def as_text(value: Any) -> str | None:
 def is_number(value: Any) -> TypeGuard[float]:
     """Whether a value is a number, and not a truth value."""
     return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def object_at(record: Any, name: str) -> Json:
+    """The object that a member is; an empty one where it is anything else."""
+    found = record.get(name) if isinstance(record, Mapping) else None
+    return found if isinstance(found, dict) else {}

@@ -14,14 +14,14 @@ from typing import IO, Any
 from demur.errors import UserError, and_more, harmless, literal, located, registered, shown
 from demur.facts.columns import MISSING
 from demur.files.write import check_target, write_whole
-from demur.importers import inspect_log, lm_eval
+from demur.importers import inspect_log, lm_eval, promptfoo
 from demur.importers.hashing import Hashes, short_hash
 from demur.importers.paths import as_text, at_path, is_number, names_beside
 from demur.importers.registry import IMPORTERS, Importer, ImportOptions, LogEntry, LogFacts
 from demur.importers.rules import AbstentionRules
 from demur.types import Json
 
-TOOLS = (inspect_log, lm_eval)  # imported, and thereby registered
+TOOLS = (inspect_log, lm_eval, promptfoo)  # imported, and thereby registered
 _IN_MEMORY = 1 << 22
 _CHUNK = 1 << 16
 _MOST_NAMES = 50
