@@ -110,6 +110,52 @@ def promptfoo(
     _write("promptfoo", [results], output, given, metric=metric, provider=provider, prompt=prompt)
 
 
+@imports.command("oai-evals")
+def oai_evals(
+    events: Annotated[Path, typer.Argument(help="The JSON Lines of events that a run of evals recorded.")],
+    output: Output,
+    cluster: Cluster = None,
+    cluster_regex: Annotated[
+        str | None,
+        typer.Option(help="What of a sample_id is the cluster: the group of an expression, such as (.+)[.]\\d+."),
+    ] = None,
+    group: Groups = None,
+    confidence: Confidences = None,
+    abstain: Abstain = None,
+    score_range: ScoreRange = "0:1",
+    include_text: IncludeText = False,
+) -> None:
+    """Import an event log of OpenAI evals. A sample with an error and no match has failed.
+
+    Example: demur import oai-evals events.jsonl -o units.jsonl --abstain "answer~=I don't know"
+    """
+    given = _given(cluster, group, confidence, abstain, score_range, include_text)
+    _write("oai-evals", [events], output, given, cluster_regex=cluster_regex)
+
+
+@imports.command()
+def helm(
+    folder: Annotated[Path, typer.Argument(help="A run folder, with per_instance_stats.json and scenario_state.json.")],
+    output: Output,
+    metric: Annotated[str | None, typer.Option(help="Which statistic is the score; exact_match if not given.")] = None,
+    perturbation: Annotated[
+        str | None, typer.Option(help="Import the rows of this perturbation, in place of those without one.")
+    ] = None,
+    cluster: Cluster = None,
+    group: Groups = None,
+    confidence: Confidences = None,
+    abstain: Abstain = None,
+    score_range: ScoreRange = "0:1",
+    include_text: IncludeText = False,
+) -> None:
+    """Import a run folder of HELM. Its max_prob and logprob become confidences, unless they are constant.
+
+    Example: demur import helm runs/v1/mmlu -o units.jsonl --metric quasi_exact_match
+    """
+    given = _given(cluster, group, confidence, abstain, score_range, include_text)
+    _write("helm", [folder], output, given, metric=metric, perturbation=perturbation)
+
+
 def _given(
     cluster: str | None,
     group: list[str] | None,

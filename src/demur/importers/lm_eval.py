@@ -56,7 +56,7 @@ def read_lm_eval(paths: Sequence[Path], options: ImportOptions, facts: LogFacts)
     """The documents of one file, under one filter and one metric."""
     (path,) = paths
     facts.path = path
-    facts.source |= {"sha256": sha256_of(paths), **_run(path)}
+    facts.source |= {"sha256": sha256_of(paths), **_run(path, facts)}
     facts.signal_paths |= _ORIGIN
     filters = OneOf("filter", "--filter", options.choices.get("filter"))
     metric = options.choices.get("metric")
@@ -74,12 +74,13 @@ def read_lm_eval(paths: Sequence[Path], options: ImportOptions, facts: LogFacts)
     facts.mapping |= {"item": "doc_id", "filter": filters.chosen, "loss": f"1 - {metric}"}
 
 
-def _run(path: Path) -> Json:
+def _run(path: Path, facts: LogFacts) -> Json:
     """What the results beside the samples say of the run; nothing where they are not there."""
     name = _NAME.fullmatch(path.name)
     known: Json = {"task": name[1] if name else None}
     beside = path.with_name(f"results{name[2] or ''}.json" if name else "results.json")
     if beside.is_file():
+        facts.read_beside.append(beside)
         results = read_as(beside, lambda content: content if isinstance(content, dict) else {})
         found = {
             "tool_version": results.get("lm_eval_version"),

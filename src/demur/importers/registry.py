@@ -54,7 +54,10 @@ class LogEntry:
 
 @dataclass(slots=True)
 class LogFacts:
-    """What is known of a log as a whole, and the file being read; the importer fills it in while it reads."""
+    """What is known of a log as a whole; the importer fills it in while it reads.
+
+    `path` is the file being read, `read_beside` are files that were not named and are inputs all the same.
+    """
 
     source: Json = field(
         default_factory=lambda: dict.fromkeys(("tool_version", "sha256", "task", "model", "run_id", "created"))
@@ -63,6 +66,7 @@ class LogFacts:
     warnings: list[tuple[str, str]] = field(default_factory=list)
     signal_paths: dict[str, str] = field(default_factory=dict)
     path: Path = Path()
+    read_beside: list[Path] = field(default_factory=list)
 
     def warn(self, code: str, message: str) -> None:
         """Record a warning."""

@@ -14,14 +14,14 @@ from typing import IO, Any
 from demur.errors import UserError, and_more, harmless, literal, located, registered, shown
 from demur.facts.columns import MISSING
 from demur.files.write import check_target, write_whole
-from demur.importers import inspect_log, lm_eval, promptfoo
+from demur.importers import helm, inspect_log, lm_eval, oai_evals, promptfoo
 from demur.importers.hashing import Hashes, short_hash
 from demur.importers.paths import as_text, at_path, is_number, names_beside
 from demur.importers.registry import IMPORTERS, Importer, ImportOptions, LogEntry, LogFacts
 from demur.importers.rules import AbstentionRules
 from demur.types import Json
 
-TOOLS = (inspect_log, lm_eval, promptfoo)  # imported, and thereby registered
+TOOLS = (helm, inspect_log, lm_eval, oai_evals, promptfoo)  # imported, and thereby registered
 _IN_MEMORY = 1 << 22
 _CHUNK = 1 << 16
 _MOST_NAMES = 50
@@ -46,7 +46,7 @@ def import_units(tool: str, paths: Sequence[str | Path], output: str | Path, opt
             raise UserError(f"{error.filename or logs[0]}: cannot be read ({error.strerror})") from None
         with located(", ".join(map(str, logs))):
             imported.finish()
-        write_whole(output, imported.pieces(), inputs=logs)
+        write_whole(output, imported.pieces(), inputs=[*logs, *imported.facts.read_beside])
     return imported
 
 
