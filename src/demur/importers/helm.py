@@ -36,7 +36,7 @@ class _Answered(NamedTuple):
     instance: Json
 
 
-@importer("helm", "a run folder of HELM", noun="instance", rules=("answer", "field", "value"))
+@importer("helm", noun="instance", rules=("answer", "field", "value"))
 def read_helm(paths: Sequence[Path], options: ImportOptions, facts: LogFacts) -> Iterator[LogEntry]:
     """The instances of a run; perturbed ones are left out unless their perturbation is named."""
     (folder,) = paths

@@ -53,7 +53,6 @@ class _Reading:
 
 @importer(
     "inspect",
-    "an Inspect log",
     noun="sample",
     rules=("value", "answer", "field", "unscored"),
     own=("value=N", "unscored", "null"),

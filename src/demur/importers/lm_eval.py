@@ -48,7 +48,6 @@ _ORIGIN = {
 
 @importer(
     "lm-eval",
-    "samples of lm-evaluation-harness",
     noun="document",
     rules=("choice", "answer", "field", "value"),
 )

@@ -30,7 +30,7 @@ class _Sample:
     error: bool = False
 
 
-@importer("oai-evals", "an event log of OpenAI evals", noun="sample", rules=("answer", "field", "value"))
+@importer("oai-evals", noun="sample", rules=("answer", "field", "value"))
 def read_oai_evals(paths: Sequence[Path], options: ImportOptions, facts: LogFacts) -> Iterator[LogEntry]:
     """The samples in the order of their first events; several matches of one sample are repeats."""
     (path,) = paths

@@ -25,7 +25,7 @@ _DISPLAY = ".csv"
 _ABOUT = {"evalId": ("run_id", ""), "metadata": ("tool_version", "promptfooVersion"), "config": ("task", "description")}
 
 
-@importer("promptfoo", "results of promptfoo", noun="row", rules=("answer", "named", "field", "value"))
+@importer("promptfoo", noun="row", rules=("answer", "named", "field", "value"))
 def read_promptfoo(paths: Sequence[Path], options: ImportOptions, facts: LogFacts) -> Iterator[LogEntry]:
     """The rows of one provider and one prompt."""
     (path,) = paths

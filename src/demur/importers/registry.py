@@ -81,11 +81,10 @@ class Importer:
     """A tool whose logs can be imported.
 
     `codes` are texts that stand for a score and `expected` says what a score may be; `own` are the rules of abstention
-    that need not be given, `rules` the kinds that may be; `title` is what its files are called, `noun` what a row is.
+    that need not be given, `rules` the kinds that may be; `noun` is what a row is called.
     """
 
     name: str
-    title: str
     read: Reads
     noun: str
     rules: Sequence[str]
@@ -97,11 +96,11 @@ class Importer:
 IMPORTERS: dict[str, Importer] = {}
 
 
-def importer(name: str, title: str, **declared: Any) -> Callable[[Reads], Reads]:
+def importer(name: str, **declared: Any) -> Callable[[Reads], Reads]:
     """Register the function that reads the logs of a tool."""
 
     def register(read: Reads) -> Reads:
-        IMPORTERS[name] = Importer(name, title, read, **declared)
+        IMPORTERS[name] = Importer(name, read, **declared)
         return read
 
     return register
