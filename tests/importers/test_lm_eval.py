@@ -6,58 +6,9 @@ import math
 import pytest
 
 from importing import imported, kinds, refused
+from tool_logs import CHOICES, DOCUMENTS, MULTIPLE, chosen, generated
 
-CHOICES = ("Paris", "Rome", "Oslo", "Bern", "I don't know")
-# Of each document: the gold choice, acc, acc_norm, and the log-likelihoods of the choices, as text.
-DOCUMENTS = [
-    (1, 0, 0, "-0.10905784593110368 -0.5512672460905512 -0.7065614098668896 -0.5474409113284238 -0.814466863291336"),
-    (1, 0, 0, "-0.540283606970324 -0.9638385459738009 -0.603185627961383 -0.5876170641754364 -0.4449890262755162"),
-    (2, 0, 0, "-0.5962868615831063 -0.38490114597266045 -0.5756510141648885 -0.290329502402758 -0.18939132855435614"),
-    (3, 0, 0, "-0.1867295282555551 -0.6127731798686067 -0.6566593889896288 -0.47653099200938076 -0.08982436119559367"),
-    (0, 1, 0, "-0.7576039219664368 -0.8767703708227748 -0.9233810159462806 -0.8424602231401824 -0.898173121357879"),
-    (0, 0, 0, "-0.9230824398201768 -0.5405999249480544 -0.3912960502346249 -0.7052833998544062 -0.27563412131212717"),
-    (3, 1, 0, "-0.8116287085078785 -0.8494859651863671 -0.8950389674266752 -0.5898011835311598 -0.9497648732321206"),
-    (2, 0, 0, "-0.5796950107456059 -0.4505631066311552 -0.660245378622389 -0.9962578393535727 -0.9169412179474561"),
-    (1, 1, 1, "-0.7933250841302242 -0.0823729881966474 -0.6127831050407122 -0.4864442019691668 -0.6301473404114728"),
-    (1, 0, 0, "-0.8450775756715152 -0.24303562206185625 -0.7314892207908478 -0.11713429320851798 -0.22046053686782852"),
-]
 DECLINED = ("--abstain", "choice=I don't know")
-
-
-def chosen(number, gold, acc, acc_norm, loglikelihoods, **changes):
-    """One line of a multiple-choice task; its numbers are texts."""
-    pairs = [[value, "False"] for value in loglikelihoods.split()]
-    choices = [*CHOICES[: len(pairs)]]
-    return {
-        "doc_id": number,
-        "doc": {"document": f"doc{number // 2}", "choices": choices, "gold": gold},
-        "target": str(gold),
-        "arguments": {f"gen_args_{i}": {"arg_0": "Capital?", "arg_1": f" {text}"} for i, text in enumerate(choices)},
-        "resps": [[pair] for pair in pairs],
-        "filtered_resps": pairs,
-        "filter": "none",
-        "metrics": ["acc", "acc_norm"],
-        "acc": float(acc),
-        "acc_norm": float(acc_norm),
-    } | changes
-
-
-def generated(number, answer, score, *, rule="first", samples=("a", "b", "a")):
-    """One line of a generation task under one filter."""
-    return {
-        "doc_id": number,
-        "doc": {"document": "d"},
-        "target": "a",
-        "arguments": {},
-        "resps": [[*samples]],
-        "filtered_resps": [answer],
-        "filter": rule,
-        "metrics": ["exact_match"],
-        "exact_match": score,
-    }
-
-
-MULTIPLE = [chosen(number, *document) for number, document in enumerate(DOCUMENTS)]
 
 
 @pytest.fixture

@@ -6,31 +6,7 @@ import random
 import pytest
 
 from importing import imported, kinds, refused
-
-SPEC = {"completion_fns": ["demo"], "eval_name": "capitals.dev.v0", "run_id": "2611", "created_at": "2026-11-16"}
-ANSWERS = ["Atlantis", "Paris", "Atlantis", "I don't know", "I don't know", "Oslo", "Bern"]
-CORRECT = [False, True, False, False, False, True, True]
-CONFIDENCE = [0.95, 0.08, 0.74, 0.31, 0.61, 0.16, 0.39]
-
-
-def event(number, sample, kind, **data):
-    return {"run_id": "2611", "event_id": number, "sample_id": sample, "type": kind, "data": data, "created_by": "x"}
-
-
-def events():
-    """Eight samples, the last of which has an error in place of a match."""
-    number = iter(range(100))
-    for index, (answer, correct, confidence) in enumerate(zip(ANSWERS, CORRECT, CONFIDENCE)):
-        sample = f"capitals.dev.{index}"
-        yield event(next(number), sample, "sampling", prompt="?", sampled=[answer])
-        yield event(next(number), sample, "match", correct=correct, expected="x", picked=answer, sampled=answer)
-        yield event(next(number), sample, "metrics", confidence=confidence, note="text")
-    yield event(next(number), "capitals.dev.7", "sampling", prompt="?", sampled=["?"])
-    yield event(next(number), "capitals.dev.7", "error", type="RuntimeError", message="timeout")
-
-
-EVENTS = [*events()]
-ENDS = [{"spec": SPEC}, {"final_report": {"accuracy": 0.5}, "run_id": "2611"}]
+from tool_logs import ENDS, EVENTS, SURE, evals_event
 
 
 @pytest.fixture
@@ -47,7 +23,7 @@ def test_matches_are_losses_metrics_are_signals_and_an_error_is_a_failure(log):
     found, units, _ = imported(log(EVENTS), "oai-evals", "events.jsonl")
     assert kinds(found) == (7, 0, 1)
     assert [unit["loss"] for unit in units] == [1, 0, 1, 1, 1, 0, 0, None]
-    assert [unit["signals"].get("confidence") for unit in units] == [*CONFIDENCE, None]
+    assert [unit["signals"].get("confidence") for unit in units] == [*SURE, None]
     assert units[-1]["status"] == "failed"
     source = found["source"]
     assert [source[name] for name in ("task", "model", "run_id")] == ["capitals.dev.v0", "demo", "2611"]
@@ -65,7 +41,7 @@ def test_an_answer_abstains_by_its_text(log):
 
 
 def test_what_was_sampled_is_the_answer_where_nothing_was_picked(log):
-    rows = [event(0, "a", "match", correct=False, picked=None, sampled=["No idea"])]
+    rows = [evals_event(0, "a", "match", correct=False, picked=None, sampled=["No idea"])]
     _, units, _ = imported(log(rows), "oai-evals", "events.jsonl", "--include-text")
     assert units[0]["answer"] == "No idea"
 
@@ -77,7 +53,7 @@ def test_a_part_of_the_id_is_the_cluster(log):
 
 
 def test_several_matches_are_repeats(log):
-    rows = [event(n, "a", kind, correct=n > 1, sure=n) for n, kind in enumerate(["match", "metrics"] * 2)]
+    rows = [evals_event(n, "a", kind, correct=n > 1, sure=n) for n, kind in enumerate(["match", "metrics"] * 2)]
     _, units, _ = imported(log(rows), "oai-evals", "events.jsonl")
     assert [(unit["repeat"], unit["loss"], unit["signals"]) for unit in units] == [
         (1, 1, {"sure": 1}),
@@ -94,12 +70,12 @@ NOT_AN_EVENT = "line 3: not an event of OpenAI evals: expected sample_id, event_
 REFUSED = {
     "another file": ([{"a": 1}], (), f"events.jsonl: {NOT_AN_EVENT}"),
     "no truth value": (
-        [event(0, "a", "match", correct="yes")],
+        [evals_event(0, "a", "match", correct="yes")],
         (),
         'events.jsonl: sample a: score "yes", expected a number, true or false',
     ),
     "metrics that belong to nobody": (
-        [event(n, "a", kind) for n, kind in enumerate(["match", "match", "metrics"])],
+        [evals_event(n, "a", kind) for n, kind in enumerate(["match", "match", "metrics"])],
         (),
         "events.jsonl: sample a: 2 matches and 1 metrics: which belong together is not said",
     ),

@@ -6,48 +6,7 @@ import math
 import pytest
 
 from importing import imported, kinds, refused
-
-CAPITALS = {"q1": "France", "q2": "Italy", "q3": "Peru", "q4": "Norway", "q5": "Ghana", "q6": "Japan"}
-CONFIDENCE = {"q1": 0.87, "q2": 0.7, "q3": 0.61, "q4": 0, "q5": 0.01, "q6": 0.21}
-
-
-def row(test, **changes):
-    """One row; the first question is declined, and the text of its failed assertion stands in `error`."""
-    declined = test == "q1"
-    score = 0 if declined else 1
-    variables = {"country": CAPITALS[test], "document": f"d{(int(test[1]) + 1) // 2}"}
-    response = {"output": "I don't know" if declined else "Rome", "metadata": {"confidence": CONFIDENCE[test]}}
-    return (
-        {
-            "namedScores": {"exact": score, "answered": score},
-            "promptIdx": 0,
-            "provider": {"id": "file://prov.py", "label": "sys-a"},
-            "response": response | {"logProbs": [-0.65, -0.01]},
-            "score": score,
-            "success": not declined,
-            "testCase": {"description": test, "vars": variables},
-            "vars": variables,
-            "metadata": {"topic": "europe", "confidence": CONFIDENCE[test]},
-            "failureReason": int(declined),
-        }
-        | ({"error": "Expected output to not contain"} if declined else {})
-        | changes
-    )
-
-
-def results(rows, version=3):
-    """A file of results; `testIdx` counts a repeated test as another one."""
-    numbered = [{"testIdx": number, **each} for number, each in enumerate(rows)]
-    inside = {"version": version, "timestamp": "2026-11-16T06:07:56.443Z", "prompts": [], "results": numbered}
-    return {
-        "evalId": "eval-r2O",
-        "results": inside,
-        "config": {"description": "capitals"},
-        "metadata": {"promptfooVersion": "0.121.20"},
-    }
-
-
-TWICE = [row(test) for test in CAPITALS for _ in range(2)]
+from tool_logs import TWICE, promptfoo_results, promptfoo_row
 
 
 @pytest.fixture
@@ -61,7 +20,7 @@ def log(tmp_path):
 
 def test_named_scores_are_losses_and_an_assertion_says_what_abstained(log):
     options = ("--metric", "exact", "--cluster", "vars.document", "--abstain", "named:answered=0")
-    found, units, _ = imported(log(results(TWICE)), "promptfoo", "results.json", *options)
+    found, units, _ = imported(log(promptfoo_results(TWICE)), "promptfoo", "results.json", *options)
     assert kinds(found) == (10, 2, 0)
     assert found["counts"]["clusters"] == 3
     assert [(unit["item"], unit["repeat"], unit["loss"]) for unit in units[:4]] == [
@@ -78,32 +37,36 @@ def test_named_scores_are_losses_and_an_assertion_says_what_abstained(log):
 
 @pytest.mark.parametrize("metric", ["success", "score", "exact"])
 def test_success_and_score_are_metrics_too(log, metric):
-    _, units, _ = imported(log(results(TWICE)), "promptfoo", "results.json", "--metric", metric)
+    _, units, _ = imported(log(promptfoo_results(TWICE)), "promptfoo", "results.json", "--metric", metric)
     assert [unit["loss"] for unit in units] == [1, 1] + [0] * 10
 
 
 def test_an_answer_abstains_by_its_text(log):
     options = ("--metric", "exact", "--abstain", "answer~=I don't know")
-    assert kinds(imported(log(results(TWICE)), "promptfoo", "results.json", *options)[0]) == (10, 2, 0)
+    assert kinds(imported(log(promptfoo_results(TWICE)), "promptfoo", "results.json", *options)[0]) == (10, 2, 0)
 
 
 def test_a_row_without_a_response_failed_and_a_failed_assertion_did_not(log):
-    gone = row("q2", failureReason=2, response=None, error="timeout", namedScores={})
-    found, units, _ = imported(log(results([row("q1"), gone])), "promptfoo", "results.json", "--metric", "exact")
+    gone = promptfoo_row("q2", failureReason=2, response=None, error="timeout", namedScores={})
+    found, units, _ = imported(
+        log(promptfoo_results([promptfoo_row("q1"), gone])), "promptfoo", "results.json", "--metric", "exact"
+    )
     assert kinds(found) == (1, 0, 1)
     assert [unit["status"] for unit in units] == ["ok", "failed"]
 
 
 def test_without_a_description_a_test_is_known_by_its_variables(log):
-    rows = [row(test, testCase={}) for test in ("q2", "q3", "q2")]
-    _, units, _ = imported(log(results(rows)), "promptfoo", "results.json", "--metric", "exact")
+    rows = [promptfoo_row(test, testCase={}) for test in ("q2", "q3", "q2")]
+    _, units, _ = imported(log(promptfoo_results(rows)), "promptfoo", "results.json", "--metric", "exact")
     assert units[0]["item"] == units[2]["item"] != units[1]["item"]
     assert [unit["repeat"] for unit in units] == [1, 1, 2]
 
 
 def test_one_system_is_read(log):
     other = {"provider": {"id": "openai:gpt"}}
-    folder = log(results([row("q2"), row("q2", **other), row("q2", promptIdx=1)]))
+    folder = log(
+        promptfoo_results([promptfoo_row("q2"), promptfoo_row("q2", **other), promptfoo_row("q2", promptIdx=1)])
+    )
     systems = "sys-a (prompt 0), openai:gpt (prompt 0), sys-a (prompt 1)"
     assert refused(folder, "promptfoo", "results.json", "--metric", "exact") == (
         f"results.json: 3 systems: {systems}; choose one with --provider and --prompt"
@@ -117,7 +80,7 @@ def test_one_system_is_read(log):
 
 
 def test_another_version_is_tried_with_a_warning(log):
-    found, _, _ = imported(log(results(TWICE, version=4)), "promptfoo", "results.json", "--metric", "exact")
+    found, _, _ = imported(log(promptfoo_results(TWICE, version=4)), "promptfoo", "results.json", "--metric", "exact")
     assert [warning["code"] for warning in found["warnings"]] == ["unknown_log_version", "independent_rows"]
 
 
@@ -130,22 +93,22 @@ def test_the_table_for_display_is_refused(tmp_path):
 
 REFUSED = {
     "several metrics": (
-        [row("q2")],
+        [promptfoo_row("q2")],
         (),
         "results[0]: test q2, repeat 1: 4 metrics: exact, answered, success, score; choose one with --metric",
     ),
     "no such metric": (
-        [row("q2")],
+        [promptfoo_row("q2")],
         ("--metric", "f1"),
         "results[0]: test q2, repeat 1: no metric is called f1; there are: exact, answered, success, score",
     ),
     "one name for two tests": (
-        [row("q2"), row("q3", testCase={"description": "q2"})],
+        [promptfoo_row("q2"), promptfoo_row("q3", testCase={"description": "q2"})],
         ("--metric", "exact"),
         "results[1]: two tests are called q2 and differ in vars: give each a description of its own",
     ),
     "a likely token": (
-        [row("q2", response={"output": "x", "logProbs": [0.5]})],
+        [promptfoo_row("q2", response={"output": "x", "logProbs": [0.5]})],
         ("--metric", "exact"),
         "results[0]: test q2, repeat 1: token 0: logprob 0.5, expected a finite number, 0 or less",
     ),
@@ -156,4 +119,4 @@ REFUSED = {
 @pytest.mark.parametrize("case", REFUSED)
 def test_a_mistake_is_one_line(log, case):
     rows, options, message = REFUSED[case]
-    assert refused(log(results(rows)), "promptfoo", "results.json", *options) == f"results.json: {message}"
+    assert refused(log(promptfoo_results(rows)), "promptfoo", "results.json", *options) == f"results.json: {message}"
