@@ -87,7 +87,7 @@ format: $(READY)  ## let ruff rewrite the code
 
 lock:  ## pin the newest versions (needs uv on PATH)
 	uv pip compile --quiet --upgrade --generate-hashes --universal --python-version 3.11 --no-emit-index-url \
-	  --no-header --no-annotate --extra parquet --extra plot --group dev pyproject.toml -o requirements.lock
+	  --no-header --no-annotate --extra inspect --extra parquet --extra plot --group dev pyproject.toml -o requirements.lock
 
 ci: test lint types imports test-slow test-browser  ## what .ci/run runs
 

@@ -200,6 +200,9 @@ def test_few_resamples_decide_nothing(said):
 
 def test_of_several_systems_each_is_set_against_the_baseline(said):
     _, found = said(people(40, {"Sleep": 0}), people(40), people(40, {"Sleep": 0, "Tired": 1}))
-    assert found.headline == "AUGRC against 0.json (lower is better): lower: 1.json (too few participants hold an error); higher: 2.json."
+    assert (
+        found.headline
+        == "AUGRC against 0.json (lower is better): lower: 1.json (too few participants hold an error); higher: 2.json."
+    )
     assert [sentence.count("better there") for sentence in found.sentences] == [1, 1]
     assert [sentence.count("looks better there") for sentence in found.sentences] == [1, 0], "one has no error at all"

@@ -81,6 +81,11 @@ def loads(text: str, number: Callable[[str], Any] | None = None) -> Any:
     return parsed
 
 
+def decoder(constant: Callable[[str], Any] | None = None) -> json.JSONDecoder:
+    """What decodes one value of a longer text as strictly; `constant` makes something of NaN and Infinity."""
+    return json.JSONDecoder(object_pairs_hook=_object, parse_constant=constant or _constant)
+
+
 def json_objects(lines: Iterable[str]) -> Iterator[tuple[str, dict[str, Any]]]:
     """The objects of JSON Lines, each with its line; empty lines are passed over."""
     for number, line in enumerate(lines, 1):

@@ -15,6 +15,7 @@ from typing import Any
 from demur.errors import UserError, literal
 
 _MACHINE = f".demur-{platform.node()}"
+Content = str | bytes | Iterable[bytes]
 _SPELLED = re.compile(rb"\\x([89a-f][0-9a-f])")
 
 
@@ -56,16 +57,18 @@ def _plain(value: Any) -> str:
 
 
 def write_whole(
-    path: str | Path, content: str | bytes, *, inputs: Iterable[str | Path] = (), hashes: Collection[str] = ()
+    path: str | Path, content: Content, *, inputs: Iterable[str | Path] = (), hashes: Collection[str] = ()
 ) -> Path:
     """Write a file, whole or not at all, and never over an input: see `write_all`."""
     return write_all({path: content}, inputs=inputs, hashes=hashes)[0]
 
 
 def write_all(
-    contents: Mapping[str | Path, str | bytes], *, inputs: Iterable[str | Path] = (), hashes: Collection[str] = ()
+    contents: Mapping[str | Path, Content], *, inputs: Iterable[str | Path] = (), hashes: Collection[str] = ()
 ) -> list[Path]:
     """Write files beside their places and move them there: all of them or none. Text is written as UTF-8.
+
+    Content may be an iterable of pieces, made as they are written.
 
     None replaces an input, known by its path or by the SHA-256 of its bytes. An interrupted write leaves what was there
     before: a move is one step, all bytes are on disk before the first, and a move that fails undoes the others.
@@ -95,13 +98,14 @@ def write_all(
 
 
 @contextlib.contextmanager
-def _temporary(target: Path, content: str | bytes) -> Iterator[Path]:
+def _temporary(target: Path, content: Content) -> Iterator[Path]:
     """A file beside another, with its mode, that is gone in the end; its name says which process it belongs to."""
     beside = target.with_name(f"{_MACHINE}-{os.getpid()}-{secrets.token_hex(8)}.tmp")
     mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o666
     try:
         with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
-            file.write(content.encode() if isinstance(content, str) else content)
+            whole = content.encode() if isinstance(content, str) else content
+            file.writelines([whole] if isinstance(whole, bytes) else whole)
             file.flush()
             os.fsync(file.fileno())
         if target.exists():

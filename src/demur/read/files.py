@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from demur.errors import UserError, literal, repeated, shown
 from demur.facts.instruments import Instrument
 from demur.facts.items import Items
+from demur.read.foreign import check_foreign
 from demur.read.rows import TableOptions, read_systems
 from demur.read.run_json import RunFile
 from demur.read.tables import format_of
@@ -60,6 +61,7 @@ def read_inputs(
     files: dict[str, RunFile] = {}
     facts: list[Items] = []
     for (name, path), mode, experiment in zip(named, *chosen, strict=True):
+        check_foreign(path)
         if format_of(path):
             if mode is not None or experiment is not None:
                 raise UserError(f"{path}: a table holds one experiment and no modes: leave out mode and experiment")

@@ -1,0 +1,1 @@
+"""Importers: the logs of other tools become units, one registered module per tool."""

@@ -1,0 +1,151 @@
+"""HELM: a run folder with `per_instance_stats.json` and `scenario_state.json`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from demur.errors import UserError, literal, located, shown
+from demur.files.strict_json import read_as
+from demur.importers.hashing import sha256_of
+from demur.importers.json_cursor import JsonCursor
+from demur.importers.paths import at_path, is_number, object_at
+from demur.importers.registry import ImportOptions, LogEntry, LogFacts, importer
+from demur.read.stream import stream
+from demur.types import Json
+
+_STATS, _STATES, _SPEC = "per_instance_stats.json", "scenario_state.json", "run_spec.json"
+_SIGNALS = ("max_prob", "logprob")
+_METRIC = "exact_match"
+
+
+class _Instance(NamedTuple):
+    """What identifies a row: an instance, a trial, and the perturbation, if any."""
+
+    item: str
+    trial: int
+    perturbation: str | None
+
+
+class _Answered(NamedTuple):
+    """What was answered, and what of the instance paths may lead into."""
+
+    text: str | None
+    success: bool
+    instance: Json
+
+
+@importer("helm", noun="instance", rules=("answer", "field", "value"))
+def read_helm(paths: Sequence[Path], options: ImportOptions, facts: LogFacts) -> Iterator[LogEntry]:
+    """The instances of a run; perturbed ones are left out unless their perturbation is named."""
+    (folder,) = paths
+    stats, states = folder / _STATS, folder / _STATES
+    for path in (stats, states):
+        if not path.is_file():
+            raise UserError(f"{folder}: not a run folder of HELM: there is no {path.name} in it")
+    facts.path = stats
+    facts.read_beside += [stats, states, folder / _SPEC]
+    facts.source |= {"sha256": sha256_of([stats, states]), **_run(folder / _SPEC)}
+    metric = options.choices.get("metric") or _METRIC
+    facts.mapping |= {"item": "instance_id", "repeat": "train_trial_index", "loss": f"1 - {metric}"}
+    facts.signal_paths |= {name: f"stats {name}" for name in _SIGNALS}
+    answers = dict(_answers(states))
+    perturbation = options.choices.get("perturbation")
+    varying = _varying(_rows(stats, perturbation), facts)
+    for key, values in _rows(stats, perturbation):
+        answer = answers.get(key)
+        where = f"instance {shown(key.item)}, trial {key.trial}"
+        with located(f"{stats}: {where}"):
+            if answer is None:
+                raise UserError(f"it is not in {_STATES}")
+            if answer.success and metric not in values:
+                there = ", ".join(map(shown, values))
+                raise UserError(f"no metric is called {shown(metric)}; there are: {there}")
+        yield LogEntry(
+            where=where,
+            item=key.item,
+            repeat=key.trial,
+            value=values.get(metric),
+            answer=answer.text,
+            record={"instance": answer.instance, "stats": values},
+            signals={name: values[name] for name in varying if name in values},
+            failed=None if answer.success else "error",
+        )
+
+
+def _run(path: Path) -> Json:
+    if not path.is_file():
+        return {}
+    spec = read_as(path, lambda content: content if isinstance(content, dict) else {})
+    found = {"task": spec.get("name"), "model": at_path(spec, "adapter_spec.model")}
+    return {name: value for name, value in found.items() if isinstance(value, str)}
+
+
+def _rows(path: Path, perturbation: str | None) -> Iterator[tuple[_Instance, dict[str, float]]]:
+    """The means of each instance under one perturbation, or none, by the name of the statistic."""
+    with stream(path) as file:
+        cursor = JsonCursor(file.text.read)
+        for number, row in enumerate(cursor.values()):
+            with located(f"[{number}]"):
+                if not isinstance(row, dict):
+                    raise UserError("expected an object")
+                key = _key(row, object_at(row, "perturbation"), row.get("instance_id"))
+            if key.perturbation == perturbation:
+                yield key, dict(_means(row.get("stats")))
+        cursor.finish()
+
+
+def _means(stats: Any) -> Iterator[tuple[str, float]]:
+    for stat in stats if isinstance(stats, list) else ():
+        name, mean, count = (at_path(stat, path) for path in ("name.name", "mean", "count"))
+        if isinstance(name, str) and is_number(mean) and is_number(count) and count > 0:
+            yield name, mean
+
+
+def _key(row: Any, perturbation: Json, item: Any) -> _Instance:
+    trial = row.get("train_trial_index", 0) if isinstance(row, dict) else None
+    if not isinstance(item, str) or type(trial) is not int or trial < 0:
+        raise UserError(f"instance {literal(item)}, trial {literal(trial)}: expected an id and a number")
+    name = perturbation.get("name")
+    return _Instance(item, trial, name if isinstance(name, str) else None)
+
+
+def _answers(path: Path) -> Iterator[tuple[_Instance, _Answered]]:
+    """Of each instance what was answered."""
+    with stream(path) as file:
+        cursor = JsonCursor(file.text.read)
+        for member in cursor.members():
+            if member != "request_states" or cursor.peek() != "[":
+                cursor.skip()
+                continue
+            for number, state in enumerate(cursor.values()):
+                instance, result = object_at(state, "instance"), object_at(state, "result")
+                with located(f"request_states[{number}]"):
+                    key = _key(state, object_at(instance, "perturbation"), instance.get("id"))
+                kept = {name: value for name, value in instance.items() if name not in ("input", "references")}
+                yield key, _Answered(_text(state), result.get("success") is not False, kept)
+        cursor.finish()
+
+
+def _text(state: Json) -> str | None:
+    """The completion, or the choice it stands for; none where each choice was a request of its own."""
+    text = at_path(state, "result.completions.0.text")
+    if not isinstance(text, str) or state.get("reference_index") is not None:
+        return None
+    chosen = object_at(state, "output_mapping").get(text.strip(), text.strip())
+    return chosen if isinstance(chosen, str) else None
+
+
+def _varying(rows: Iterable[tuple[_Instance, dict[str, float]]], facts: LogFacts) -> list[str]:
+    """The signals that are not the same everywhere: a constant ranks nothing, and HELM writes 0 and 1 for none."""
+    first: dict[str, float] = {}
+    varying: dict[str, None] = {}
+    for _, values in rows:
+        for name in _SIGNALS:
+            if name in values and first.setdefault(name, values[name]) != values[name]:
+                varying[name] = None
+    for name, value in first.items():
+        if name not in varying:
+            facts.warn("constant_signal", f"{name} is {value:g} everywhere, so it ranks nothing: left out")
+    return [name for name in _SIGNALS if name in varying]

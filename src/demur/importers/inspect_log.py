@@ -1,0 +1,276 @@
+"""Inspect AI: `.eval` archives, with whole or chunked samples, and `.json` logs.
+
+The file is versioned, not frozen: what is read is what is listed in `_READ`, and the rest is passed over. Inspect's own
+`results` and `reductions` count an abstention as a wrong answer and are never read.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from demur.confidences.model_output import token_signals
+from demur.errors import UserError, literal, located, shown
+from demur.files.strict_json import decode, decoder
+from demur.importers.archive import Archive, Member
+from demur.importers.choosing import OneOf
+from demur.importers.hashing import sha256_of
+from demur.importers.json_cursor import JsonCursor
+from demur.importers.paths import at_path, is_number, object_at
+from demur.importers.registry import ImportOptions, LogEntry, LogFacts, importer
+from demur.read.stream import stream
+from demur.types import Json
+
+_ZIP = b"PK"
+_VERSION = 2
+_WHOLE = re.compile(r"samples/.+_epoch_[0-9]+\.json", re.DOTALL)
+_CHUNKED = re.compile(r"samples/.+_epoch_[0-9]+/sample\.json", re.DOTALL)
+_HEADER = ("version", "status", "eval")
+_READ = {"id", "epoch", "metadata", "store", "output", "error", "limit", "invalidation", "model_usage", "total_time"}
+_READ |= {"error_retries"}
+_SCORES = decoder(constant=float)  # the bare words NaN and Infinity, which are allowed as a score's value alone
+_CODES = {"C": 1.0, "I": 0.0, "P": 0.5, "yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
+_COSTS = ("input_tokens", "output_tokens", "total_tokens")
+
+
+@dataclass(slots=True)
+class _Reading:
+    """What is known so far of a log that is being read."""
+
+    options: ImportOptions
+    facts: LogFacts
+    scorer: OneOf
+    header: Json = field(default_factory=dict)
+    samples: int = 0
+    cost: Counter[str] = field(default_factory=Counter)
+    times: list[float] = field(default_factory=list)
+
+
+@importer(
+    "inspect",
+    noun="sample",
+    rules=("value", "answer", "field", "unscored"),
+    own=("value=N", "unscored", "null"),
+    codes=_CODES,
+    expected="C, I, P, N, a number, true or false",
+)
+def read_inspect(paths: Sequence[Path], options: ImportOptions, facts: LogFacts) -> Iterator[LogEntry]:
+    """The samples of one log or of the parts of one."""
+    reading = _Reading(options, facts, OneOf("scorer", "--scorer", options.choices.get("scorer")))
+    facts.source["sha256"] = sha256_of(paths)
+    for path in paths:
+        facts.path = path
+        reading.header, before = {}, reading.samples
+        with path.open("rb") as file:
+            packed = file.read(2) == _ZIP
+        yield from _of_archive(path, reading) if packed else _of_json(path, reading)
+        with located(path):
+            _describe(reading, reading.samples - before)
+    with located(paths[0]):
+        reading.scorer.check(f"{reading.samples} samples")
+    facts.source["cost"] = {**reading.cost, "total_time": math.fsum(reading.times)}
+    value_key = options.choices.get("value_key")
+    value = f"scores.{reading.scorer.chosen}.value" + (f".{value_key}" if value_key else "")
+    facts.mapping |= {"item": "id", "repeat": "epoch", "loss": f"1 - {value}"}
+
+
+def _of_archive(path: Path, reading: _Reading) -> Iterator[LogEntry]:
+    with located(path), Archive.opened(path, reading.options.largest_member) as archive:
+
+        def cursor(member: Member) -> JsonCursor:
+            data = archive.read(member)
+            with located(shown(member.name)):
+                return JsonCursor.of_text(decode(data))
+
+        header = archive.find("header.json")
+        start = header or archive.find("_journal/start.json")  # without a header, the run was killed
+        if start is None:
+            raise UserError("not an Inspect log: it has neither header.json nor _journal/start.json")
+        reached = cursor(start)
+        with located(start.name):
+            for _ in _header(reached, reading):
+                raise UserError("it holds samples, which are in members of their own")
+        if header is None:
+            reading.header["status"] = "started"
+        for member in archive:
+            chunked = _CHUNKED.fullmatch(member.name)
+            if not chunked and not _WHOLE.fullmatch(member.name):
+                continue
+            reached = cursor(member)
+            with located(shown(member.name)):
+                sample = _sample(reached)
+            if chunked and (beside := archive.find(member.name.removesuffix("sample.json") + "metadata.json")):
+                reached = cursor(beside)
+                with located(shown(beside.name)):
+                    sample["metadata"] = reached.value()
+            yield from _entries(sample, reading)
+
+
+def _of_json(path: Path, reading: _Reading) -> Iterator[LogEntry]:
+    with stream(path) as file:
+        cursor = JsonCursor(file.text.read)
+        for number, _ in enumerate(_header(cursor, reading)):
+            with located(f"samples[{number}]"):
+                sample = _sample(cursor)
+            yield from _entries(sample, reading)
+        cursor.finish()
+
+
+def _header(cursor: JsonCursor, reading: _Reading) -> Iterator[None]:
+    """Keep what is needed of a log's own members, and stop at the place of each sample."""
+    for member in cursor.members():
+        if member in _HEADER:
+            reading.header[member] = cursor.value()
+        elif member == "samples" and cursor.peek() == "[":
+            if not isinstance(reading.header.get("eval"), dict):
+                raise UserError("not an Inspect log: eval, which comes before the samples, is missing")
+            yield from cursor.elements()
+        else:
+            cursor.skip()
+    if not isinstance(reading.header.get("eval"), dict):
+        raise UserError("not an Inspect log: eval is missing, expected an object")
+
+
+def _sample(cursor: JsonCursor) -> Json:
+    sample: Json = {}
+    for member in cursor.members():
+        if member == "scores":
+            sample[member] = cursor.value(_SCORES)
+        elif member in _READ:
+            sample[member] = cursor.value()
+        else:
+            cursor.skip()
+    return sample
+
+
+def _entries(sample: Json, reading: _Reading) -> Iterator[LogEntry]:
+    """The unit of a sample; none while it is not known which scorer is meant."""
+    item, epoch, scores = sample.get("id"), sample.get("epoch", 1), sample.get("scores") or {}
+    if not isinstance(item, (int, str)) or type(epoch) is not int or not isinstance(scores, dict):
+        raise UserError(f"sample {literal(item)}, epoch {literal(epoch)}: expected an id, an epoch and scores")
+    where = f"sample {shown(item)}, epoch {epoch}"
+    reading.samples += 1
+    _add_cost(sample, reading)
+    taken = [name for name in scores if reading.scorer.takes(name)]
+    if len(scores) > 1 and reading.scorer.is_guess:
+        return
+    score = scores[taken[0]] if taken else None
+    failed = _failure(sample, has_score=score is not None)
+    with located(where):
+        value = None if score is None or failed else _value(score, taken[0], reading.options.choices.get("value_key"))
+        _check_finite({name: _without_value(each) for name, each in scores.items()})
+        signals = _signals(sample, score, taken[0] if taken else "", reading.facts)
+    score = score if isinstance(score, dict) else {}
+    answer, reason = score.get("answer"), score.get("reason") or object_at(score, "metadata").get("unscored_reason")
+    yield LogEntry(
+        where=where,
+        item=str(item),
+        repeat=epoch,
+        value=value,
+        answer=answer if isinstance(answer, str) else None,
+        record={**sample, "eval": reading.header["eval"]},
+        signals=signals,
+        failed=failed,
+        reason=reason if isinstance(reason, str) else None,
+    )
+
+
+def _failure(sample: Json, *, has_score: bool) -> str | None:
+    """Why there is no answer to judge. The log as a whole may still say success."""
+    for cause in ("error", "invalidation"):
+        if sample.get(cause):
+            return cause
+    if has_score:
+        return None
+    return "limit" if sample.get("limit") else "no score"
+
+
+def _value(score: Any, scorer: str, key: str | None) -> Any:
+    value = score.get("value") if isinstance(score, dict) else score
+    if isinstance(value, dict):
+        if key is None or key not in value:
+            called = "" if key is None else f", none of them {shown(key)}"
+            names = ", ".join(map(shown, value))
+            raise UserError(
+                f"scorer {shown(scorer)} gives several values: {names}{called}; choose one with --value-key"
+            )
+        return value[key]
+    if key is not None:
+        raise UserError(f"scorer {shown(scorer)} gives one value: leave out --value-key")
+    if isinstance(value, list):
+        raise UserError(f"scorer {shown(scorer)} gives a list, expected one value")
+    return value
+
+
+def _without_value(score: Any) -> Any:
+    """What of a score is strict JSON; its history repeats the values it had."""
+    return (
+        {name: part for name, part in score.items() if name not in ("value", "history")}
+        if isinstance(score, dict)
+        else score
+    )
+
+
+def _check_finite(part: Any) -> None:
+    if isinstance(part, float) and not math.isfinite(part):
+        raise UserError(f"not valid JSON: {part} is not a JSON number, and stands outside a score's value")
+    if isinstance(part, (dict, list)):
+        for each in part.values() if isinstance(part, dict) else part:
+            _check_finite(each)
+
+
+def _signals(sample: Json, score: Any, scorer: str, facts: LogFacts) -> dict[str, float]:
+    """The numbers a scorer notes beside its score, and those of the tokens where the task asked for them."""
+    noted = {name: value for name, value in object_at(score, "metadata").items() if is_number(value)}
+    tokens = at_path(sample, "output.choices.0.logprobs.content")
+    of_tokens = token_signals(tokens) if isinstance(tokens, list) and tokens else {}
+    for name in noted.keys() - facts.signal_paths.keys():
+        facts.signal_paths[name] = f"scores.{scorer}.metadata.{name}"
+    for name in of_tokens:
+        facts.signal_paths[name] = "output.choices.0.logprobs"
+    return noted | of_tokens
+
+
+def _add_cost(sample: Json, reading: _Reading) -> None:
+    for counts in object_at(sample, "model_usage").values():
+        for name in _COSTS:
+            if isinstance(counts, dict) and type(counts.get(name)) is int:
+                reading.cost[name] += counts[name]
+    if is_number(sample.get("total_time")):
+        reading.times.append(sample["total_time"])
+    retries = sample.get("error_retries")
+    reading.cost["error_retries"] += len(retries) if isinstance(retries, list) else 0
+
+
+def _describe(reading: _Reading, samples: int) -> None:
+    """What the header says, and whether the samples bear it out."""
+    evaluation, source, warn = reading.header["eval"], reading.facts.source, reading.facts.warn
+    version, status = reading.header.get("version"), reading.header.get("status")
+    found = {
+        "tool_version": at_path(evaluation, "packages.inspect_ai"),
+        "task": evaluation.get("task"),
+        "model": evaluation.get("model"),
+    }
+    for name, value in found.items():
+        text = value if isinstance(value, str) else None
+        if name != "tool_version" and source[name] not in (None, text):
+            raise UserError(
+                f"{name} {literal(text)}, and {literal(source[name])} in a log before it: import each alone"
+            )
+        source[name] = text
+    for name, value in {"run_id": evaluation.get("run_id"), "created": evaluation.get("created")}.items():
+        texts = [text for text in (source[name], value) if isinstance(text, str)]
+        source[name] = ", ".join(texts) if texts else None
+    if version != _VERSION:
+        warn("unknown_log_version", f"log version {literal(version)}, and {_VERSION} is the one that is known")
+    if status != "success":
+        warn("incomplete_log", f"the log says {literal(status)}, not success: the run may not have ended")
+    ids, epochs = at_path(evaluation, "dataset.sample_ids"), at_path(evaluation, "config.epochs")
+    expected = len(ids) * (epochs if type(epochs) is int else 1) if isinstance(ids, list) else samples
+    if expected != samples:
+        warn("samples_differ", f"the header announces {expected} samples, the log holds {samples}")

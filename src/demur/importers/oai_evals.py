@@ -1,0 +1,141 @@
+"""OpenAI evals: JSON Lines of events, which are flushed late and so are put in the order of their ids."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from demur.errors import UserError, literal, located, shown
+from demur.files.strict_json import json_objects
+from demur.importers.hashing import sha256_of
+from demur.importers.paths import at_path, is_number, object_at
+from demur.importers.registry import ImportOptions, LogEntry, LogFacts, importer
+from demur.read.stream import stream
+from demur.types import Json
+
+_TYPES = ("match", "metrics", "error", "sampling")
+
+
+@dataclass(slots=True)
+class _Sample:
+    """What happened to one sample, each event with its id."""
+
+    first: int
+    matches: list[tuple[int, Json]] = field(default_factory=list)
+    metrics: list[tuple[int, Json]] = field(default_factory=list)
+    error: bool = False
+
+
+@importer("oai-evals", noun="sample", rules=("answer", "field", "value"))
+def read_oai_evals(paths: Sequence[Path], options: ImportOptions, facts: LogFacts) -> Iterator[LogEntry]:
+    """The samples in the order of their first events; several matches of one sample are repeats."""
+    (path,) = paths
+    facts.path = path
+    facts.source["sha256"] = sha256_of(paths)
+    facts.mapping |= {"item": "sample_id", "repeat": "running number", "loss": "1 - match.correct"}
+    pattern = _pattern(options)
+    if pattern:
+        facts.mapping["cluster"] = f"sample_id ~ {pattern.pattern}"
+    samples: dict[str, _Sample] = {}
+    with stream(path) as file:
+        for line, event in json_objects(file.lines):
+            with located(line):
+                _take(event, samples, facts)
+    with located(path):
+        for item, sample in sorted(samples.items(), key=lambda pair: pair[1].first):
+            yield from _entries(item, sample, _cluster(item, pattern), facts)
+
+
+def _take(event: Json, samples: dict[str, _Sample], facts: LogFacts) -> None:
+    if "spec" in event:
+        spec = object_at(event, "spec")
+        names = {"task": "eval_name", "model": "completion_fns.0", "run_id": "run_id", "created": "created_at"}
+        found = {name: at_path(spec, path) for name, path in names.items()}
+        facts.source |= {name: value for name, value in found.items() if isinstance(value, str)}
+        return
+    if "final_report" in event:
+        return
+    item, number, kind = event.get("sample_id"), event.get("event_id"), event.get("type")
+    if not isinstance(item, str) or type(number) is not int or not isinstance(kind, str):
+        raise UserError("not an event of OpenAI evals: expected sample_id, event_id and type")
+    if kind not in _TYPES:
+        return
+    sample = samples.setdefault(item, _Sample(number))
+    sample.first = min(sample.first, number)
+    if kind == "match":
+        sample.matches.append((number, object_at(event, "data")))
+    elif kind == "metrics":
+        sample.metrics.append((number, object_at(event, "data")))
+    elif kind == "error":
+        sample.error = True
+
+
+def _entries(item: str, sample: _Sample, cluster: str | None, facts: LogFacts) -> Iterator[LogEntry]:
+    matches, metrics = (
+        [data for _, data in sorted(events, key=_number)] for events in (sample.matches, sample.metrics)
+    )
+    where = f"sample {shown(item)}"
+    if not matches:
+        cause = "error" if sample.error else "no match"
+        yield LogEntry(where=where, item=item, failed=cause, cluster=cluster, record={"sample_id": item})
+        return
+    if len(matches) == 1:
+        metrics = [{name: value for data in metrics for name, value in data.items()}]
+    elif metrics and len(metrics) != len(matches):
+        raise UserError(
+            f"{where}: {len(matches)} matches and {len(metrics)} metrics: which belong together is not said"
+        )
+    for repeat, match in enumerate(matches, 1):
+        beside = metrics[repeat - 1] if metrics else {}
+        signals = {name: value for name, value in beside.items() if is_number(value)}
+        facts.signal_paths |= {name: f"metrics.{name}" for name in signals}
+        yield LogEntry(
+            where=where if len(matches) == 1 else f"{where}, repeat {repeat}",
+            item=item,
+            repeat=repeat,
+            value=match.get("correct"),
+            answer=_answer(match),
+            record={"sample_id": item, "match": match, "metrics": beside},
+            signals=signals,
+            cluster=cluster,
+        )
+
+
+def _number(event: tuple[int, Json]) -> int:
+    return event[0]
+
+
+def _answer(match: Json) -> str | None:
+    """What was picked, or what was sampled where it matched nothing."""
+    answer: Any = match.get("picked") if match.get("picked") is not None else match.get("sampled")
+    if isinstance(answer, list) and len(answer) == 1:
+        answer = answer[0]
+    return answer if answer is None or isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
+
+
+def _pattern(options: ImportOptions) -> re.Pattern[str] | None:
+    text = options.choices.get("cluster_regex")
+    if text is None:
+        return None
+    if options.cluster:
+        raise UserError("--cluster and --cluster-regex: give one of them")
+    try:
+        pattern = re.compile(text, re.DOTALL)
+    except re.error as error:
+        raise UserError(f"--cluster-regex {literal(text)} is not a regular expression: {error}") from None
+    if pattern.groups != 1:
+        raise UserError(f"--cluster-regex {literal(text)}, expected one group in parentheses, the cluster")
+    return pattern
+
+
+def _cluster(item: str, pattern: re.Pattern[str] | None) -> str | None:
+    if pattern is None:
+        return None
+    found = pattern.fullmatch(item)
+    if not found or not found[1]:
+        raise UserError(f"sample {shown(item)} does not match --cluster-regex {literal(pattern.pattern)}")
+    return str(found[1])

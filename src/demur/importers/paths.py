@@ -1,0 +1,56 @@
+"""Paths into a record of a log, as a user writes them: `metadata.document`, `scores.exact.metadata.confidence`."""
+
+from collections.abc import Mapping
+from typing import Any, TypeGuard
+
+from demur.facts.columns import MISSING
+from demur.types import Json
+
+
+def at_path(record: Any, path: str) -> Any:
+    """What is at a path, or MISSING. A name with dots in it is found as well as names within names.
+
+    >>> at_path({"doc": {"a.b": [10, 20]}}, "doc.a.b.1")
+    20
+    """
+    if not path:
+        return record
+    if isinstance(record, list):
+        first, _, rest = path.partition(".")
+        index = int(first) if first.isascii() and first.isdigit() and len(first) < 10 else len(record)  # noqa: PLR2004
+        return at_path(record[index], rest) if index < len(record) else MISSING
+    if isinstance(record, Mapping):
+        parts = path.split(".")
+        for size in range(len(parts), 0, -1):
+            name = ".".join(parts[:size])
+            if name in record and (found := at_path(record[name], ".".join(parts[size:]))) is not MISSING:
+                return found
+    return MISSING
+
+
+def names_beside(record: Any, path: str) -> list[str]:
+    """What could have been meant: the names in the object that the last name of a path is looked up in."""
+    parent = at_path(record, path.rpartition(".")[0])
+    return [name for name in parent if isinstance(name, str)] if isinstance(parent, Mapping) else []
+
+
+def as_text(value: Any) -> str | None:
+    """A text, a number or a truth value as the text it is known by; nothing else names anything.
+
+    >>> as_text(3), as_text(True), as_text("a"), as_text([1])
+    ('3', 'true', 'a', None)
+    """
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value) if isinstance(value, (int, float)) else value if isinstance(value, str) else None
+
+
+def is_number(value: Any) -> TypeGuard[float]:
+    """Whether a value is a number, and not a truth value."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def object_at(record: Any, name: str) -> Json:
+    """The object that a member is; an empty one where it is anything else."""
+    found = record.get(name) if isinstance(record, Mapping) else None
+    return found if isinstance(found, dict) else {}

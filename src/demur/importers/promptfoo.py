@@ -1,0 +1,169 @@
+"""promptfoo: the results that `-o results.json` writes, one row for each provider, prompt, test and repeat."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from demur.confidences.model_output import token_msp
+from demur.errors import UserError, literal, located, shown
+from demur.importers.choosing import OneOf
+from demur.importers.hashing import sha256_of
+from demur.importers.json_cursor import JsonCursor
+from demur.importers.paths import at_path, is_number, object_at
+from demur.importers.registry import ImportOptions, LogEntry, LogFacts, importer
+from demur.read.stream import stream
+from demur.types import Json
+
+_VERSION = 3
+_ERROR = 2  # no response; 1 is an assertion that failed, whose text stands in `error` too
+_DISPLAY = ".csv"
+_ABOUT = {"evalId": ("run_id", ""), "metadata": ("tool_version", "promptfooVersion"), "config": ("task", "description")}
+
+
+@importer("promptfoo", noun="row", rules=("answer", "named", "field", "value"))
+def read_promptfoo(paths: Sequence[Path], options: ImportOptions, facts: LogFacts) -> Iterator[LogEntry]:
+    """The rows of one provider and one prompt."""
+    (path,) = paths
+    facts.path = path
+    if path.suffix.lower() == _DISPLAY:
+        raise UserError(f"{path}: this is results.csv of promptfoo: import results.json")
+    facts.source["sha256"] = sha256_of(paths)
+    reading = _Rows(options)
+    with stream(path) as file:
+        cursor = JsonCursor(file.text.read)
+        for number, _ in enumerate(_places(cursor, facts)):
+            with located(f"results[{number}]"):
+                row = cursor.value()
+                if not isinstance(row, dict):
+                    raise UserError("expected an object")
+                entry = reading.entry(row, facts)
+            if entry:
+                yield entry
+        cursor.finish()
+        reading.check()
+    facts.source["model"] = reading.systems.chosen
+    facts.mapping |= {"item": "testCase.description", "repeat": "running number", "loss": f"1 - {reading.metric}"}
+
+
+def _places(cursor: JsonCursor, facts: LogFacts) -> Iterator[None]:
+    """The place of each row; what is known of the run is kept on the way."""
+    for member in cursor.members():
+        if member == "results" and cursor.peek() == "{":
+            yield from _places_inside(cursor, facts)
+        elif member in _ABOUT:
+            name, path = _ABOUT[member]
+            facts.source[name] = _text(at_path(cursor.value(), path))
+        else:
+            cursor.skip()
+
+
+def _places_inside(cursor: JsonCursor, facts: LogFacts) -> Iterator[None]:
+    version = None
+    for member in cursor.members():
+        if member == "version":
+            version = cursor.value()
+        elif member == "timestamp":
+            facts.source["created"] = _text(cursor.value())
+        elif member == "results":
+            yield from cursor.elements()
+        else:
+            cursor.skip()
+    if version != _VERSION:
+        message = f"version of the results {literal(version)}, and {_VERSION} is the one that is known"
+        facts.warn("unknown_log_version", message)
+
+
+class _Rows:
+    """The rows that were read: which system and metric are meant, and how often each test came."""
+
+    def __init__(self, options: ImportOptions) -> None:
+        self.options = options
+        self.metric = options.choices.get("metric")
+        self.systems = OneOf("system", "--provider and --prompt", None)
+        self._others: dict[str, None] = {}
+        self._repeats: Counter[str] = Counter()
+        self._vars: dict[str, str] = {}
+
+    def entry(self, row: Json, facts: LogFacts) -> LogEntry | None:
+        """The entry of a row, or nothing if another system gave it."""
+        if not self._is_wanted(row):
+            return None
+        item = self._item(row)
+        self._repeats[item] += 1
+        repeat = self._repeats[item]
+        where = f"test {shown(item)}, repeat {repeat}"
+        response = object_at(row, "response")
+        failed = "error" if row.get("failureReason") == _ERROR else None
+        with located(where):
+            return LogEntry(
+                where=where,
+                item=item,
+                repeat=repeat,
+                value=None if failed else self._value(row),
+                answer=_answer(response.get("output")),
+                record=row,
+                signals=_signals(response, facts),
+                failed=failed,
+            )
+
+    def _is_wanted(self, row: Json) -> bool:
+        provider, prompt = row.get("provider"), row.get("promptIdx", 0)
+        names = [provider.get("label"), provider.get("id")] if isinstance(provider, dict) else [provider]
+        names = [name for name in names if isinstance(name, str)] or [""]
+        asked, which = self.options.choices.get("provider"), self.options.choices.get("prompt")
+        system = f"{names[0]} (prompt {prompt})"
+        if asked not in (None, *names) or which not in (None, str(prompt)):
+            self._others[system] = None
+            return False
+        return self.systems.takes(system)
+
+    def check(self) -> None:
+        """After all rows: one system was meant, and it is there."""
+        if self._others and self.systems.chosen is None:
+            raise UserError(f"no row of this --provider and --prompt; there are: {', '.join(map(shown, self._others))}")
+        self.systems.check()
+
+    def _item(self, row: Json) -> str:
+        """What a test is called, or a hash of its variables: promptfoo counts a repeated test as another one."""
+        variables = json.dumps(row.get("vars"), sort_keys=True)
+        digest = hashlib.sha256(variables.encode()).hexdigest()[:16]
+        item = _text(at_path(row, "testCase.description")) or digest
+        if self._vars.setdefault(item, digest) != digest:
+            raise UserError(
+                f"two tests are called {shown(item)} and differ in vars: give each a description of its own"
+            )
+        return item
+
+    def _value(self, row: Json) -> Any:
+        named = object_at(row, "namedScores")
+        if self.metric is None:
+            if len(named) > 1:
+                names = ", ".join(map(shown, [*named, "success", "score"]))
+                raise UserError(f"{len(named) + 2} metrics: {names}; choose one with --metric")
+            self.metric = next(iter(named), "score")
+        if self.metric in named:
+            return named[self.metric]
+        if self.metric in ("success", "score"):
+            return row.get(self.metric)
+        there = ", ".join(map(shown, [*named, "success", "score"]))
+        raise UserError(f"no metric is called {shown(self.metric)}; there are: {there}")
+
+
+def _signals(response: Json, facts: LogFacts) -> dict[str, float]:
+    """The numbers a provider gave beside its answer, and the mean probability of its tokens."""
+    noted = {name: value for name, value in object_at(response, "metadata").items() if is_number(value)}
+    facts.signal_paths |= {"token_msp": "response.logProbs"} | {name: f"response.metadata.{name}" for name in noted}
+    return noted | ({"token_msp": token_msp(response["logProbs"])} if response.get("logProbs") else {})
+
+
+def _answer(output: Any) -> str | None:
+    return output if output is None or isinstance(output, str) else json.dumps(output, ensure_ascii=False)
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) and value else None

@@ -1,0 +1,275 @@
+"""From the entries of a log to a file of units: clusters, groups, losses, abstentions, and a count of everything."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from decimal import Decimal, localcontext
+from pathlib import Path
+from tempfile import SpooledTemporaryFile
+from typing import IO, Any
+
+from demur.errors import UserError, and_more, harmless, literal, located, registered, shown
+from demur.facts.columns import MISSING
+from demur.files.write import check_target, write_whole
+from demur.importers import helm, inspect_log, lm_eval, oai_evals, promptfoo
+from demur.importers.hashing import Hashes, short_hash
+from demur.importers.paths import as_text, at_path, is_number, names_beside
+from demur.importers.registry import IMPORTERS, Importer, ImportOptions, LogEntry, LogFacts
+from demur.importers.rules import AbstentionRules
+from demur.types import Json
+
+TOOLS = (helm, inspect_log, lm_eval, oai_evals, promptfoo)  # imported, and thereby registered
+_IN_MEMORY = 1 << 22
+_CHUNK = 1 << 16
+_MOST_NAMES = 50
+_RANGE = re.compile(r"(-?[0-9]{1,15}(?:\.[0-9]{1,15})?):(-?[0-9]{1,15}(?:\.[0-9]{1,15})?)")
+_DIGITS = 50
+_HUGE = 1e300
+_INDEPENDENT = "give --cluster to group questions of one document"
+
+
+def import_units(tool: str, paths: Sequence[str | Path], output: str | Path, options: ImportOptions) -> ImportedUnits:
+    """Read the logs of a tool and write their units: a header, then one line per unit."""
+    chosen = registered("importer", tool, IMPORTERS)
+    logs = [*map(Path, paths)]
+    check_target(output, logs)
+    with SpooledTemporaryFile(_IN_MEMORY) as spool:
+        imported = ImportedUnits(chosen, options, spool)
+        try:
+            for entry in chosen.read(logs, options, imported.facts):
+                with located(imported.facts.path):
+                    imported.add(entry)
+        except OSError as error:
+            raise UserError(f"{error.filename or logs[0]}: cannot be read ({error.strerror})") from None
+        with located(", ".join(map(str, logs))):
+            imported.finish()
+        write_whole(output, imported.pieces(), inputs=[*logs, *imported.facts.read_beside])
+    return imported
+
+
+class ImportedUnits:
+    """The units of a log, one after another: counted as they come, kept as lines until the header can be written."""
+
+    def __init__(self, tool: Importer, options: ImportOptions, spool: IO[bytes]) -> None:
+        self.tool, self.options, self._spool = tool, options, spool
+        self.facts = LogFacts()
+        self.rules = AbstentionRules(options.abstain, tool.own, tool.rules)
+        self.causes: Counter[str] = Counter()
+        self.filled: Counter[str] = Counter()
+        self.rows = self.answered = self.abstained = 0
+        self._keys, self._clusters = Hashes(), Hashes()
+        self._scale = _scale(options.score_range)
+        looked_up = [options.cluster] if options.cluster else []
+        self._paths = [*looked_up, *options.groups.values(), *options.confidences.values()]
+        self._absent: Counter[str] = Counter()
+        self._beside: dict[str, dict[str, None]] = {path: {} for path in self._paths}
+        self._without_cluster: list[str] = []
+
+    def add(self, entry: LogEntry) -> None:
+        """Make a unit of an entry."""
+        with located(entry.where):
+            unit = self._unit(entry)
+            self._spool.write(_line(unit))
+        self._keys.add(_key(unit))
+        self._clusters.add(unit["cluster"])
+        self.rows += 1
+        self.filled.update(name for name, value in unit["signals"].items() if value is not None)
+        if entry.failed:
+            self.causes[entry.failed] += 1
+        elif unit["loss"] is None:
+            self.abstained += 1
+        else:
+            self.answered += 1
+
+    def finish(self) -> None:
+        """Check what only the whole log can tell."""
+        if not self.rows:
+            raise UserError(f"no {self.tool.noun}s: there is nothing to import")
+        self._check_keys()
+        for path in self._paths:
+            if self._absent[path] == self.rows:
+                names = [*self._beside[path]]
+                there = f"; there are: {', '.join(map(shown, names[:_MOST_NAMES]))}" if names else ""
+                raise UserError(f"no {shown(path)} in {self.rows} {self.tool.noun}s{there}")
+        if self._without_cluster:
+            text = f"{self._without_cluster[0]}: no {shown(self.options.cluster)}, which is its cluster"
+            raise UserError(and_more(text, len(self._without_cluster)))
+        if self._clusters.distinct == self.rows:
+            message = f"cluster: {self.rows} of {self.rows} units are their own cluster: {_INDEPENDENT}"
+            self.facts.warn("independent_rows", message)
+        elif not self._groups_rows:
+            counted = f"{self._clusters.distinct} for {self.rows} units"
+            message = f"cluster: each question is its own cluster ({counted}): {_INDEPENDENT}"
+            self.facts.warn("independent_rows", message)
+
+    @property
+    def _groups_rows(self) -> bool:
+        return bool(self.options.cluster or self.options.choices.get("cluster_regex"))
+
+    def header(self) -> Json:
+        """The first line: where the units come from, how they were made, and how many there are of each kind."""
+        options, facts = self.options, self.facts
+        counts = {"rows": self.rows, "answered": self.answered, "abstained": self.abstained}
+        mapping = {
+            **facts.mapping,
+            "cluster": facts.mapping.get("cluster") or options.cluster or facts.mapping["item"],
+            "score_range": options.score_range,
+            "groups": dict(options.groups),
+            "signals": {name: self._origin(name) for name in self.filled},
+            "abstain": [*self.rules.counts],
+        }
+        return {
+            "demur_units": 1,
+            "source": {"format": self.tool.name, **facts.source},
+            "mapping": mapping,
+            "counts": {
+                **counts,
+                "failed": self.causes.total(),
+                "clusters": self._clusters.distinct,
+                "by_rule": self.rules.counts,
+                "by_cause": dict(self.causes),
+            },
+            "warnings": [{"code": code, "message": message} for code, message in facts.warnings],
+        }
+
+    def pieces(self) -> Iterator[bytes]:
+        """The file, a piece at a time."""
+        yield _line(self.header())
+        self._spool.seek(0)
+        while piece := self._spool.read(_CHUNK):
+            yield piece
+
+    def report(self) -> Iterator[str]:
+        """What was imported, in lines for people."""
+        header = self.header()
+        source, counts = header["source"], header["counts"]
+        whose = [f"{what} {shown(source[what])}" for what in ("task", "model") if source[what]]
+        kinds = ", ".join(f"{counts[kind]} {kind}" for kind in ("answered", "abstained", "failed"))
+        clusters = f"{counts['clusters']} clusters ({shown(header['mapping']['cluster'])})"
+        yield "; ".join([f"{counts['rows']} {self.tool.noun}s: {kinds}", clusters, *whose])
+        yield f"loss: {harmless(header['mapping']['loss'])}"
+        yield f"abstained by: {_counted(counts['by_rule']) or 'no rule'}"
+        if not counts["abstained"]:
+            yield "no unit abstained under these rules"
+        if counts["failed"]:
+            yield f"failed by: {_counted(counts['by_cause'])}"
+        filled = {f"{name} ({path})": self.filled[name] for name, path in header["mapping"]["signals"].items()}
+        yield f"signals: {_counted(filled) or 'none: name one with --confidence PATH'}"
+        yield from (f"warning: {harmless(message)}" for _, message in self.facts.warnings)
+
+    def _unit(self, entry: LogEntry) -> Json:
+        loss = None if entry.failed or self.rules.abstains(entry) else self._loss(entry.value)
+        signals = {name: _finite(value, name) for name, value in entry.signals.items()}
+        unit: Json = {
+            "cluster": self._cluster(entry),
+            "item": entry.item,
+            "repeat": entry.repeat,
+            "loss": loss,
+            "status": "failed" if entry.failed else "ok",
+            "groups": {name: self._text_at(entry, path) for name, path in self.options.groups.items()},
+            "signals": signals | {name: self._signal(entry, name) for name in self.options.confidences},
+        }
+        if entry.failed:
+            unit["cause"] = entry.failed
+        elif loss is None and entry.reason:
+            unit["abstain_reason"] = entry.reason
+        if self.options.include_text and entry.answer is not None:
+            unit["answer"] = entry.answer
+        return unit
+
+    def _cluster(self, entry: LogEntry) -> str:
+        text = entry.item if entry.cluster is None else entry.cluster
+        if self.options.cluster:
+            text = self._text_at(entry, self.options.cluster) or ""
+            if not text.strip():
+                self._without_cluster.append(entry.where)
+        return text
+
+    def _at(self, entry: LogEntry, path: str) -> Any:
+        """What is at a path; what is not there is remembered, and told in the end if it is nowhere."""
+        value = at_path(entry.record, path)
+        if value is MISSING or value is None:
+            self._absent[path] += 1
+            if len(self._beside[path]) < _MOST_NAMES:
+                self._beside[path].update(dict.fromkeys(names_beside(entry.record, path)))
+            return None
+        return value
+
+    def _text_at(self, entry: LogEntry, path: str) -> str | None:
+        value = self._at(entry, path)
+        text = as_text(value)
+        if value is not None and text is None:
+            raise UserError(f"{shown(path)} is {literal(value)}, expected a text or a number")
+        return text
+
+    def _signal(self, entry: LogEntry, name: str) -> float | None:
+        path = self.options.confidences[name]
+        value = self._at(entry, path)
+        return None if value is None else _finite(value, path)
+
+    def _loss(self, value: Any) -> float:
+        """How far a score is below the best, as a share of the range; exact where the digits are."""
+        score = value
+        if isinstance(value, str):
+            score = self.tool.codes.get(value, self.tool.codes.get(value.lower(), value))
+        elif isinstance(value, bool):
+            score = int(value)
+        low, high = self._scale
+        try:
+            number = Decimal(str(score)) if self.tool.codes or not isinstance(score, str) else Decimal("NaN")
+        except ArithmeticError:
+            number = Decimal("NaN")
+        if not number.is_finite():
+            raise UserError(f"score {json.dumps(value)[:60]}, expected {self.tool.expected}")
+        if not low <= number <= high:
+            raise UserError(f"score {literal(score)} is outside {low}:{high}; give its range, --score-range LOW:HIGH")
+        with localcontext(prec=_DIGITS):
+            loss = float((high - number) / (high - low))
+        return int(loss) if loss.is_integer() else loss
+
+    def _check_keys(self) -> None:
+        """Refuse a unit that appears twice."""
+        suspects, seen = self._keys.repeated(), set()
+        self._spool.seek(0)
+        for line in self._spool if suspects else ():
+            unit = json.loads(line)
+            key = _key(unit)
+            if key in seen:
+                where = f"{self.tool.noun} {shown(unit['item'])}, repeat {unit['repeat']}"
+                raise UserError(f"{where} appears twice; logs of several runs are imported one at a time")
+            if short_hash(key) in suspects:
+                seen.add(key)
+
+    def _origin(self, name: str) -> str:
+        return self.options.confidences.get(name) or self.facts.signal_paths.get(name, name)
+
+
+def _scale(text: str) -> tuple[Decimal, Decimal]:
+    form = _RANGE.fullmatch(text)
+    if not form or Decimal(form[1]) >= Decimal(form[2]):
+        raise UserError(f"--score-range {literal(text)}, expected LOW:HIGH, such as 0:10")
+    return Decimal(form[1]), Decimal(form[2])
+
+
+def _finite(value: Any, name: str) -> float:
+    if not is_number(value) or not abs(value) < _HUGE:
+        raise UserError(f"{shown(name)} is {literal(value)}, expected a number")
+    return float(value) if isinstance(value, float) else int(value)
+
+
+def _key(unit: Json) -> str:
+    return f"{unit['repeat']} {unit['item']}"
+
+
+def _line(content: Json) -> bytes:
+    try:
+        return (json.dumps(content, ensure_ascii=False, allow_nan=False) + "\n").encode()
+    except UnicodeEncodeError:
+        raise UserError("a text holds half of a character, which no file can hold") from None
+
+
+def _counted(counts: dict[str, int]) -> str:
+    return ", ".join(f"{shown(name)} {count}" for name, count in counts.items())

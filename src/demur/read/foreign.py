@@ -1,0 +1,52 @@
+"""Logs of other tools, recognised by how they start: they are imported first, and the error says how."""
+
+import re
+import shlex
+from pathlib import Path
+
+from demur.errors import UserError
+from demur.files.strict_json import shown_path
+
+_START = 1 << 20
+LOGS = {
+    "inspect": (
+        "an Inspect log",
+        re.compile(
+            rb"PK\x03\x04.{26}(header\.json|summaries\.json|reductions\.json|_journal/|samples/)"
+            rb'|\s*\{\s*"version"\s*:\s*\d+\s*,\s*"status"\s*:',
+            re.DOTALL,
+        ),
+    ),
+    "lm-eval": (
+        "samples of lm-evaluation-harness",
+        re.compile(rb'\s*\{(?=[^\n]*"filtered_resps"\s*:)[^\n]*"doc_id"\s*:', re.DOTALL),
+    ),
+    "promptfoo": ("results of promptfoo", re.compile(rb'\s*\{\s*"evalId"\s*:')),
+    "oai-evals": (
+        "an event log of OpenAI evals",
+        re.compile(rb'\s*\{\s*("spec"\s*:\s*\{\s*"completion_fns"|"run_id"\s*:[^\n]*"event_id"\s*:)'),
+    ),
+    "helm": ("a run folder of HELM", re.compile(rb"(?!)")),
+}
+
+
+def check_foreign(path: str | Path) -> None:
+    """Refuse the log of another tool; the error names the command that imports it."""
+    tool = foreign_tool(path)
+    if tool is not None:
+        command = f"demur import {tool} {shlex.quote(shown_path(path))} -o units.jsonl"
+        raise UserError(f"{path}: {LOGS[tool][0]}; import it first: {command}")
+
+
+def foreign_tool(path: str | Path) -> str | None:
+    """Which tool wrote a file or a folder, if it is one that can be imported."""
+    try:
+        if (Path(path) / "per_instance_stats.json").is_file():
+            return "helm"
+        if not Path(path).is_file():  # what a pipe gives can be read only once
+            return None
+        with Path(path).open("rb") as file:
+            start = file.read(_START)
+    except (OSError, TypeError, ValueError):  # what cannot be read is told by whoever reads it
+        return None
+    return next((tool for tool, (_, pattern) in LOGS.items() if pattern.match(start)), None)

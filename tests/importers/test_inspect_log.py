@@ -1,0 +1,474 @@
+"""Logs of Inspect: every container gives the same units, and each way a log can disappoint is one line."""
+
+import importlib.util
+import json
+import math
+import subprocess
+import sys
+import zipfile
+
+import pytest
+
+from commands import demur
+from importing import imported, kinds, refused
+from inspect_logs import archive, header, json_log, members_of, sample, samples, zstd_archive
+
+ZSTD = next((name for name in ("compression", "backports") if importlib.util.find_spec(name)), None)
+needs_zstd = pytest.mark.skipif(ZSTD is None, reason="zstd needs Python 3.14 or backports.zstd (the extra inspect)")
+
+
+def compress(data):
+    return importlib.import_module(f"{ZSTD}.zstd").compress(data)
+
+
+CONTAINERS = {
+    "json": json_log,
+    "deflated": lambda: archive(members_of()),
+    "stored": lambda: archive(members_of(), zipfile.ZIP_STORED),
+    "chunked": lambda: archive(members_of(chunked=True)),
+    "mixed": lambda: archive(members_of(samples()[:9])[:-3] + members_of(samples()[9:], chunked=True)[1:]),
+    "zstd": lambda: zstd_archive(members_of(), compress),
+    "zstd, chunked": lambda: zstd_archive(members_of(chunked=True), compress),
+}
+marks = [pytest.param(name, marks=needs_zstd if "zstd" in name else ()) for name in CONTAINERS]
+
+
+@pytest.fixture
+def log(tmp_path):
+    """A folder with a log in it, called log.eval whatever its container."""
+
+    def written(content):
+        (tmp_path / "log.eval").write_bytes(content)
+        return tmp_path
+
+    return written
+
+
+@pytest.mark.parametrize("container", marks)
+def test_every_container_gives_the_same_counts_and_units(log, container):
+    exact = ("--scorer", "exact", "--cluster", "metadata.document")
+    expected = imported(log(json_log()), "inspect", "log.eval", *exact)
+    found, units, printed = imported(log(CONTAINERS[container]()), "inspect", "log.eval", *exact)
+    assert kinds(found) == (20, 3, 1)
+    assert [unit["loss"] for unit in units].count(1) == 11
+    assert found["counts"]["by_rule"] == {"value=N": 3, "unscored": 0, "null": 0}
+    assert found["counts"]["by_cause"] == {"error": 1}
+    assert found["counts"]["clusters"] == 6
+    assert units == expected[1]
+    assert printed == expected[2]
+    found["source"]["sha256"] = expected[0]["source"]["sha256"]
+    assert found == expected[0]
+
+
+def test_a_unit_says_all_that_is_known_of_it(log):
+    found, units, _ = imported(
+        log(json_log()), "inspect", "log.eval", "--scorer", "exact", "--group", "language=metadata.language"
+    )
+    assert units[1] == {
+        "cluster": "doc0-q1",
+        "item": "doc0-q1",
+        "repeat": 1,
+        "loss": 1,
+        "status": "ok",
+        "groups": {"language": "en"},
+        "signals": {
+            "confidence": 0.83,
+            "token_msp": pytest.approx(0.83),
+            "token_pe": pytest.approx(
+                -(a := 0.83 / (c := 0.83 + 0.153)) * math.log(a) - (b := 0.153 / c) * math.log(b)
+            ),
+            "token_energy": pytest.approx(math.log(0.983)),
+        },
+    }
+    assert units[-1] | {"groups": {}} == {
+        "cluster": "doc5-q1",
+        "item": "doc5-q1",
+        "repeat": 2,
+        "loss": None,
+        "status": "failed",
+        "groups": {},
+        "signals": {},
+        "cause": "error",
+    }
+    assert found["source"] == {
+        "format": "inspect",
+        "tool_version": "0.3.285",
+        "sha256": found["source"]["sha256"],
+        "task": "capitals",
+        "model": "mockllm/model",
+        "run_id": "RCRcc",
+        "created": "2026-11-16T06:06:55+00:00",
+        "cost": {
+            "input_tokens": 230, "output_tokens": 92, "total_tokens": 322, "error_retries": 0, "total_time": 11.75
+        },
+    }  # fmt: skip
+
+
+def test_no_text_of_an_answer_is_kept_unless_it_is_asked_for(log):
+    folder = log(json_log())
+    _, units, _ = imported(folder, "inspect", "log.eval", "--scorer", "exact")
+    assert "know" not in json.dumps(units)
+    _, units, _ = imported(folder, "inspect", "log.eval", "--scorer", "exact", "--include-text")
+    assert (units[0]["answer"], units[1]["answer"]) == ("I don't know", "Rome")
+
+
+def test_importing_twice_gives_the_same_bytes(log):
+    folder = log(archive(members_of()))
+    written = []
+    for _ in range(2):
+        imported(folder, "inspect", "log.eval", "--scorer", "graded")
+        written.append((folder / "units.jsonl").read_bytes())
+    assert written[0] == written[1]
+
+
+def test_a_graded_score_is_a_graded_loss_and_nan_abstains_with_its_reason(log):
+    found, units, _ = imported(log(json_log()), "inspect", "log.eval", "--scorer", "graded")
+    assert kinds(found) == (20, 3, 1)
+    assert found["counts"]["by_rule"]["unscored"] == 3
+    assert units[0]["abstain_reason"] == "declined"
+    assert next(unit["loss"] for unit in units if (unit["item"], unit["repeat"]) == ("doc2-q0", 2)) == 0.75
+
+
+def test_a_null_among_several_values_abstains(log):
+    found, _, _ = imported(log(json_log()), "inspect", "log.eval", "--scorer", "both", "--value-key", "polite")
+    assert (kinds(found), found["counts"]["by_rule"]["null"]) == ((20, 3, 1), 3)
+    assert found["mapping"]["loss"] == "1 - scores.both.value.polite"
+
+
+def one(value, **changes):
+    """A sample with one scorer that gave this value."""
+    return sample("doc0-q0", 1, "C", 0.5) | {"scores": {"only": {"value": value} | changes}}
+
+
+@pytest.mark.parametrize(
+    ("value", "options", "loss"),
+    [
+        ("P", (), 0.5),
+        (0.9, (), 0.1),
+        (True, (), 0),
+        (False, (), 1),
+        ("Yes", (), 0),
+        ("false", (), 1),
+        ("0.25", (), 0.75),
+        (7, ("--score-range", "0:10"), 0.3),
+        (-1, ("--score-range", "-1:1"), 1),
+    ],
+)
+def test_a_score_becomes_a_loss(log, value, options, loss):
+    _, units, _ = imported(log(json_log([one(value)])), "inspect", "log.eval", *options)
+    assert units[0]["loss"] == loss
+
+
+def test_rules_of_abstention_are_counted_one_by_one_and_the_first_that_applies_counts(log):
+    rules = ("--abstain", "answer~=I don.*", "--abstain", "field:metadata.topic=america", "--abstain", "value=I")
+    found, _, printed = imported(log(json_log()), "inspect", "log.eval", "--scorer", "exact", *rules)
+    by_rule = {"value=N": 3, "unscored": 0, "null": 0, "answer~=I don.*": 0}
+    assert found["counts"]["by_rule"] == by_rule | {"field:metadata.topic=america": 10, "value=I": 9}
+    assert (
+        "abstained by: value=N 3, unscored 0, null 0, answer~=I don.* 0, field:metadata.topic=america 10, value=I 9"
+        in (printed)
+    )
+
+
+def test_no_abstention_is_told(log):
+    _, _, printed = imported(log(json_log([one("C"), one("I") | {"epoch": 2}])), "inspect", "log.eval")
+    assert "no unit abstained under these rules\n" in printed
+
+
+@pytest.mark.parametrize(
+    ("changes", "cause"),
+    [
+        ({"error": {"message": "x"}}, "error"),
+        ({"invalidation": {"reason": "x"}}, "invalidation"),
+        ({"limit": {"type": "token"}, "scores": {}}, "limit"),
+        ({"scores": {}}, "no score"),
+        ({"scores": None}, "no score"),
+    ],
+)
+def test_a_sample_that_failed_is_a_failed_unit(log, changes, cause):
+    found, units, _ = imported(log(json_log([one("C") | changes, one("I") | {"epoch": 2}])), "inspect", "log.eval")
+    assert found["counts"]["by_cause"] == {cause: 1}
+    assert (units[0]["status"], units[0]["loss"]) == ("failed", None)
+
+
+def test_a_score_after_a_limit_counts(log):
+    found, _, _ = imported(log(json_log([one("C") | {"limit": {"type": "token"}}])), "inspect", "log.eval")
+    assert kinds(found) == (1, 0, 0)
+
+
+def test_a_signal_is_found_by_its_path(log):
+    found, units, _ = imported(
+        log(json_log([one("C") | {"store": {"a.b": {"sure": 3}}}])),
+        *("inspect", "log.eval", "--confidence", "store.a.b.sure", "--confidence", "asked=epoch"),
+    )
+    assert (units[0]["signals"]["sure"], units[0]["signals"]["asked"]) == (3, 1)
+    assert found["mapping"]["signals"]["sure"] == "store.a.b.sure"
+
+
+def codes(found):
+    return [warning["code"] for warning in found["warnings"]]
+
+
+def test_each_question_its_own_cluster_is_a_warning(log):
+    found, _, printed = imported(log(json_log()), "inspect", "log.eval", "--scorer", "exact")
+    assert codes(found) == ["independent_rows"]
+    assert "warning: cluster: each question is its own cluster (12 for 24 units): give --cluster" in printed
+    found, _, printed = imported(
+        log(json_log([one("C")], eval=header()["eval"] | {"dataset": {}})), "inspect", "log.eval"
+    )
+    message = "cluster: 1 of 1 units are their own cluster: give --cluster to group questions of one document"
+    assert found["warnings"] == [{"code": "independent_rows", "message": message}]
+
+
+def test_a_run_that_was_killed_is_read_with_a_warning(log):
+    members = [(name, content) for name, content in members_of(samples()[:5]) if name != "header.json"]
+    found, units, _ = imported(
+        log(archive(members)), "inspect", "log.eval", "--scorer", "exact", "--cluster", "metadata.document"
+    )
+    assert len(units) == 5
+    assert codes(found) == ["incomplete_log", "samples_differ"]
+    assert "the header announces 24 samples, the log holds 5" in found["warnings"][1]["message"]
+
+
+def test_another_version_of_the_log_is_tried_with_a_warning(log):
+    found, _, _ = imported(
+        log(json_log(version=3)), "inspect", "log.eval", "--scorer", "exact", "--cluster", "metadata.document"
+    )
+    assert codes(found) == ["unknown_log_version"]
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_of_a_member_that_appears_twice_the_last_counts(log):
+    first, second = (("samples/doc0-q0_epoch_1.json", one(value)) for value in "IC")
+    start, *_, end = members_of([])
+    _, units, _ = imported(log(archive([start, first, second, end])), "inspect", "log.eval")
+    assert [unit["loss"] for unit in units] == [0]
+
+
+AWKWARD = ["a/b", "../../up", "two\nlines", "C:\\x", "é", "samples/x_epoch_1/sample.json", " "]
+
+
+@pytest.mark.parametrize("chunked", [False, True])
+def test_ids_are_data_and_never_paths(log, chunked):
+    folder = log(archive(members_of([one("C") | {"id": item} for item in AWKWARD], chunked=chunked)))
+    before = {path.name for path in folder.parent.iterdir()}
+    _, units, _ = imported(folder, "inspect", "log.eval")
+    assert [unit["item"] for unit in units] == AWKWARD
+    assert {path.name for path in folder.iterdir()} == {"log.eval", "units.jsonl"}
+    assert {path.name for path in folder.parent.iterdir()} == before
+
+
+def test_a_number_is_the_text_of_it(log):
+    _, units, _ = imported(log(json_log([one("C") | {"id": 7}])), "inspect", "log.eval", "--cluster", "id")
+    assert (units[0]["item"], units[0]["cluster"]) == ("7", "7")
+
+
+def test_parts_of_one_run_are_imported_together(log):
+    folder = log(json_log(samples()[:12]))
+    (folder / "rest.json").write_bytes(json_log(samples()[12:]))
+    found, units, _ = imported(folder, "inspect", "log.eval", "rest.json", "--scorer", "exact")
+    assert (kinds(found), len(units)) == ((20, 3, 1), 24)
+    other = header()["eval"] | {"model": "another"}
+    (folder / "rest.json").write_bytes(json_log(samples()[12:], eval=other))
+    assert refused(folder, "inspect", "log.eval", "rest.json", "--scorer", "exact") == (
+        "rest.json: model 'another', and 'mockllm/model' in a log before it: import each alone"
+    )
+
+
+NAN_OUTSIDE = "not valid JSON: nan is not a JSON number, and stands outside a score's value"
+SEVERAL = "sample doc0-q0, epoch 1: scorer both gives several values: correct, polite"
+OF_ALL = "23 of 24 samples"
+EXACT = ("--scorer", "exact")
+REFUSED = {
+    "several scorers": (
+        json_log(),
+        (),
+        f"3 scorers: exact ({OF_ALL}), graded ({OF_ALL}), both ({OF_ALL}); choose one with --scorer",
+    ),
+    "an unknown scorer": (
+        json_log(),
+        ("--scorer", "exakt"),
+        "no scorer is called exakt; there are: exact, graded, both",
+    ),
+    "several values": (
+        json_log(),
+        ("--scorer", "both"),
+        f"{SEVERAL}; choose one with --value-key",
+    ),
+    "no such value": (
+        json_log(),
+        ("--scorer", "both", "--value-key", "x"),
+        f"{SEVERAL}, none of them x; choose one with --value-key",
+    ),
+    "a needless key": (
+        json_log([one("C")]),
+        ("--value-key", "x"),
+        "sample doc0-q0, epoch 1: scorer only gives one value: leave out --value-key",
+    ),
+    "a list": (json_log([one([1])]), (), "sample doc0-q0, epoch 1: scorer only gives a list, expected one value"),
+    "a word": (
+        json_log([one("maybe")]),
+        (),
+        'sample doc0-q0, epoch 1: score "maybe", expected C, I, P, N, a number, true or false',
+    ),
+    "a score out of range": (
+        json_log([one(3)]),
+        (),
+        "sample doc0-q0, epoch 1: score 3 is outside 0:1; give its range, --score-range LOW:HIGH",
+    ),
+    "an infinite score": (
+        json_log([one(math.inf)]),
+        (),
+        "sample doc0-q0, epoch 1: score Infinity, expected C, I, P, N, a number, true or false",
+    ),
+    "a wrong path": (
+        json_log(),
+        (*EXACT, "--cluster", "metadata.participant"),
+        "no metadata.participant in 24 samples; there are: document, topic, language",
+    ),
+    "a cluster missing once": (
+        json_log([one("C") | {"metadata": {}}, *samples()[1:3]]),
+        (*EXACT, "--cluster", "metadata.document"),
+        "sample doc0-q0, epoch 1: no metadata.document, which is its cluster",
+    ),
+    "a cluster that is a list": (
+        json_log([one("C") | {"metadata": {"document": [1]}}]),
+        ("--cluster", "metadata.document"),
+        "sample doc0-q0, epoch 1: metadata.document is [1], expected a text or a number",
+    ),
+    "a signal that is text": (
+        json_log(),
+        (*EXACT, "--confidence", "metadata.topic"),
+        "sample doc0-q0, epoch 1: metadata.topic is 'europe', expected a number",
+    ),
+    "NaN in the metadata": (
+        json_log([one("C") | {"metadata": {"x": math.nan}}]),
+        (),
+        "samples[0]: not valid JSON: NaN is not a JSON number",
+    ),
+    "NaN beside a score": (
+        json_log([one("C", metadata={"x": math.nan})]),
+        (),
+        f"sample doc0-q0, epoch 1: {NAN_OUTSIDE}",
+    ),
+    "half a character": (
+        json_log([one("C") | {"id": "\ud800"}]).replace(b"\xed\xa0\x80", b"\\ud800"),
+        (),
+        "sample '\\ud800', epoch 1: a text holds half of a character, which no file can hold",
+    ),
+    "a sample twice": (
+        json_log([one("C"), one("C")]),
+        (),
+        "sample doc0-q0, repeat 1 appears twice; logs of several runs are imported one at a time",
+    ),
+    "no id": (json_log([{"epoch": 1}]), (), "sample null, epoch 1: expected an id, an epoch and scores"),
+    "no samples": (json_log([]), (), "no samples: there is nothing to import"),
+    "cut off": (json_log()[:5000], EXACT, "samples[1]: not valid JSON: it ends early"),
+    "not a log": (b"{}", (), "not an Inspect log: eval is missing, expected an object"),
+    "samples first": (b'{"samples": []}', (), "not an Inspect log: eval, which comes before the samples, is missing"),
+    "not JSON": (b"hello", (), "not valid JSON: expected { and found h"),
+    "an odd rule": (
+        json_log(),
+        ("--abstain", "choice=x"),
+        "--abstain 'choice=x', expected value=N or answer~=REGEX or field:PATH=VALUE or unscored",
+    ),
+    "an odd expression": (
+        json_log(),
+        ("--abstain", "answer~=("),
+        "--abstain answer~='(' is not a regular expression: missing ), unterminated subpattern at position 0",
+    ),
+    "an odd range": (json_log(), ("--score-range", "1:0"), "--score-range '1:0', expected LOW:HIGH, such as 0:10"),
+    "a truncated archive": (
+        archive(members_of())[:-40],
+        EXACT,
+        "not a complete zip archive: it has no directory; was it copied before the run ended?",
+    ),
+    "another archive": (
+        archive([("a.txt", b"x")]),
+        (),
+        "not an Inspect log: it has neither header.json nor _journal/start.json",
+    ),
+    "a large member": (
+        archive(members_of()),
+        (*EXACT, "--max-member", "1K"),
+        "member samples/doc0-q0_epoch_1.json would unpack to 1.2 kB: more than 1 kB (--max-member)",
+    ),
+    "an odd limit": (
+        archive(members_of()),
+        ("--max-member", "much"),
+        "--max-member 'much', expected a number of bytes, such as 500M or 2G",
+    ),
+}
+OF_THE_CALL = {"an odd rule", "an odd expression", "an odd range"}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_a_mistake_is_one_line(log, case):
+    content, options, message = REFUSED[case]
+    place = "" if case in OF_THE_CALL else "log.eval: "
+    assert refused(log(content), "inspect", "log.eval", *options) == f"{place}{message}"
+
+
+def test_a_file_that_is_not_there_is_one_line(tmp_path):
+    assert refused(tmp_path, "inspect", "no.eval") == "no.eval: cannot be read (No such file or directory)"
+
+
+def test_the_log_itself_is_never_replaced(log):
+    folder = log(json_log())
+    done = demur(folder, "import", "inspect", "log.eval", "--output", "log.eval")
+    assert done.stderr == "demur: log.eval: is an input, and an output never replaces one\n"
+    assert (folder / "log.eval").read_bytes() == json_log()
+
+
+def damaged(data, at, byte=0xFF):
+    return data[:at] + bytes([data[at] ^ byte]) + data[at + 1 :]
+
+
+def test_damage_anywhere_in_an_archive_is_one_line_or_changes_nothing(log):
+    whole = archive(members_of(samples()[:2]))
+    expected = imported(log(whole), "inspect", "log.eval", *EXACT)[1]
+    for at in range(0, len(whole), 19):
+        folder = log(damaged(whole, at))
+        try:
+            found = imported(folder, "inspect", "log.eval", *EXACT)[1]
+        except AssertionError:
+            refused(folder, "inspect", "log.eval", *EXACT)
+        else:
+            assert all(unit in expected for unit in found)
+
+
+@needs_zstd
+def test_damage_to_zstd_is_one_line(log):
+    whole = zstd_archive(members_of(samples()[:1])[1:], compress)
+    for at in range(60, 300, 7):
+        refused(log(damaged(whole, at)), "inspect", "log.eval", *EXACT)
+
+
+def test_without_zstd_the_error_names_what_is_missing(log, monkeypatch):
+    for name in ("compression", "compression.zstd", "backports", "backports.zstd"):
+        monkeypatch.setitem(sys.modules, name, None)
+    folder = log(zstd_archive(members_of(), lambda part: b"(\xb5/\xfd" + part))
+    assert refused(folder, "inspect", "log.eval") == (
+        "log.eval: reading .eval logs compressed with zstd needs Python 3.14 or backports.zstd: "
+        "pip install 'demur[inspect]'"
+    )
+
+
+LARGE = """
+import resource
+from demur.importers.registry import ImportOptions
+from demur.importers.units import import_units
+imported = import_units("inspect", ["log.eval"], "units.jsonl", ImportOptions())
+print(imported.answered, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="how memory is counted differs")
+def test_a_hundred_thousand_samples_are_imported_in_less_than_60_megabytes(log):
+    many = [{"id": number, "epoch": 1, "scores": {"only": {"value": "C"}}} for number in range(100_000)]
+    folder = log(archive(members_of(many)))
+    done = subprocess.run([sys.executable, "-c", LARGE], cwd=folder, check=True, capture_output=True, text=True)
+    answered, kilobytes = map(int, done.stdout.split())
+    assert answered == 100_000
+    assert kilobytes < 60_000

@@ -1,0 +1,71 @@
+"""The log of another tool given to a command that reads units: the error names the command that imports it."""
+
+import json
+import os
+import threading
+
+import pytest
+
+from commands import demur
+from demur.importers.units import IMPORTERS
+from demur.read.foreign import LOGS, foreign_tool
+from inspect_logs import archive, json_log, members_of, zstd_archive
+
+EVENT = {"run_id": "r", "event_id": 0, "sample_id": "a", "type": "match"}
+FILES = {
+    "log.eval": ("inspect", archive(members_of())),
+    "packed.eval": ("inspect", zstd_archive(members_of(chunked=True), lambda part: part)),
+    "log.json": ("inspect", json_log()),
+    "samples_arc.jsonl": ("lm-eval", json.dumps({"doc_id": 0, "doc": {}, "filtered_resps": []}).encode()),
+    "results.json": ("promptfoo", json.dumps({"evalId": "e", "results": {}}, indent=2).encode()),
+    "events.jsonl": ("oai-evals", json.dumps({"spec": {"completion_fns": ["x"]}}).encode()),
+    "flushed.jsonl": ("oai-evals", json.dumps(EVENT).encode()),
+}
+
+
+def test_the_logs_of_every_importer_are_known():
+    assert IMPORTERS.keys() == LOGS.keys()
+
+
+@pytest.mark.parametrize("command", ["evaluate", "fields"])
+@pytest.mark.parametrize("name", FILES)
+def test_a_log_points_to_its_importer(tmp_path, name, command):
+    tool, content = FILES[name]
+    (tmp_path / name).write_bytes(content)
+    done = demur(tmp_path, command, name, *(["--seed", "1"] if command == "evaluate" else []))
+    way_out = f"import it first: demur import {tool} {name} -o units.jsonl"
+    assert (done.returncode, done.stderr) == (2, f"demur: {name}: {LOGS[tool][0]}; {way_out}\n")
+
+
+def test_a_run_folder_points_to_its_importer(tmp_path):
+    (tmp_path / "run of mine").mkdir()
+    (tmp_path / "run of mine" / "per_instance_stats.json").write_text("[]")
+    done = demur(tmp_path, "evaluate", "run of mine", "--seed", "1")
+    assert "demur import helm 'run of mine' -o units.jsonl" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"cluster,item,truth,prediction\n",
+        b'{"cluster": "a", "doc_id": 1}\n',
+        b'{"version": 2}',
+        b'{"experiments": []}',
+        archive([("xl/workbook.xml", b"x")]),
+    ],
+)
+def test_other_files_are_left_to_their_readers(tmp_path, content):
+    (tmp_path / "file").write_bytes(content)
+    assert foreign_tool(tmp_path / "file") is None
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
+def test_a_pipe_is_not_read_twice(tmp_path):
+    os.mkfifo(tmp_path / "t.csv")
+    text = "cluster,item,truth,prediction,sure\na,q,1,1,0.5\n"
+    writer = threading.Thread(target=lambda: (tmp_path / "t.csv").write_text(text))
+    writer.start()
+    done = demur(tmp_path, "fields", "t.csv", "--instrument", "none")
+    writer.join()
+    assert (done.returncode, done.stderr) == (0, "")
