@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from demur.errors import UserError, shown
-from demur.files.limits import MEMBER
+from demur.files.limits import FILE, MEMBER
 from demur.files.strict_json import decoder
 
 _CHUNK = 1 << 16
 _LONGEST_WORD = 16  # an error this close to the end may be a value that is cut in two: tru|e, \u00|e9
+_CUT_NUMBER = 2  # what may follow a number that is cut in two, as 12 is in 12e+|3
 _BLANK = " \t\n\r"
 _STRICT = decoder()
 _ANYTHING = json.JSONDecoder()  # of what is passed over nothing is asked
@@ -26,7 +27,7 @@ class JsonCursor:
     """
 
     def __init__(self, read: Callable[[int], str]) -> None:
-        self._read, self._text, self._at, self._ended = read, "", 0, False
+        self._read, self._text, self._at, self._ended, self._total = read, "", 0, False, 0
 
     @classmethod
     def of_text(cls, text: str) -> JsonCursor:
@@ -83,7 +84,7 @@ class JsonCursor:
             except ValueError:  # the interpreter's limit on the digits of an integer
                 raise UserError("not valid JSON: an integer of too many digits") from None
             else:
-                if end < len(self._text) or not self._more():  # a number at the very end may go on
+                if end + _CUT_NUMBER < len(self._text) or not self._more():
                     self._at = end
                     return value
 
@@ -113,11 +114,13 @@ class JsonCursor:
 
     def _more(self) -> bool:
         """Read on, and forget what was taken; twice as much each time, so that a long value is not tried too often."""
-        if self._ended:
+        left = len(self._text) - self._at
+        MEMBER.check(left)
+        added = "" if self._ended else self._read(max(_CHUNK, left))
+        if not added:
+            self._ended = True
             return False
-        self._text, self._at = self._text[self._at :], 0
-        MEMBER.check(len(self._text))
-        added = self._read(max(_CHUNK, len(self._text)))
-        self._ended = not added
-        self._text += added
-        return bool(added)
+        self._total += len(added)
+        FILE.check(self._total)
+        self._text, self._at = self._text[self._at :] + added, 0
+        return True
