@@ -111,7 +111,7 @@ def _population(results: Results) -> Iterator[str]:
     if study.failed_units:
         fate = "left out" if study.failed_units == "drop" else "counted as abstentions"
         lost = ", ".join(
-            f"{system.word} {counts.units_failed or 0}" for system, counts in zip(systems, study.systems, strict=True)
+            f"{system.label} {counts.units_failed or 0}" for system, counts in zip(systems, study.systems, strict=True)
         )
         yield f"items that failed: {lost if len(systems) > 1 else study.systems[0].units_failed}, {fate}"
     boot = study.bootstrap
