@@ -17,7 +17,6 @@ from typing import Any, NamedTuple
 from demur.errors import UserError, literal, located, shown
 from demur.facts.columns import written_number
 from demur.files.strict_json import json_objects, read_as
-from demur.files.strict_model import TIME_FORMAT
 from demur.importers.choosing import OneOf
 from demur.importers.hashing import sha256_of
 from demur.importers.paths import at_path, is_number
@@ -91,6 +90,8 @@ def _run(path: Path, facts: LogFacts) -> Json:
 
 
 def _time(seconds: Any) -> str | None:
+    from demur.files.strict_model import TIME_FORMAT  # noqa: PLC0415  (pydantic is large, and few logs have results)
+
     try:
         return dt.datetime.fromtimestamp(seconds, dt.UTC).strftime(TIME_FORMAT)
     except (OSError, OverflowError, TypeError, ValueError):
