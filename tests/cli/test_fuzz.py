@@ -179,7 +179,7 @@ def test_a_damaged_artifact_is_refused_or_shown(artifacts, record_property, name
     assert (load_calibration if name == "calibrator" else load)(artifacts / f"{name}.json")
 
 
-WORDS = ["x\udcff", "\ud800", "a\nb", "\x1b[31m", "\u202e", "", " ", "-1", "1e999", "9" * 400, "nan", "a=b", "=", "字"]
+WORDS = ["x\udcff", "\udcff", "a\nb", "\x1b[31m", "\u202e", "", " ", "-1", "1e999", "9" * 400, "nan", "a=b", "=", "字"]
 OPTIONS = ["--mode", "--experiment", "--instrument", "--column", "--loss", "--confidence", "--coverage-grid", "--level"]
 OPTIONS += ["--area-coverage", "--baseline", "--bootstrap-resamples", "--seed", "--calibration", "--interval"]
 OPTIONS += ["--created-at", "--output", "--report", "--input", "--run-id", "--k", "--policy", "--system"]

@@ -164,7 +164,7 @@ def _item_rows(system: str, run: Any) -> Iterator[Estimate]:
 
 def _warning(results: Results, worded: Any) -> ResultWarning:
     """A warning with the numbers it is about: those for which the file would say the same place."""
-    warning = ResultWarning(worded.code, text=worded.message)
+    warning = ResultWarning(worded.code, text=worded.message or worded.code)  # never without words
     if worded.code not in KINDS or worded.where == warning.subject:
         return warning
     first, *others = results.systems
