@@ -294,3 +294,8 @@ class TestFalsifiedFileOfOurs:
         found = self.audited(made, "cmax", 1)
         assert (found.returncode, found.stdout) == (2, "")
         assert re.search(r"^demur: falsified.json: .*the curve ends at 0\.\d+, not at cmax 1", found.stderr)
+
+
+def test_more_resamples_than_there_may_be_are_refused_before_anything_is_read(tmp_path):
+    done = demur(tmp_path, "audit", "--data", "none.json", "--reported", "no.json", "--resamples", "1000001")
+    assert (done.returncode, done.stderr) == (2, "demur: n_resamples 1000001, expected at most 1000000\n")

@@ -57,5 +57,5 @@ def test_a_mistake_is_one_line(text, message):
 def test_no_more_is_held_or_read_than_is_allowed(monkeypatch, variable):
     monkeypatch.setenv(variable, "1K")
     cursor = in_pieces(json.dumps({"a": "x" * 5000}), 100)
-    with pytest.raises(UserError, match=f"is larger than 1K bytes; to allow it, set {variable} to more"):
+    with pytest.raises(UserError, match=f"is larger than 1K; to allow it, set {variable} to more"):
         [cursor.value() for _ in cursor.members()]

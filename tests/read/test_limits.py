@@ -62,14 +62,14 @@ def test_a_line_has_a_limit_in_every_format_that_is_read_by_lines(file, monkeypa
     monkeypatch.setenv(LINE.variable, "1000")
     with pytest.raises(UserError) as caught:
         read(path)
-    way_out = "a line or a row is larger than 1000 bytes; to allow it, set DEMUR_MAX_LINE to more"
+    way_out = "a line or a row is larger than 1000; to allow it, set DEMUR_MAX_LINE to more"
     assert str(caught.value) == f"{path}: line {line}: {way_out}"
 
 
 def test_a_limit_is_the_largest_size_that_is_allowed(file, monkeypatch):
     path = file(f"{UNITS}1,q,0,1,{'x' * 991}\n", "t.csv")
     monkeypatch.setenv(LINE.variable, "999")
-    with pytest.raises(UserError, match="larger than 999 bytes"):
+    with pytest.raises(UserError, match="larger than 999"):
         units(path)
     monkeypatch.setenv(LINE.variable, "1000")
     assert len(units(path)) == 1
@@ -89,13 +89,13 @@ def test_a_file_has_a_limit_however_short_its_lines(file, monkeypatch, name, tex
     monkeypatch.setenv(FILE.variable, "1K")
     with pytest.raises(UserError) as caught:
         read(path)
-    expected = f"{path}: the unpacked file is larger than 1K bytes; to allow it, set DEMUR_MAX_FILE to more"
+    expected = f"{path}: the unpacked file is larger than 1K; to allow it, set DEMUR_MAX_FILE to more"
     assert str(caught.value) == expected
 
 
 def test_what_is_read_in_one_piece_has_a_limit(file, tmp_path, monkeypatch):
     monkeypatch.setenv(MEMBER.variable, "500")
-    expected = "what has to be read in one piece is larger than 500 bytes; to allow it, set DEMUR_MAX_MEMBER to more"
+    expected = "what has to be read in one piece is larger than 500; to allow it, set DEMUR_MAX_MEMBER to more"
     path = file(json.dumps(run(experiment(participant(1)))), "run.json")
     with pytest.raises(UserError) as caught:
         read_items(path)
@@ -115,19 +115,19 @@ def test_parquet_has_the_same_limits(tmp_path, monkeypatch):
     for limit, size in ((MEMBER, "200K"), (FILE, "500K")):
         with monkeypatch.context() as changed:
             changed.setenv(limit.variable, size)
-            with pytest.raises(UserError, match=f"larger than {size} bytes; to allow it, set {limit.variable}"):
+            with pytest.raises(UserError, match=f"larger than {size}; to allow it, set {limit.variable}"):
                 units(path)
     repeated = tmp_path / "repeated.parquet"
     pq.write_table(pa.table(rows | {"note": [LONG] * 300}), repeated)
     monkeypatch.setenv(MEMBER.variable, "300K")  # a few bytes as they are written, 600 000 as they are read
-    with pytest.raises(UserError, match="larger than 300K bytes"):
+    with pytest.raises(UserError, match="larger than 300K"):
         units(repeated)
 
 
 @pytest.mark.parametrize("value", ["x", "0", "-1", "1.5", "1T", "1 G"])
 def test_a_limit_that_is_none_is_refused(tmp_path, monkeypatch, value):
     monkeypatch.setenv(LINE.variable, value)
-    with pytest.raises(UserError, match="DEMUR_MAX_LINE '.*', expected a number of bytes, such as 500M or 2G"):
+    with pytest.raises(UserError, match="DEMUR_MAX_LINE '.*', expected a size, such as 500M or 2G"):
         units(written(tmp_path, UNITS, "t.csv"))
 
 

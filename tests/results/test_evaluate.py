@@ -382,3 +382,16 @@ class TestPrimary:
         judged = {row.key.quantity for row in results if row.simultaneous}
         assert "cmax" not in judged
         assert "aurc@C_common" in judged
+
+
+def test_a_missing_interval_has_its_reason_in_the_file():
+    """Every answer is right but one, and that one is the least confident: the order cannot be better."""
+    clusters = [f"p{index:02}" for index in range(40)]
+    table = {"cluster": clusters, "loss": [0] * 39 + [1], "sure": list(range(40, 0, -1))}
+    results = evaluate(read_table(table), settings=Settings(confidence="sure"), plan=Plan(200, seed=1))
+    reasons = json.loads(results.text)["confidence_variants"]["sure"]["bootstrap"]["no_interval"]
+    assert reasons["eaugrc"].startswith("perfect_order")
+    assert reasons["mae_at_coverage"]["0.30"] == "no answer in its range has a loss"
+    assert "aurc_full" not in reasons
+    again = results_of(json.loads(results.text))
+    assert again.one(quantity="eaugrc").no_interval == reasons["eaugrc"]

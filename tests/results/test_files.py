@@ -23,7 +23,7 @@ from demur.results import json_table, json_v1, json_v1_read
 from demur.results.load import results_of
 from golden_runs import GOLDEN, WHEN, evaluated
 
-NOT_IN_V1 = ("drop_rate", "other_threshold_rate", "no_interval", "evidence", "short_domain_rate", "above", "below")
+NOT_IN_V1 = ("drop_rate", "other_threshold_rate", "evidence", "short_domain_rate", "above", "below")
 
 
 def plain(row, without=("evidence",)):

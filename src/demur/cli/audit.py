@@ -69,7 +69,9 @@ def audit(
     """
     from demur.audit.listing import findings_json, findings_text, statuses
     from demur.files.write import json_text
+    from demur.inference.resample import Plan
 
+    Plan(resamples or 0, seed=0)  # too many are told before anything is read
     listed = statuses(only or ())
     if realpath(reported) in map(realpath, data):
         raise UserError(f"{reported}: is the data as well: no figure is compared with itself")

@@ -13,7 +13,7 @@ _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """The largest size of one thing after unpacking, in bytes (of lines, in characters); `variable` sets another.
+    """The largest size of one thing after unpacking: in bytes, or of text in characters; `variable` sets another.
 
     >>> LINE.size == 64 * 2**20
     True
@@ -30,17 +30,17 @@ class Limit:
 
     @property
     def size(self) -> int:
-        """The limit in force, in bytes."""
+        """The limit in force, as a number."""
         number = re.fullmatch("0*([1-9][0-9]{0,14})([KMG]?)", self.written)
         if not number:
-            raise UserError(f"{self.variable} {literal(self.written)}, expected a number of bytes, such as 500M or 2G")
+            raise UserError(f"{self.variable} {literal(self.written)}, expected a size, such as 500M or 2G")
         return int(number[1]) * _UNITS[number[2]]
 
     def check(self, size: int) -> None:
         """Refuse what is larger."""
         if size > self.size:
             way_out = f"to allow it, set {self.variable} to more"
-            raise UserError(f"{self.what} is larger than {self.written} bytes; {way_out}")
+            raise UserError(f"{self.what} is larger than {self.written}; {way_out}")
 
 
 LINE = Limit("DEMUR_MAX_LINE", "64M", "a line or a row")

@@ -111,9 +111,10 @@ class CurveView:
         limits, table = measure.quantity.limits, self.table
         worst = math.inf if table.largest_loss is None else table.largest_loss / table.divisor
         low, high = limits(worst, float(measure.coverage or 1)) if limits else (-math.inf, math.inf)
-        below_0 = len(table.level_loss) > 0 and table.level_loss[0] < 0 and not measure.quantity.loss_free
-        varies = self.varies or measure.quantity.loss_free
-        return Counted("informative_clusters", number, varies, -math.inf if below_0 else low, high)
+        below_0 = len(table.level_loss) > 0 and table.level_loss[0] < 0
+        if measure.quantity.loss_free:
+            return Counted("clusters", len(self.ids), low=low, high=high)
+        return Counted("informative_clusters", number, self.varies, -math.inf if below_0 else low, high)
 
     @property
     def largest(self) -> float:

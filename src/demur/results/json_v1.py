@@ -22,9 +22,16 @@ SIDES = ("left", "right")
 ITEM_NUMBERS = {"n": "units", "answered": "answered", "coverage": "cmax", "risk": "risk", "bias": "bias"}
 INTERVALS = {"ci95": "percentile", "ci95_recommended": "recommended", "ci": "requested"}
 AT_ONCE = {"ci95_simultaneous": "simultaneous"}
-DIFFERENCE = {"delta": "value", "std_error": "std_error", "drop_rate": "drop_rate", "p_value": "p_value"}
+DIFFERENCE = {
+    "delta": "value",
+    "std_error": "std_error",
+    "drop_rate": "drop_rate",
+    "p_value": "p_value",
+    "no_interval": "no_interval",
+}
 _ITEM_MEMBERS = {quantity: member for member, quantity in ITEM_NUMBERS.items()}
-_SPARSE = ("upper_bound", "not_requested", "short_domain_rate")  # members only of the numbers that have them
+# Members only of the numbers that have them.
+_SPARSE = ("upper_bound", "no_interval", "not_requested", "short_domain_rate")
 FAVOURS = {
     "lower": {"favours_left": "above", "favours_right": "below"},
     "higher": {"favours_left": "below", "favours_right": "above"},
@@ -130,6 +137,7 @@ def places(entry: Quantity, coverage: str) -> Iterator[tuple[str, tuple[str, ...
     if entry.point_only:
         return
     yield "std_error", ("bootstrap", "std_error", *keys)
+    yield "no_interval", ("bootstrap", "no_interval", *keys)
     yield from ((field, ("bootstrap", member, *keys)) for member, field in INTERVALS.items())
     if coverage:
         yield "drop_rate", ("bootstrap", "drop_rate", *keys)
@@ -178,7 +186,7 @@ def _heading(results: Results) -> Json:
     boot, requested = results.study.bootstrap, results.study.requested
     if boot is None:
         return {"bootstrap": None}
-    members = ("ci95", "ci95_recommended", "std_error", "upper_bound95", "drop_rate")
+    members = ("ci95", "ci95_recommended", "std_error", "upper_bound95", "drop_rate", "no_interval")
     ci = requested and {**dict(requested), "undefined": {}}
     return {"bootstrap": {**dict(boot), **{name: {} for name in members}, "short_domain_rate": 0.0, "ci": ci}}
 
@@ -190,7 +198,7 @@ def _written(row: Estimate, field: str) -> Any:
         if field == "percentile":
             return value.low, value.high
         return {name: part for name, part in asdict(value).items() if part != ""} | {"clipped": value.clipped or None}
-    return None if isinstance(value, float) and math.isnan(value) else value
+    return None if value == "" or (isinstance(value, float) and math.isnan(value)) else value
 
 
 def _comparison(results: Results) -> Json:

@@ -79,6 +79,7 @@ class RunBootstrap(parts.Bootstrap):
     std_error: Mapping[str, Number | Mapping[str, Number]]
     upper_bound95: Mapping[str, float]
     drop_rate: Mapping[str, Mapping[str, Share]]
+    no_interval: Mapping[str, str | Mapping[str, str]] = Field(default_factory=dict)
     short_domain_rate: Share
     ci: Mapping[str, Any] | None
 
@@ -87,7 +88,7 @@ class RunBootstrap(parts.Bootstrap):
             nested = value.values() if isinstance(value, Mapping) else [value]
             if any(ends is not None and ends[0] > ends[1] for ends in nested):
                 yield f"ci95.{name}: the low end lies above the high end"
-        for name in ("ci95", "ci95_recommended", "std_error"):
+        for name in ("ci95", "ci95_recommended", "std_error", "no_interval"):
             yield from _misnested(name, getattr(self, name))
         if self.ci is not None:
             yield from _mistakes_of_requested(self.ci)
@@ -147,6 +148,7 @@ class DeltaNumbers(Part):
     ci95_recommended: Ends | None
     std_error: Number
     ci95_simultaneous: Ends | None = None
+    no_interval: str | None = None
     ci: Ends | None
     drop_rate: Share | None
     p_value: Share | None

@@ -23,6 +23,7 @@ from demur.types import Json
 
 _EARLIER_METHODS = {"bootstrap_t": "t_interval"}
 _NULL = {
+    "no_interval": "",
     "not_requested": "",
     **dict.fromkeys(("value", "std_error", "drop_rate", "p_value", "above", "below"), math.nan),
 }
@@ -114,7 +115,8 @@ def _run_rows(results: Results, system: str, confidence: str, run: Any) -> Itera
         if common:
             members.pop("short_domain_rate", None)
         members["undefined"] = entry.undefined if math.isnan(members["value"]) else ""
-        members["no_interval"] = "no resamples" if run.bootstrap is None else POINT_ONLY if entry.point_only else ""
+        if run.bootstrap is None or entry.point_only:
+            members["no_interval"] = "no resamples" if run.bootstrap is None else POINT_ONLY
         yield Estimate(Key(system, name, confidence), **members)
 
 
