@@ -1,11 +1,15 @@
 """A log of Inspect in each of its containers: 12 questions on 6 documents, 2 epochs, 3 scorers, one failure."""
 
+import importlib
+import importlib.util
 import io
 import json
 import math
 import struct
 import zipfile
 import zlib
+
+import pytest
 
 IDS = [f"doc{document}-q{question}" for document in range(6) for question in range(2)]
 # Of each epoch, the score of each question by `exact`; F: the sample failed.
@@ -16,6 +20,13 @@ CONFIDENCE = {
 }
 GRADED = {("doc2-q0", 2): 0.25}
 LANGUAGES, TOPICS = ("en", "fr", "de"), ("europe", "america")
+
+ZSTD = next((name for name in ("compression", "backports") if importlib.util.find_spec(name)), None)
+needs_zstd = pytest.mark.skipif(ZSTD is None, reason="zstd needs Python 3.14 or backports.zstd (the extra inspect)")
+
+
+def compress(data):
+    return importlib.import_module(f"{ZSTD}.zstd").compress(data)
 
 
 def sample(item, epoch, code, confidence):
