@@ -50,6 +50,17 @@ def unknown(kind: str, name: object, known: Iterable[object]) -> UserError:
     return UserError(f"no {kind} is called {shown(name)}; {hint}")
 
 
+def check_kind(what: str, value: object, kind: type, way_out: str) -> None:
+    """A value must be of the kind a call takes; the way out says how such a value is made.
+
+    >>> check_kind("estimate", {}, int, "int(…) makes one")
+    Traceback (most recent call last):
+    demur.errors.UserError: estimate was given a dict, expected int: int(…) makes one
+    """
+    if not isinstance(value, kind):
+        raise UserError(f"{what} was given a {type(value).__name__}, expected {kind.__name__}: {way_out}")
+
+
 def registered(kind: str, name: object, registry: Mapping[str, T]) -> T:
     """What is registered under a name."""
     if not isinstance(name, str) or name not in registry:
