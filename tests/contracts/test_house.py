@@ -90,9 +90,26 @@ def test_no_lock_file_that_records_addresses():
     assert not {path.name for path in tracked_files()} & {"uv.lock", "poetry.lock", "pylock.toml"}
 
 
-def test_every_requirement_is_pinned_with_a_hash():
-    blocks = re.split(r"\n(?=[a-z])", (ROOT / "requirements.lock").read_text())
-    assert all(re.match(r"[a-z0-9.\-]+==\S+", block) and "--hash=sha256:" in block for block in blocks)
+def pinned(lock):
+    """The requirements of a lock, each with its hashes."""
+    return re.split(r"\n(?=[a-z])", (ROOT / lock).read_text().strip())
+
+
+@pytest.mark.parametrize("lock", ["requirements.lock", "requirements-dev.lock"])
+def test_every_requirement_is_pinned_with_a_hash(lock):
+    assert all(re.match(r"[a-z0-9.\-]+==\S+", block) and "--hash=sha256:" in block for block in pinned(lock))
+
+
+def test_users_and_developers_have_the_same_versions():
+    assert {*pinned("requirements.lock")} < {*pinned("requirements-dev.lock")}
+
+
+def test_the_demo_needs_no_tool_of_the_developers():
+    tools = {"mypy", "pandas", "playwright", "polars", "pyarrow", "pytest", "ruff", "matplotlib"}
+    assert not tools & {block.partition("==")[0] for block in pinned("requirements.lock")}
+    rules = dict(re.findall(r"^([a-z-]+):(.*?)(?: *##.*)?$", (ROOT / "Makefile").read_text(), flags=re.MULTILINE))
+    assert rules["demo"].strip() == "$(READY)"
+    assert rules["test"].strip() == "$(TOOLS)"
 
 
 @pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md"])
@@ -105,7 +122,7 @@ def test_every_make_command_a_page_names_is_a_target(page):
 
 @pytest.mark.parametrize("target", ["demo", "test"])
 def test_make_in_a_folder_that_is_read_only_says_so(tmp_path, target):
-    for name in ("Makefile", "requirements.lock", "pyproject.toml"):
+    for name in ("Makefile", "requirements.lock", "requirements-dev.lock", "pyproject.toml"):
         shutil.copy(ROOT / name, tmp_path)
     tmp_path.chmod(0o555)
     with contextlib.ExitStack() as end:
