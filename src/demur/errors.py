@@ -39,14 +39,24 @@ class located:  # noqa: N801  (reads as a verb, and costs less per row than a ge
             raise UserError(f"{self.where}: {error}") from None
 
 
-def unknown(kind: str, name: object, known: Iterable[object]) -> UserError:
-    """The error for a name nobody registered; it offers the nearest one."""
+def nearest(name: object, known: Iterable[object]) -> str | None:
+    """The name that was probably meant, None if none is near.
+
+    >>> nearest("evalute", ["compare", "evaluate"]), nearest("x", ["compare"])
+    ('evaluate', None)
+    """
     import difflib  # noqa: PLC0415  (only a mistake pays for it)
 
-    names = sorted(map(str, known))
-    spelled = {other.lower(): other for other in names}
+    spelled = {other.lower(): other for other in sorted(map(str, known))}
     near = difflib.get_close_matches(str(name).lower(), spelled, n=1, cutoff=0.5)
-    hint = f"did you mean {spelled[near[0]]}?" if near else f"there are: {', '.join(names)}"
+    return spelled[near[0]] if near else None
+
+
+def unknown(kind: str, name: object, known: Iterable[object]) -> UserError:
+    """The error for a name nobody registered; it offers the nearest one."""
+    names = sorted(map(str, known))
+    near = nearest(name, names)
+    hint = f"did you mean {near}?" if near else f"there are: {', '.join(names)}"
     return UserError(f"no {kind} is called {shown(name)}; {hint}")
 
 
