@@ -78,6 +78,7 @@ docs: $(TOOLS)  ## write the pages that are generated from the code
 	$(BIN)/python docs/make_schemas.py
 	$(BIN)/python docs/make_calibration.py
 	$(BIN)/python docs/make_cli.py
+	$(BIN)/python docs/make_examples.py
 	$(BIN)/python docs/make_figures.py
 	$(BIN)/python docs/make_notebook.py
 
