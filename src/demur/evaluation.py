@@ -88,9 +88,10 @@ def evaluate(  # noqa: PLR0913  (one parameter for each option of the command)
     _check_once(changed, {"settings": settings, "plan": plan})
     checked_time(created_at)
     plan = plan or _plan(resamples, seed)
-    settings = settings or _taken(Settings, given | {"grid": _listed(coverages), "confidence": _joined(confidence)})
+    said = {name: given[name] for name in changed}
+    settings = settings or _made(Settings, said, grid=_listed(coverages), confidence=_joined(confidence))
     scores = range_of(score_range) if isinstance(score_range, str) else score_range
-    reading = _Reader(columns, instrument, _taken(TableOptions, given | {"score_range": scores}), changed & {*_READING})
+    reading = _Reader(columns, instrument, _made(TableOptions, said, score_range=scores), changed & {*_READING})
     systems = _systems(entries, reading, _each(mode), _each(experiment))
     if settings.confidence == "default":
         _check_confidence(systems)
@@ -121,9 +122,9 @@ def _check_once(changed: set[str], made: Mapping[str, object]) -> None:
             raise UserError(f"{name} and {', '.join(twice)} say the same: leave out one of them")
 
 
-def _taken(kind: Callable[..., T], given: Mapping[str, Any]) -> T:
-    """A thing made of those options that are its fields."""
-    return kind(**{name: given[name] for name in signature(kind).parameters})
+def _made(kind: Callable[..., T], said: Mapping[str, Any], **parsed: Any) -> T:
+    """A thing made of those options that are its fields; it knows what it is without them."""
+    return kind(**{name: value for name, value in {**said, **parsed}.items() if name in signature(kind).parameters})
 
 
 def _plan(resamples: int, seed: int | None) -> Plan:

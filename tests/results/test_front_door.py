@@ -1,5 +1,6 @@
 """`demur.evaluate`: whatever the data come as, the results are those the command writes."""
 
+import dataclasses
 import inspect
 import json
 
@@ -76,6 +77,14 @@ class TestTheCommandAndTheFunction:
         of_python = {name: each.default for name, each in ours.items() if name not in MADE_ALREADY}
         of_command = {NAMES.get(name, name): each.default for name, each in theirs.items() if name not in WHERE_TO}
         assert of_python == of_command
+
+    def test_leave_defaults_to_what_the_options_make(self):
+        usual = {name: each.default for name, each in inspect.signature(evaluate).parameters.items()}
+        assert [*Settings(grid=usual["coverages"].split(",")).targets] == [*Settings().targets]
+        for made in (Settings(), demur.TableOptions()):
+            for field in dataclasses.fields(made):
+                if field.name != "grid":
+                    assert usual[field.name] in (None, getattr(made, field.name)), field.name
 
     def test_every_option_can_be_completed(self):
         kinds = {each.kind for each in inspect.signature(evaluate).parameters.values()}
