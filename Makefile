@@ -3,6 +3,11 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+TOOLS := $(VENV)/.tools
+# What is imported is compiled then; the rest of the packages never is.
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
+LOCK := uv pip compile pyproject.toml --quiet --generate-hashes --universal --python-version 3.11 \
+  --no-emit-index-url --no-header --no-annotate
 CHROMIUM ?= $(shell command -v chromium || command -v chromium-browser)
 
 .DEFAULT_GOAL := help
@@ -20,42 +25,46 @@ $(READY): requirements.lock pyproject.toml | writable
 	  { echo "demur needs a working Python 3.11 or newer, and $(PYTHON) is not one. Name one: make PYTHON=/path/to/python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
 	@$(PYTHON) -m venv $(VENV) || \
 	  { echo "$(PYTHON) could not make a virtual environment (on Debian: apt-get install python3-venv)" >&2; exit 1; }
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	$(INSTALL) --require-hashes -r requirements.lock
+	$(INSTALL) --no-deps --no-build-isolation -e .
 	@touch $@
 
-setup: $(READY)  ## make .venv with demur and everything pinned
+$(TOOLS): requirements-dev.lock $(READY)
+	$(INSTALL) --require-hashes -r requirements-dev.lock
+	@touch $@
+
+setup: $(TOOLS)  ## make .venv with demur and the tools to work on it, everything pinned
 
 demo: $(READY)  ## evaluate two made-up systems and say where the report is
 	@$(BIN)/demur demo --folder build/demo
 
-test: $(READY)  ## the tests and the doctests
+test: $(TOOLS)  ## the tests and the doctests
 	$(BIN)/python -m pytest -n auto --dist worksteal
 
 check: lint types imports test  ## everything that must be clean before a commit
 
-lint: $(READY)  ## ruff
+lint: $(TOOLS)  ## ruff
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-types: $(READY)  ## mypy --strict
+types: $(TOOLS)  ## mypy --strict
 	$(BIN)/mypy
 
-imports: $(READY)  ## the rooms import only downwards
+imports: $(TOOLS)  ## the rooms import only downwards
 	$(BIN)/lint-imports
 
-test-slow: $(READY)  ## large random comparisons, coverage of intervals, more examples
+test-slow: $(TOOLS)  ## large random comparisons, coverage of intervals, more examples
 	$(BIN)/python -m pytest -n auto --dist worksteal -m slow
 
-fuzz: $(READY)  ## the fuzzers among the slow tests alone, with counts (FUZZ_SECONDS for each, 40 if not given)
+fuzz: $(TOOLS)  ## the fuzzers among the slow tests alone, with counts (FUZZ_SECONDS for each, 40 if not given)
 	$(BIN)/python -m pytest -n auto --dist worksteal -m fuzz
 
-test-browser: $(READY)  ## the report in a real chromium
+test-browser: $(TOOLS)  ## the report in a real chromium
 	@test -x "$(CHROMIUM)" || \
 	  { echo "no chromium here (on Debian: apt-get install chromium), or name one: make CHROMIUM=/path/to/chromium $@" >&2; exit 1; }
 	CHROMIUM="$(CHROMIUM)" $(BIN)/python -m pytest -m browser
 
-bench: $(READY)  ## ratios against references measured in the same run
+bench: $(TOOLS)  ## ratios against references measured in the same run
 	$(BIN)/python bench/curve.py
 	$(BIN)/python bench/read_run.py
 	$(BIN)/python bench/start.py
@@ -64,30 +73,31 @@ bench: $(READY)  ## ratios against references measured in the same run
 	$(BIN)/python bench/evaluate.py
 	$(BIN)/python bench/retrieval.py
 
-docs: $(READY)  ## write the pages that are generated from the code
+docs: $(TOOLS)  ## write the pages that are generated from the code
 	$(BIN)/python docs/make_definitions.py
 	$(BIN)/python docs/make_schemas.py
 	$(BIN)/python docs/make_calibration.py
 	$(BIN)/python docs/make_cli.py
+	$(BIN)/python docs/make_examples.py
 	$(BIN)/python docs/make_figures.py
 	$(BIN)/python docs/make_notebook.py
 
-golden: $(READY)  ## write the golden files of the tests anew, when a number is meant to change
+golden: $(TOOLS)  ## write the golden files of the tests anew, when a number is meant to change
 	$(BIN)/python docs/make_golden.py
 
-screenshots: $(READY)  ## photograph the demo's report for the docs (needs chromium)
+screenshots: $(TOOLS)  ## photograph the demo's report for the docs (needs chromium)
 	CHROMIUM="$(CHROMIUM)" $(BIN)/python docs/make_screenshots.py
 
-coverage: $(READY)  ## measure again how often intervals cover, and write docs/coverage.md (a quarter of an hour)
+coverage: $(TOOLS)  ## measure again how often intervals cover, and write docs/coverage.md (a quarter of an hour)
 	$(BIN)/python docs/make_coverage.py
 
-format: $(READY)  ## let ruff rewrite the code
+format: $(TOOLS)  ## let ruff rewrite the code
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-lock:  ## pin the newest versions (needs uv on PATH)
-	uv pip compile --quiet --upgrade --generate-hashes --universal --python-version 3.11 --no-emit-index-url \
-	  --no-header --no-annotate --extra inspect --extra parquet --extra plot --group dev pyproject.toml -o requirements.lock
+lock:  ## pin the newest versions, what demur needs as its developers have it (needs uv on PATH)
+	$(LOCK) --upgrade --extra inspect --extra parquet --extra plot --group dev -o requirements-dev.lock
+	$(LOCK) --constraint requirements-dev.lock --group build -o requirements.lock
 
 ci: test lint types imports test-slow test-browser  ## what .ci/run runs
 

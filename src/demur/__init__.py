@@ -1,8 +1,51 @@
 """demur: measure systems that may decline to answer.
 
-The public names are listed once, in the stub beside this file. A module is imported when one of its names is first
-asked for, so that `import demur` and `demur --help` pay for nothing they do not use.
+A system that abstains on hard cases looks better than one that tries, so two error rates at two coverages must not be
+compared. demur evaluates the whole risk–coverage trade-off, and gives every number an interval:
+
+    >>> import demur
+    >>> table = {
+    ...     "document": ["a", "a", "b", "b", "c", "d"],        # whose each row is: these are resampled
+    ...     "score": [1.0, 0.5, 0.5, 0.0, None, 1.0],          # how right the answer is; None: it declined to answer
+    ...     "sure": [0.9, 0.4, 0.8, 0.6, 0.1, 0.7],            # what ranks the answers
+    ... }
+    >>> results = demur.evaluate(table, columns={"cluster": "document"}, confidence="sure", resamples=500, seed=7)
+    >>> results["risk@0.5"]
+    0.166667 [0.00355, 1] bootstrap_log
+
+The data may be a path, a frame, a dict of lists, or several of them by name, to compare them:
+`demur.evaluate({"A": "a.csv", "B": "b.csv"}, confidence="sure", seed=7)`. `help(demur.evaluate)` has the options, which
+are those of the command `demur evaluate`. `results.to_frame()` is every number as a table,
+`results.save("metrics.json")` the file, `demur.report_html(results)` the page.
+
+Numbers alone, of columns:
+
+    >>> demur.measure(confidence=[0.9, 0.8, 0.8, 0.1], loss=[0, 1, 0, None], metrics=["cmax", "augrc"]).to_dict()
+    {'cmax': 0.75, 'augrc': 0.0625}
+
+The names, by what they are for:
+
+    to evaluate         evaluate, evaluate_retrieval, Results, Settings, RetrievalSettings, load, report_html
+    to read data        read_items, read_table, read_systems, read_run, read_queries, read_trec, rankings_of,
+                        TableOptions, Items, Rankings, Instrument, instrument, PHQ8, PHQ9, GAD7
+    numbers alone       measure, risk_coverage, reliability, Scores, Curve, OperatingPoint, Coverage, Reliability
+    with uncertainty    grade, grade_units, estimate, compare, bootstrap, Graded, Plan, Estimate, Estimates, Key,
+                        Group, Minus, Interval, ResultWarning, Table
+    confidences         confidence, served, calibrate, load_calibration, Calibration, Confidence, VARIANTS
+    to add your own     quantity, Quantity, Measure, QUANTITIES, variant, Need
+    row by row          ItemPrediction, compute_risk_coverage_curve, compute_cmax, compute_aurc, compute_augrc,
+                        compute_aurc_at_coverage, compute_augrc_at_coverage, compute_risk_at_coverage,
+                        compute_aurc_optimal, compute_augrc_optimal, compute_eaurc, compute_eaugrc,
+                        compute_aurc_achievable, bootstrap_by_participant, paired_bootstrap_delta_by_participant,
+                        RiskCoverageCurve, BootstrapResult, BootstrapDeltaResult
+    closed forms        aurc_optimal_zero_one, augrc_optimal_zero_one
+    what can go wrong   UserError
+
+Metrics of rankings are in `demur.retrieval`, made-up runs in `demur.simulate`.
 """
+
+# The public names are listed once, in the stub beside this file. A module is imported when one of its names is first
+# asked for, so that `import demur` and `demur --help` pay for nothing they do not use.
 
 __version__ = "0.2.0"
 
@@ -19,7 +62,7 @@ def _homes() -> dict[str, str]:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__getattr__("__all__")})
+    return sorted([*__getattr__("__all__"), "__version__"])  # type: ignore[misc]
 
 
 def __getattr__(name: str) -> object:
@@ -27,8 +70,16 @@ def __getattr__(name: str) -> object:
     if name == "__all__":
         return sorted(known)
     if name not in known:
-        raise AttributeError(f"module 'demur' has no attribute {name!r}")
+        raise AttributeError(_no_such(name, known))
     from importlib import import_module  # noqa: PLC0415
 
     globals()[name] = value = getattr(import_module(known[name]), name)
     return value
+
+
+def _no_such(name: str, known: dict[str, str]) -> str:
+    """What a misspelt name is told: the nearest one, unless somebody only looks whether a special one is there."""
+    from demur.errors import nearest  # noqa: PLC0415
+
+    near = None if name.startswith("_") else nearest(name, known)
+    return f"module 'demur' has no attribute {name!r}" + (f"; did you mean {near}?" if near else "")

@@ -13,6 +13,7 @@ from demur.confidences.variants import VARIANTS as VARIANTS
 from demur.confidences.variants import Confidence as Confidence
 from demur.confidences.variants import variant as variant
 from demur.errors import UserError as UserError
+from demur.evaluation import evaluate as evaluate
 from demur.facts.instruments import GAD7 as GAD7
 from demur.facts.instruments import PHQ8 as PHQ8
 from demur.facts.instruments import PHQ9 as PHQ9
@@ -58,7 +59,6 @@ from demur.results.retrieval import evaluate_retrieval as evaluate_retrieval
 from demur.results.selective import Settings as Settings
 from demur.results.selective import compare as compare
 from demur.results.selective import estimate as estimate
-from demur.results.selective import evaluate as evaluate
 from demur.results.table import Results as Results
 from demur.selective_prediction import BootstrapDeltaResult as BootstrapDeltaResult
 from demur.selective_prediction import BootstrapResult as BootstrapResult

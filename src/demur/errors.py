@@ -39,15 +39,36 @@ class located:  # noqa: N801  (reads as a verb, and costs less per row than a ge
             raise UserError(f"{self.where}: {error}") from None
 
 
-def unknown(kind: str, name: object, known: Iterable[object]) -> UserError:
-    """The error for a name nobody registered; it offers the nearest one."""
+def nearest(name: object, known: Iterable[object]) -> str | None:
+    """The name that was probably meant, None if none is near.
+
+    >>> nearest("evalute", ["compare", "evaluate"]), nearest("x", ["compare"])
+    ('evaluate', None)
+    """
     import difflib  # noqa: PLC0415  (only a mistake pays for it)
 
-    names = sorted(map(str, known))
-    spelled = {other.lower(): other for other in names}
+    spelled = {other.lower(): other for other in sorted(map(str, known))}
     near = difflib.get_close_matches(str(name).lower(), spelled, n=1, cutoff=0.5)
-    hint = f"did you mean {spelled[near[0]]}?" if near else f"there are: {', '.join(names)}"
+    return spelled[near[0]] if near else None
+
+
+def unknown(kind: str, name: object, known: Iterable[object]) -> UserError:
+    """The error for a name nobody registered; it offers the nearest one."""
+    names = sorted(map(str, known))
+    near = nearest(name, names)
+    hint = f"did you mean {near}?" if near else f"there are: {', '.join(names)}"
     return UserError(f"no {kind} is called {shown(name)}; {hint}")
+
+
+def check_kind(what: str, value: object, kind: type, way_out: str) -> None:
+    """A value must be of the kind a call takes; the way out says how such a value is made.
+
+    >>> check_kind("estimate", {}, int, "int(…) makes one")
+    Traceback (most recent call last):
+    demur.errors.UserError: estimate was given a dict, expected int: int(…) makes one
+    """
+    if not isinstance(value, kind):
+        raise UserError(f"{what} was given a {type(value).__name__}, expected {kind.__name__}: {way_out}")
 
 
 def registered(kind: str, name: object, registry: Mapping[str, T]) -> T:

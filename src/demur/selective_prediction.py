@@ -20,13 +20,14 @@ from demur.facts.columns import Column, State, plain
 from demur.facts.instruments import PHQ8, Instrument
 from demur.facts.instruments import instrument as instrument_of
 from demur.facts.items import checked_ids, sorted_ids
+from demur.facts.tabular import Record, Tabular
 from demur.inference.draws import drawn_clusters
 from demur.inference.evidence import Evidence
 from demur.inference.intervals import interval
 from demur.inference.resample import Plan, bootstrap
 from demur.quantities import QUANTITIES, Measure, Quantity
 from demur.quantities.coverage import Coverage
-from demur.quantities.curve import Curve
+from demur.quantities.curve import POINT_COLUMNS, Curve
 from demur.quantities.graded import Clusters, Graded
 from demur.quantities.losses import loss as loss_named
 from demur.quantities.table import Table
@@ -45,7 +46,7 @@ class ItemPrediction:
 
 
 @dataclass(frozen=True, slots=True)
-class RiskCoverageCurve:
+class RiskCoverageCurve(Tabular):
     """Operating points, most confident first: coverage increases, thresholds decrease, the last coverage is cmax."""
 
     coverage: list[float]
@@ -53,6 +54,10 @@ class RiskCoverageCurve:
     generalized_risk: list[float]
     threshold: list[float]
     cmax: float
+
+    def to_columns(self) -> dict[str, list[Any]]:
+        """Every operating point."""
+        return {name: getattr(self, name) for name in POINT_COLUMNS}
 
 
 Rows = Sequence[ItemPrediction]
@@ -71,8 +76,7 @@ def compute_risk_coverage_curve(items: Rows, *, loss: str, instrument: Scale = P
     [1.0]
     """
     curve = Curve.of(_graded_rows(list(items), loss, instrument))
-    names = ("coverage", "selective_risk", "generalized_risk", "threshold")
-    return RiskCoverageCurve(**{name: getattr(curve, name).tolist() for name in names}, cmax=curve.cmax)
+    return RiskCoverageCurve(**curve.to_columns(), cmax=curve.cmax)
 
 
 def _of_rows(declared: _F, name: str) -> _F:
@@ -152,7 +156,7 @@ def _check_rows(rows: Sequence[object]) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class BootstrapResult:
+class BootstrapResult(Record):
     """A number, its 95 % percentile interval and what it rests on. `ci95` is None where there is none."""
 
     point_estimate: float | None
@@ -163,7 +167,7 @@ class BootstrapResult:
 
 
 @dataclass(frozen=True, slots=True)
-class BootstrapDeltaResult:
+class BootstrapDeltaResult(Record):
     """A paired difference, right − left, and the numbers it is between."""
 
     point_estimate_left: float | None

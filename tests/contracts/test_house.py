@@ -12,7 +12,6 @@ import pytest
 
 import demur
 from commands import demur as in_process
-from demur.report.console import evaluation_text
 
 ROOT = Path(__file__).parents[2]
 HEAVY = (
@@ -90,9 +89,26 @@ def test_no_lock_file_that_records_addresses():
     assert not {path.name for path in tracked_files()} & {"uv.lock", "poetry.lock", "pylock.toml"}
 
 
-def test_every_requirement_is_pinned_with_a_hash():
-    blocks = re.split(r"\n(?=[a-z])", (ROOT / "requirements.lock").read_text())
-    assert all(re.match(r"[a-z0-9.\-]+==\S+", block) and "--hash=sha256:" in block for block in blocks)
+def pinned(lock):
+    """The requirements of a lock, each with its hashes."""
+    return re.split(r"\n(?=[a-z])", (ROOT / lock).read_text().strip())
+
+
+@pytest.mark.parametrize("lock", ["requirements.lock", "requirements-dev.lock"])
+def test_every_requirement_is_pinned_with_a_hash(lock):
+    assert all(re.match(r"[a-z0-9.\-]+==\S+", block) and "--hash=sha256:" in block for block in pinned(lock))
+
+
+def test_users_and_developers_have_the_same_versions():
+    assert {*pinned("requirements.lock")} < {*pinned("requirements-dev.lock")}
+
+
+def test_the_demo_needs_no_tool_of_the_developers():
+    tools = {"mypy", "pandas", "playwright", "polars", "pyarrow", "pytest", "ruff", "matplotlib"}
+    assert not tools & {block.partition("==")[0] for block in pinned("requirements.lock")}
+    rules = dict(re.findall(r"^([a-z-]+):(.*?)(?: *##.*)?$", (ROOT / "Makefile").read_text(), flags=re.MULTILINE))
+    assert rules["demo"].strip() == "$(READY)"
+    assert rules["test"].strip() == "$(TOOLS)"
 
 
 @pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md"])
@@ -105,7 +121,7 @@ def test_every_make_command_a_page_names_is_a_target(page):
 
 @pytest.mark.parametrize("target", ["demo", "test"])
 def test_make_in_a_folder_that_is_read_only_says_so(tmp_path, target):
-    for name in ("Makefile", "requirements.lock", "pyproject.toml"):
+    for name in ("Makefile", "requirements.lock", "requirements-dev.lock", "pyproject.toml"):
         shutil.copy(ROOT / name, tmp_path)
     tmp_path.chmod(0o555)
     with contextlib.ExitStack() as end:
@@ -132,18 +148,31 @@ def blocks(kind):
     return re.findall(rf"```{kind}\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), flags=re.DOTALL)
 
 
-def test_the_commands_of_the_readme_run_as_they_stand(tmp_path):
+@pytest.fixture
+def clone(tmp_path):
+    """A folder with what the README says is there."""
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    return tmp_path
+
+
+def commands_of_the_readme():
     called = [line.partition("#")[0].split()[1:] for block in blocks("console") for line in block.splitlines()]
-    ours = [words[1:] for words in called if words[0] == "demur"]
+    return [words[1:] for words in called if words[0] == "demur"]
+
+
+def test_the_commands_of_the_readme_run_as_they_stand(clone):
+    ours = commands_of_the_readme()
     assert len(ours) >= 4
     for words in ours:
         fewer = ["--bootstrap-resamples", "40"] if words[0] in {"evaluate", "retrieval"} else []
-        found = in_process(tmp_path, *words, *fewer)
+        found = in_process(clone, *words, *fewer)
         assert (found.returncode, found.stderr) == (0, ""), words
 
 
-def test_the_lines_of_the_readme_are_those_of_the_demo(demo_results):
-    printed = evaluation_text(demo_results).splitlines()
+def test_the_lines_of_the_readme_are_those_its_commands_print(clone):
+    ours = commands_of_the_readme()
+    compare = next(words for words in ours if words[0] == "evaluate" and "--output" in words)
+    printed = "".join(in_process(clone, *words).stdout for words in (ours[0], compare)).splitlines()
     shown = [line for block in blocks("text") for line in block.splitlines()]
     assert len(shown) > 5
     assert [line for line in shown if line not in printed] == []

@@ -7,6 +7,7 @@ import sys
 
 import make_calibration
 import make_cli
+import make_examples
 import make_figures
 import make_notebook
 import pytest
@@ -37,6 +38,12 @@ def test_commands_are_listed_in_their_order_whichever_is_imported_first():
     environment = {**os.environ, "PYTHONPATH": paths, "PYTHONIOENCODING": "utf-8"}
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, env=environment)
     assert done.stdout.decode() == make_cli.PAGE.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", make_examples.EXAMPLES)
+def test_the_examples_are_current(name):
+    written = (make_examples.FOLDER / name).read_text(encoding="utf-8")
+    assert written == make_examples.EXAMPLES[name](), "run `make docs`"
 
 
 @pytest.mark.parametrize("name", make_figures.FIGURES)

@@ -127,9 +127,9 @@ def test_one_run_has_nothing_to_intersect_with():
         evaluate(read_run(RUN, mode="zero_shot"), settings=Settings(), plan=PLAN, intersection_only=True)
 
 
-@pytest.mark.parametrize(("given", "message"), [((), "0 runs, expected one"), (({},), "there are no systems")])
-def test_no_system_is_refused(given, message):
-    with pytest.raises(UserError, match=message):
+@pytest.mark.parametrize("given", [(), ({},)])
+def test_no_system_is_refused(given):
+    with pytest.raises(UserError, match="^nothing to evaluate: give a run file or a table"):
         evaluate(*given, settings=Settings(), plan=PLAN)
 
 

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from demur.audit.loops.draws import percentile, standard_error
 from demur.errors import UserError, literal
+from demur.facts.tabular import Record
 
 Status = Literal["match", "differs", "not recognised"]
 
@@ -109,7 +110,7 @@ class Expected:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Record):
     """One reported figure and what became of it: `cause` says why it differs, or why nobody can tell.
 
     `key` is how a reader calls it, `path` the names that lead to it in the file.
@@ -122,6 +123,13 @@ class Finding:
     band: tuple[float, float] | None = None
     cause: str | None = None
     path: tuple[str, ...] = ()
+
+    def to_row(self) -> dict[str, Any]:
+        """The cells of a table; what is recomputed is a number in all rows, and a range is its two ends."""
+        recomputed = None if self.recomputed is None else float(self.recomputed)
+        low, high = self.band or (None, None)
+        cells = {"key": self.key, "status": self.status, "reported": self.reported, "recomputed": recomputed}
+        return cells | {"low": low, "high": high, "cause": self.cause}
 
 
 def flattened(content: Any) -> Iterator[tuple[tuple[str, ...], Any]]:

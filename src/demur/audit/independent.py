@@ -21,6 +21,7 @@ from demur.audit.loops.selective import PlainCurve
 from demur.errors import UserError
 from demur.facts.items import Items
 from demur.facts.rankings import Query
+from demur.facts.tabular import TableOf
 from demur.inference.estimates import label
 from demur.inference.key import Key
 from demur.quantities.registry import COMMON
@@ -49,13 +50,13 @@ class Recipe(NamedTuple):
 
 def audited_independently(
     claimed: Results, recipes: Mapping[Key, Recipe], progress: Progress | None = None
-) -> list[Finding]:
+) -> TableOf[Finding]:
     """Every number that has a plain loop, and its ci95."""
     operands = {row.key: _operands(row.key, recipes) for row in claimed}
     rows = [row for row in claimed if operands[row.key]]
     clusters = next((len(recipe.tables[0].clusters) for recipe in recipes.values()), 0)
     points = _numbers(recipes, range(clusters))
-    findings = [_finding(label(row.key), row.value, _difference(operands[row.key], points)) for row in rows]
+    findings = TableOf(_finding(label(row.key), row.value, _difference(operands[row.key], points)) for row in rows)
     findings += [
         Finding(label(row.key), "not recognised", repr(row.value), cause="no plain loop computes it")
         for row in claimed

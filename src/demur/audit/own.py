@@ -14,6 +14,7 @@ from demur.confidences.calibration import AnyCalibration
 from demur.errors import UserError, shown
 from demur.facts.items import Items
 from demur.facts.rankings import Rankings
+from demur.facts.tabular import TableOf
 from demur.files.strict_json import loads
 from demur.inference.estimates import INTERVALS, Estimate, Estimates, label
 from demur.inference.resample import Plan
@@ -48,7 +49,7 @@ def is_own(content: Any) -> bool:
 
 def audited_runs(
     claimed: Results, runs: Sequence[Items], calibration: AnyCalibration | None, progress: Progress | None
-) -> list[Finding]:
+) -> TableOf[Finding]:
     """Every number of a file of answers; the runs are those of its systems, in their order."""
     study = claimed.selective
     items = dict(zip(claimed.systems, runs, strict=True))
@@ -72,10 +73,10 @@ def audited_runs(
         (one.sha256, own.source.sha256 if own.source else None)
         for one, own in zip(study.inputs, items.values(), strict=True)
     ]
-    return [*_about_inputs(hashes), *joined(claimed, recomputed)]
+    return TableOf([*_about_inputs(hashes), *joined(claimed, recomputed)])
 
 
-def audited_queries(claimed: Results, rankings: Mapping[str, Rankings], progress: Progress | None) -> list[Finding]:
+def audited_queries(claimed: Results, rankings: Mapping[str, Rankings], progress: Progress | None) -> TableOf[Finding]:
     """Every number of a file of retrieval."""
     study = claimed.retrieval
     used = study.settings
@@ -94,7 +95,7 @@ def audited_queries(claimed: Results, rankings: Mapping[str, Rankings], progress
     recomputed = evaluate_retrieval(systems, settings=settings, plan=_plan(claimed, progress))
     sources = {source.sha256 for one in systems.values() for source in one.sources}
     hashes = [(one.sha256, one.sha256 if one.sha256 in sources else min(sources, default=None)) for one in study.inputs]
-    return [*_about_inputs(hashes), *joined(claimed, recomputed)]
+    return TableOf([*_about_inputs(hashes), *joined(claimed, recomputed)])
 
 
 def _plan(claimed: Results, progress: Progress | None) -> Plan:

@@ -12,6 +12,7 @@ from demur.confidences.calibration_methods import TARGETS, Calibrator, calibrati
 from demur.confidences.calibrators import CALIBRATORS
 from demur.confidences.variants import spoken_share
 from demur.errors import UserError, located, registered
+from demur.facts.tabular import Tabular
 from demur.files import strict_json
 from demur.files.strict_model import Count, Part, Share, Time, Tool, WordedWarning, one_line, schema_of
 from demur.files.write import json_text, write_whole
@@ -145,7 +146,7 @@ class AnyCalibration(Part):
         return self.model(model_inputs(type(self.model), {name: columns[name] for name in self.input_names}))
 
 
-class Calibration(AnyCalibration):
+class Calibration(AnyCalibration, Tabular):
     """A calibrator and everything a reader needs to trust or repeat it."""
 
     created_at: Time
@@ -168,6 +169,13 @@ class Calibration(AnyCalibration):
         """A hash of all that was fitted and found, whenever and by whichever command."""
         chosen = self.model_dump(mode="json", exclude={"created_at", "tool"})
         return strict_json.fingerprint(json_text(chosen).encode())
+
+    def to_columns(self) -> dict[str, list[Any]]:
+        """How good the numbers are before, on the data it was fitted on, and on clusters it had not seen."""
+        measured = ("as_given", "in_sample", "cross_validated")
+        rows = {name: quality for name in measured if (quality := getattr(self.validation, name)) is not None}
+        names = [name for name in Quality.model_fields if name != "undefined"]
+        return {"measured": [*rows]} | {name: [getattr(row, name) for row in rows.values()] for name in names}
 
     def to_json(self) -> dict[str, Any]:
         """The content of the file."""

@@ -20,7 +20,7 @@ from demur.confidences.calibration_methods import (
 from demur.confidences.calibrators import CALIBRATORS
 from demur.confidences.serving import calibration_inputs
 from demur.confidences.variants import MERGED, VARIANTS, check_probabilities, distinct
-from demur.errors import UserError, literal, registered, shown, unknown
+from demur.errors import UserError, check_kind, literal, registered, shown, unknown
 from demur.facts.items import Items
 from demur.facts.signals import SIGNALS
 from demur.files.strict_model import WordedWarning, now, one_line
@@ -84,6 +84,7 @@ def calibrate(  # noqa: PLR0913  (each is a choice of the user)
     `correctness` unless said otherwise, and `loss` for the method `linear`. How well it does is measured on the units
     it was fitted on, and, with clusters split into folds, on clusters it was not fitted on.
     """
+    check_kind("calibrate", items, Items, "read_items(path) or read_table(frame) makes it")
     task = _task(items, method, features, variant, target)
     calibrator = task.fitted()
     values = calibrator(task.given())

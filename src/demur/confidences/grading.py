@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from demur.confidences.serving import confidence as confidence_named
 from demur.confidences.variants import Confidence
-from demur.errors import UserError, literal, unknown
+from demur.errors import UserError, check_kind, literal, unknown
 from demur.facts.columns import Column, State, check_lengths, plain_values
 from demur.facts.frames import columns_of
 from demur.facts.instruments import Instrument
@@ -38,6 +38,7 @@ def grade(items: Items, *, loss: str | None, confidence: Any, calibration: AnyCa
     name of a variant or of a signal, a `Confidence`, or a column of one number per unit in the
     order of the items. Calibrated variants need the `calibration`.
     """
+    check_kind("grade", items, Items, "read_items(path) or read_table(frame) makes it; columns are for grade_units")
     name, answered = loss_of(items, loss), items.answered
     made_of = confidence if isinstance(confidence, Confidence) else None
     if isinstance(confidence, str):

@@ -18,6 +18,15 @@ def columns_of(data: Any) -> dict[str, Any]:
     return {str(name): values for name, values in columns}
 
 
+def is_frame(data: Any) -> bool:
+    """Whether it is a data frame of a library that is known, not a column or anything else."""
+    if isinstance(data, (list, tuple)):
+        return False
+    import narwhals as nw  # noqa: PLC0415
+
+    return nw.from_native(data, pass_through=True) is not data
+
+
 def _series(frame: Any) -> list[Any]:
     import narwhals as nw  # noqa: PLC0415  (only frames pay for it)
 

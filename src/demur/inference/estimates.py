@@ -8,6 +8,8 @@ from dataclasses import dataclass, fields
 from typing import Any, overload
 
 from demur.errors import UserError, unknown
+from demur.facts.frames import frame_of
+from demur.facts.tabular import Tabular
 from demur.inference.evidence import Evidence
 from demur.inference.intervals import Interval, interval
 from demur.inference.key import KEY_COLUMNS, Group, Key
@@ -76,7 +78,7 @@ class Estimate:
         return f"{self.value:.6g} [{ends.low:.3g}, {ends.high:.3g}] {ends.method}"
 
 
-class Estimates(Sequence[Estimate]):
+class Estimates(Sequence[Estimate], Tabular):
     """A table of estimates: one row per number, found by the columns of its key; and what to be careful about in it."""
 
     def __init__(self, rows: Iterable[Estimate] = (), warnings: Iterable[ResultWarning] = ()) -> None:
@@ -143,9 +145,7 @@ class Estimates(Sequence[Estimate]):
         return table
 
     def to_frame(self) -> Any:
-        """The table as a data frame: of polars, pandas or pyarrow, whichever is installed."""
-        from demur.facts.frames import frame_of  # noqa: PLC0415  (frames are optional)
-
+        """The table as a data frame: of polars, pandas or pyarrow, whichever is loaded, or else installed."""
         columns, names = self.to_columns(), ("group", "level", "minus", "subtracted", "subtracted_level")
         cells = []
         for key in (row.key for row in self):

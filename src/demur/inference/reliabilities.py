@@ -20,6 +20,7 @@ from demur.drawing.looks import look_at
 from demur.drawing.picture import Picture
 from demur.errors import UserError, registered
 from demur.facts.items import Items
+from demur.facts.tabular import Tabular
 from demur.inference.draws import signs
 from demur.inference.estimates import Estimates
 from demur.inference.intervals import quantile
@@ -85,7 +86,7 @@ class CalibratedEce:
 
 
 @dataclass(frozen=True, eq=False)
-class Reliability:
+class Reliability(Tabular):
     """Confidences read as probabilities: a table of bins, the calibration metrics, and estimates of them.
 
     >>> diagram = reliability([0.9, 0.9, 0.9, 0.3], [1, 1, 0, 0])
@@ -131,6 +132,11 @@ class Reliability:
     def reasons(self) -> dict[str, str]:
         """Why a number is undefined, for each that is."""
         return {name: Measure.of(name).quantity.undefined for name, value in self.scores.items() if math.isnan(value)}
+
+    def to_columns(self) -> dict[str, list[Any]]:
+        """Every bin that holds a forecast."""
+        names = ("low", "high", "count", "mean_predicted", "fraction_correct", "gap")
+        return {name: [getattr(each, name) for each in self.bins] for name in names}
 
     def estimate(self, names: Iterable[str] | None = None, *, plan: Plan) -> Estimates:
         """Calibration quantities with cluster-bootstrap intervals."""

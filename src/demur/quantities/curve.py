@@ -15,10 +15,13 @@ from numpy.typing import NDArray
 from demur.drawing.html import both_ends, html_table
 from demur.drawing.looks import LOOKS
 from demur.drawing.risk_coverage import RiskCurve, risk_coverage
+from demur.facts.tabular import Tabular
 from demur.quantities.coverage import Coverage
 from demur.quantities.exact import cumulative_sum, lower_hull, sum_of_quotients
 from demur.quantities.graded import Graded
 from demur.types import Floats, Indices, Integers
+
+POINT_COLUMNS = ("coverage", "selective_risk", "generalized_risk", "threshold")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +77,7 @@ class CurvePoints:
 
 
 @dataclass(frozen=True, eq=False)
-class Curve:
+class Curve(Tabular):
     """Operating points of a system: one for each distinct confidence of an answered unit, most confident first.
 
     >>> from demur import risk_coverage
@@ -132,6 +135,10 @@ class Curve:
         return (
             f"Curve({len(self)} operating points, {self.units} units, {self.answered} answered, Cmax {self.cmax:.4g})"
         )
+
+    def to_columns(self) -> dict[str, list[Any]]:
+        """Every operating point: its coverage, its risks, and the confidence it takes."""
+        return {name: getattr(self, name).tolist() for name in POINT_COLUMNS}
 
     def _repr_html_(self) -> str:
         coverage, risk = self.coverage.tolist(), self.selective_risk.tolist()

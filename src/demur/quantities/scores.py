@@ -2,13 +2,15 @@
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from demur.drawing.html import html_table
+from demur.facts.tabular import Tabular
 from demur.quantities.curve import Curve
 from demur.quantities.registry import Measure, canonical, default_measures
 
 
-class Scores(Mapping[str, float]):
+class Scores(Mapping[str, float], Tabular):
     """A mapping from name to number; nan where one is undefined, and `reasons` says why.
 
     >>> from demur import measure
@@ -54,6 +56,12 @@ class Scores(Mapping[str, float]):
     def to_dict(self) -> dict[str, float | None]:
         """Plain numbers for JSON: None where undefined."""
         return {name: None if math.isnan(value) else value for name, value in self.items()}
+
+    def to_columns(self) -> dict[str, list[Any]]:
+        """The names of the quantities, their values, and why one is undefined."""
+        names = [*self]
+        values = [*self.to_dict().values()]
+        return {"quantity": names, "value": values, "undefined": [self.reasons.get(name) for name in names]}
 
     def _rows(self) -> Iterator[tuple[str, str]]:
         for name, value in self.items():

@@ -57,7 +57,7 @@ def read_inputs(
     count = len(named)
     if twice := repeated(name for name, _ in named if name is not None):
         raise UserError(f"two inputs are called {shown(twice[0])}: give each a name of its own, NAME=FILE")
-    chosen = _for_each(modes, count, "mode"), _for_each(experiments, count, "experiment")
+    chosen = for_each(modes, count, "mode"), for_each(experiments, count, "experiment")
     files: dict[str, RunFile] = {}
     facts: list[Items] = []
     for (name, path), mode, experiment in zip(named, *chosen, strict=True):
@@ -96,7 +96,8 @@ def _named(given: str | Path) -> tuple[str | None, str | Path]:
     return name, path
 
 
-def _for_each(given: Sequence[T | None], count: int, what: str) -> list[T | None]:
+def for_each(given: Sequence[T | None], count: int, what: str) -> list[T | None]:
+    """What is given once for all inputs, or once for each of them."""
     if len(given) > 1 and len(given) != count:
         raise UserError(f"{len(given)} {what}s for {count} inputs: give one for all of them, or one for each")
     return [*given] if len(given) == count else [given[0] if given else None] * count

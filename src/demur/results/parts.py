@@ -1,11 +1,12 @@
 """Parts of a result besides its estimates: curves, bands, histograms, cases; checked on writing and on reading."""
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, ClassVar, Literal, Self, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
 import numpy as np
 from pydantic import AliasChoices, ConfigDict, Field
 
+from demur.facts.tabular import Tabular
 from demur.files.strict_model import SPARSE, STRICT, Count, Part, Share
 from demur.types import Floats
 
@@ -136,7 +137,7 @@ class ReliabilityTable(Part):
     bins: Many[ReliabilityBin]
 
 
-class CurveRecord(Part):
+class CurveRecord(Part, Tabular):
     """One system under one confidence: its curve, and what a report draws besides."""
 
     defined: bool
@@ -151,6 +152,10 @@ class CurveRecord(Part):
     def within(cls, part: Part) -> Self:
         """The record among the members of a larger part."""
         return cls(**{name: getattr(part, name) for name in cls.model_fields})
+
+    def to_columns(self) -> dict[str, list[Any]]:
+        """Every operating point of the curve."""
+        return {name: [*column] for name, column in self.curve if column is not None}
 
     @property
     def cmax(self) -> float:

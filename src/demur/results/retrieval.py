@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from demur.errors import UserError, literal, located, shown
+from demur.errors import UserError, check_kind, literal, located, shown
 from demur.facts.rankings import Rankings, check_same_queries
 from demur.inference.estimates import Estimate
 from demur.inference.key import Group, Key
@@ -42,6 +42,7 @@ DEPTHS = (1, 3, 5, 10)
 WITH_GOLD, ALL, PROBABILITY = "with_gold", "all", "prob"
 CRITERION, FOLD = "criterion", "fold"
 _NO_QUERY = "no such query"
+_HOW_TO_RANK = "read_queries(path) makes one by system; rankings_of(gold, ranked) makes the Rankings of one"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +84,9 @@ def evaluate_retrieval(
 ) -> Results:
     """Evaluate one system, or several on the same queries, each compared with the first or with the `baseline`."""
     settings = settings or RetrievalSettings()
+    check_kind("evaluate_retrieval", systems, Mapping, _HOW_TO_RANK)
+    for rankings in systems.values():
+        check_kind("evaluate_retrieval", rankings, Rankings, _HOW_TO_RANK)
     if not systems:
         raise UserError("no system is given: there is nothing to evaluate")
     baseline = baseline_of(systems, settings.baseline)

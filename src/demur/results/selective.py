@@ -17,7 +17,7 @@ import numpy as np
 from demur.confidences.grading import grade
 from demur.confidences.serving import can_serve, chosen
 from demur.confidences.variants import Confidence
-from demur.errors import UserError, literal, unknown
+from demur.errors import UserError, check_kind, literal, unknown
 from demur.facts.alignment import aligned
 from demur.facts.items import Items
 from demur.facts.losses import GIVEN
@@ -54,6 +54,7 @@ if TYPE_CHECKING:  # pydantic models of a file that most evaluations have none o
 
 TENTHS = tuple(Coverage.of(f"0.{tenth}") for tenth in range(1, 10))
 HALF = Coverage.of("0.5")
+_HOW_TO_GRADE = "grade(items, …) or grade_units(confidence, loss=…) makes it; evaluate(data, …) takes data as they are"
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,6 +287,7 @@ def estimate(
     >>> estimate(units, "augrc", plan=Plan(100, seed=1))["augrc"].value
     0.25
     """
+    check_kind("estimate", graded, Graded, _HOW_TO_GRADE)
     request = Request.of(interval, level)
     return _estimates({system: graded}, _measures(measures, cut=HALF), system, plan, request)
 
@@ -303,6 +305,9 @@ def compare(
 
     Areas cut at C_common, the smallest Cmax among them, are always there; C_common is found anew in every replicate.
     """
+    check_kind("compare", systems, Mapping, "compare({name: graded, …}, plan=…), or evaluate(data, …) for everything")
+    for graded in systems.values():
+        check_kind("compare", graded, Graded, _HOW_TO_GRADE)
     if len(systems) < 2:  # noqa: PLR2004
         raise UserError(f"{len(systems)} system{'s' if not systems else ''}, expected at least two to compare")
     check_paired(systems)

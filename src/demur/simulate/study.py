@@ -11,9 +11,11 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Any
 
 import numpy as np
 
+from demur.facts.tabular import Record, TableOf
 from demur.inference.bands import BandEnds, bands_of, drawn_risks
 from demur.inference.draws import checked_seed
 from demur.inference.estimates import Estimate
@@ -52,7 +54,7 @@ class Outcome:
 
 
 @dataclass
-class Tally:
+class Tally(Record):
     """How often the intervals of one number contain its true value."""
 
     number: str
@@ -84,6 +86,12 @@ class Tally:
         """Share of the data sets with such an interval in which it contains the true value."""
         return _share(self.held[method], self.made[method])
 
+    def to_row(self) -> dict[str, Any]:
+        """The number, what was counted, and how often each interval contains the true value."""
+        counts = {"number": self.number, "truth": self.truth, "datasets": self.datasets, "warned": self.warned}
+        shares = {method: self.share(method) for method in METHODS}
+        return counts | shares | {"undoubted": self.share_undoubted, "mean_width": self.mean_width}
+
     @property
     def share_undoubted(self) -> float:
         """The same of the recommended interval, over the data sets without a warning about this number."""
@@ -112,7 +120,7 @@ def coverage(
     seed: int,
     resamples: int = 1_000,
     progress: Progress | None = None,
-) -> list[Tally]:
+) -> TableOf[Tally]:
     """Draw many data sets of one design and count which intervals contain the numbers of the population."""
     checked_seed(seed)
     for name, value in (("participants", participants), ("datasets", datasets), ("resamples", resamples)):
@@ -124,7 +132,7 @@ def coverage(
             tallies.setdefault(name, Tally(name, truth)).add(outcome)
         if progress:
             progress(number + 1, datasets)
-    return [*tallies.values()]
+    return TableOf(tallies.values())
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,6 +9,7 @@ from typing import Any
 from demur.audit.figures import NO_CAUSE, Expected, Finding, Printed, finding, not_recognised
 from demur.audit.reported.contexts import Context, Figure, Known, figures_of
 from demur.errors import UserError, and_more, shown
+from demur.facts.tabular import TableOf
 
 
 class Audit(ABC):
@@ -53,7 +54,7 @@ class Audit(ABC):
         """What became of a switch, if the figure is one."""
         return None
 
-    def findings(self) -> list[Finding]:
+    def findings(self) -> TableOf[Finding]:
         """What became of every figure."""
         findings = [replace(self._finding(figure), path=figure.path) for figure in self.figures]
         contexts = [figure.context for figure in self.figures if figure.context.quantity and not figure.context.system]
@@ -63,12 +64,12 @@ class Audit(ABC):
             names = and_more(shown(strangers[0]), len(strangers))
             section = f"no section is called after a {self.of_the_data} of the data ({systems}), but {names}"
             raise UserError(f"{section}{self.way_out.replace('*', 'NAME')}")
-        return [
+        return TableOf(
             replace(result, cause=self._value_of_another(figure, findings))
             if result.status == "differs" and result.cause is None
             else result
             for result, figure in zip(findings, self.figures, strict=True)
-        ]
+        )
 
     def expected(self, context: Context) -> Expected:
         """What the data give for a figure."""

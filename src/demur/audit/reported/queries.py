@@ -19,6 +19,7 @@ from demur.audit.reported.conventions import COUNTS, OF_PROBABILITY, OF_SECTION,
 from demur.audit.reported.names import AT_DEPTH, ReportedQuantity
 from demur.errors import UserError, shown
 from demur.facts.rankings import Query
+from demur.facts.tabular import TableOf
 
 _POPULATIONS: dict[Population, str] = {"positives": "queries with gold only", "all": "all queries"}
 _USUAL_DEPTHS = (1, 3, 5, 10, 20, 50, 100)
@@ -26,7 +27,7 @@ _FLAG = "skip_no_positives"
 _DDOF_1, _OVER_QUERIES = "ddof 1: divided by one fold less", "spread over queries, not folds"
 
 
-def audited_retrieval(queries: Mapping[str, Sequence[Query]], content: Any) -> list[Finding]:
+def audited_retrieval(queries: Mapping[str, Sequence[Query]], content: Any) -> TableOf[Finding]:
     """Every figure of a reported file, recomputed from the queries of each system.
 
     `content` is the file parsed by `strict_json.loads(text, number=Printed.of)`.

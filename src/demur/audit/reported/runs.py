@@ -24,6 +24,7 @@ from demur.audit.reported.names import UNKNOWN, ReportedQuantity, quantity_named
 from demur.audit.reported.reading import SIDES, aliases, sides_of
 from demur.errors import UserError, shown
 from demur.facts.items import Items
+from demur.facts.tabular import TableOf
 
 RESAMPLES = 2000
 SELECTIVE = frozenset(name for name in LOOPS if family(name) == "selective")
@@ -41,7 +42,7 @@ _NULL_DROPS_ALL = "1 given where the number itself is undefined"
 
 def audited_runs(
     runs: Mapping[str, Items], content: Any, *, calibration: Any = None, resamples: int = RESAMPLES
-) -> list[Finding]:
+) -> TableOf[Finding]:
     """Every figure of a reported file, recomputed from runs, by their names, and a calibration file's content."""
     if resamples < 1:
         raise UserError(f"resamples {resamples}, expected 1 or more: intervals are held against draws of our own")

@@ -1,0 +1,215 @@
+"""`demur.evaluate`: whatever the data come as, the results are those the command writes."""
+
+import dataclasses
+import inspect
+import json
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import demur
+from artifacts import GOLDEN
+from commands import demur as command
+from demur import Plan, Settings, UserError, evaluate, read_run, read_table
+from demur.cli.evaluate import evaluate as command_evaluate
+
+RUN = GOLDEN / "run.json"
+TABLE = {
+    "document": ["a", "a", "b", "b", "c", "d", "d", "e"],
+    "score": [1.0, 0.5, 0.0, None, 1.0, 0.25, 0.75, 1.0],
+    "sure": [0.9, 0.7, 0.8, 0.1, 0.8, 0.2, 0.3, 0.6],
+}
+HOW = {"columns": {"cluster": "document"}, "noun": "document", "confidence": "sure", "resamples": 40, "seed": 7}
+
+# What the command calls an option that Python, where it can hold several things, calls otherwise.
+NAMES = {"column": "columns", "coverage_grid": "coverages", "bootstrap_resamples": "resamples"}
+WHERE_TO = {"files", "inputs", "output", "report", "as_json", "quiet"}
+WHEN = "2026-01-31T12:00:00Z"
+MADE_ALREADY = {"data", "settings", "plan", "command", "also_read"}
+
+
+def as_table(rows):
+    """The same table in every shape it may come in."""
+    yield rows
+    yield from (pd.DataFrame(rows), pl.DataFrame(rows), pl.DataFrame(rows).lazy(), pa.table(rows), read_own(rows))
+
+
+def typed(how):
+    """Options as the command takes them."""
+    names = {of_python: name for name, of_python in NAMES.items()}
+    for name, value in how.items():
+        option = f"--{names.get(name, name).replace('_', '-')}"
+        if name == "columns":
+            yield from (word for role, column in value.items() for word in (option, f"{role}={column}"))
+        elif name == "mode":
+            yield from (word for mode in value for word in (option, mode))
+        else:
+            between = ":" if name == "score_range" else ","
+            yield from (option, between.join(map(str, value)) if isinstance(value, (list, tuple)) else str(value))
+
+
+def read_own(rows):
+    return read_table(rows, columns=HOW["columns"], options=demur.TableOptions(noun="document"))
+
+
+def same_numbers(results, others):
+    return results.to_columns() == others.to_columns() and [*results.warnings] == [*others.warnings]
+
+
+def without(content, *names):
+    return {name: value for name, value in content.items() if name not in names}
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    pl.DataFrame(TABLE).write_csv("own.csv")
+    pl.DataFrame(TABLE | {"score": TABLE["score"][::-1]}).write_csv("other.csv")
+    return tmp_path
+
+
+class TestTheCommandAndTheFunction:
+    def test_take_the_same_options_with_the_same_defaults(self):
+        ours = inspect.signature(evaluate).parameters
+        theirs = inspect.signature(command_evaluate).parameters
+        of_python = {name: each.default for name, each in ours.items() if name not in MADE_ALREADY}
+        of_command = {NAMES.get(name, name): each.default for name, each in theirs.items() if name not in WHERE_TO}
+        assert of_python == of_command
+
+    def test_leave_defaults_to_what_the_options_make(self):
+        usual = {name: each.default for name, each in inspect.signature(evaluate).parameters.items()}
+        assert [*Settings(grid=usual["coverages"].split(",")).targets] == [*Settings().targets]
+        for made in (Settings(), demur.TableOptions()):
+            for field in dataclasses.fields(made):
+                if field.name != "grid":
+                    assert usual[field.name] in (None, getattr(made, field.name)), field.name
+
+    def test_every_option_can_be_completed(self):
+        kinds = {each.kind for each in inspect.signature(evaluate).parameters.values()}
+        assert kinds == {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.KEYWORD_ONLY}
+
+    @pytest.mark.parametrize(
+        ("given", "how"),
+        [
+            (["own.csv"], HOW),
+            (["own.csv", "other.csv"], HOW),
+            ([{"A": "own.csv", "B": "other.csv"}], HOW | {"baseline": "B"}),
+            (["own.csv"], HOW | {"score_range": (0, 2), "coverages": [0.25, "0.5"], "area_coverage": 0.4}),
+            (["own.csv"], HOW | {"level": 0.9, "interval": "bca", "failed_units": "abstain", "loss": "given"}),
+            (
+                [RUN, RUN],
+                {"mode": ["zero_shot", "few_shot"], "loss": "abs", "confidence": ["llm", "verbalized"], "resamples": 0},
+            ),
+        ],
+    )
+    def test_give_the_same_results(self, folder, given, how):
+        files = [f"{name}={path}" for name, path in given[0].items()] if isinstance(given[0], dict) else given
+        made = command(folder, "evaluate", *files, *typed(how), "--output", "m.json", "--quiet", "--created-at", WHEN)
+        assert (made.returncode, made.stderr) == (0, "")
+        results = evaluate(*given, **how, created_at=WHEN)
+        assert without(results.to_json(), "tool") == without(json.loads((folder / "m.json").read_text()), "tool")
+        assert same_numbers(demur.load("m.json"), demur.load(results.save("own.json")))
+
+    def test_ask_for_a_seed_alike(self, folder):
+        told = "a seed is needed wherever anything is resampled: give"
+        found = command(folder, "evaluate", "own.csv", *typed(without(HOW, "seed")))
+        assert found.stderr.startswith(f"demur: {told}")
+        with pytest.raises(UserError, match=rf"^{told} one and report it, evaluate\(…, seed=1\)"):
+            evaluate("own.csv", **without(HOW, "seed"))
+        assert evaluate("own.csv", **without(HOW, "seed") | {"resamples": 0}).systems == ("own.csv",)
+
+
+class TestData:
+    def test_are_a_path_or_any_table_in_memory(self, folder):
+        of_file = evaluate(folder / "own.csv", **HOW)
+        for table in as_table(TABLE):
+            how = HOW if not isinstance(table, demur.Items) else without(HOW, "columns", "noun")
+            found = evaluate({"own.csv": table}, **how)
+            assert same_numbers(found, of_file)
+            assert found.study.inputs[0].path is None
+            assert without(found.study.model_dump(), "inputs", "created_at", "tool") == without(
+                of_file.study.model_dump(), "inputs", "created_at", "tool"
+            )
+
+    def test_of_several_systems_have_the_names_of_a_mapping_of_their_files_or_numbers(self, folder):
+        frame = pl.DataFrame(TABLE)
+        assert evaluate({"A": frame, "B": "other.csv"}, **HOW).systems == ("A", "B")
+        assert evaluate(folder / "own.csv", "other.csv", **HOW).systems == ("own.csv", "other.csv")
+        assert evaluate(frame, TABLE, **HOW).systems == ("system 1", "system 2")
+        assert evaluate({"A": frame}, "other.csv", **HOW).systems == ("A", "other.csv")
+
+    def test_with_a_column_of_systems_are_several(self):
+        both = {name: [*column, *column] for name, column in TABLE.items()} | {"system": ["a"] * 8 + ["b"] * 8}
+        assert evaluate(both, **HOW).systems == ("a", "b")
+        with pytest.raises(UserError, match="^X: 2 systems, which have names of their own: a, b$"):
+            evaluate({"X": both}, **HOW)
+        with pytest.raises(UserError, match="^two systems are called a: give each a name of its own$"):
+            evaluate(both, {"a": TABLE}, **HOW)
+
+    def test_may_come_with_settings_and_a_plan_made_already(self):
+        items = read_run(RUN, mode="few_shot")
+        old = evaluate(items, settings=Settings(loss="abs", confidence="llm"), plan=Plan(30, seed=2))
+        assert same_numbers(evaluate(items, loss="abs", confidence="llm", resamples=30, seed=2), old)
+        with pytest.raises(UserError, match="^settings and loss, confidence say the same: leave out one of them$"):
+            evaluate(items, settings=Settings(), loss="abs", confidence="llm", seed=1)
+        with pytest.raises(UserError, match="^plan and seed say the same"):
+            evaluate(items, plan=Plan(30, seed=2), seed=2)
+
+    @pytest.mark.usefixtures("folder")
+    def test_of_a_calibration_are_read_and_recorded(self):
+        calibration = demur.calibrate(read_run(RUN, mode="zero_shot"), method="platt", variant="verbalized")
+        path = calibration.save("c.json")
+        how = {"mode": "few_shot", "confidence": "calibrated:verbalized", "resamples": 0}
+        results = evaluate(RUN, calibration=path, **how)
+        assert [file.path for file in results.study.also_read] == ["c.json"]
+        assert same_numbers(results, evaluate(RUN, calibration=calibration, **how))
+
+
+@pytest.mark.parametrize(
+    ("data", "how", "message"),
+    [
+        ((), {}, "nothing to evaluate: give a run file or a table, or several to compare"),
+        ((5,), {}, "a table is a path, a data frame or a dict of lists, not int"),
+        (([TABLE, TABLE],), {}, "a list is not a table: give systems one after another, evaluate(a, b), or by name"),
+        (({"": TABLE},), {}, "a system is called '', expected a name"),
+        (({"A": TABLE},), {"columns": {}}, "A: no column cluster for cluster"),
+        ((TABLE,), {"confidence": "default"}, "no confidence is named, and its one numeric signal is sure"),
+        ((TABLE,), {"mode": "few_shot"}, "a table holds one experiment and no modes: leave out mode and experiment"),
+        ((TABLE,), {"coverages": "0.1,x"}, "coverage 'x', expected a number above 0 and at most 1"),
+        ((TABLE,), {"coverages": 2}, "coverage 2, expected a number above 0 and at most 1"),
+        ((TABLE,), {"created_at": "now"}, "created_at: expected a time such as"),
+        ((read_own(TABLE),), {}, "facts that are read already have no use for columns, noun"),
+        ((demur.grade_units([1], loss=[1]),), {}, "graded units are for estimate, and several of them for compare"),
+        (({"A": demur.rankings_of(gold=[["x"]], ranked=[["x"]])},), {}, "A: rankings are for evaluate_retrieval"),
+    ],
+)
+def test_what_cannot_be_evaluated_is_told_in_one_line(data, how, message):
+    with pytest.raises(UserError) as told:
+        evaluate(*data, **HOW | how)
+    assert str(told.value).startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: demur.estimate(TABLE, plan=Plan(9, seed=1)), "estimate was given a dict, expected Graded: grade("),
+        (lambda: demur.compare(TABLE, plan=Plan(9, seed=1)), "compare was given a list, expected Graded: grade("),
+        (lambda: demur.compare("a.csv", plan=Plan(9, seed=1)), "compare was given a str, expected Mapping: compare({"),
+        (lambda: demur.calibrate("a.csv", method="platt"), "calibrate was given a str, expected Items: read_items"),
+        (lambda: demur.grade("a.csv", loss=None, confidence=""), "grade was given a str, expected Items: read_items"),
+        (
+            lambda: demur.evaluate_retrieval("queries.csv", plan=Plan(9, seed=1)),
+            "evaluate_retrieval was given a str, expected Mapping: read_queries(path)",
+        ),
+        (
+            lambda: demur.evaluate_retrieval({"A": "queries.csv"}, plan=Plan(9, seed=1)),
+            "evaluate_retrieval was given a str, expected Rankings: read_queries(path)",
+        ),
+    ],
+)
+def test_calls_that_take_something_else_say_what_makes_it(call, message):
+    with pytest.raises(UserError) as told:
+        call()
+    assert str(told.value).startswith(message)
