@@ -76,8 +76,11 @@ class Evidence:
         return float(np.std(self.reached, ddof=1)) if len(self.reached) > 1 else math.nan
 
 
-def standard_errors(influence: Floats, weights: Floats) -> Floats:
-    """√(P/(P−1) · Σ u²) over the clusters of each replicate, a cluster drawn twice counted twice."""
-    clusters = len(weights)
+def standard_errors(influence: Floats, weights: Floats, clusters: int | None = None) -> Floats:
+    """√(P/(P−1) · Σ u²) over the clusters of each replicate, a cluster drawn twice counted twice.
+
+    P is how many of the clusters hold any of the units a number is of: all, if it is not given.
+    """
+    clusters = len(weights) if clusters is None else clusters
     squares = cluster_sums(weights * influence**2)
     return np.sqrt(squares * (clusters / (clusters - 1))) if clusters > 1 else np.zeros(len(squares))

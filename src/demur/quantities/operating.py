@@ -21,7 +21,7 @@ _cut_area = partial(
     watched={"ends_before": lambda sample, coverage: sample.place_at(coverage) >= len(sample.count)},
     shown=("console", "table", "csv", "definitions"),
 )
-_count = partial(quantity, of="units", better="neither", point_only=True, shown=())
+_count = partial(quantity, of="units", better="neither", point_only=True, shown=("items",))
 
 
 @quantity(

@@ -161,6 +161,15 @@ class Table:
             largest_loss=graded.largest_loss,
         )
 
+    def accepted(self, threshold: float) -> tuple[Floats, Floats]:
+        """Loss numerators and answers of each cluster with at least this confidence."""
+        entries = self.plateaus
+        taken = entries.step < int(np.sum(self.threshold >= threshold))
+        loss, count = (
+            np.bincount(entries.cluster[taken], values[taken], self.clusters) for values in (entries.loss, entries.count)
+        )
+        return loss, count
+
     @property
     def clusters(self) -> int:
         """How many clusters there are."""

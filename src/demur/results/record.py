@@ -161,7 +161,7 @@ def by_item(system: str, graded: Graded) -> Iterator[Estimate]:
         names, np.bincount(items.item, minlength=len(names)), held, losses, off, strict=True
     ):
         sums = UnitSums(int(n), int(k), int(error) if items.has_scores else math.nan)
-        numbers = {entry.name: entry.function(sums) for entry in quantities("units")}
+        numbers = {entry.name: entry.function(sums) for entry in quantities("units", "items")}
         numbers["cmax"] = float(k / n) if n else 0.0
         numbers["risk"] = float(loss / (k * graded.divisor)) if k else math.nan
         for quantity, value in numbers.items():
