@@ -29,8 +29,8 @@ class Row:
 
     `rule` is for the number, `contrast_rule` for a difference of it from another row; what they look at is `counted`.
     `entries` are what the clusters hold. `influence` gives how much each cluster moves the number in the data as they
-    are, and `influences` in replicates; a mean has the `sums` and counts of the clusters instead. A `ratio` of sums knows
-    its uncertainty itself. `held` says which clusters hold any of its units, None if all do. A row that is not
+    are, and `influences` in replicates; a mean has the `sums` and counts of the clusters instead. A `ratio` of sums
+    knows its uncertainty itself. `held` says which clusters hold any of its units, None if all do. A row that is not
     `resampled` is a point alone. What `must_vary` has no bootstrap interval where all draws are the same.
     """
 

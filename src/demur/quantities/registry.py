@@ -53,9 +53,10 @@ class Quantity:
     warning. `comparable` says what must be equal before a difference of two systems favours one of them: "cmax",
     "range" (of a cut area), "coverage" or "risk" (of an operating point); nothing if it never does. A `loss_free` one
     varies even where no answer is wrong. `influence` gives its influence function, `sums`, of a ratio of sums over
-    clusters, its numerator and denominator in each; `limits` what it can be, given the largest loss and the coverage it is taken at, `bound` what it is at most where no answer is wrong, given the largest
-    loss, how rare an error-prone cluster is, and Cmax, and `watched` what else is recorded in every replicate.
-    `convention` stands in where it is undefined, for tasks that report it so. `shown` lists the places it is shown in.
+    clusters, its numerator and denominator in each; `limits` what it can be, given the largest loss and the coverage it
+    is taken at, `bound` what it is at most where no answer is wrong, given the largest loss, how rare an error-prone
+    cluster is, and Cmax, and `watched` what else is recorded in every replicate. `convention` stands in where it is
+    undefined, for tasks that report it so. `shown` lists the places it is shown in.
     """
 
     name: str

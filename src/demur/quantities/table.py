@@ -165,9 +165,8 @@ class Table:
         """Loss numerators and answers of each cluster with at least this confidence."""
         entries = self.plateaus
         taken = entries.step < int(np.sum(self.threshold >= threshold))
-        loss, count = (
-            np.bincount(entries.cluster[taken], values[taken], self.clusters) for values in (entries.loss, entries.count)
-        )
+        cluster = entries.cluster[taken]
+        loss, count = (np.bincount(cluster, each[taken], self.clusters) for each in (entries.loss, entries.count))
         return loss, count
 
     @property
