@@ -61,7 +61,9 @@ class Row:
         known, counted, table = quantity.influence is not None, view.counted(measure), view.own.table
         made = None
         if quantity.sums is not None:
-            made = Ratio(*quantity.sums(table, measure.value), None if math.isinf(counted.high) else counted.high)
+            maximum = None if math.isinf(counted.high) else counted.high
+            losses, accepted, divisor = quantity.sums(table, measure.value)
+            made = Ratio(losses, accepted, divisor, maximum)
         return replace(
             row,
             counted=made.counted if made and not quantity.loss_free else counted,

@@ -166,8 +166,8 @@ class Table:
         entries = self.plateaus
         taken = entries.step < int(np.sum(self.threshold >= threshold))
         cluster = entries.cluster[taken]
-        loss, count = (np.bincount(cluster, each[taken], self.clusters) for each in (entries.loss, entries.count))
-        return loss, count
+        sums = [np.bincount(cluster, each[taken], self.clusters) for each in (entries.loss, entries.count)]
+        return sums[0].astype(np.float64), sums[1].astype(np.float64)
 
     @property
     def clusters(self) -> int:

@@ -51,7 +51,7 @@ class Evaluation:
     skipped: Sequence[Json]
 
 
-def selective_study(evaluation: Evaluation, provenance: Json) -> SelectiveStudy:
+def selective_study(evaluation: Evaluation, provenance: Json, groups: Json | None) -> SelectiveStudy:
     """Everything a file records besides numbers, curves and warnings; `provenance` says when and by what."""
     settings, alignment = evaluation.settings, evaluation.alignment
     first = next(iter(alignment.systems.values()))
@@ -75,6 +75,7 @@ def selective_study(evaluation: Evaluation, provenance: Json) -> SelectiveStudy:
             "skipped": evaluation.skipped,
             "coverages": [target.text for target in settings.targets],
             "area_coverage": None if cut == COMMON else cut,
+            "groups": groups,
             "failed": _failed(evaluation),
             "failed_units": next(
                 (each.failed_units.rule for each in evaluation.given.values() if each.failed_units), None
