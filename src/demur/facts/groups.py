@@ -23,14 +23,15 @@ MOST_LEVELS = 30
 
 @dataclass(frozen=True, slots=True)
 class GroupColumn:
-    """A column of labels: its name, and where its numbers are cut, if they are.
+    """A column of labels: its name, where its numbers are cut, if they are, and the file, if it is one of labels alone.
 
-    >>> GroupColumn.of("Age:18,40,65")
-    GroupColumn(name='Age', cuts=(18.0, 40.0, 65.0))
+    >>> GroupColumn.of("Age:18,40,65").cuts
+    (18.0, 40.0, 65.0)
     """
 
     name: str
     cuts: tuple[float, ...] = ()
+    file: str | None = None
 
     @classmethod
     def of(cls, text: str, columns: Sequence[str] = ()) -> GroupColumn:

@@ -32,7 +32,9 @@ from demur.types import Flags, Json
 
 FEWEST_ACCEPTED = 5
 SERVED = ("coverage", "risk")  # at the threshold that all groups share
-WITHIN = ("cmax", "aurc", "augrc", "eaurc", f"aurc@{COMMON}", f"augrc@{COMMON}")  # by curves of their own
+WITHIN = tuple(  # by curves of their own
+    f"{entry.stem}@{COMMON}" if entry.parameter else entry.name for entry in quantities("curve", "within")
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +108,8 @@ class GroupRows:
         for level in self.levels:
             for name in map(self.at_threshold, SERVED):
                 key = self.of_level(level.name, name)
-                row, rest = by_key[key], Row.of_curve(self.of_level(REST, name), level.rest, Measure.of(name, "curve"))
+                # Of no level: a group may itself be called rest.
+                row, rest = by_key[key], Row.of_curve(self.of_level(None, name), level.rest, Measure.of(name, "curve"))
                 fewer = min(row.counted.number, rest.counted.number)
                 contrasts.append(Contrast(replace(key, minus=Minus("group", self.group(REST))), row, rest, fewer))
         return contrasts
@@ -120,11 +123,10 @@ class GroupRows:
         """How many clusters, units, answers and accepted answers each group has, and what those lose."""
         for level in self.levels:
             own = UnitSums(level.view.curve.units, level.view.curve.answered, math.nan)
-            for entry in quantities("units"):
+            for entry in quantities("units", "groups"):
                 sums: Any = own if "items" in entry.shown else level.sums
                 name = entry.name if entry.parameter is None else self.at_threshold(entry.stem)
-                if (number := Measure.of(name, "units")(sums)) == number:  # a bias would need scores
-                    yield Estimate(self.of_level(level.name, name), number)
+                yield Estimate(self.of_level(level.name, name), Measure.of(name, "units")(sums))
 
     def finished(self, estimates: Mapping[Key, Estimate]) -> Iterator[Estimate]:
         """The estimates of the groups with intervals that hold for all judged groups at once, then the extremes."""

@@ -11,7 +11,7 @@ from demur.quantities.registry import Parameter, quantity
 from demur.quantities.table import Table
 
 THRESHOLD = Parameter("threshold=T", threshold_of, "threshold=0.7", spoken=lambda text: text.replace("=", " "))
-_at_threshold = partial(quantity, parameter=THRESHOLD, reported=False, shown=())
+_at_threshold = partial(quantity, parameter=THRESHOLD, reported=False, shown=("groups",))
 _count = partial(_at_threshold, of="units", better="neither", point_only=True)
 
 
@@ -101,7 +101,7 @@ class AcceptedSums:
     loss: float
 
 
-@quantity("clusters", of="units", better="neither", point_only=True, shown=())
+@quantity("clusters", of="units", better="neither", point_only=True, shown=("groups",))
 def clusters(sums: AcceptedSums) -> float:
     """Number of clusters.
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from demur.errors import UserError, literal, shown, unknown
+from demur.errors import UserError, literal, located, shown, unknown
 from demur.facts.groups import GroupColumn, Grouping
 from demur.facts.items import ClusterId, Items
 from demur.read.cells import Cells, read_cells
@@ -70,8 +70,8 @@ class GroupFile:
                 raise UserError("there is no column of labels beside cluster and item")
         return cls(str(path), keys, columns)
 
-    def joined(self, items: Items) -> Items:
-        """The facts of a run with these labels; who has no row here has the label (none)."""
+    def joined(self, items: Items, asked: Mapping[str, str]) -> Items:
+        """The facts of a run with the columns of labels that are asked for; who has no row has the label (none)."""
         rows = {key: index for index, key in enumerate(self.keys)}
         by_item = bool(self.keys) and self.keys[0][1] is not None
         units = [rows.get((cluster, item if by_item else None)) for cluster, item in items.unit_names]
@@ -81,8 +81,11 @@ class GroupFile:
                 f"{self.path}: no {items.noun} of the run is among its clusters, the first of which is {first}"
             )
         groups = dict(items.groups)
-        for name, cells in self.columns.items():
+        for name, text in asked.items():
+            column = replace(GroupColumn.of(text, [*self.columns]), file=self.path)
             if name in groups:
-                raise UserError(f"{self.path}: the group {shown(name)} is a column of the data as well")
-            groups[name] = GroupColumn(name).grouping([None if unit is None else cells[unit] for unit in units])
+                raise UserError(f"{self.path}: the data have a group {shown(name)} as well: call this one otherwise")
+            cells = self.columns[_named(column, self.columns).name]
+            with located(self.path):
+                groups[name] = column.grouping([None if unit is None else cells[unit] for unit in units])
         return replace(items, groups=groups)

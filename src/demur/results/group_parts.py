@@ -21,13 +21,14 @@ class SharedThreshold(Part):
 
 
 class GroupingRecord(Part):
-    """A grouping of the units: its levels, the column its labels came from, and how many units have none.
+    """A grouping of the units: its levels, the column (and file) its labels came from, and how many units have none.
 
     It is of the `cluster` if all units of every cluster are in one group, and of the `unit` otherwise.
     """
 
     name: str
     column: str | None
+    file: str | None
     kind: Literal["cluster", "unit"]
     levels: Many[str]
     without_label: Count

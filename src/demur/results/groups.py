@@ -20,6 +20,7 @@ from demur.quantities import Measure
 from demur.quantities.coverage import Coverage
 from demur.quantities.curve import Curve
 from demur.quantities.registry import COMMON
+from demur.results.group_parts import GroupsRecord
 from demur.types import Json
 
 if TYPE_CHECKING:
@@ -61,6 +62,20 @@ class GroupSettings:
         given = self.threshold is not None or self.at_coverage is not None or self.stratify is not None
         if given and not self.names:
             raise UserError("a threshold, a coverage to find it by and strata are for groups: name some (--group)")
+
+
+def settings_of(record: GroupsRecord | None) -> GroupSettings:
+    """What was asked about groups, from its record."""
+    if record is None:
+        return GroupSettings()
+    return GroupSettings(
+        names=[each.name for each in record.groupings],
+        threshold=record.threshold,
+        at_coverage=record.at_coverage,
+        min_clusters=record.min_clusters,
+        max_groups=record.max_groups,
+        stratify=record.stratified_by,
+    )
 
 
 def grouped(evaluation: Evaluation) -> list[GroupRows]:
@@ -169,6 +184,7 @@ def _grouping_record(items: Items, name: str, settings: GroupSettings) -> Json:
     return {
         "name": name,
         "column": grouping.column.text if grouping.column else None,
+        "file": grouping.column.file if grouping.column else None,
         "kind": "unit" if grouping.of_clusters(items.cluster) is None else "cluster",
         "levels": grouping.levels,
         "without_label": sum(unlabelled),

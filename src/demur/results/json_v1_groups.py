@@ -8,7 +8,7 @@ from demur.facts.groups import REST
 from demur.inference.estimates import Estimate
 from demur.inference.groups import SERVED, WITHIN
 from demur.inference.key import Group, Key, Minus
-from demur.quantities import Measure
+from demur.quantities import Measure, quantities
 from demur.quantities.registry import COMMON
 from demur.quantities.thresholds import threshold_text
 from demur.results.group_parts import GroupedNumbers, GroupingRecord, GroupLevel, GroupNumbers
@@ -17,7 +17,7 @@ from demur.results.table import Results
 from demur.types import Json
 
 INSIDE = {name.replace(f"@{COMMON}", "_at_c"): name for name in WITHIN}
-COUNTS = {"clusters": "", "units": "", "answered": "", "accepted": "@", "errors": "@", "loss_sum": "@"}
+COUNTS = {entry.stem: entry.parameter is not None for entry in quantities("units", "groups")}
 NUMBERS = {
     "std_error": "std_error",
     "drop_rate": "drop_rate",
