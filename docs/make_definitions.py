@@ -173,7 +173,12 @@ FAMILIES = {
     "units": """\
 # Counts and bias
 
-Reported for each item of an instrument, beside its coverage and risk.
+Reported for each item of an instrument, and for each group of units, beside its coverage and risk.
+""",
+    "groups": """\
+# Over groups
+
+Of the groups of one grouping that are large enough to be judged.
 """,
     "forecasts": """\
 # Calibration and detection

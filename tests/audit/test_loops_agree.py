@@ -37,10 +37,12 @@ from runs import written
 
 SELECTIVE = [name for name in LOOPS if name in {entry.name for entry in quantities("curve")}]
 RISKS = ("0", "0.25", "1/3", "1", "1.5")
+THRESHOLDS = ("0", "1.5", "2", "-1")
+PARAMETERS = {"@C": TARGETS, "=R": RISKS, "=T": THRESHOLDS}
 NAMES = [
-    re.sub("(@|=)[CR]$", rf"\g<1>{target}", name)
+    re.sub("(@|=)[CRT]$", rf"\g<1>{target}", name)
     for name in SELECTIVE
-    for target in (TARGETS if name.endswith("@C") else RISKS if name.endswith("=R") else TARGETS[:1])
+    for target in PARAMETERS.get(name[-2:], TARGETS[:1])
 ]
 
 

@@ -12,7 +12,7 @@ from demur.inference.rules import RULES
 from demur.quantities import default_measures, quantities, quantity, registry
 
 SECTIONS = ("Formula", "Ties", "Abstentions", "Undefined", "Reference")
-FAMILIES = ("curve", "units", "forecasts", "ranking", "selection", "decision")
+FAMILIES = ("curve", "units", "groups", "forecasts", "ranking", "selection", "decision")
 ALL = [*QUANTITIES.values()]
 
 
@@ -50,6 +50,8 @@ def test_names_and_artifact_keys_are_unique_and_stable():
         "augrc@C": "augrc_at_c",
         "risk@C": "mae_at_coverage",
         "coverage@risk=R": "coverage_at_risk",
+        "coverage@threshold=T": "coverage_at_threshold",
+        "risk@threshold=T": "risk_at_threshold",
         "naurc": "naurc",
         "naugrc": "naugrc",
         "aurc_optimal": "aurc_optimal",
@@ -69,7 +71,16 @@ def test_names_and_artifact_keys_are_unique_and_stable():
 
 def test_the_names_of_the_other_families_are_stable():
     assert {family: [entry.name for entry in quantities(family)] for family in FAMILIES if family != "curve"} == {
-        "units": ["units", "answered", "bias"],
+        "units": [
+            "units",
+            "answered",
+            "bias",
+            "clusters",
+            "accepted@threshold=T",
+            "errors@threshold=T",
+            "loss_sum@threshold=T",
+        ],
+        "groups": ["worst_risk@threshold=T", "worst_minus_best@threshold=T"],
         "forecasts": [
             "nll",
             "brier",
@@ -97,7 +108,7 @@ def test_a_name_cannot_be_registered_twice():
             quantity(name, of=of, key=key)(lambda _: 0.0)
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", [name for name in FAMILIES if name != "groups"])  # they are all at a threshold
 def test_every_default_prints_as_it_parses(family):
     names = [*map(str, default_measures(family))]
     assert names
@@ -133,6 +144,8 @@ def test_earlier_names_are_aliases(alias, name):
         ("coverage@risk=nan", "risk 'nan', expected a number, 0 or more"),
         ("coverage@risk=1e-3", "risk '1e-3', expected a number, 0 or more"),
         ("coverage@fpr=0.1", r"expected coverage@risk=0\.1"),
+        ("risk@threshold=", "threshold '', expected a number, as 0.7"),
+        ("risk@threshold=nan", "threshold 'nan', expected a number, as 0.7"),
         ("ndcg@ten", "expected"),
         ("ndcg@0", "expected"),
         ("risk@0", "coverage '0', expected a number above 0"),

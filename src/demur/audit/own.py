@@ -19,6 +19,7 @@ from demur.files.strict_json import loads
 from demur.inference.estimates import INTERVALS, Estimate, Estimates, label
 from demur.inference.resample import Plan
 from demur.quantities.selection import Bounds
+from demur.results.groups import settings_of
 from demur.results.load import results_of
 from demur.results.retrieval import RetrievalSettings, evaluate_retrieval
 from demur.results.selective import Settings, evaluate
@@ -61,6 +62,7 @@ def audited_runs(
         level=study.requested.level if study.requested else None,
         interval=study.requested.interval if study.requested else None,
         baseline=study.baseline,
+        groups=settings_of(study.groups),
     )
     recomputed = evaluate(
         items,

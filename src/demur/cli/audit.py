@@ -13,6 +13,7 @@ import typer
 from demur.audit.figures import Finding
 from demur.cli import options
 from demur.cli.app import TRUST, app, fitted, named, print_json, progress_bar
+from demur.cli.groups import Labels
 from demur.errors import UserError, located
 
 if TYPE_CHECKING:
@@ -137,7 +138,7 @@ class _Audit:
 
         with located(self.reported):
             study = claimed.selective
-        count = len(claimed.systems)
+        count, labels = len(claimed.systems), Labels.recorded(study.groups)
         recorded = [source.mode for source in study.inputs if source.mode is not None]
         modes = self.modes or (recorded if len(recorded) == len(study.inputs) else ())
         if self.data[0].suffix.lower() == _RUN:
@@ -145,10 +146,12 @@ class _Audit:
             runs = read_inputs(paths, modes=modes, instrument=self.instrument, columns=self.columns, options=self.table)
         else:
             table = replace(self.table, noun=study.noun, failed_units=study.failed_units or "drop")
+            table = labels.options(table)
             runs = read_inputs(self.data, modes=modes, instrument=self.instrument, columns=self.columns, options=table)
             runs *= count if len(runs) == 1 else 1  # one table that was compared with itself
         if len(runs) != count:
             raise UserError(f"{len(self.data)} data files for {count} systems: give one for each, or one for all")
+        runs = labels.joined(runs)
         with progress_bar("resamples") as advance:
             if not self.independent:
                 return audited_runs(claimed, runs, fitted(self.calibration), advance)

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from demur.cli import options
+from demur.cli import groups, options
 from demur.cli.app import MEASURE, Delivery, app, check_flags, command_line, fitted, listed, named, progress_bar
 from demur.errors import UserError, shown
 
@@ -33,6 +33,13 @@ def evaluate(
     every_row_its_own_cluster: options.OwnClusters = False,
     noun: options.Noun = None,
     failed_units: options.FailedUnits = "drop",
+    group: groups.Names = None,
+    group_file: groups.File = None,
+    threshold: groups.Threshold = None,
+    at_coverage: groups.AtCoverage = None,
+    min_clusters: groups.MinClusters = 10,
+    max_groups: groups.MaxGroups = 30,
+    stratify: groups.Stratify = None,
     loss: options.LossName = None,
     confidence: Annotated[
         str, typer.Option(help="default (llm,total_evidence), all, or names of variants separated by commas.")
@@ -71,6 +78,8 @@ def evaluate(
 
     Example: demur evaluate A=a.csv B=b.csv C=c.csv --baseline A --seed 7
 
+    Example: demur evaluate scores.csv --group sex=Gender --group age=Age:18,40,65 --confidence sure --seed 7
+
     Example: demur evaluate scores.csv --column cluster=document --noun document --confidence sure --seed 7
     """
     from demur.confidences.serving import only_signal
@@ -85,6 +94,7 @@ def evaluate(
     if not given:
         raise UserError("nothing to evaluate: give a run file or a table, or several to compare")
     check_flags(bootstrap_resamples, seed, created_at, as_json=as_json, quiet=quiet)
+    labels = groups.Labels.of(group, group_file)
     grid = listed(coverage_grid, "[0-9.]+", "coverage grid:", "decimals such as 0.1,0.25,0.5")
     settings = Settings(
         loss=loss,
@@ -95,6 +105,7 @@ def evaluate(
         interval=interval,
         baseline=baseline,
         primary=primary,
+        groups=groups.group_settings(labels, (threshold, at_coverage), (min_clusters, max_groups), stratify),
     )
     runs = read_inputs(
         given,
@@ -102,10 +113,11 @@ def evaluate(
         experiments=experiment or (),
         instrument=instrument,
         columns=named(column, "--column"),
-        options=options.table_options(
-            score_range, loss_max, noun, failed_units, own_clusters=every_row_its_own_cluster
+        options=labels.options(
+            options.table_options(score_range, loss_max, noun, failed_units, own_clusters=every_row_its_own_cluster)
         ),
     )
+    runs = labels.joined(runs)
     signal = only_signal(runs[0]) if confidence == "default" else None
     if signal is not None:
         command = f"{command_line()} --confidence {shlex.quote(signal)}"
@@ -120,9 +132,9 @@ def evaluate(
             intersection_only=intersection_only,
             created_at=created_at,
             command=command_line(),
-            also_read=[path for path in (instrument, calibration) if path and Path(path).is_file()],
+            also_read=[path for path in (instrument, calibration, group_file) if path and Path(path).is_file()],
         )
-    protected = [instrument, *([str(calibration)] if calibration else [])]
+    protected = [instrument, *(str(path) for path in (calibration, group_file) if path)]
     width = {"width": shutil.get_terminal_size().columns} if sys.stdout.isatty() else {}
     delivery = Delivery("metrics", output, report, protected, as_json, quiet, fit)
     delivery.of(results, lambda: evaluation_text(results, **width))

@@ -13,6 +13,7 @@ import numpy as np
 from demur.drawing.html import html_table
 from demur.errors import UserError, and_more, literal, shown
 from demur.facts.columns import Column, State, plain, wrong_value
+from demur.facts.groups import Grouping
 from demur.facts.instruments import Instrument
 from demur.facts.losses import LossColumn, Losses, flags_of, is_flag
 from demur.facts.signals import SIGNALS, Signal
@@ -68,6 +69,7 @@ class RawUnits:
     failed: Sequence[ClusterId] = ()
     failed_units: FailedUnits | None = None
     instrument: Instrument | None = None
+    groups: Mapping[str, Grouping] = field(default_factory=dict)
     noun: str = "cluster"
     no_answer: str = "null"
     independent: bool = False
@@ -123,6 +125,7 @@ class Items:
     independent: bool = False
     ignored_answers: int = 0
     failed_units: FailedUnits | None = None
+    groups: Mapping[str, Grouping] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         columns = [array for column in self.signals.values() for array in (column.values, column.state)]
@@ -165,6 +168,7 @@ class Items:
             independent=raw.independent,
             ignored_answers=int(ignored.sum()),
             failed_units=raw.failed_units,
+            groups={name: grouping.take(order) for name, grouping in raw.groups.items()},
         )
 
     def __len__(self) -> int:
@@ -227,6 +231,7 @@ class Items:
             **per_unit | {"cluster": (np.cumsum(held) - 1)[per_unit["cluster"]]},
             signals=MappingProxyType({name: column.take(units) for name, column in self.signals.items()}),
             losses=self.losses.take(units) if self.losses else None,
+            groups={name: grouping.take(units) for name, grouping in self.groups.items()},
         )
 
     def labelled(self, label: str | None) -> Items:

@@ -10,9 +10,13 @@ The recipe, for anyone who wants the same draws in another language. All arithme
     u(b, i)  = mix(key(b) + (i + 1)·G)                         for draw i = 0 … P−1
     drawn    = the upper 64 bits of the 128-bit product u(b, i)·P
 
-A draw is the position of a cluster among the P clusters in sorted order. No stream is consumed: replicate 9 999
+A draw is the position of a cluster among the P clusters in sorted order. Within strata, the clusters are put in the
+order of their strata, in each in sorted order; draw i is from the stratum of cluster i, at the upper 64 bits of u(b, i)
+times the size of the stratum, counted from where it begins. No stream is consumed: replicate 9 999
 needs none of the 9 999 before it, so blocks, threads and machines cannot change it.
 """
+
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,13 +71,27 @@ def _words(seed: int, replicates: NDArray[np.integer], clusters: int) -> Words:
         return _mix(key[:, None] + np.arange(1, clusters + 1, dtype=np.uint64) * _GOLDEN)
 
 
-def weights(seed: int, replicates: NDArray[np.integer], clusters: int) -> Floats:
+def drawn_within(seed: int, replicates: NDArray[np.integer], strata: Sequence[int]) -> Integers:
+    """The clusters of each replicate, as many of each stratum as there are; `strata` gives that of each cluster.
+
+    >>> drawn_within(7, np.arange(2), [0, 1, 0, 1, 1]).tolist()
+    [[2, 0, 4, 1, 3], [0, 0, 1, 1, 3]]
+    """
+    stratum = np.asarray(strata)
+    order = np.argsort(stratum, kind="stable")
+    _, begins, sizes = np.unique(stratum[order], return_index=True, return_counts=True)
+    words = _words(seed, replicates, len(stratum))
+    within = _upper_of_product(words, np.repeat(sizes, sizes).astype(np.uint64)).astype(np.int64)
+    return np.asarray(order[within + np.repeat(begins, sizes)])
+
+
+def weights(seed: int, replicates: NDArray[np.integer], clusters: int, strata: Sequence[int] | None = None) -> Floats:
     """How often each replicate holds each cluster: small integers, as doubles so that products with sums are exact.
 
     >>> weights(7, np.arange(2), 5).tolist()
     [[1.0, 0.0, 2.0, 1.0, 1.0], [2.0, 2.0, 1.0, 0.0, 0.0]]
     """
-    drawn = drawn_clusters(seed, replicates, clusters)
+    drawn = drawn_clusters(seed, replicates, clusters) if strata is None else drawn_within(seed, replicates, strata)
     drawn += np.arange(len(replicates))[:, None] * clusters
     counted = np.bincount(drawn.ravel(), minlength=len(replicates) * clusters)
     return counted.reshape(len(replicates), clusters).astype(np.float64)
@@ -88,7 +106,7 @@ def _mix(words: Words) -> Words:
     return words
 
 
-def _upper_of_product(words: Words, factor: np.uint64) -> Words:
+def _upper_of_product(words: Words, factor: np.uint64 | Words) -> Words:
     """Upper 64 bits of words × factor, for a factor below 2³¹: no intermediate overflows."""
     carried = ((words & _LOWER) * factor) >> _HALF
     words >>= _HALF

@@ -18,7 +18,8 @@ class Evidence:
 
     `values` may hold nan for replicates in which the number was not reached; they are left out. Where every replicate
     must be 0 because nothing is ever wrong, no interval is `two_sided`. `largest` is the largest cluster over the mean,
-    and `scale` the size of the numbers a difference is of, beside which a standard error may be nothing but rounding.
+    `maximum` what a number on a logit scale is at most, and `scale` the size of the numbers a difference is of, beside
+    which a standard error may be nothing but rounding.
     """
 
     point: float
@@ -29,6 +30,7 @@ class Evidence:
     left_out: Floats | None = None
     two_sided: bool = True
     largest: float = math.nan
+    maximum: float = 1.0
     scale: float = 0.0
 
     @cached_property
@@ -74,8 +76,11 @@ class Evidence:
         return float(np.std(self.reached, ddof=1)) if len(self.reached) > 1 else math.nan
 
 
-def standard_errors(influence: Floats, weights: Floats) -> Floats:
-    """√(P/(P−1) · Σ u²) over the clusters of each replicate, a cluster drawn twice counted twice."""
-    clusters = len(weights)
+def standard_errors(influence: Floats, weights: Floats, clusters: int | None = None) -> Floats:
+    """√(P/(P−1) · Σ u²) over the clusters of each replicate, a cluster drawn twice counted twice.
+
+    P is how many of the clusters hold any of the units a number is of: all, if it is not given.
+    """
+    clusters = len(weights) if clusters is None else clusters
     squares = cluster_sums(weights * influence**2)
     return np.sqrt(squares * (clusters / (clusters - 1))) if clusters > 1 else np.zeros(len(squares))

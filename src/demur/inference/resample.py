@@ -33,13 +33,17 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How to resample. Only `n_resamples` and `seed` can change a result; the rest is about time and memory."""
+    """How to resample. Only `n_resamples`, `seed` and `strata` can change a result; the rest is about time and memory.
+
+    With `strata`, one for each cluster in sorted order, clusters are drawn within them.
+    """
 
     n_resamples: int
     seed: int | None
     block: int | None = None
     threads: int = 1
     progress: Progress | None = None
+    strata: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
         for name, value, least in (("n_resamples", self.n_resamples, 0), ("threads", self.threads, 1)):
@@ -87,7 +91,7 @@ def resampled(asks: Sequence[Ask], plan: Plan) -> list[Columns]:
 
     def drawn(replicates: Indices) -> Floats:
         assert plan.seed is not None  # noqa: S101  (the plan has checked it)
-        return weights(plan.seed, replicates, clusters)
+        return weights(plan.seed, replicates, clusters, plan.strata)
 
     return _in_blocks(asks, drawn, plan.n_resamples, plan)
 

@@ -15,11 +15,12 @@ from demur.errors import unknown
 from demur.inference.evidence import standard_errors
 from demur.inference.intervals import METHODS
 from demur.inference.key import Key, Minus
+from demur.inference.ratios import Ratio
 from demur.inference.rules import RULES, Counted
 from demur.inference.sums import errors_of_difference
 from demur.inference.views import CurveView, SharedView, View, discordant
 from demur.quantities import Measure
-from demur.types import Floats
+from demur.types import Flags, Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +29,8 @@ class Row:
 
     `rule` is for the number, `contrast_rule` for a difference of it from another row; what they look at is `counted`.
     `entries` are what the clusters hold. `influence` gives how much each cluster moves the number in the data as they
-    are, and `influences` in replicates; a mean has the `sums` and counts of the clusters instead. A row that is not
+    are, and `influences` in replicates; a mean has the `sums` and counts of the clusters instead. A `ratio` of sums
+    knows its uncertainty itself. `held` says which clusters hold any of its units, None if all do. A row that is not
     `resampled` is a point alone. What `must_vary` has no bootstrap interval where all draws are the same.
     """
 
@@ -44,6 +46,8 @@ class Row:
     influence: Callable[[], Floats] | None = None
     influences: Callable[[Any], Floats] | None = None
     sums: Callable[[], tuple[Floats, Floats]] | None = None
+    ratio: Ratio | None = None
+    held: Flags | None = None
     resampled: bool = True
     must_vary: Literal["never", "difference", "always"] = "never"
     by_convention: bool = False
@@ -54,10 +58,17 @@ class Row:
         quantity = measure.quantity
         rule, contrast_rule = quantity.intervals
         row = cls(key, view, measure, measure, float(measure(view.exact())), rule, contrast_rule)
-        known = quantity.influence is not None
+        known, counted, table = quantity.influence is not None, view.counted(measure), view.own.table
+        made = None
+        if quantity.sums is not None:
+            maximum = None if math.isinf(counted.high) else counted.high
+            losses, accepted, divisor = quantity.sums(table, measure.value)
+            made = Ratio(losses, accepted, divisor, maximum)
         return replace(
             row,
-            counted=view.counted(measure),
+            counted=made.counted if made and not quantity.loss_free else counted,
+            ratio=made,
+            held=None if view.own.held.all() else view.own.held,
             entries=view.own.entries,
             influence=(lambda: measure.influence(view.sample)[:, 0]) if known else None,
             influences=measure.influence if known else None,
@@ -70,6 +81,11 @@ class Row:
         return len(self.view.ids)
 
     @property
+    def holding(self) -> int:
+        """How many clusters hold any of its units."""
+        return self.clusters if self.held is None else int(self.held.sum())
+
+    @property
     def curve_view(self) -> CurveView | None:
         """The curve the number is of, where it is of one that is not cut where others end."""
         return self.view if isinstance(self.view, CurveView) else None
@@ -77,10 +93,12 @@ class Row:
     def columns(self, sample: Any, needs: frozenset[str]) -> dict[str, Any]:
         """Everything a block of replicates is asked for; an error in each only where an interval needs it."""
         taken = {"value": self.number(sample)}
+        if self.held is not None:  # a draw that holds none of the units has no number
+            taken["value"] = np.where(self.held @ sample.weights > 0, taken["value"], np.nan)
         method = RULES[self.rule](self.counted, self.point).method
         by_rule = METHODS[method].needs if method else frozenset()
         if self.influences is not None and "errors" in by_rule | needs:
-            taken["error"] = standard_errors(self.influences(sample), sample.weights)
+            taken["error"] = standard_errors(self.influences(sample), sample.weights, self.holding)
         if self.measure.coverage is not None:
             watched = self.measure.quantity.watched.items()
             taken |= {name: watch(sample, self.measure.coverage) for name, watch in watched}
@@ -89,7 +107,10 @@ class Row:
 
 @dataclass(frozen=True, eq=False)
 class Contrast:
-    """A row minus another one, on the same draws."""
+    """A row minus another one, on the same draws.
+
+    `discordant` clusters differ between two systems; of two groups it is how many hold a loss, of the fewer.
+    """
 
     key: Key
     row: Row
@@ -106,6 +127,11 @@ class Contrast:
         if self.row.influence is None or self.subtracted.influence is None:
             return None
         return self.row.influence() - self.subtracted.influence()
+
+    @property
+    def of_systems(self) -> bool:
+        """Whether it is between two systems."""
+        return self.key.minus is not None and self.key.minus.column == "system"
 
     @property
     def has_errors(self) -> bool:
@@ -153,7 +179,8 @@ class Contrast:
         low = max(self.row.counted.low, self.subtracted.counted.low)
         width = min(self.row.counted.high, self.subtracted.counted.high) - low
         varies = self.row.counted.varies or self.subtracted.counted.varies
-        return Counted("discordant_clusters", self.discordant, varies, -width, width)
+        what = "discordant_clusters" if self.of_systems else "informative_clusters"
+        return Counted(what, self.discordant, varies, -width, width)
 
 
 def difference(values: Mapping[str, Floats], subtracted: Mapping[str, Floats]) -> Floats:

@@ -77,7 +77,7 @@ def estimated(
     """
     drawn_rows = [row for row in rows if row.resampled]
     needs: frozenset[str] = request.needs if request else frozenset()
-    family = [contrast for contrast in contrasts if headline is not None and contrast.comparable]
+    family = [each for each in contrasts if headline is not None and each.of_systems and each.comparable]
     judged = set(map(id, family))
     pairs = [each for each in contrasts if each.has_errors and ("errors" in needs or id(each) in judged)]
     wanted = [Ask(row.view, partial(row.columns, needs=needs)) for row in drawn_rows]
@@ -108,11 +108,13 @@ def _with_simultaneous(row: Estimate, at_once: Interval | None) -> Estimate:
 
 
 def _single(row: Row, drawn: Columns, alone: Columns, request: Request | None) -> Estimate:
+    values = drawn.get("value", np.zeros(0))
+    influence = row.influence() if row.influence is not None and row.resampled else None
     evidence = Evidence(
         point=row.point,
-        values=drawn.get("value", np.zeros(0)),
-        clusters=row.clusters,
-        influence=row.influence() if row.influence is not None and row.resampled else None,
+        values=values,
+        clusters=row.holding,
+        influence=influence if influence is None or row.held is None else influence[row.held],
         replicate_std_error=drawn.get("error"),
         left_out=alone.get("value"),
         two_sided=row.counted.varies and row.rule != "biased" and not row.by_convention,
@@ -120,6 +122,8 @@ def _single(row: Row, drawn: Columns, alone: Columns, request: Request | None) -
     )
     if row.must_vary == "always":
         evidence = _varying(evidence)
+    if row.ratio is not None and row.ratio.clusters:
+        evidence = row.ratio.evidence(values)
     uncertainty = _uncertainty(evidence, row.rule, row.counted, request if row.resampled else None)
     if not row.resampled:
         uncertainty["no_interval"] = POINT_ONLY
@@ -180,7 +184,7 @@ def _operating_point(row: Row, drawn: Columns) -> dict[str, Any]:
     if "ends_before" in drawn:
         parts["short_domain_rate"] = float(np.mean(drawn["ends_before"]))
     if isinstance(row.view, SharedView):
-        return parts | {"at": float(min(member.curve.coverage_reached for member in row.view.members))}
+        return parts | {"at": float(row.view.reached.value) if row.view.reached else 0.0}
     if row.curve_view is None or row.measure.coverage is None:
         return parts
     curve, coverage = row.curve_view.curve, row.measure.coverage
@@ -202,7 +206,7 @@ def _upper_bound(row: Row) -> float | None:
     largest = view.table.largest_loss
     if largest is None or not view.curve.defined:
         return None
-    return float(bound(largest / view.table.divisor, rare(row.clusters, view.largest), view.curve.cmax))
+    return float(bound(largest / view.table.divisor, rare(row.holding, view.largest), view.curve.cmax))
 
 
 def _contrast(

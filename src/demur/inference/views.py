@@ -22,7 +22,7 @@ from demur.quantities.graded import Graded
 from demur.quantities.influence import on_coverage
 from demur.quantities.replicates import Replicates
 from demur.quantities.table import Table
-from demur.types import Floats, Integers
+from demur.types import Flags, Floats, Integers
 
 
 class View(Protocol):
@@ -113,13 +113,18 @@ class CurveView:
         low, high = limits(worst, float(measure.coverage or 1)) if limits else (-math.inf, math.inf)
         below_0 = len(table.level_loss) > 0 and table.level_loss[0] < 0
         if measure.quantity.loss_free:
-            return Counted("clusters", len(self.ids), low=low, high=high)
+            return Counted("clusters", int(self.held.sum()), low=low, high=high)
         return Counted("informative_clusters", number, self.varies, -math.inf if below_0 else low, high)
+
+    @property
+    def held(self) -> Flags:
+        """Which clusters hold any of the units: all of them, unless the units are a part of those that were drawn."""
+        return np.asarray(self.table.cluster_units > 0)
 
     @property
     def largest(self) -> float:
         """The largest cluster over the mean."""
-        units = self.table.cluster_units
+        units = self.table.cluster_units[self.held]
         return float(units.max() / units.mean())
 
     def entries(self) -> Floats:
@@ -140,11 +145,15 @@ def discordant(entries: Floats, others: Floats) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Cut:
-    """A sample, and the coverage several of them have in common: of a curve as it is, of replicates in units."""
+    """A sample, and the coverage several of them have in common: of a curve as it is, of replicates in units.
+
+    `least` says in which replicates each member is one that ends there.
+    """
 
     own: Any
     common: Any
     members: Sequence[Replicates] = ()
+    least: Sequence[Flags] = ()
 
     @property
     def weights(self) -> Floats:
@@ -155,9 +164,8 @@ class Cut:
     @cached_property
     def moves(self) -> Floats:
         """Influences on the common coverage: those on the least Cmax, the mean of them where several are least."""
-        least = np.stack([sample.answered == self.common for sample in self.members])
-        moves = sum(on_coverage(sample) * held for sample, held in zip(self.members, least, strict=True))
-        return np.asarray(moves / least.sum(axis=0))
+        moves = sum(on_coverage(sample) * ends for sample, ends in zip(self.members, self.least, strict=True))
+        return np.asarray(moves / np.maximum(np.sum(self.least, axis=0), 1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,7 +222,8 @@ class SharedView(JointView):
 
     def joined(self, samples: Sequence[Replicates]) -> Cut:
         """The replicates of the system, cut where the first of all ends."""
-        return Cut(samples[self.index], np.minimum.reduce([sample.answered for sample in samples]), samples)
+        common = np.minimum.reduce([sample.answered for sample in samples])
+        return Cut(samples[self.index], common, samples, [sample.answered == common for sample in samples])
 
     @cached_property
     def sample(self) -> Cut:
@@ -225,3 +234,28 @@ class SharedView(JointView):
         """How many clusters hold a loss up to the common coverage, and what the number can be."""
         counted = self.own.counted(measure, self.reached)
         return counted if self.reached else replace(counted, number=0)
+
+
+@dataclass(frozen=True, eq=False)
+class GroupView(SharedView):
+    """One of several groups of units, to be cut at the coverage all of them reach that answer anything at all.
+
+    Groups have different numbers of units: the common coverage is a share, which in a replicate is found among the
+    groups it holds.
+    """
+
+    @cached_property
+    def reached(self) -> Coverage | None:
+        """The common coverage; None where no group answers anything."""
+        reached = [member.curve.coverage_reached for member in self.members if member.curve.defined]
+        return Coverage.of(min(reached)) if reached else None
+
+    def joined(self, samples: Sequence[Replicates]) -> Cut:
+        """The replicates of the group, cut where the first of all ends."""
+        answered, units = (np.stack([getattr(each, name) for each in samples]) for name in ("answered", "units"))
+        shares = np.where(answered > 0, answered / units, np.inf)
+        first = np.argmin(shares, axis=0), np.arange(shares.shape[1])
+        # Products of whole numbers are exact, and so is a quotient that is a whole number.
+        common = answered[first] * units[self.index] / units[first]
+        least = (answered * units[first] == answered[first] * units) & (answered > 0)
+        return Cut(samples[self.index], common, samples, [*least])

@@ -115,6 +115,12 @@ KINDS = {
         "beforehand are judged together",
         sample=True,
     ),
+    "multiple_groups": Kind(
+        "groups",
+        "{groups} groups and {comparisons} differences are looked at, and one in twenty stands out by luck alone: "
+        "judge by the intervals that hold for all groups at once",
+        sample=True,
+    ),
     "criterion_without_gold": Kind(
         "with gold", "no query with gold in {criteria}: the mean over criteria of the queries with gold is without them"
     ),
@@ -256,7 +262,7 @@ def about_counts(rows: Iterable[Row | Contrast]) -> Iterator[ResultWarning]:
         elif _is_counted(row):
             limit = row.measure.quantity.enough
             if counted.number < limit and row.clusters > 1 and not row.measure.quantity.loss_free:
-                about = Pattern(system=key.system, quantity=key.quantity, confidence=key.confidence)
+                about = Pattern(key.system, key.quantity, key.confidence, group=key.group)
                 nobody = {} if counted.number else {"nobody": True}
                 counts = {"informative": counted.number, "limit": limit, **nobody}
                 yield ResultWarning("few_informative_clusters", about, counts)

@@ -10,7 +10,7 @@ from demur.quantities.registry import quantity
 from demur.quantities.replicates import Replicates
 from demur.types import Floats
 
-_headline = partial(quantity, of="curve", shown=("console", "table", "csv", "definitions", "gate"))
+_headline = partial(quantity, of="curve", shown=("console", "table", "csv", "definitions", "gate", "within"))
 _area = partial(_headline, intervals=("area", "difference"), comparable="cmax")
 
 

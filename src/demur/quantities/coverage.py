@@ -14,6 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from demur.errors import UserError, literal
+from demur.facts.columns import written_number
 
 _WRITTEN = re.compile(r"[0-9]{1,30}(\.[0-9]{0,400})?|\.[0-9]{1,400}|[0-9]{1,30}/[1-9][0-9]{0,30}")
 _MOST_DIGITS = 400
@@ -30,6 +31,18 @@ def risk_of(text: str) -> Fraction:
     if not _WRITTEN.fullmatch(text):
         raise UserError(f"risk {literal(text)}, expected a number, 0 or more, as 0.1 or 1/3")
     return Fraction(text)
+
+
+def threshold_of(text: str) -> float:
+    """A threshold of a confidence: any number.
+
+    >>> threshold_of("0.7"), threshold_of("-2")
+    (0.7, -2.0)
+    """
+    number = written_number(text)
+    if number is None or not math.isfinite(number):
+        raise UserError(f"threshold {literal(text)}, expected a number, as 0.7")
+    return number
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,4 +160,6 @@ class RiskCoverage(Protocol):
     generalized_area_upto: Callable[[Coverage], Any]
     risk_at: Callable[[Coverage], Any]
     coverage_at_risk: Callable[[Fraction], Any]
+    coverage_at_threshold: Callable[[float], Any]
+    risk_at_threshold: Callable[[float], Any]
     ratio: Callable[[Any, Any], Any]

@@ -271,6 +271,16 @@ class Curve(Tabular):
                 return Fraction(int(self.points.count[index]), self.units)
         return Fraction(0)
 
+    def coverage_at_threshold(self, threshold: float) -> Fraction:
+        """The share of all units that are answered with at least this confidence, not yet rounded."""
+        places = int(np.sum(self.threshold >= threshold))
+        return Fraction(int(self.points.count[places - 1]) if places else 0, max(self.units, 1))
+
+    def risk_at_threshold(self, threshold: float) -> Fraction | float:
+        """Mean loss of the answers with at least this confidence, not yet rounded; nan where there are none."""
+        places = int(np.sum(self.threshold >= threshold))
+        return self.points.risk(places - 1) / self.divisor if places else math.nan
+
     def selective_area_upto(self, coverage: Coverage | None) -> Fraction:
         """Area under the selective risk from 0 to min(coverage, Cmax), not yet rounded."""
         return self._area_upto(coverage, selective=True) / self._area_unit

@@ -64,7 +64,7 @@ def augrc_optimal(curve: RiskCoverage) -> Any:
     comparable="cmax",
     influence=lambda sample: on_selective_area(sample) - on_optimal_selective_area(sample),
     limits=lambda worst, _: (-worst / 2, worst),
-    shown=("csv", "definitions", "gate"),
+    shown=("csv", "definitions", "gate", "within"),
 )
 def eaurc(curve: RiskCoverage) -> Any:
     """Excess AURC.

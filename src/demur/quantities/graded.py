@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,10 @@ _SAFE_PRODUCT = 2.0**53
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Clusters:
-    """What was sampled: ids in sorted order, how many units each has, and whose each answered unit is."""
+    """What was sampled: ids in sorted order, how many units each has, and whose each answered unit is.
+
+    Of a part of the units, such as a group, a cluster may have none.
+    """
 
     ids: Sequence[int | str]
     units: Integers
@@ -27,9 +30,9 @@ class Clusters:
     def __post_init__(self) -> None:
         if not isinstance(self.ids, range) and tuple(self.ids) != sorted_ids(self.ids):
             raise UserError("cluster ids must be distinct and sorted: integers, then texts")
-        if len(self.units) != len(self.ids) or (self.units < 1).any():
+        if len(self.units) != len(self.ids) or (self.units < 0).any():
             raise UserError(
-                f"{len(self.units)} cluster sizes for {len(self.ids)} clusters, expected one each, 1 or more"
+                f"{len(self.units)} cluster sizes for {len(self.ids)} clusters, expected one each, 0 or more"
             )
         if self.of_answer.size and not 0 <= self.of_answer.min() <= self.of_answer.max() < len(self.ids):
             raise UserError("an answer belongs to a cluster that does not exist")
@@ -86,3 +89,18 @@ class Graded:
     def answered(self) -> int:
         """How many units are answered."""
         return len(self.loss)
+
+    def only(self, units: Flags) -> Graded:
+        """Some of the units of a run, drawn with the same clusters as all of them."""
+        if self.items is None or self.clusters is None:
+            raise UserError("units are told apart by the facts they came from: grade the items of a reader")
+        items, taken = self.items, units[self.items.answered]
+        held = np.bincount(items.cluster[units], minlength=len(self.clusters.ids))
+        return replace(
+            self,
+            units=int(units.sum()),
+            loss=self.loss[taken],
+            confidence=self.confidence[taken],
+            clusters=replace(self.clusters, units=held, of_answer=self.clusters.of_answer[taken]),
+            items=None,
+        )

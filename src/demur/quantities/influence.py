@@ -78,6 +78,21 @@ def on_optimal_generalized_area(sample: Replicates) -> Floats:
     return influence
 
 
+def on_coverage_at_threshold(sample: Replicates, threshold: float) -> Floats:
+    """On the share of the units that is accepted at a threshold."""
+    _, accepted = sample.table.accepted(threshold)
+    coverage = sample.coverage_at_threshold(threshold)
+    return (accepted[:, None] - coverage * sample.table.cluster_units[:, None]) / sample.units
+
+
+def on_risk_at_threshold(sample: Replicates, threshold: float) -> Floats:
+    """On the mean loss of what is accepted at a threshold; nan where that is nothing."""
+    loss, accepted = (sums[:, None] for sums in sample.table.accepted(threshold))
+    count = sample.coverage_at_threshold(threshold) * sample.units
+    apart = loss / sample.table.divisor - sample.risk_at_threshold(threshold) * accepted
+    return np.divide(apart, count, out=np.full_like(apart, np.nan), where=count > 0)
+
+
 def _on_coverage(sample: Replicates) -> Floats:
     table = sample.table
     answers = np.bincount(table.plateaus.cluster, table.plateaus.count, minlength=table.clusters)

@@ -19,9 +19,9 @@ _cut_area = partial(
     enough=20,
     comparable="range",
     watched={"ends_before": lambda sample, coverage: sample.place_at(coverage) >= len(sample.count)},
-    shown=("console", "table", "csv", "definitions"),
+    shown=("console", "table", "csv", "definitions", "within"),
 )
-_count = partial(quantity, of="units", better="neither", point_only=True, shown=())
+_count = partial(quantity, of="units", better="neither", point_only=True)
 
 
 @quantity(
@@ -173,7 +173,7 @@ class UnitSums:
     errors: float
 
 
-@_count("units")
+@_count("units", shown=("items", "groups"))
 def units(sums: UnitSums) -> float:
     """Number of units.
 
@@ -189,7 +189,7 @@ def units(sums: UnitSums) -> float:
     return float(sums.units)
 
 
-@_count("answered")
+@_count("answered", shown=("items", "groups"))
 def answered(sums: UnitSums) -> float:
     """Number of answered units.
 
@@ -205,7 +205,7 @@ def answered(sums: UnitSums) -> float:
     return float(sums.answered)
 
 
-@_count("bias", undefined="no unit is answered")
+@_count("bias", undefined="no unit is answered", shown=("items",))
 def bias(sums: UnitSums) -> float:
     """Mean signed error.
 

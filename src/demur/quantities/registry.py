@@ -15,7 +15,7 @@ from typing import Any, Literal
 from demur.errors import UserError, literal, shown, unknown
 from demur.quantities.coverage import Coverage
 
-Family = Literal["curve", "units", "forecasts", "ranking", "selection", "decision"]
+Family = Literal["curve", "units", "groups", "forecasts", "ranking", "selection", "decision"]
 COMMON = "C_common"
 
 
@@ -52,10 +52,11 @@ class Quantity:
     difference of it; a `point_only` one is reported without. Below `enough` clusters with a loss in its range it gets a
     warning. `comparable` says what must be equal before a difference of two systems favours one of them: "cmax",
     "range" (of a cut area), "coverage" or "risk" (of an operating point); nothing if it never does. A `loss_free` one
-    varies even where no answer is wrong. `influence` gives its influence function, `limits` what it can be, given the
-    largest loss and the coverage it is taken at, `bound` what it is at most where no answer is wrong, given the largest
-    loss, how rare an error-prone cluster is, and Cmax, and `watched` what else is recorded in every replicate.
-    `convention` stands in where it is undefined, for tasks that report it so. `shown` lists the places it is shown in.
+    varies even where no answer is wrong. `influence` gives its influence function, `sums`, of a ratio of sums over
+    clusters, its numerator and denominator in each; `limits` what it can be, given the largest loss and the coverage it
+    is taken at, `bound` what it is at most where no answer is wrong, given the largest loss, how rare an error-prone
+    cluster is, and Cmax, and `watched` what else is recorded in every replicate. `convention` stands in where it is
+    undefined, for tasks that report it so. `shown` lists the places it is shown in.
     """
 
     name: str
@@ -77,6 +78,7 @@ class Quantity:
     reported: bool = True
     shown: frozenset[str] = frozenset()
     influence: Callable[..., Any] | None = None
+    sums: Callable[..., Any] | None = None
     limits: Callable[[float, float], tuple[float, float]] | None = None
     bound: Callable[[float, float, float], float] | None = None
     watched: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
@@ -94,6 +96,7 @@ _ALIASES: dict[str, str] = {}
 _USUAL_SECTIONS: dict[Family, dict[str, str]] = {
     "curve": {"Ties": "equal confidences are one operating point.", "Undefined": "never; 0 when nothing is answered."},
     "units": {"Ties": "none, confidences are not looked at.", "Undefined": "never."},
+    "groups": {"Ties": "equal risks are one.", "Abstentions": "left out of the risk of a group."},
     "forecasts": {"Abstentions": "not looked at; they have no forecast.", "Undefined": "never, given a forecast."},
     "ranking": {
         "Ties": "none: a list has an order.",
@@ -185,13 +188,15 @@ class Measure:
         stem, at, text = canonical(name).partition("@")
         known = [entry for entry in QUANTITIES.values() if family in (None, entry.of) and entry.stem == stem]
         for entry in known:
-            parameter = entry.parameter
-            if not at and (parameter is None or parameter.optional):
+            if not at and (entry.parameter is None or entry.parameter.optional):
                 return cls(entry)
-            if text and parameter:
-                if not text.startswith(parameter.prefix):
-                    raise UserError(f"quantity {shown(name)}, expected {stem}@{parameter.example}")
+        parameters = [(entry, entry.parameter) for entry in known if text and entry.parameter]
+        # A prefix tells two of a stem apart: risk@0.3 is at a coverage, risk@threshold=0.3 at a threshold.
+        for entry, parameter in sorted(parameters, key=lambda each: -len(each[1].prefix)):
+            if text.startswith(parameter.prefix):
                 return cls(entry, parameter.read(text.removeprefix(parameter.prefix)), text)
+        if parameters:
+            raise UserError(f"quantity {shown(name)}, expected {stem}@{parameters[0][1].example}")
         raise _no_such(name, stem, known, family)
 
     def __str__(self) -> str:

@@ -39,7 +39,8 @@ class Replicates:
         """The curves of samples that hold each cluster as often as a row of `weights` says."""
         drawn = np.ascontiguousarray(weights.T)
         count, loss_sum = table.plateaus.cumulative(drawn, whole=table.whole)
-        return cls(table, drawn, table.cluster_units @ drawn, count, loss_sum)
+        # A group of units may vanish from a replicate; its numbers there are left out, whatever they are divided by.
+        return cls(table, drawn, np.maximum(table.cluster_units @ drawn, 1), count, loss_sum)
 
     @property
     def answered(self) -> Floats:
@@ -154,7 +155,8 @@ class Replicates:
 
     def _cut(self, coverage: Coverage | Floats) -> tuple[Indices, Floats]:
         if isinstance(coverage, np.ndarray):
-            floor = end = np.minimum(coverage, self.answered)
+            end = np.minimum(coverage, self.answered)
+            floor = np.floor(end)
         else:
             end = np.minimum(self.position(coverage), self.answered)
             floor = np.minimum(self._per_size(lambda units: math.floor(coverage.position(units))), self.answered)
@@ -182,6 +184,18 @@ class Replicates:
         accepted = self.count * self.table.divisor
         reached = np.divide(self.loss_sum, accepted, out=np.zeros_like(accepted), where=accepted > 0)
         return np.asarray(np.max(self.count, axis=0, initial=0, where=reached <= float(risk)) / self.units)
+
+    def coverage_at_threshold(self, threshold: float) -> Floats:
+        """The share of all units that are answered with at least this confidence."""
+        return _last(self._accepted(self.count, threshold)) / self.units
+
+    def risk_at_threshold(self, threshold: float) -> Floats:
+        """Mean loss of the answers with at least this confidence; nan where there are none."""
+        count, loss_sum = (self._accepted(sums, threshold) for sums in (self.count, self.loss_sum))
+        return self.ratio(_last(loss_sum), _last(count) * self.table.divisor)
+
+    def _accepted(self, sums: Floats, threshold: float) -> Floats:
+        return sums[: int(np.sum(self.table.threshold >= threshold))]
 
     def _per_size(self, value_of: Callable[[int], Fraction | int]) -> Floats:
         """A number of units that depends on how many units a replicate holds: exact, and worked out once per size."""

@@ -161,6 +161,14 @@ class Table:
             largest_loss=graded.largest_loss,
         )
 
+    def accepted(self, threshold: float) -> tuple[Floats, Floats]:
+        """Loss numerators and answers of each cluster with at least this confidence."""
+        entries = self.plateaus
+        taken = entries.step < int(np.sum(self.threshold >= threshold))
+        cluster = entries.cluster[taken]
+        sums = [np.bincount(cluster, each[taken], self.clusters) for each in (entries.loss, entries.count)]
+        return sums[0].astype(np.float64), sums[1].astype(np.float64)
+
     @property
     def clusters(self) -> int:
         """How many clusters there are."""

@@ -14,9 +14,10 @@ from demur.facts.instruments import instrument as instrument_of
 from demur.facts.items import ClusterId, FailedUnits, Items, RawUnits, Source
 from demur.facts.losses import LossColumn, label_numbers
 from demur.read.cells import Cells, read_cells
+from demur.read.groups import table_groups
 from demur.read.roles import Roles, roles_of
 from demur.read.tables import missing_column, opened_table
-from demur.read.units_file import is_independent, items_with_repeats
+from demur.read.units_file import GROUPS, is_independent, items_with_repeats
 
 FAILED_UNITS = ("drop", "abstain", "refuse")
 _STATES = ("ok", "failed")
@@ -25,13 +26,17 @@ _NO_ANSWER = "null (in CSV an empty cell)"
 
 @dataclass(frozen=True, slots=True)
 class TableOptions:
-    """How a table is to be read, besides its columns and its instrument."""
+    """How a table is to be read, besides its columns and its instrument.
+
+    `group` says which columns hold labels of groups, by the names of the groups; COLUMN:18,40,65 cuts numbers.
+    """
 
     score_range: tuple[float, float] | None = None
     loss_max: float | None = None
     every_row_its_own_cluster: bool = False
     noun: str | None = None
     failed_units: str = "drop"
+    group: Mapping[str, str] | None = None
 
     def __post_init__(self) -> None:
         if self.failed_units not in FAILED_UNITS:
@@ -170,7 +175,8 @@ def _raw_units(table: Cells, roles: Roles, instrument: Instrument | None, option
         table, clusters, items = table.only(flags), [*compress(clusters, flags)], [*compress(items, flags)]
         left = {*clusters}
         failed |= dict.fromkeys(cluster for cluster, _ in lost.names if cluster not in left)
-    used = {*roles.columns.values()}
+    groupings = table_groups(table, options.group or {})
+    used = {*roles.columns.values(), *(each.column.name for each in groupings.values() if each.column), GROUPS}
     return RawUnits(
         clusters=clusters,
         items=items,
@@ -179,6 +185,7 @@ def _raw_units(table: Cells, roles: Roles, instrument: Instrument | None, option
         signals={name: Column.of(values) for name, values in table.values.items() if name not in used},
         failed=[*failed],
         failed_units=lost,
+        groups=groupings,
         instrument=instrument,
         noun=options.noun or ("row" if options.every_row_its_own_cluster else "cluster"),
         no_answer=_NO_ANSWER,

@@ -8,6 +8,7 @@ from demur.errors import UserError, literal, located, shown
 MARK = "demur_units"
 VERSION = 1
 MEMBERS = ("cluster", "item", "repeat", "loss", "status")
+GROUPS = "\0groups"  # the labels of a unit, under a name that no column of a file has
 _RESERVED = {*MEMBERS, "abstained", "success", "system"}  # roles a signal would take
 
 
@@ -30,7 +31,10 @@ def unit_rows(rows: Iterator[tuple[str, Mapping[str, Any]]]) -> Iterator[tuple[s
             for name in signals:
                 if name in _RESERVED:
                     raise UserError(f"the signal {shown(name)} is called like a column: give it another name")
-            yield position, {name: unit[name] for name in MEMBERS if name in unit} | signals
+            labels = unit.get("groups", {})
+            if not isinstance(labels, dict):
+                raise UserError(f"groups {literal(labels)}, expected an object")
+            yield position, {name: unit[name] for name in MEMBERS if name in unit} | signals | {GROUPS: labels}
 
 
 def items_with_repeats(items: list[Any], repeats: list[Any]) -> list[Any]:

@@ -6,7 +6,7 @@ from demur.errors import UserError
 from demur.inference.warnings import KINDS
 from demur.quantities import Measure
 from demur.results import json_table
-from demur.results.json_v1_read import present_method
+from demur.results.json_v1_cells import present_method
 from demur.results.table import Results
 from demur.types import Json
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 from demur.files.strict_model import schema_of
@@ -13,6 +13,8 @@ from demur.inference.warnings import ResultWarning
 from demur.quantities import Quantity
 from demur.quantities.coverage import Coverage
 from demur.quantities.registry import CUT
+from demur.results.json_v1_cells import AT_ONCE, INTERVALS, written
+from demur.results.json_v1_groups import encoded_groups
 from demur.results.json_v1_model import metrics_model
 from demur.results.study import PARTICIPANT, reported
 from demur.results.table import Results
@@ -20,8 +22,6 @@ from demur.types import Json
 
 SIDES = ("left", "right")
 ITEM_NUMBERS = {"n": "units", "answered": "answered", "coverage": "cmax", "risk": "risk", "bias": "bias"}
-INTERVALS = {"ci95": "percentile", "ci95_recommended": "recommended", "ci": "requested"}
-AT_ONCE = {"ci95_simultaneous": "simultaneous"}
 DIFFERENCE = {
     "delta": "value",
     "std_error": "std_error",
@@ -62,6 +62,7 @@ def encoded(results: Results) -> Json:
             "units_failed": _by_side([system.units_failed for system in study.systems]) if study.failed_units else None,
             "failed_units": study.failed_units,
         },
+        "groups": study.groups,
         "loss": study.loss,
         "convention": dict(study.convention),
         "confidence_variants": {
@@ -115,7 +116,8 @@ def where(results: Results, warning: ResultWarning) -> str:
     if about.confidence is None:
         return warning.subject
     side = "difference" if about.minus else side_of(results, about.system)
-    return f"{about.confidence}: {f'{side} {about.quantity or warning.subject}'.strip()}"
+    group = f" of {about.group.name} {about.group.level}" if about.group else ""
+    return f"{about.confidence}: {f'{side} {about.quantity or warning.subject}'.strip()}{group}"
 
 
 def cells(results: Results, *, points: bool = True) -> Iterator[tuple[Quantity, str, str]]:
@@ -168,17 +170,18 @@ def _run(results: Results, system: str, confidence: str) -> Json:
             target = float(Coverage.of(name.removeprefix(f"{entry.stem}@")))
             _put(content, (entry.key, coverage), None if math.isnan(row.value) else {"requested": target})
         for field, keys in places(entry, coverage):
-            value = _written(row, field)
+            value = written(row, field)
             if not (field in _SPARSE and value in (None, "")):
                 _put(content, keys, value)
     items: Json = {}
     for row in results.where(system=system, minus=None):
         group = row.key.group
-        if group is not None and group.name == "item" and group.level is not None:
+        if group is not None and group.name == "item" and group.level is not None and not row.key.confidence:
             member = _ITEM_MEMBERS[row.key.quantity]
             whole = member in ("n", "answered")
-            items.setdefault(group.level, {})[member] = int(row.value) if whole else _written(row, "value")
-    return content | {**dict(results.curves[system, confidence]), "by_item": items}
+            items.setdefault(group.level, {})[member] = int(row.value) if whole else written(row, "value")
+    groups = encoded_groups(results, system, confidence)
+    return content | {**dict(results.curves[system, confidence]), "by_item": items, "groups": groups}
 
 
 def _heading(results: Results) -> Json:
@@ -189,16 +192,6 @@ def _heading(results: Results) -> Json:
     members = ("ci95", "ci95_recommended", "std_error", "upper_bound95", "drop_rate", "no_interval")
     ci = requested and {**dict(requested), "undefined": {}}
     return {"bootstrap": {**dict(boot), **{name: {} for name in members}, "short_domain_rate": 0.0, "ci": ci}}
-
-
-def _written(row: Estimate, field: str) -> Any:
-    """A member of an estimate as the file holds it: null where it is undefined."""
-    value = getattr(row, field)
-    if isinstance(value, Interval):
-        if field == "percentile":
-            return value.low, value.high
-        return {name: part for name, part in asdict(value).items() if part != ""} | {"clipped": value.clipped or None}
-    return None if value == "" or (isinstance(value, float) and math.isnan(value)) else value
 
 
 def _comparison(results: Results) -> Json:
@@ -212,7 +205,7 @@ def _comparison(results: Results) -> Json:
             row = right_minus_left(results, name, confidence)
             sides = {} if math.isnan(row.p_value) else FAVOURS.get(entry.better, {})
             members = DIFFERENCE | sides | INTERVALS | AT_ONCE
-            delta = dict.fromkeys(FAVOURS["lower"]) | {name: _written(row, field) for name, field in members.items()}
+            delta = dict.fromkeys(FAVOURS["lower"]) | {name: written(row, field) for name, field in members.items()}
             _put(deltas, (confidence, entry.key, coverage) if coverage else (confidence, entry.key), delta)
     return {
         "enabled": True,

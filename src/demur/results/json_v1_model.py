@@ -8,26 +8,22 @@ from functools import cache
 from typing import Annotated, Any, Literal
 
 from pydantic import (
-    ConfigDict,
     Discriminator,
     Field,
-    SerializerFunctionWrapHandler,
     Tag,
     TypeAdapter,
     ValidationError,
     create_model,
-    model_serializer,
 )
 
-from demur.files.strict_model import SPARSE, STRICT, Count, Part, Share, Time, Tool, WordedWarning, one_line
+from demur.files.strict_model import SPARSE, Count, Part, Share, Time, Tool, WordedWarning, one_line
 from demur.quantities import Quantity, quantities
 from demur.quantities.registry import CUT
 from demur.results import parts
+from demur.results.group_parts import Ends, GroupedNumbers, GroupsRecord, Pair
 from demur.results.parts import CurveRecord, Many, Name, Number
-from demur.types import Json
 
 _ROUNDING = 1e-12
-Pair = Annotated[tuple[float, float], Field(strict=False)]
 
 
 class AreaAt(Part):
@@ -44,31 +40,6 @@ class RiskAt(Part):
     requested: Annotated[float, Field(gt=0, le=1)]
     achieved: Share
     value: float
-
-
-class Ends(Part):
-    """An interval and its method; what was counted to choose it, and what the ends were before they were cut off."""
-
-    model_config = ConfigDict(**STRICT | {"json_schema_serialization_defaults_required": False}, frozen=True)
-
-    method: str
-    low: float
-    high: float
-    decided_by: str | None = None
-    count: Count | None = None
-    degrees: float | None = None
-    skipped: Share | None = None
-    clipped: Many[str] | None = None
-    unclipped: Pair | None = None
-    note: str | None = None
-
-    @model_serializer(mode="wrap")
-    def _without_nulls(self, handler: SerializerFunctionWrapHandler) -> Json:
-        return {name: value for name, value in handler(self).items() if value is not None}
-
-    def _mistakes(self) -> Iterator[str]:
-        if self.low > self.high:
-            yield f"the low end {self.low} lies above the high end {self.high}"
 
 
 class RunBootstrap(parts.Bootstrap):
@@ -264,6 +235,7 @@ class _File(Part):
     inputs: Annotated[Many[parts.Input], Field(min_length=1, max_length=2)]
     also_read: Many[parts.AlsoRead] = ()
     population: Population
+    groups: Annotated[GroupsRecord | None, SPARSE] = None
     loss: parts.Loss
     convention: Convention
     confidence_variants: Mapping[str, Any]
@@ -370,4 +342,5 @@ def _run_fields(reported: Sequence[Quantity]) -> dict[str, Any]:
         "by_item": (Mapping[str, ByItem], ...),
         "histogram": (parts.Histogram | None, ...),
         "reliability": (parts.ReliabilityTable | None, ...),
+        "groups": (Annotated[Mapping[str, GroupedNumbers] | None, SPARSE], None),
     }

@@ -7,26 +7,21 @@ from itertools import product
 from typing import Any
 
 from demur.inference.estimates import Estimate
-from demur.inference.intervals import Interval
 from demur.inference.key import Group, Key, Minus, Pattern
 from demur.inference.uncertainty import POINT_ONLY
 from demur.inference.warnings import KINDS, ResultWarning
 from demur.quantities import quantities
 from demur.quantities.coverage import Coverage
 from demur.quantities.registry import CUT
-from demur.results.json_v1 import AT_ONCE, DIFFERENCE, FAVOURS, INTERVALS, ITEM_NUMBERS, SIDES, cells, places, where
+from demur.quantities.thresholds import threshold_text
+from demur.results.json_v1 import DIFFERENCE, FAVOURS, ITEM_NUMBERS, SIDES, cells, places, where
+from demur.results.json_v1_cells import AT_ONCE, INTERVALS, present_method, read
+from demur.results.json_v1_groups import group_rows
 from demur.results.json_v1_model import metrics_model
 from demur.results.parts import CurveRecord
 from demur.results.study import PARTICIPANT, SelectiveStudy
 from demur.results.table import Results, system_names
 from demur.types import Json
-
-_EARLIER_METHODS = {"bootstrap_t": "t_interval"}
-_NULL = {
-    "no_interval": "",
-    "not_requested": "",
-    **dict.fromkeys(("value", "std_error", "drop_rate", "p_value", "above", "below"), math.nan),
-}
 
 
 def decoded(content: Json) -> Results:
@@ -45,6 +40,7 @@ def decoded(content: Json) -> Results:
         rows += _delta_rows(empty, confidence, deltas)
     first = next(iter(variants))
     rows += [row for system in names for row in _item_rows(system, runs[system, first])]
+    rows += [row for key, run in runs.items() for row in group_rows(*key, run.groups or {})]
     return Results(rows, empty.study, curves, [_warning(empty, warning) for warning in file.warnings])
 
 
@@ -75,6 +71,7 @@ def _study(file: Any, names: tuple[str, ...], runs: Mapping[tuple[str, str], Any
         "skipped": [dict(skipped) for skipped in file.skipped_variants],
         "coverages": [Coverage.of_key(key).text for key in grid],
         "area_coverage": None if cut is None else Coverage.of(cut).text,
+        "groups": file.groups,
         "failed": file.cases.failed,
         "failed_units": people.failed_units,
         "confident_errors": [
@@ -108,7 +105,7 @@ def _run_rows(results: Results, system: str, confidence: str, run: Any) -> Itera
     coverages, thresholds = run.curve.coverage, run.curve.threshold
     common = results.selective.area_coverage is None
     for entry, name, coverage in cells(results):
-        members = {field: _read(field, _found(run, keys)) for field, keys in places(entry, coverage)}
+        members = {field: read(field, _found(run, keys)) for field, keys in places(entry, coverage)}
         at = members.get("at")
         if coverage and at in coverages:
             members["threshold"] = thresholds[coverages.index(at)]
@@ -127,31 +124,12 @@ def _found(tree: Any, keys: Sequence[str]) -> Any:
     return tree
 
 
-def _read(field: str, value: Any) -> Any:
-    """A member of an estimate from what the file holds: an interval from its ends, and nan where a number is null."""
-    if value is None:
-        return _NULL.get(field)
-    if field not in (*INTERVALS.values(), *AT_ONCE.values()):
-        return value
-    if isinstance(value, tuple):
-        return Interval("percentile", *value)
-    parts = {name: part for name, part in dict(value).items() if part is not None and name != "clipped"}
-    if "unclipped" in parts:
-        parts["unclipped"] = tuple(parts["unclipped"])
-    return Interval(**parts | {"method": present_method(parts["method"])})
-
-
-def present_method(method: str) -> str:
-    """The present name of a method; files of version 0.1 may have another."""
-    return _EARLIER_METHODS.get(method, method)
-
-
 def _delta_rows(results: Results, confidence: str, deltas: Mapping[str, Any]) -> Iterator[Estimate]:
     left, right = results.systems
     for entry, name, coverage in cells(results, points=False):
         delta = _found(deltas, (entry.key, coverage) if coverage else (entry.key,))
         held = DIFFERENCE | FAVOURS.get(entry.better, {}) | INTERVALS | AT_ONCE
-        members = {field: _read(field, getattr(delta, member)) for member, field in held.items()}
+        members = {field: read(field, getattr(delta, member)) for member, field in held.items()}
         undefined = entry.undefined if delta.delta is None else ""
         yield Estimate(Key(right, name, confidence, minus=Minus("system", left)), **members, undefined=undefined)
 
@@ -159,7 +137,7 @@ def _delta_rows(results: Results, confidence: str, deltas: Mapping[str, Any]) ->
 def _item_rows(system: str, run: Any) -> Iterator[Estimate]:
     for item, numbers in run.by_item.items():
         for member, quantity in ITEM_NUMBERS.items():
-            value = _read("value", getattr(numbers, member))
+            value = read("value", getattr(numbers, member))
             undefined = "no unit is answered" if math.isnan(value) else ""
             yield Estimate(Key(system, quantity, group=Group("item", item)), float(value), undefined=undefined)
 
@@ -173,6 +151,10 @@ def _warning(results: Results, worded: Any) -> ResultWarning:
     subjects: list[Json] = [{"system": system} for system in results.systems]
     subjects += [{"system": system, "minus": Minus("system", first)} for system in others]
     names = [None, *(name for _, name, _ in cells(results))]
+    if (groups := results.selective.groups) is not None:
+        levels = [Group(each.name, level) for each in groups.groupings for level in each.levels]
+        subjects += [{"system": system, "group": group} for system in results.systems for group in levels]
+        names += {f"risk@{threshold_text(each.threshold)}" for each in groups.thresholds}
     for confidence, quantity, subject in product(results.selective.confidences, names, subjects):
         patterned = replace(warning, about=Pattern(quantity=quantity, confidence=confidence, **subject))
         if where(results, patterned) in (worded.where, worded.where.replace("mae@", "risk@")):

@@ -51,7 +51,7 @@ class Evaluation:
     skipped: Sequence[Json]
 
 
-def selective_study(evaluation: Evaluation, provenance: Json) -> SelectiveStudy:
+def selective_study(evaluation: Evaluation, provenance: Json, groups: Json | None) -> SelectiveStudy:
     """Everything a file records besides numbers, curves and warnings; `provenance` says when and by what."""
     settings, alignment = evaluation.settings, evaluation.alignment
     first = next(iter(alignment.systems.values()))
@@ -75,6 +75,7 @@ def selective_study(evaluation: Evaluation, provenance: Json) -> SelectiveStudy:
             "skipped": evaluation.skipped,
             "coverages": [target.text for target in settings.targets],
             "area_coverage": None if cut == COMMON else cut,
+            "groups": groups,
             "failed": _failed(evaluation),
             "failed_units": next(
                 (each.failed_units.rule for each in evaluation.given.values() if each.failed_units), None
@@ -161,7 +162,7 @@ def by_item(system: str, graded: Graded) -> Iterator[Estimate]:
         names, np.bincount(items.item, minlength=len(names)), held, losses, off, strict=True
     ):
         sums = UnitSums(int(n), int(k), int(error) if items.has_scores else math.nan)
-        numbers = {entry.name: entry.function(sums) for entry in quantities("units")}
+        numbers = {entry.name: entry.function(sums) for entry in quantities("units", "items")}
         numbers["cmax"] = float(k / n) if n else 0.0
         numbers["risk"] = float(loss / (k * graded.divisor)) if k else math.nan
         for quantity, value in numbers.items():

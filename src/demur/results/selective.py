@@ -44,6 +44,7 @@ from demur.quantities.graded import Graded
 from demur.quantities.losses import check_loss, loss_of
 from demur.quantities.registry import COMMON, CUT
 from demur.results.curves import curve_record
+from demur.results.groups import GroupSettings, about_groups, group_record, grouped, overall_rows, strata_of
 from demur.results.record import Evaluation, by_item, input_of, selective_study
 from demur.results.study import reported
 from demur.results.table import Results, provenance, system_names
@@ -65,7 +66,7 @@ class Settings:
 
     `level` and `interval` ask for one more interval of every number, beside those at 95 %. Systems are compared with
     the `baseline`, the first if none is named, and the verdict is on the `primary` confidence, the first if none is
-    named.
+    named. `groups` are names of groupings that the facts hold, or `item`, or `GroupSettings`, which say more.
     """
 
     loss: str | None = None
@@ -76,9 +77,11 @@ class Settings:
     interval: str | None = None
     baseline: str | None = None
     primary: str | None = None
+    groups: GroupSettings | Sequence[str] = ()
 
     def __post_init__(self) -> None:
         check_loss(self.loss)
+        object.__setattr__(self, "groups", self.by_group)
         object.__setattr__(self, "grid", tuple(Coverage.of(target).plain for target in self.grid))
         if self.area_coverage is not None:
             object.__setattr__(self, "area_coverage", Coverage.of(self.area_coverage).plain)
@@ -91,6 +94,11 @@ class Settings:
     def targets(self) -> tuple[Coverage, ...]:
         """The coverages the risk is reported at."""
         return tuple(map(Coverage.of, self.grid))
+
+    @property
+    def by_group(self) -> GroupSettings:
+        """What is asked about groups."""
+        return self.groups if isinstance(self.groups, GroupSettings) else GroupSettings(self.groups)
 
     @property
     def request(self) -> Request | None:
@@ -155,19 +163,29 @@ def _results(evaluation: Evaluation, plan: Plan, origin: Json) -> Results:
     settings, views = evaluation.settings, evaluation.views
     measures = settings.measures(len(evaluation.given))
     rows = [row for name, by_system in views.items() for row in curve_rows(name, by_system, measures)]
-    contrasts = [*contrasts_with(rows, evaluation.baseline)]
+    contrasts, groups = [*contrasts_with(rows, evaluation.baseline)], grouped(evaluation)
+    plan = replace(plan, strata=strata_of(evaluation))
     drawn = {(system, name): view for name, by_system in views.items() for system, view in by_system.items()}
     asks = [Ask(view, partial(drawn_risks, view.curve)) for view in drawn.values()]
     headline = Key("", f"augrc@{settings.cut(len(evaluation.given))}", next(iter(views)))
-    estimates, risks = estimated(rows, contrasts, plan=plan, request=settings.request, asks=asks, headline=headline)
+    parts = [*overall_rows(groups, views), *(row for each in groups for row in (*each.rows, *each.rests))]
+    apart = [contrast for each in groups for contrast in each.contrasts]
+    estimates, risks = estimated(
+        [*rows, *parts], [*contrasts, *apart], plan=plan, request=settings.request, asks=asks, headline=headline
+    )
+    known = {row.key: row for row in estimates}
+    estimates = [row for row in estimates if row.key.group is None]
     curves = {
         key: curve_record(view, plan, bands_of(view, risk) if risk and view.varies else None)
         for (key, view), risk in zip(drawn.items(), risks, strict=True)
     }
     items = [row for system, view in views[next(iter(views))].items() for row in by_item(system, view.graded)]
     facts = [about for system, given in evaluation.given.items() for about in about_units(given, system)]
+    facts += about_groups(groups)
     warnings = _warnings([*about_resamples(plan.n_resamples), *facts], views, Estimates(estimates), [*rows, *contrasts])
-    return Results([*estimates, *items], selective_study(evaluation, origin), curves, warnings)
+    of_groups = [row for each in groups for row in each.finished(known)]
+    study = selective_study(evaluation, origin, group_record(evaluation, groups))
+    return Results([*estimates, *items, *of_groups], study, curves, warnings)
 
 
 def _named(runs: Sequence[Any]) -> dict[str, Items]:

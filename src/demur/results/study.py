@@ -9,6 +9,7 @@ from demur.files.strict_model import SPARSE, Count, Part, Share, Time, Tool
 from demur.quantities import Quantity, quantities
 from demur.quantities.registry import COMMON, CUT
 from demur.results import parts
+from demur.results.group_parts import GroupsRecord
 from demur.results.parts import Many, Name
 
 PARTICIPANT = "participant"
@@ -70,6 +71,7 @@ class SelectiveStudy(Study):
     skipped: Many[parts.Skipped]
     coverages: Many[str]
     area_coverage: str | None
+    groups: Annotated[GroupsRecord | None, SPARSE] = None
     failed: Many[Name]
     failed_units: Annotated[Literal["drop", "abstain"] | None, SPARSE] = None
     confident_errors: Many[parts.ConfidentErrors]

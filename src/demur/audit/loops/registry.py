@@ -19,7 +19,8 @@ LOOPS: dict[str, Loop] = {}
 def loop(name: str, of: Callable[[Any], Any] | None = None) -> Callable[[_Function], _Function]:
     """Register a function of rows under a quantity's name; `of` turns the rows into what the function takes.
 
-    A name that ends in @C, @K, @fpr=F or @risk=R has a parameter, which follows the rows. Undefined is None.
+    A name that ends in @C, @K, @fpr=F, @risk=R or @threshold=T has a parameter, which follows the rows.
+    Undefined is None.
     """
 
     def register(function: _Function) -> _Function:
@@ -54,7 +55,7 @@ def number(name: str, rows: Any, *, at: Fraction | int | None = None, **options:
     return LOOPS[registered](rows, *(parameter if at is None else (at,)), **options)
 
 
-def parsed(name: str) -> tuple[str, tuple[Fraction | int, ...]]:
+def parsed(name: str) -> tuple[str, tuple[Number | int, ...]]:
     """The registered name and the parameter of a quantity's full name.
 
     >>> parsed("tpr@fpr=0.05"), parsed("aurc")
@@ -64,6 +65,8 @@ def parsed(name: str) -> tuple[str, tuple[Fraction | int, ...]]:
         return name, ()
     stem, at, text = name.partition("@")
     word, _, value = text.partition("=")
+    if word == "threshold" and f"{stem}@threshold=T" in LOOPS:
+        return f"{stem}@threshold=T", (float(value),)  # a confidence is a double, and is compared with one
     for symbol in ("fpr=F", "risk=R"):
         if symbol.startswith(f"{word}=") and f"{stem}@{symbol}" in LOOPS:
             return f"{stem}@{symbol}", (Fraction(value),)

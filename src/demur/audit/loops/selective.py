@@ -154,6 +154,11 @@ def _coverage_at_risk(curve: PlainCurve, risk: Fraction) -> Fraction:
     return max((point.coverage for point in curve.points if point.risk <= risk), default=Fraction(0))
 
 
+def _at_threshold(curve: PlainCurve, threshold: float) -> PlainCurve:
+    taken = [unit if unit.loss is not None and unit.confidence >= threshold else (None, None) for unit in curve.rows]
+    return PlainCurve(taken)
+
+
 def _achievable(curve: PlainCurve) -> Fraction:
     return curve.selective_area(hull(curve.points))
 
@@ -163,6 +168,8 @@ FORMULAS: dict[str, Callable[..., Fraction | None]] = {
     "risk": lambda curve: curve.risk,
     "risk@C": _risk_at,
     "coverage@risk=R": _coverage_at_risk,
+    "coverage@threshold=T": lambda curve, threshold: _at_threshold(curve, threshold).cmax,
+    "risk@threshold=T": lambda curve, threshold: _at_threshold(curve, threshold).risk,
     "aurc": lambda curve: curve.aurc,
     "augrc": lambda curve: curve.augrc,
     "aurc@C": lambda curve, coverage: curve.selective_area(curve.points, coverage),

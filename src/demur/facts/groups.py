@@ -1,0 +1,156 @@
+"""Groups: a label for each unit, from a column of its table or from a file of labels; text, or numbers that are cut."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from demur.errors import UserError, literal, shown, unknown
+from demur.facts.columns import MISSING, written_number
+from demur.types import Flags, Indices
+
+if TYPE_CHECKING:
+    from demur.facts.items import Items
+
+NONE, OTHER, REST, ITEM = "(none)", "(other)", "rest", "item"
+MOST_LEVELS = 30
+
+
+@dataclass(frozen=True, slots=True)
+class GroupColumn:
+    """A column of labels: its name, where its numbers are cut, if they are, and the file, if it is one of labels alone.
+
+    >>> GroupColumn.of("Age:18,40,65").cuts
+    (18.0, 40.0, 65.0)
+    """
+
+    name: str
+    cuts: tuple[float, ...] = ()
+    file: str | None = None
+
+    @classmethod
+    def of(cls, text: str, columns: Sequence[str] = ()) -> GroupColumn:
+        """A column as a command line names it, COLUMN or COLUMN:18,40,65; a column may have a colon in its name."""
+        name, colon, listed = text.rpartition(":")
+        if not colon or text in columns:
+            return cls(text)
+        cuts = [written_number(part.strip()) for part in listed.split(",")]
+        known = [cut for cut in cuts if cut is not None and math.isfinite(cut)]
+        if len(known) < len(cuts) or len(cuts) < 2 or sorted({*known}) != known:  # noqa: PLR2004
+            raise UserError(f"{literal(text)}: expected COLUMN, or COLUMN:18,40,65 with ascending numbers to cut at")
+        return cls(name, tuple(known))
+
+    @property
+    def text(self) -> str:
+        """The column as it was named."""
+        return f"{self.name}:{','.join(self._written)}" if self.cuts else self.name
+
+    @property
+    def _written(self) -> list[str]:
+        return [repr(cut).removesuffix(".0") for cut in self.cuts]
+
+    def grouping(self, cells: Sequence[Any]) -> Grouping:
+        """The group of each unit, from what the column holds; without a label it is `(none)`, and never left out."""
+        labels = [*map(self._cut if self.cuts else self._label, cells)]
+        order: Sequence[str] = [*self._intervals, OTHER] if self.cuts else sorted({*labels} - {NONE}, key=_in_order)
+        levels = tuple(level for level in (*order, NONE) if level in {*labels})
+        place = {level: index for index, level in enumerate(levels)}
+        return Grouping(levels, np.array([place[label] for label in labels], np.intp), self)
+
+    @property
+    def _intervals(self) -> list[str]:
+        return [f"[{low},{high})" for low, high in pairwise(self._written)]
+
+    def _label(self, cell: Any) -> str:
+        if _is_missing(cell):
+            return NONE
+        if isinstance(cell, float) and not cell.is_integer():
+            raise UserError(
+                f"{shown(self.name)} holds the number {literal(cell)}: cut it, such as {shown(self.name)}:18,40,65"
+            )
+        label = str(cell).lower() if isinstance(cell, bool) else str(int(cell) if isinstance(cell, float) else cell)
+        if label.strip() != label or label in (NONE, OTHER) or not isinstance(cell, (str, int, float)):
+            raise UserError(f"{shown(self.name)} {literal(cell)}, expected a label: a text without spaces around it")
+        return label
+
+    def _cut(self, cell: Any) -> str:
+        if _is_missing(cell):
+            return NONE
+        number = written_number(cell) if isinstance(cell, str) else cell
+        if isinstance(number, bool) or not isinstance(number, (int, float)):
+            raise UserError(f"{shown(self.name)} {literal(cell)}, expected a number, as it is cut")
+        index = int(np.searchsorted(self.cuts, number, side="right"))
+        return self._intervals[index - 1] if 0 < index < len(self.cuts) else OTHER
+
+
+def _is_missing(cell: Any) -> bool:
+    return cell is None or cell is MISSING or cell == "" or (isinstance(cell, float) and math.isnan(cell))
+
+
+def _in_order(level: str) -> tuple[bool, float, str]:
+    """Numbers by size, then texts."""
+    number = written_number(level)
+    return number is None, number or 0.0, level
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Grouping:
+    """The group of every unit: the number of its level. `column` is where the labels come from, None for the items."""
+
+    levels: tuple[str, ...]
+    index: Indices
+    column: GroupColumn | None = None
+
+    def take(self, units: Indices) -> Grouping:
+        """The groups of these units, and no level without one."""
+        index = self.index[units]
+        held = np.bincount(index, minlength=len(self.levels)) > 0
+        levels = tuple(level for level, kept in zip(self.levels, held, strict=True) if kept)
+        return replace(self, levels=levels, index=(np.cumsum(held) - 1)[index])
+
+    def units(self, level: int) -> Flags:
+        """Which units are at a level."""
+        return np.asarray(self.index == level)
+
+    def of_clusters(self, cluster: Indices) -> Indices | None:
+        """The level of each cluster; None where it is not the same for all units of every cluster."""
+        first = np.zeros(int(cluster.max()) + 1, np.intp)
+        first[cluster[::-1]] = self.index[::-1]
+        return first if bool((first[cluster] == self.index).all()) else None
+
+
+def grouping_of(items: Items, name: str, most: int = MOST_LEVELS) -> Grouping:
+    """A grouping of a run by its name, if it can tell groups apart; `item` is always there."""
+    if name == ITEM and name not in items.groups:
+        grouping = Grouping(items.item_names, items.item).take(np.arange(len(items)))
+    elif name in items.groups:
+        grouping = items.groups[name]
+    else:
+        raise unknown("grouping", name, [*items.groups, ITEM])
+    levels, clusters = len(grouping.levels), grouping.of_clusters(items.cluster)
+    if levels == 1:
+        raise UserError(f"the group {shown(name)} has one level, {shown(grouping.levels[0])}: it is everything")
+    if levels > most:
+        cut = ", or cut a number, NAME=COLUMN:18,40,65" if all(map(written_number, grouping.levels)) else ""
+        raise UserError(f"the group {shown(name)} has {levels} levels, expected at most {most}: --max-groups{cut}")
+    if clusters is not None and levels == len(items.cluster_ids):
+        raise UserError(f"the group {shown(name)} has a level for each {items.noun}: nothing is grouped by it")
+    return grouping
+
+
+def check_same_groups(systems: Mapping[str, Items], name: str) -> None:
+    """Systems that are compared agree on who is in which group."""
+    (first, left), *others = systems.items()
+    one = grouping_of(left, name, len(left))
+    for other, items in others:
+        two = grouping_of(items, name, len(items))
+        labels = [np.array(each.levels, dtype=object)[each.index] for each in (one, two)]
+        if (different := np.flatnonzero(labels[0] != labels[1])).size:
+            unit = int(different[0])
+            told = f"{shown(labels[0][unit])} in {shown(first)} and {shown(labels[1][unit])} in {shown(other)}"
+            raise UserError(f"{left.place(unit)}: {shown(name)} is {told}")

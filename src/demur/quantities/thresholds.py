@@ -1,0 +1,207 @@
+"""What a fixed threshold accepts: how much, how wrong, and, of several groups, for whom the risk is highest."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from demur.quantities.coverage import RiskCoverage, threshold_of
+from demur.quantities.influence import on_coverage_at_threshold, on_risk_at_threshold
+from demur.quantities.registry import Parameter, quantity
+from demur.quantities.table import Table
+
+THRESHOLD = Parameter("threshold=T", threshold_of, "threshold=0.7", spoken=lambda text: text.replace("=", " "))
+_at_threshold = partial(quantity, parameter=THRESHOLD, reported=False, shown=("groups",))
+_count = partial(_at_threshold, of="units", better="neither", point_only=True)
+
+
+def threshold_text(threshold: float) -> str:
+    """A threshold as the names of quantities have it.
+
+    >>> threshold_text(0.7), threshold_text(2.0)
+    ('threshold=0.7', 'threshold=2')
+    """
+    return f"threshold={threshold!r}".removesuffix(".0")
+
+
+def _accepted_of_units(table: Table, threshold: float) -> tuple[Any, Any, int]:
+    return table.accepted(threshold)[1], table.cluster_units, 1
+
+
+def _loss_of_accepted(table: Table, threshold: float) -> tuple[Any, Any, int]:
+    return *table.accepted(threshold), table.divisor
+
+
+@_at_threshold(
+    "coverage@threshold=T",
+    of="curve",
+    key="coverage_at_threshold",
+    title="coverage at T",
+    better="higher",
+    loss_free=True,
+    intervals=("ratio", "difference"),
+    influence=on_coverage_at_threshold,
+    sums=_accepted_of_units,
+    limits=lambda _, __: (0.0, 1.0),
+)
+def coverage_at_threshold(curve: RiskCoverage, threshold: float) -> Any:
+    """Coverage at a threshold.
+
+    The share of the units whose answer is accepted when everything with at least this confidence is. Higher is better
+    only at an equal risk.
+
+    Formula: #{answered with confidence ≥ T} / N.
+    Abstentions: in the denominator.
+    Undefined: never; 0 when nothing is accepted.
+    Reference: Geifman & El-Yaniv (2017), Selective classification for deep neural networks, NeurIPS.
+
+    >>> from demur import risk_coverage
+    >>> coverage_at_threshold(risk_coverage([2, 2, 1, 0], loss=[0, 2, 0, None]), 1.5)
+    0.5
+    """
+    return curve.coverage_at_threshold(threshold)
+
+
+@_at_threshold(
+    "risk@threshold=T",
+    of="curve",
+    key="risk_at_threshold",
+    title="risk at T",
+    undefined="nothing is accepted at this threshold",
+    intervals=("ratio", "difference"),
+    influence=on_risk_at_threshold,
+    sums=_loss_of_accepted,
+    limits=lambda worst, _: (0.0, worst),
+)
+def risk_at_threshold(curve: RiskCoverage, threshold: float) -> Any:
+    """Risk at a threshold.
+
+    The mean loss of what is accepted when everything with at least this confidence is: what a deployed rule does. Lower
+    is better only at an equal coverage.
+
+    Formula: (Σ loss of the answered with confidence ≥ T) / #{answered with confidence ≥ T}.
+    Abstentions: left out.
+    Undefined: when nothing is accepted at this threshold.
+    Reference: Geifman & El-Yaniv (2017), Selective classification for deep neural networks, NeurIPS.
+
+    >>> from demur import risk_coverage
+    >>> risk_at_threshold(risk_coverage([2, 2, 1, 0], loss=[0, 2, 0, None]), 1.5)
+    1.0
+    """
+    return curve.risk_at_threshold(threshold)
+
+
+@dataclass(frozen=True, slots=True)
+class AcceptedSums:
+    """Of some units: how many clusters hold them, how many are accepted, how many of those have a loss, and its sum."""
+
+    clusters: int
+    accepted: int
+    errors: int
+    loss: float
+
+
+@quantity("clusters", of="units", better="neither", point_only=True, shown=("groups",))
+def clusters(sums: AcceptedSums) -> float:
+    """Number of clusters.
+
+    How many clusters hold a unit of a group: what can be judged rests on it. Neither way is better.
+
+    Formula: #{clusters with a unit}.
+    Abstentions: counted.
+    Reference: none; it is a count.
+
+    >>> clusters(AcceptedSums(2, 4, 1, 1.0))
+    2.0
+    """
+    return float(sums.clusters)
+
+
+@_count("accepted@threshold=T", key="accepted_at_threshold")
+def accepted_at_threshold(sums: AcceptedSums, threshold: float) -> float:  # noqa: ARG001  (the sums are at it)
+    """Number of accepted units.
+
+    How many answers have at least this confidence. Neither way is better by itself.
+
+    Formula: #{answered with confidence ≥ T}.
+    Abstentions: not counted.
+    Reference: none; it is a count.
+
+    >>> accepted_at_threshold(AcceptedSums(2, 4, 1, 1.0), 0.7)
+    4.0
+    """
+    return float(sums.accepted)
+
+
+@_count("errors@threshold=T", key="errors_at_threshold")
+def errors_at_threshold(sums: AcceptedSums, threshold: float) -> float:  # noqa: ARG001
+    """Number of accepted errors.
+
+    How many of the accepted answers have a loss. Neither way is better by itself.
+
+    Formula: #{accepted with loss ≠ 0}.
+    Abstentions: not counted.
+    Reference: none; it is a count.
+
+    >>> errors_at_threshold(AcceptedSums(2, 4, 1, 1.0), 0.7)
+    1.0
+    """
+    return float(sums.errors)
+
+
+@_count("loss_sum@threshold=T", key="loss_sum_at_threshold")
+def loss_sum_at_threshold(sums: AcceptedSums, threshold: float) -> float:  # noqa: ARG001
+    """Summed loss of the accepted units.
+
+    What the risk divides by the number of accepted units. Neither way is better by itself.
+
+    Formula: Σ loss of the accepted.
+    Abstentions: not counted.
+    Reference: none; it is a sum.
+
+    >>> loss_sum_at_threshold(AcceptedSums(2, 4, 1, 1.0), 0.7)
+    1.0
+    """
+    return sums.loss
+
+
+@_at_threshold(
+    "worst_risk@threshold=T",
+    of="groups",
+    key="worst_risk",
+    title="highest risk at T",
+    undefined="no group is large enough to be judged",
+)
+def worst_risk(risks: Sequence[float], threshold: float) -> float:  # noqa: ARG001  (the risks are at it)
+    """Highest risk of any group at a threshold.
+
+    For whom the accepted answers are worst, among the groups large enough to be judged. Lower is better.
+
+    Formula: max_g risk_g; its interval is [max_g low_g, max_g high_g] of the simultaneous intervals.
+    Reference: none known to us; the bootstrap percentile of a maximum is biased upward.
+
+    >>> worst_risk([0.25, 0.5], 0.7)
+    0.5
+    """
+    return max(risks, default=float("nan"))
+
+
+@_at_threshold(
+    "worst_minus_best@threshold=T",
+    of="groups",
+    key="worst_minus_best",
+    title="highest − lowest risk at T",
+    undefined="fewer than two groups are large enough to be judged",
+)
+def worst_minus_best(risks: Sequence[float], threshold: float) -> float:  # noqa: ARG001
+    """Highest minus lowest risk of the groups at a threshold.
+
+    How unequal the accepted answers are, among the groups large enough to be judged. Lower is better.
+
+    Formula: max_g risk_g − min_g risk_g; its interval is the largest ends over the differences of two groups, from 0.
+    Reference: none known to us.
+
+    >>> worst_minus_best([0.25, 0.5], 0.7)
+    0.25
+    """
+    return max(risks) - min(risks) if len(risks) > 1 else float("nan")

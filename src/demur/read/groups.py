@@ -1,0 +1,91 @@
+"""Labels of groups: columns of a long table, members of a file of units, or a table of labels beside run files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from demur.errors import UserError, literal, located, shown, unknown
+from demur.facts.groups import GroupColumn, Grouping
+from demur.facts.items import ClusterId, Items
+from demur.read.cells import Cells, read_cells
+from demur.read.tables import missing_column, opened_table
+from demur.read.units_file import GROUPS
+
+_IDS = ("cluster", "item")
+
+
+def table_groups(table: Cells, columns: Mapping[str, str]) -> dict[str, Grouping]:
+    """The groups of a table: of a file of units those it names, of another one the columns that are asked for."""
+    labels = table.values.get(GROUPS)
+    if labels is not None:
+        names = dict.fromkeys(name for each in labels for name in each)
+        known = {name: [each.get(name) for each in labels] for name in names}
+        asked = {name: GroupColumn.of(text, [*known]) for name, text in columns.items()}
+        columns_of = {name: GroupColumn(name) for name in known} | asked
+        return {name: _named(column, known).grouping(known[column.name]) for name, column in columns_of.items()}
+    groupings = {}
+    for name, text in columns.items():
+        column = GroupColumn.of(text, [*table.values])
+        if column.name not in table.values:
+            raise missing_column(column.name, f"the group {name}", table.values)
+        groupings[name] = column.grouping(table.values[column.name])
+    return groupings
+
+
+def _named(column: GroupColumn, known: Mapping[str, Any]) -> GroupColumn:
+    if column.name not in known:
+        raise unknown("group of this file", column.name, known)
+    return column
+
+
+@dataclass(frozen=True, slots=True)
+class GroupFile:
+    """A table of labels: `cluster`, perhaps `item`, and a column for each grouping."""
+
+    path: str
+    keys: Sequence[tuple[ClusterId, str | None]]
+    columns: Mapping[str, Sequence[Any]]
+
+    @classmethod
+    def of(cls, path: str | Path) -> GroupFile:
+        """Read and check it: a cluster, or a unit, has one row."""
+        with opened_table(path) as (opened, _):
+            cells = read_cells(opened, {})
+            if "cluster" not in cells.values:
+                raise missing_column("cluster", "cluster", cells.values)
+            clusters = cells.ids("cluster", "cluster")
+            items = [*map(str, cells.values["item"])] if "item" in cells.values else [None] * len(clusters)
+            keys = [*zip(clusters, items, strict=True)]
+            seen: set[Any] = set()
+            for cluster, item in keys:
+                if (cluster, item) in seen:
+                    whose = shown(cluster) if item is None else f"{shown(cluster)}, {shown(item)}"
+                    raise UserError(f"cluster {whose}: given more than once")
+                seen.add((cluster, item))
+            columns = {name: column for name, column in cells.values.items() if name not in _IDS}
+            if not columns:
+                raise UserError("there is no column of labels beside cluster and item")
+        return cls(str(path), keys, columns)
+
+    def joined(self, items: Items, asked: Mapping[str, str]) -> Items:
+        """The facts of a run with the columns of labels that are asked for; who has no row has the label (none)."""
+        rows = {key: index for index, key in enumerate(self.keys)}
+        by_item = bool(self.keys) and self.keys[0][1] is not None
+        units = [rows.get((cluster, item if by_item else None)) for cluster, item in items.unit_names]
+        if all(unit is None for unit in units):
+            first = literal(self.keys[0][0]) if self.keys else "none"
+            raise UserError(
+                f"{self.path}: no {items.noun} of the run is among its clusters, the first of which is {first}"
+            )
+        groups = dict(items.groups)
+        for name, text in asked.items():
+            column = replace(GroupColumn.of(text, [*self.columns]), file=self.path)
+            if name in groups:
+                raise UserError(f"{self.path}: the data have a group {shown(name)} as well: call this one otherwise")
+            cells = self.columns[_named(column, self.columns).name]
+            with located(self.path):
+                groups[name] = column.grouping([None if unit is None else cells[unit] for unit in units])
+        return replace(items, groups=groups)

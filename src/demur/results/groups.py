@@ -1,0 +1,191 @@
+"""What is asked about groups of units: which groupings, at which threshold; their rows, warnings and record."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from demur.drawing.picture import spread
+from demur.errors import UserError, literal, shown
+from demur.facts.groups import MOST_LEVELS, NONE, check_same_groups, grouping_of
+from demur.inference.groups import SERVED, GroupRows, Level
+from demur.inference.key import Group, Key
+from demur.inference.rows import Row
+from demur.inference.views import CurveView
+from demur.inference.warnings import ResultWarning, about_counts
+from demur.quantities import Measure
+from demur.quantities.coverage import Coverage
+from demur.quantities.curve import Curve
+from demur.quantities.registry import COMMON
+from demur.results.group_parts import GroupsRecord
+from demur.types import Json
+
+if TYPE_CHECKING:
+    from demur.facts.items import Items
+    from demur.results.record import Evaluation
+
+FEWEST_CLUSTERS = 10
+MOST_POINTS = 100  # of a small picture
+
+
+@dataclass(frozen=True, slots=True)
+class GroupSettings:
+    """Which groupings are looked at, by name, and how.
+
+    Groups share a `threshold`, or that of the first operating point that reaches a coverage, `at_coverage`, which is
+    where areas are cut if neither is given. A group in fewer than `min_clusters` clusters is not judged. With
+    `stratify`, clusters are drawn within the levels of that grouping.
+    """
+
+    names: Sequence[str] = ()
+    threshold: float | None = None
+    at_coverage: Coverage | str | float | None = None
+    min_clusters: int = FEWEST_CLUSTERS
+    max_groups: int = MOST_LEVELS
+    stratify: str | None = None
+
+    def __post_init__(self) -> None:
+        names = (self.names,) if isinstance(self.names, str) else tuple(self.names)
+        object.__setattr__(self, "names", tuple(dict.fromkeys(names)))
+        if self.threshold is not None and self.at_coverage is not None:
+            raise UserError("a threshold and a coverage to find it by are both given: leave out one")
+        if self.threshold is not None and not math.isfinite(self.threshold):
+            raise UserError(f"threshold {literal(self.threshold)}, expected a finite number")
+        for name, value, least in (("min-clusters", self.min_clusters, 2), ("max-groups", self.max_groups, 2)):
+            if type(value) is not int or value < least:
+                raise UserError(f"{name} {literal(value)}, expected an integer, {least} or more")
+        if self.at_coverage is not None:
+            object.__setattr__(self, "at_coverage", Coverage.of(self.at_coverage).plain)
+        given = self.threshold is not None or self.at_coverage is not None or self.stratify is not None
+        if given and not self.names:
+            raise UserError("a threshold, a coverage to find it by and strata are for groups: name some (--group)")
+
+
+def settings_of(record: GroupsRecord | None) -> GroupSettings:
+    """What was asked about groups, from its record."""
+    if record is None:
+        return GroupSettings()
+    return GroupSettings(
+        names=[each.name for each in record.groupings],
+        threshold=record.threshold,
+        at_coverage=record.at_coverage,
+        min_clusters=record.min_clusters,
+        max_groups=record.max_groups,
+        stratify=record.stratified_by,
+    )
+
+
+def grouped(evaluation: Evaluation) -> list[GroupRows]:
+    """The rows of every grouping that is asked for, under every confidence and of every system."""
+    settings, systems = evaluation.settings.by_group, evaluation.alignment.systems
+    groupings = {}
+    for name in settings.names:
+        check_same_groups(systems, name)
+        groupings[name] = grouping_of(next(iter(systems.values())), name, settings.max_groups)
+    made = []
+    for confidence, by_system in evaluation.views.items():
+        reached = min(view.curve.coverage_reached for view in by_system.values())
+        for system, view in by_system.items():
+            threshold = _threshold(evaluation, view.curve, reached) if groupings else 0.0
+            for name, grouping in groupings.items():
+                key = Key(system, "", confidence, group=Group(name))
+                made.append(GroupRows.of(key, view, grouping, threshold, settings.min_clusters))
+    return made
+
+
+def _threshold(evaluation: Evaluation, curve: Curve, common: Fraction) -> float:
+    """The threshold that all groups share: as given, or of the operating point that reaches the coverage."""
+    settings = evaluation.settings
+    if settings.by_group.threshold is not None:
+        return float(settings.by_group.threshold)
+    if not curve.defined:
+        raise UserError("nothing is answered: groups have no threshold to share unless one is given (--threshold)")
+    wanted = settings.by_group.at_coverage
+    if wanted is not None:
+        point = curve.at(wanted)
+        if math.isnan(point.value):
+            text = Coverage.of(wanted).text
+            raise UserError(f"no operating point reaches the coverage {text}: Cmax is {curve.cmax:.4g} (--at-coverage)")
+        return point.threshold
+    cut = settings.cut(len(evaluation.given))
+    coverage = min(common if cut == COMMON else Coverage.of(cut).value, curve.coverage_reached)
+    return curve.at(coverage).threshold if coverage else float(curve.threshold[-1])
+
+
+def overall_rows(groups: Sequence[GroupRows], views: Mapping[str, Mapping[str, CurveView]]) -> list[Row]:
+    """Coverage and risk of all units at the thresholds of the groups, to hold those against."""
+    rows: dict[Key, Row] = {}
+    for each in groups:
+        for name in map(each.at_threshold, SERVED):
+            key = replace(each.key, quantity=name, group=None)
+            view = views[key.confidence][key.system]
+            rows.setdefault(key, Row.of_curve(key, view, Measure.of(name, "curve")))
+    return [*rows.values()]
+
+
+def strata_of(evaluation: Evaluation) -> tuple[int, ...] | None:
+    """The level of each cluster of the grouping that clusters are drawn within; None where nothing is."""
+    settings, items = evaluation.settings.by_group, next(iter(evaluation.alignment.systems.values()))
+    name = settings.stratify
+    if name is None:
+        return None
+    strata = grouping_of(items, name, settings.max_groups).of_clusters(items.cluster)
+    if strata is None:
+        raise UserError(f"the group {shown(name)} is not the same within each {items.noun}: no strata to draw within")
+    return tuple(strata.tolist())
+
+
+def about_groups(groups: Sequence[GroupRows]) -> Iterator[ResultWarning]:
+    """How many groups and differences were looked at; and, of each judged risk, whether it rests on enough clusters."""
+    if groups:
+        levels = sum(len(each.levels) for each in groups)
+        compared = sum(len(each.judged(each.at_threshold(stem))) for each in groups for stem in SERVED)
+        yield ResultWarning("multiple_groups", parameters={"groups": levels, "comparisons": compared})
+    for each in groups:
+        name = each.at_threshold("risk")
+        keys = {each.of_level(level.name, name) for level in each.judged(name)}
+        yield from about_counts(row for row in each.rows if row.key in keys)
+
+
+def group_record(evaluation: Evaluation, groups: Sequence[GroupRows]) -> Json | None:
+    """What was asked for about groups, and what was found of their labels; nothing where nothing was."""
+    settings, items = evaluation.settings.by_group, next(iter(evaluation.alignment.systems.values()))
+    if not settings.names:
+        return None
+    return {
+        "threshold": settings.threshold,
+        "at_coverage": None if settings.at_coverage is None else Coverage.of(settings.at_coverage).text,
+        "min_clusters": settings.min_clusters,
+        "max_groups": settings.max_groups,
+        "stratified_by": settings.stratify,
+        "thresholds": [
+            {"system": each.key.system, "confidence": each.key.confidence, "threshold": each.threshold}
+            for each in {(each.key.system, each.key.confidence): each for each in groups}.values()
+        ],
+        "groupings": [_grouping_record(items, name, settings) for name in settings.names],
+        "curves": [_curve(each, level) for each in groups for level in each.levels],
+    }
+
+
+def _curve(of: GroupRows, level: Level) -> Json:
+    curve = level.view.curve
+    kept = spread(len(curve), MOST_POINTS)
+    columns = ("coverage", "selective_risk", "generalized_risk")
+    points = {name: getattr(curve, name)[kept].tolist() for name in columns}
+    return {"system": of.key.system, "confidence": of.key.confidence, "group": tuple(of.group(level.name)), **points}
+
+
+def _grouping_record(items: Items, name: str, settings: GroupSettings) -> Json:
+    grouping = grouping_of(items, name, settings.max_groups)
+    unlabelled = [int(grouping.units(index).sum()) for index, level in enumerate(grouping.levels) if level == NONE]
+    return {
+        "name": name,
+        "column": grouping.column.text if grouping.column else None,
+        "file": grouping.column.file if grouping.column else None,
+        "kind": "unit" if grouping.of_clusters(items.cluster) is None else "cluster",
+        "levels": grouping.levels,
+        "without_label": sum(unlabelled),
+    }

@@ -1,0 +1,46 @@
+"""Cells of the nested file: members of an estimate as the file holds them, and read back."""
+
+import math
+from dataclasses import asdict
+from typing import Any
+
+from demur.inference.estimates import Estimate
+from demur.inference.intervals import Interval
+
+INTERVALS = {"ci95": "percentile", "ci95_recommended": "recommended", "ci": "requested"}
+AT_ONCE = {"ci95_simultaneous": "simultaneous"}
+_EARLIER_METHODS = {"bootstrap_t": "t_interval"}
+_NULL = {
+    "no_interval": "",
+    "not_requested": "",
+    **dict.fromkeys(("value", "std_error", "drop_rate", "p_value", "above", "below"), math.nan),
+}
+
+
+def written(row: Estimate, field: str) -> Any:
+    """A member of an estimate as the file holds it: null where it is undefined."""
+    value = getattr(row, field)
+    if isinstance(value, Interval):
+        if field == "percentile":
+            return value.low, value.high
+        return {name: part for name, part in asdict(value).items() if part != ""} | {"clipped": value.clipped or None}
+    return None if value == "" or (isinstance(value, float) and math.isnan(value)) else value
+
+
+def read(field: str, value: Any) -> Any:
+    """A member of an estimate from what the file holds: an interval from its ends, and nan where a number is null."""
+    if value is None:
+        return _NULL.get(field)
+    if field not in (*INTERVALS.values(), *AT_ONCE.values()):
+        return value
+    if isinstance(value, tuple):
+        return Interval("percentile", *value)
+    parts = {name: part for name, part in dict(value).items() if part is not None and name != "clipped"}
+    if "unclipped" in parts:
+        parts["unclipped"] = tuple(parts["unclipped"])
+    return Interval(**parts | {"method": present_method(parts["method"])})
+
+
+def present_method(method: str) -> str:
+    """The present name of a method; files of version 0.1 may have another."""
+    return _EARLIER_METHODS.get(method, method)

@@ -1,0 +1,138 @@
+"""Groups in the nested file: of each grouping its levels, at the shared threshold and by curves of their own."""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from demur.facts.groups import REST
+from demur.inference.estimates import Estimate
+from demur.inference.groups import SERVED, WITHIN
+from demur.inference.key import Group, Key, Minus
+from demur.quantities import Measure, quantities
+from demur.quantities.registry import COMMON
+from demur.quantities.thresholds import threshold_text
+from demur.results.group_parts import GroupedNumbers, GroupingRecord, GroupLevel, GroupNumbers
+from demur.results.json_v1_cells import AT_ONCE, INTERVALS, read, written
+from demur.results.table import Results
+from demur.types import Json
+
+INSIDE = {name.replace(f"@{COMMON}", "_at_c"): name for name in WITHIN}
+COUNTS = {entry.stem: entry.parameter is not None for entry in quantities("units", "groups")}
+NUMBERS = {
+    "std_error": "std_error",
+    "drop_rate": "drop_rate",
+    "upper_bound95": "upper_bound",
+    "p_value": "p_value",
+    "share_above": "above",
+    "share_below": "below",
+}
+MEMBERS = INTERVALS | AT_ONCE | NUMBERS | {name: name for name in ("no_interval", "not_requested")}
+
+
+def encoded_groups(results: Results, system: str, confidence: str) -> Json | None:
+    """The groupings of one run; nothing where there are none."""
+    record = results.selective.groups
+    if record is None:
+        return None
+    return {each.name: _grouping(results, Key(system, "", confidence), each) for each in record.groupings}
+
+
+def _grouping(results: Results, key: Key, grouping: GroupingRecord) -> Json:
+    threshold = results.selective.groups.threshold_of(key.system, key.confidence)  # type: ignore[union-attr]
+    overall = {stem: results[_key(key, stem, threshold)] for stem in SERVED}
+    levels = [_level(results, key, threshold, Group(grouping.name, level)) for level in grouping.levels]
+    judged = [level for level in levels if not level["small"] and level["risk"] is not None]
+    ordered = sorted(judged, key=lambda level: level["risk"])
+    worst, gap = (
+        results[_key(key, stem, threshold, Group(grouping.name))] for stem in ("worst_risk", "worst_minus_best")
+    )
+    highest = next((each["level"] for each in judged if each["risk"] == ordered[-1]["risk"]), None)
+    cut = results[replace(key, quantity=WITHIN[-1], group=Group(grouping.name, grouping.levels[0]))]
+    return {
+        "kind": grouping.kind,
+        "threshold": {"value": threshold, **_numbers(overall)},
+        "levels": levels,
+        "worst": {"level": highest, "risk": written(worst, "value"), **_extreme(worst)},
+        "gap": {
+            "levels": (highest, ordered[0]["level"]) if len(ordered) > 1 else None,
+            "value": written(gap, "value"),
+            **_extreme(gap),
+        },
+        "c_common": cut.at,
+    }
+
+
+def _level(results: Results, key: Key, threshold: float, group: Group) -> Json:
+    served = {stem: results[_key(key, stem, threshold, group)] for stem in SERVED}
+    minus = Minus("group", Group(group.name, REST))
+    rest = {stem: results[_key(key, stem, threshold, group, minus)] for stem in SERVED}
+    inside = {name: results[replace(key, quantity=quantity, group=group)] for name, quantity in INSIDE.items()}
+    counts = {name: results[_count_key(key, name, threshold, group)].value for name in COUNTS}
+    return {
+        "level": group.level,
+        **{name: value if name == "loss_sum" else int(value) for name, value in counts.items()},
+        **_numbers(served),
+        "small": served["risk"].no_interval.startswith("too small"),
+        "vs_rest": _numbers(rest),
+        "within": _numbers(inside),
+    }
+
+
+def _key(key: Key, stem: str, threshold: float, group: Group | None = None, minus: Minus | None = None) -> Key:
+    return Key(key.system, f"{stem}@{threshold_text(threshold)}", key.confidence, group=group, minus=minus)
+
+
+def _count_key(key: Key, name: str, threshold: float, group: Group) -> Key:
+    return _key(key, name, threshold, group) if COUNTS[name] else Key(key.system, name, key.confidence, group=group)
+
+
+def _numbers(rows: Mapping[str, Estimate]) -> Json:
+    content: Json = {name: written(row, "value") for name, row in rows.items()}
+    for member, field in MEMBERS.items():
+        held = {name: written(row, field) for name, row in rows.items()}
+        content[member] = {name: value for name, value in held.items() if value is not None}
+    return content
+
+
+def _extreme(row: Estimate) -> Json:
+    return {"ci95": written(row, "simultaneous"), "no_interval": row.no_interval or None}
+
+
+def group_rows(system: str, confidence: str, groups: Mapping[str, GroupedNumbers]) -> Iterator[Estimate]:
+    """The rows of every grouping of a run."""
+    key = Key(system, "", confidence)
+    for place, (name, grouping) in enumerate(groups.items()):
+        threshold = grouping.threshold.value
+        if place == 0:
+            for stem in SERVED:
+                yield _estimate(_key(key, stem, threshold), stem, grouping.threshold)
+        for level in grouping.levels:
+            yield from _level_rows(key, threshold, Group(name, level.level), level, grouping.c_common)
+        for stem, value, part in (
+            ("worst_risk", grouping.worst.risk, grouping.worst),
+            ("worst_minus_best", grouping.gap.value, grouping.gap),
+        ):
+            number = math.nan if value is None else value
+            of = _key(key, stem, threshold, Group(name))
+            undefined = Measure.of(of.quantity).quantity.undefined if value is None else ""
+            ends, why_none = read("simultaneous", part.ci95), part.no_interval or ""
+            yield Estimate(of, number, simultaneous=ends, undefined=undefined, no_interval=why_none)
+
+
+def _level_rows(key: Key, threshold: float, group: Group, level: GroupLevel, common: float) -> Iterator[Estimate]:
+    minus = Minus("group", Group(group.name, REST))
+    for stem in SERVED:
+        yield _estimate(_key(key, stem, threshold, group), stem, level)
+        yield _estimate(_key(key, stem, threshold, group, minus), stem, level.vs_rest)
+    for member, quantity in INSIDE.items():
+        at = common if quantity.endswith(COMMON) else None
+        yield _estimate(Key(key.system, quantity, key.confidence, group=group), member, level.within, at)
+    for name in COUNTS:
+        yield Estimate(_count_key(key, name, threshold, group), float(getattr(level, name)))
+
+
+def _estimate(key: Key, member: str, held: GroupNumbers, at: float | None = None) -> Estimate:
+    value = getattr(held, member)
+    fields: Json = {field: read(field, getattr(held, name).get(member)) for name, field in MEMBERS.items()}
+    undefined = Measure.of(key.quantity).quantity.undefined if value is None else ""
+    return Estimate(key, math.nan if value is None else value, **fields, at=at, undefined=undefined)
