@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -258,11 +258,22 @@ class Curve:
 
     def coverage_at_risk(self, risk: Fraction) -> Fraction:
         """The largest coverage of an operating point with this risk at most, not yet rounded; 0 where there is none."""
+        index = self.last_within(risk, "selective")
+        return Fraction(0) if index is None else Fraction(int(self.points.count[index]), self.units)
+
+    def last_within(self, risk: Fraction, kind: Literal["selective", "generalized"]) -> int | None:
+        """The operating point of the largest coverage with this risk at most, decided exactly; None if none has it."""
+        rounded = self.selective_risk if kind == "selective" else self.generalized_risk
         # Rounding keeps an order: a point whose rounded risk is above the rounded limit is above it.
-        for index in np.flatnonzero(self.selective_risk <= float(risk))[::-1].tolist():
-            if self.points.risk(index) <= risk * self.divisor:
-                return Fraction(int(self.points.count[index]), self.units)
-        return Fraction(0)
+        for index in np.flatnonzero(rounded <= float(risk))[::-1].tolist():
+            if self.exact_risk(index, kind) <= risk:
+                return int(index)
+        return None
+
+    def exact_risk(self, index: int, kind: Literal["selective", "generalized"]) -> Fraction:
+        """A risk of one operating point, not yet rounded."""
+        among = int(self.points.count[index]) if kind == "selective" else self.units
+        return Fraction(self.points.loss_sum[index].item()) / (among * self.divisor)
 
     def selective_area_upto(self, coverage: Coverage | None) -> Fraction:
         """Area under the selective risk from 0 to min(coverage, Cmax), not yet rounded."""
