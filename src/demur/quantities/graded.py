@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -86,3 +86,22 @@ class Graded:
     def answered(self) -> int:
         """How many units are answered."""
         return len(self.loss)
+
+    @property
+    def grouped(self) -> Clusters:
+        """Whom each unit was sampled with; by itself, where nobody says."""
+        if self.clusters is not None:
+            return self.clusters
+        return Clusters(range(self.units), np.ones(self.units, np.int64), np.arange(self.answered))
+
+    def of_clusters(self, kept: Flags) -> Graded:
+        """The units of some of the clusters alone."""
+        clusters = self.grouped
+        ours = kept[clusters.of_answer]
+        part = Clusters(
+            tuple(name for name, flag in zip(clusters.ids, kept, strict=True) if flag),
+            clusters.units[kept],
+            (np.cumsum(kept) - 1)[clusters.of_answer[ours]],
+        )
+        parts = {"loss": self.loss[ours], "confidence": self.confidence[ours], "clusters": part, "items": None}
+        return replace(self, units=int(part.units.sum()), **parts)
