@@ -16,7 +16,7 @@ from demur.drawing.html import both_ends, html_table
 from demur.drawing.looks import LOOKS
 from demur.drawing.risk_coverage import RiskCurve, risk_coverage
 from demur.quantities.coverage import Coverage
-from demur.quantities.exact import cumulative_sum, lower_hull, sum_of_quotients
+from demur.quantities.exact import cumulative_sum, lower_hull, lower_hull_of_sums, sum_of_quotients
 from demur.quantities.graded import Graded
 from demur.types import Floats, Indices, Integers
 
@@ -94,6 +94,7 @@ class Curve:
     plateau: Indices
     abstained_nan: int = 0
     loss_name: str = "as given"
+    largest_loss: float | None = None
 
     @classmethod
     def of(cls, graded: Graded) -> Curve:
@@ -117,6 +118,7 @@ class Curve:
             plateau=plateau,
             abstained_nan=graded.abstained_nan,
             loss_name=graded.loss_name,
+            largest_loss=graded.largest_loss,
         )
 
     @classmethod
@@ -230,6 +232,11 @@ class Curve:
         vertices = lower_hull(self.points.count, self.points.loss_sum)
         hull = CurvePoints(self.points.count[vertices], self.points.loss_sum[vertices])
         return hull.selective_area() / self._area_unit
+
+    @cached_property
+    def cheapest_points(self) -> Indices:
+        """The operating points that are the cheapest at some price of an abstention, by coverage."""
+        return lower_hull_of_sums(self.points.count, self.points.loss_sum)
 
     @cached_property
     def harmonic_area(self) -> Fraction:
