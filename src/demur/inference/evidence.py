@@ -18,7 +18,8 @@ class Evidence:
 
     `values` may hold nan for replicates in which the number was not reached; they are left out. Where every replicate
     must be 0 because nothing is ever wrong, no interval is `two_sided`. `largest` is the largest cluster over the mean,
-    and `scale` the size of the numbers a difference is of, beside which a standard error may be nothing but rounding.
+    `maximum` what a number on a logit scale is at most, and `scale` the size of the numbers a difference is of, beside
+    which a standard error may be nothing but rounding.
     """
 
     point: float
@@ -29,6 +30,7 @@ class Evidence:
     left_out: Floats | None = None
     two_sided: bool = True
     largest: float = math.nan
+    maximum: float = 1.0
     scale: float = 0.0
 
     @cached_property

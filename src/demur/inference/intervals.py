@@ -109,8 +109,9 @@ def interval(name: str, evidence: Evidence, level: float = 0.95) -> Interval | N
         return Interval(name, evidence.point, evidence.point)
     analytic = "influence" in METHODS[name].needs
     still = evidence.std_error is not None and evidence.std_error <= _NOTHING * max(abs(evidence.point), evidence.scale)
-    at_an_end = name == "logit" and evidence.point in (0, 1)  # where no variation is what is to be expected
-    if analytic and still and not at_an_end:
+    bounded = name == "logit" or (name == "analytic_logit" and not math.isnan(evidence.largest))
+    at_an_end = _share(evidence) in (0, 1)  # where no variation is what is to be expected
+    if analytic and still and not (bounded and at_an_end):
         return Interval(name, evidence.point, evidence.point, note=NO_VARIATION)
     ends = METHODS[name].function(evidence, level)
     if ends is None or isinstance(ends, Interval):
@@ -175,23 +176,19 @@ def analytic_log(evidence: Evidence, level: float) -> tuple[float, float] | None
 
 
 @method("analytic_logit", "influence")
-def analytic_logit(evidence: Evidence, level: float) -> tuple[float, float] | None:
-    """The analytic interval made on the logit scale: for a share. None at 0 and 1."""
+def analytic_logit(evidence: Evidence, level: float) -> tuple[float, float] | Interval | None:
+    """The analytic interval made on the logit scale: for a share of a maximum. At both ends by the `cluster_bound`.
+
+    That is how far from it clusters could take it of a kind that the sample, at this level, need not have shown; there
+    is none where it is not known how large the largest cluster is.
+    """
     return _on_logit_scale(evidence, evidence.degrees, level)
 
 
 @method("logit", "influence")
 def logit(evidence: Evidence, level: float) -> tuple[float, float] | Interval | None:
-    """The same with t(P−1): for a share that every cluster has a part in. At 0 and 1 by the `cluster_bound`.
-
-    That is how far from it clusters could take it of a kind that the sample, at this level, need not have shown.
-    """
-    if evidence.point not in (0, 1):
-        return _on_logit_scale(evidence, evidence.clusters - 1, level)
-    if math.isnan(evidence.largest):
-        return None
-    share = rare(evidence.clusters, evidence.largest, level)
-    return Interval("cluster_bound", 0.0 if evidence.point == 0 else 1 - share, share if evidence.point == 0 else 1.0)
+    """The same with t(P−1): for a share that every cluster has a part in."""
+    return _on_logit_scale(evidence, evidence.clusters - 1, level)
 
 
 @method("jackknife", "left_out")
@@ -296,12 +293,24 @@ def _on_log_scale(evidence: Evidence, std_error: float, degrees: float, level: f
     return evidence.point / factor, evidence.point * factor
 
 
-def _on_logit_scale(evidence: Evidence, degrees: float, level: float) -> tuple[float, float] | None:
-    share, error = evidence.point, _analytic_error(evidence)
+def _share(evidence: Evidence) -> float:
+    """A number as a share of its maximum: 1 where a sum of doubles may have missed it."""
+    share = evidence.point / evidence.maximum
+    return 1.0 if abs(share - 1) <= _NOTHING else share
+
+
+def _on_logit_scale(evidence: Evidence, degrees: float, level: float) -> tuple[float, float] | Interval | None:
+    share, maximum = _share(evidence), evidence.maximum
+    if share in (0, 1):
+        if math.isnan(evidence.largest):
+            return None
+        apart = rare(evidence.clusters, evidence.largest, level)
+        low, high = (0.0, apart * maximum) if share == 0 else ((1 - apart) * maximum, maximum)
+        return Interval("cluster_bound", low, high)
     if not 0 < share < 1:
         return None
-    reach = t_quantile((1 + level) / 2, degrees) * error / (share * (1 - share))
+    reach = t_quantile((1 + level) / 2, degrees) * _analytic_error(evidence) / maximum / (share * (1 - share))
     middle = math.log(share / (1 - share))
     ends = (max(min(middle + sign * reach, _LARGEST_EXPONENT), -_LARGEST_EXPONENT) for sign in (-1, 1))
-    low, high = (1 / (1 + math.exp(-end)) for end in ends)
+    low, high = (maximum / (1 + math.exp(-end)) for end in ends)
     return low, high

@@ -4,6 +4,7 @@ A rule looks at counts in the data and at what the number is, never at a replica
 more resamples sharpen an interval and cannot change its kind. What it counted is written beside the interval.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -40,6 +41,7 @@ class Choice:
 Rule = Callable[[Counted, float], Choice]
 RULES: dict[str, Rule] = {}
 NO_LOSS = "no answer in its range has a loss"
+ONE_HOLDS_ALL = "one cluster holds all of it"
 PERFECT_ORDER = "perfect_order: the order cannot be better, and an interval would need two sides"
 
 
@@ -93,6 +95,18 @@ def ranked_pairs(_: Counted, __: float) -> Choice:
     return Choice("analytic_logit")
 
 
+@rule("ratio")
+def ratio(counted: Counted, number: float) -> Choice:
+    """A ratio of sums over clusters: as a share of its maximum, or on the log scale where that is not known."""
+    if not counted.varies:
+        return Choice(why_none=ONE_HOLDS_ALL)
+    if counted.low < 0:
+        return Choice("analytic")
+    if math.isinf(counted.high):
+        return Choice("analytic_log") if number else Choice(why_none=NO_LOSS)
+    return Choice("analytic_logit")
+
+
 @rule("mean")
 def mean(_: Counted, __: float) -> Choice:
     """Number ± t standard errors of the influence function."""
@@ -129,7 +143,7 @@ def recommended(name: str, evidence: Evidence, counted: Counted, level: float = 
         raise unknown("interval rule", name, RULES)
     choice = RULES[name](counted, evidence.point)
     if evidence.clusters == 1 and not choice.method:
-        choice = Choice("percentile")
+        choice = Choice("percentile", choice.why_none)
     made = interval(choice.method, evidence, level) if choice.method else None
     if made is None:
         return None, choice.why_none
