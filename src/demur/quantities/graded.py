@@ -103,5 +103,11 @@ class Graded:
             clusters.units[kept],
             (np.cumsum(kept) - 1)[clusters.of_answer[ours]],
         )
-        parts = {"loss": self.loss[ours], "confidence": self.confidence[ours], "clusters": part, "items": None}
-        return replace(self, units=int(part.units.sum()), **parts)
+        return replace(
+            self,
+            units=int(part.units.sum()),
+            loss=self.loss[ours],
+            confidence=self.confidence[ours],
+            clusters=part,
+            items=None,
+        )
