@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from commands import demur
-from demur import UserError, choose, grade_units, load_rule, variant
+from demur import UserError, choose, grade, grade_units, load_rule, read_table, variant
 from demur.confidences.variants import VARIANTS
 from demur.decide.targets import DecisionTarget
 from demur.facts.items import Items
@@ -96,8 +96,6 @@ class TestExamples:
             return values
 
         try:
-            from demur import grade, read_table
-
             rows = {"cluster": [1, 2, 3], "loss": [0, 0, 1], "surprise": [0.1, 0.36, 0.9]}
             made = choose(grade(read_table(rows), loss=None, confidence="surprise_for_a_test"), risk="0", seed=1)
         finally:
@@ -273,8 +271,6 @@ class TestTheCommand:
 
 
 def test_items_bring_their_noun_and_their_hash(tmp_path):
-    from demur import grade, read_table
-
     (tmp_path / "a.csv").write_text(TestTheCommand.TABLE)
     items = read_table(tmp_path / "a.csv")
     assert isinstance(items, Items)
