@@ -11,6 +11,7 @@ from run_schema import run_schema
 
 import demur
 from demur.confidences.calibration import calibration_schema
+from demur.decide.rule import rule_schema
 from demur.files.write import json_text
 from demur.results import json_table, json_v1
 
@@ -20,6 +21,7 @@ SCHEMAS = {
     "results.schema.json": json_table.schema,
     "run.schema.json": run_schema,
     "calibrator.schema.json": calibration_schema,
+    "rule.schema.json": rule_schema,
 }
 
 if __name__ == "__main__":

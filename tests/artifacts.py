@@ -105,6 +105,7 @@ def _long(template: dict[str, Any], points: int, units: int, turn: int) -> dict[
         each = {"n": units // 8, "answered": points // 8, "coverage": 0.5, "risk": 0.25, "bias": 0.0}
         one["by_item"] = dict.fromkeys(one["by_item"], each)
         one["bands"] = _bands(one["curve"], points)
+        one["risk_intervals"] = None
     return pair
 
 

@@ -12,6 +12,9 @@ from demur.confidences.serving import served as served
 from demur.confidences.variants import VARIANTS as VARIANTS
 from demur.confidences.variants import Confidence as Confidence
 from demur.confidences.variants import variant as variant
+from demur.decide.choosing import choose as choose
+from demur.decide.rule import Rule as Rule
+from demur.decide.rule import load_rule as load_rule
 from demur.errors import UserError as UserError
 from demur.evaluation import evaluate as evaluate
 from demur.facts.instruments import GAD7 as GAD7

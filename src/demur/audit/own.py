@@ -36,7 +36,7 @@ _INTERVALS = {
     "requested": "requested interval",
     "simultaneous": "simultaneous interval",
 }
-_ADDED = ("empty_decision", "ece_if_calibrated")  # earlier files lack them
+_ADDED = ("empty_decision", "ece_if_calibrated", "risk_intervals")  # earlier files lack them
 _UNCHECKED = ("created_at", "tool", "inputs", "also_read", "convention", "skipped")
 _RULED = {"bands", "warnings", "reference_ranges"}  # what another minor version makes by rules of its own
 
@@ -227,7 +227,7 @@ def _beside(claimed: Results, recomputed: Results, earlier: str) -> Iterator[Fin
             if not (earlier and _RULED & {*path}):
                 yield Finding(", ".join(path), "differs", str(value), cause="the data give no such member", path=path)
         elif not (earlier and _RULED & {*path}):
-            tolerance = TOLERANCE if {"bands", "reliability"} & {*path} else 0.0
+            tolerance = TOLERANCE if {"bands", "reliability", "risk_intervals"} & {*path} else 0.0
             yield _finding(path, value, others.pop(path), tolerance=tolerance)
     for path in others if not earlier else ():
         yield Finding(", ".join(path), "differs", "nothing", cause="missing from the file", path=path)

@@ -33,7 +33,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-MEASURE, DATA, SHOW, TRUST, MORE = "Measure", "Data", "Show", "Trust", "More"
+MEASURE, DATA, DECIDE, SHOW, TRUST, MORE = "Measure", "Data", "Decide", "Show", "Trust", "More"
 _OUTPUTS = Path("data/outputs")  # where a result goes that was given no name
 _SPELLINGS = {"variants": ("fields",), "simulate-queries": ("simulate", "queries")}
 _FIRST = {"simulate": ("runs", "queries"), "study": ("intervals",)}

@@ -22,7 +22,7 @@ app.add_typer(studies, name="study", rich_help_panel=TRUST)
 InstrumentFile = Annotated[str, typer.Option(help="A name, or a .json or .toml file.")]
 _USUAL, _PARTICIPANTS = "phq8", 41
 Correlation = Annotated[float, typer.Option(help="How much a person's items are alike, 0 to 1.")]
-SCHEMAS = ("metrics", "results", "run", "calibrator")
+SCHEMAS = ("metrics", "results", "run", "calibrator", "rule")
 _EARLIER = {"retrieval": "results"}
 
 

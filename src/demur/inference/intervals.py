@@ -19,8 +19,8 @@ from demur.types import Floats
 
 _ROUNDING = 1e-9
 _HALFWAY = 0.5
-_LARGEST_EXPONENT = 600.0  # beyond, an end would soon be no double
-_NOTHING = 1e-12
+LARGEST_EXPONENT = 600.0  # beyond, an end would soon be no double
+NOTHING = 1e-12
 _ASK = "ask for it when the number is computed (interval=…)"
 _HOW = "this number has none, or it was not asked for when it was computed (interval=…)"
 MOST_DROPPED = 0.5  # with more replicates than this left out, what is left says nothing about the whole
@@ -108,7 +108,7 @@ def interval(name: str, evidence: Evidence, level: float = 0.95) -> Interval | N
     if evidence.clusters == 1:
         return Interval(name, evidence.point, evidence.point)
     analytic = "influence" in METHODS[name].needs
-    still = evidence.std_error is not None and evidence.std_error <= _NOTHING * max(abs(evidence.point), evidence.scale)
+    still = evidence.std_error is not None and evidence.std_error <= NOTHING * max(abs(evidence.point), evidence.scale)
     bounded = name == "logit" or (name == "analytic_logit" and not math.isnan(evidence.largest))
     at_an_end = _share(evidence) in (0, 1)  # where no variation is what is to be expected
     if analytic and still and not (bounded and at_an_end):
@@ -289,14 +289,14 @@ def _on_log_scale(evidence: Evidence, std_error: float, degrees: float, level: f
     if not evidence.point > 0 or math.isnan(std_error):
         return None
     exponent = t_quantile((1 + level) / 2, degrees) * std_error / evidence.point
-    factor = math.exp(min(exponent, _LARGEST_EXPONENT))
+    factor = math.exp(min(exponent, LARGEST_EXPONENT))
     return evidence.point / factor, evidence.point * factor
 
 
 def _share(evidence: Evidence) -> float:
     """A number as a share of its maximum: 1 where a sum of doubles may have missed it."""
     share = evidence.point / evidence.maximum
-    return 1.0 if abs(share - 1) <= _NOTHING else share
+    return 1.0 if abs(share - 1) <= NOTHING else share
 
 
 def _on_logit_scale(evidence: Evidence, degrees: float, level: float) -> tuple[float, float] | Interval | None:
@@ -311,6 +311,6 @@ def _on_logit_scale(evidence: Evidence, degrees: float, level: float) -> tuple[f
         return None
     reach = t_quantile((1 + level) / 2, degrees) * _analytic_error(evidence) / maximum / (share * (1 - share))
     middle = math.log(share / (1 - share))
-    ends = (max(min(middle + sign * reach, _LARGEST_EXPONENT), -_LARGEST_EXPONENT) for sign in (-1, 1))
+    ends = (max(min(middle + sign * reach, LARGEST_EXPONENT), -LARGEST_EXPONENT) for sign in (-1, 1))
     low, high = (maximum / (1 + math.exp(-end)) for end in ends)
     return low, high

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from demur.drawing.looks import LOOKS
 from demur.drawing.risk_coverage import RiskCurve, risk_coverage
 from demur.facts.tabular import Tabular
 from demur.quantities.coverage import Coverage
-from demur.quantities.exact import cumulative_sum, lower_hull, sum_of_quotients
+from demur.quantities.exact import cumulative_sum, lower_hull, lower_hull_of_sums, sum_of_quotients
 from demur.quantities.graded import Graded
 from demur.types import Floats, Indices, Integers
 
@@ -97,6 +97,7 @@ class Curve(Tabular):
     plateau: Indices
     abstained_nan: int = 0
     loss_name: str = "as given"
+    largest_loss: float | None = None
 
     @classmethod
     def of(cls, graded: Graded) -> Curve:
@@ -120,6 +121,7 @@ class Curve(Tabular):
             plateau=plateau,
             abstained_nan=graded.abstained_nan,
             loss_name=graded.loss_name,
+            largest_loss=graded.largest_loss,
         )
 
     @classmethod
@@ -239,6 +241,11 @@ class Curve(Tabular):
         return hull.selective_area() / self._area_unit
 
     @cached_property
+    def cheapest_points(self) -> Indices:
+        """The operating points that are the cheapest at some price of an abstention, by coverage."""
+        return lower_hull_of_sums(self.points.count, self.points.loss_sum)
+
+    @cached_property
     def harmonic_area(self) -> Fraction:
         """Σ_k (mean loss of the k most confident), with the loss of a plateau spread evenly over it, per unit."""
         ranks = np.arange(1.0, self.answered + 1)
@@ -265,11 +272,22 @@ class Curve(Tabular):
 
     def coverage_at_risk(self, risk: Fraction) -> Fraction:
         """The largest coverage of an operating point with this risk at most, not yet rounded; 0 where there is none."""
+        index = self.last_within(risk, "selective")
+        return Fraction(0) if index is None else Fraction(int(self.points.count[index]), self.units)
+
+    def last_within(self, risk: Fraction, kind: Literal["selective", "generalized"]) -> int | None:
+        """The operating point of the largest coverage with this risk at most, decided exactly; None if none has it."""
+        rounded = self.selective_risk if kind == "selective" else self.generalized_risk
         # Rounding keeps an order: a point whose rounded risk is above the rounded limit is above it.
-        for index in np.flatnonzero(self.selective_risk <= float(risk))[::-1].tolist():
-            if self.points.risk(index) <= risk * self.divisor:
-                return Fraction(int(self.points.count[index]), self.units)
-        return Fraction(0)
+        for index in np.flatnonzero(rounded <= float(risk))[::-1].tolist():
+            if self.exact_risk(index, kind) <= risk:
+                return int(index)
+        return None
+
+    def exact_risk(self, index: int, kind: Literal["selective", "generalized"]) -> Fraction:
+        """A risk of one operating point, not yet rounded."""
+        among = int(self.points.count[index]) if kind == "selective" else self.units
+        return Fraction(self.points.loss_sum[index].item()) / (among * self.divisor)
 
     def coverage_at_threshold(self, threshold: float) -> Fraction:
         """The share of all units that are answered with at least this confidence, not yet rounded."""

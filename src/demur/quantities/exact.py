@@ -5,6 +5,7 @@ pairs are added without losing what a rounding drops, and the total leaves as a 
 """
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 
 from demur.types import Floats, Indices, Integers
 
+Point = tuple[int, int, int]
 _BLOCK = 1 << 16  # a block's dozen temporaries stay in the cache
 _UPPER_HALF = np.int64(-1 << 27)  # keeps the upper 26 bits of a significand
 _SAFETY = 2.0**-48  # far above the rounding of the four-operation test below, relative to the risks in it
@@ -89,13 +91,30 @@ def lower_hull(count: Integers, loss_sum: NDArray[Any]) -> Indices:
     >>> lower_hull(np.array([1, 2, 3]), np.array([0, 2, 2])).tolist()
     [0, 2]
     """
-    kept = _thinned(count.astype(np.float64), loss_sum / count)
-    stack: list[tuple[int, int, int]] = []
+    return _chain(_thinned(count.astype(np.float64), loss_sum / count), count, loss_sum, _turns_up)
+
+
+def lower_hull_of_sums(count: Integers, loss_sum: NDArray[Any]) -> Indices:
+    """Indices of the vertices of the lower hull of (count, loss_sum) and the origin, which has none; the last included.
+
+    >>> lower_hull_of_sums(np.array([2, 3, 5, 6]), np.array([1, 1, 2, 2])).tolist()
+    [3]
+    """
+    count, loss_sum = np.append(0, count), np.append(0, loss_sum)
+    kept = _thinned(count.astype(np.float64), loss_sum.astype(np.float64))
+    return np.asarray(_chain(kept, count, loss_sum, _bends_up)[1:] - 1)
+
+
+def _chain(
+    kept: Indices, count: Integers, loss_sum: NDArray[Any], is_vertex: Callable[[Point, Point, Point], bool]
+) -> Indices:
+    """The points that are vertices between the last one before them and the next, decided in integers."""
+    stack: list[Point] = []
     exact = [Fraction(value) for value in loss_sum[kept].tolist()]
     scale = max((value.denominator for value in exact), default=1)  # a power of two, if there are binary fractions
     whole = [int(value * scale) for value in exact]
     for point in zip(kept.tolist(), count[kept].tolist(), whole, strict=True):
-        while len(stack) > 1 and not _turns_up(stack[-2], stack[-1], point):
+        while len(stack) > 1 and not is_vertex(stack[-2], stack[-1], point):
             stack.pop()
         stack.append(point)
     return np.array([index for index, _, _ in stack], dtype=np.intp)
@@ -117,7 +136,15 @@ def _thinned(x: Floats, y: Floats) -> Indices:
     return kept
 
 
-def _turns_up(a: tuple[int, int, int], b: tuple[int, int, int], c: tuple[int, int, int]) -> bool:
+def _bends_up(a: Point, b: Point, c: Point) -> bool:
+    """Whether b lies strictly below the line from a to c, in summed losses."""
+    _, ka, la = a
+    _, kb, lb = b
+    _, kc, lc = c
+    return (lb - la) * (kc - ka) < (lc - la) * (kb - ka)
+
+
+def _turns_up(a: Point, b: Point, c: Point) -> bool:
     """Whether b lies strictly below the line from a to c: a cross product of integers, risks cleared of fractions."""
     _, ka, la = a
     _, kb, lb = b

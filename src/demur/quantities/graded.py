@@ -104,3 +104,28 @@ class Graded:
             clusters=replace(self.clusters, units=held, of_answer=self.clusters.of_answer[taken]),
             items=None,
         )
+
+    @property
+    def grouped(self) -> Clusters:
+        """Whom each unit was sampled with; by itself, where nobody says."""
+        if self.clusters is not None:
+            return self.clusters
+        return Clusters(range(self.units), np.ones(self.units, np.int64), np.arange(self.answered))
+
+    def of_clusters(self, kept: Flags) -> Graded:
+        """The units of some of the clusters alone."""
+        clusters = self.grouped
+        ours = kept[clusters.of_answer]
+        part = Clusters(
+            tuple(name for name, flag in zip(clusters.ids, kept, strict=True) if flag),
+            clusters.units[kept],
+            (np.cumsum(kept) - 1)[clusters.of_answer[ours]],
+        )
+        return replace(
+            self,
+            units=int(part.units.sum()),
+            loss=self.loss[ours],
+            confidence=self.confidence[ours],
+            clusters=part,
+            items=None,
+        )

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import ROUND_FLOOR, Context, Decimal
 from functools import partial
 from typing import Any
 
@@ -11,6 +12,7 @@ from demur.quantities.registry import Parameter, quantity
 from demur.quantities.table import Table
 
 THRESHOLD = Parameter("threshold=T", threshold_of, "threshold=0.7", spoken=lambda text: text.replace("=", " "))
+_MOST_DIGITS = 17
 _at_threshold = partial(quantity, parameter=THRESHOLD, reported=False, shown=("groups",))
 _count = partial(_at_threshold, of="units", better="neither", point_only=True)
 
@@ -22,6 +24,22 @@ def threshold_text(threshold: float) -> str:
     ('threshold=0.7', 'threshold=2')
     """
     return f"threshold={threshold!r}".removesuffix(".0")
+
+
+def typed_threshold(threshold: float, next_lower: float) -> str:
+    """The shortest decimal that accepts what a threshold accepts: at most it, and above the next lower confidence.
+
+    >>> typed_threshold(2 / 3, 0.5), typed_threshold(0.3, 0.0), typed_threshold(0.12345678, 0.12345671)
+    ('0.6', '0.3', '0.12345678')
+    >>> typed_threshold(123.0, 50.0), typed_threshold(-2 / 3, -1.0)
+    ('100', '-0.7')
+    """
+    written = Decimal(repr(float(threshold)))  # the binary number is a little more or less than what was meant
+    for digits in range(1, _MOST_DIGITS + 1):
+        number = float(Context(prec=digits, rounding=ROUND_FLOOR).create_decimal(written))
+        if next_lower < number <= threshold:
+            return repr(number).removesuffix(".0")
+    return repr(float(threshold))
 
 
 def _accepted_of_units(table: Table, threshold: float) -> tuple[Any, Any, int]:

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from decimal import ROUND_FLOOR, Context
 from unicodedata import category, east_asian_width
 
 from demur.inference.estimates import Estimate
@@ -10,11 +9,11 @@ from demur.inference.intervals import Interval
 from demur.quantities import Measure
 from demur.quantities.coverage import Coverage
 from demur.quantities.registry import COMMON, COVERAGE, CUT
+from demur.quantities.thresholds import typed_threshold
 from demur.results.parts import Points
 from demur.results.table import Results
 
 UNDEFINED = "–"
-_DIGITS, _MOST_DIGITS = 6, 17
 _NO_COLUMN = ("Mn", "Me", "Cf")
 
 
@@ -93,24 +92,10 @@ def title_of(estimate: Estimate) -> str:
     return measure.title
 
 
-def usable_threshold(threshold: float, next_lower: float) -> str:
-    """A threshold as somebody can type it: at most the true one, and above the confidence that is to be left out.
-
-    >>> usable_threshold(2 / 3, 0.5), usable_threshold(0.3, 0.0), usable_threshold(0.12345678, 0.12345671)
-    ('0.666666', '0.3', '0.12345678')
-    """
-    for digits in range(_DIGITS, _MOST_DIGITS):
-        below = Context(prec=digits, rounding=ROUND_FLOOR).create_decimal_from_float(threshold)
-        for text in (f"{threshold:.{digits}g}", f"{float(below):.{digits}g}"):
-            if next_lower < float(text) <= threshold:
-                return text
-    return repr(threshold)
-
-
 def threshold_at(curve: Points, point: int) -> str:
     """The threshold of an operating point: it accepts that point's answers and no more."""
     threshold, *lower = curve.threshold[point : point + 2]
-    return usable_threshold(threshold, lower[0] if lower else -math.inf)
+    return typed_threshold(threshold, lower[0] if lower else -math.inf)
 
 
 def table(rows: Iterable[Sequence[str]], to_the_left: Collection[int] = (0,)) -> Iterator[str]:

@@ -6,6 +6,7 @@ import numpy as np
 
 from demur.confidences.variants import VARIANTS
 from demur.inference.bands import BandEnds
+from demur.inference.points import intervals_at_points
 from demur.inference.reliabilities import Reliability
 from demur.inference.resample import Plan
 from demur.inference.views import CurveView
@@ -27,6 +28,7 @@ def curve_record(view: CurveView, plan: Plan, bands: BandEnds | None = None) -> 
             "curve": points(curve),
             "reference": {"oracle": _oracle(curve)} if curve.defined else None,
             "bands": bands.to_json() if bands else None,
+            "risk_intervals": _intervals(view) if plan.n_resamples else None,
             "histogram": _histogram(view) if curve.defined else None,
             "reliability": _reliability(view.graded, plan) if curve.defined else None,
         }
@@ -47,6 +49,14 @@ def _oracle(curve: Curve) -> Json:
         "selective_risk": (vertices.loss_sum / (vertices.count * curve.divisor)).tolist(),
         "generalized_risk": (vertices.loss_sum / (curve.units * curve.divisor)).tolist(),
     }
+
+
+def _intervals(view: CurveView) -> Json | None:
+    """The interval of the risk at every operating point."""
+    found = intervals_at_points(view)
+    if found is None:
+        return None
+    return {end: [None if np.isnan(x) else x for x in getattr(found, end).tolist()] for end in ("low", "high")}
 
 
 def _histogram(view: CurveView) -> Json:

@@ -339,6 +339,7 @@ def _run_fields(reported: Sequence[Quantity]) -> dict[str, Any]:
         "curve": (parts.Points, ...),
         "reference": (parts.Reference | None, None),
         "bands": (parts.Bands | None, None),
+        "risk_intervals": (parts.RiskIntervals | None, None),
         "by_item": (Mapping[str, ByItem], ...),
         "histogram": (parts.Histogram | None, ...),
         "reliability": (parts.ReliabilityTable | None, ...),

@@ -96,6 +96,20 @@ class Bands(Part):
             yield "the coverages of the bands are not strictly increasing"
 
 
+class RiskIntervals(_Columns):
+    """The 95 % interval of the risk at every operating point, as if its threshold had been fixed beforehand."""
+
+    of: ClassVar[str] = "the intervals"
+    low: Many[Number]
+    high: Many[Number]
+
+    def _mistakes(self) -> Iterator[str]:
+        yield from super()._mistakes()
+        low, high = np.array(self.low, float), np.array(self.high, float)
+        if (low > high).any() or (np.isnan(low) != np.isnan(high)).any():
+            yield "an interval has a low end above its high end, or one end"
+
+
 class Histogram(Part):
     """Answers by confidence: how many right and wrong between each edge and the next; abstentions have none."""
 
@@ -145,6 +159,7 @@ class CurveRecord(Part, Tabular):
     curve: Points
     reference: Reference | None = None
     bands: Bands | None = None
+    risk_intervals: RiskIntervals | None = None
     histogram: Histogram | None = None
     reliability: ReliabilityTable | None = None
 
@@ -167,6 +182,8 @@ class CurveRecord(Part, Tabular):
             yield "defined and the curve do not agree"
         if self.reference is not None and bool(self.reference.oracle.coverage) != self.defined:
             yield "the oracle order has a vertex where the curve has a point, and none where it has none"
+        if self.risk_intervals is not None and len(self.risk_intervals.low) != len(self.curve.coverage):
+            yield "there are not as many intervals as operating points"
         if self.bands is None:
             return
         if not set(self.bands.coverage) <= set(self.curve.coverage):

@@ -70,7 +70,7 @@ def selective_study(evaluation: Evaluation, provenance: Json, groups: Json | Non
             "units": len(first),
             "intersection_only": alignment.intersection_only,
             "noun": first.noun,
-            "loss": _loss(first, settings.loss),
+            "loss": loss_record(first, settings.loss),
             "confidences": [*evaluation.views],
             "skipped": evaluation.skipped,
             "coverages": [target.text for target in settings.targets],
@@ -89,7 +89,8 @@ def selective_study(evaluation: Evaluation, provenance: Json, groups: Json | Non
     )
 
 
-def _loss(items: Items, name: str | None) -> Json:
+def loss_record(items: Items, name: str | None) -> Json:
+    """How wrong an answer is, as a file records it."""
     losses = items.losses
     if losses is not None:
         maximum = None if losses.largest is None else losses.largest / losses.divisor

@@ -10,9 +10,10 @@ from demur.drawing.picture import spread
 from demur.inference.intervals import Interval
 from demur.inference.key import Key
 from demur.quantities.coverage import Coverage
+from demur.quantities.thresholds import typed_threshold
 from demur.report.names import systems_of
 from demur.report.sections import Content, section
-from demur.report.text import interval_text, level_of, shown_interval, threshold_at, usable_threshold
+from demur.report.text import interval_text, level_of, shown_interval, threshold_at
 from demur.results.parts import CurveRecord
 from demur.results.table import Results
 from demur.types import Flags
@@ -143,7 +144,7 @@ def _by_threshold(records: Sequence[CurveRecord]) -> Iterator[Stop]:
     for index in spread(len(possible), _MOST_STOPS).tolist():
         threshold = float(possible[index])
         points = [_point(values >= threshold, -1) for values in thresholds]
-        yield Stop(usable_threshold(threshold, float(lower[index])), threshold, points, _bands_at(records, points))
+        yield Stop(typed_threshold(threshold, float(lower[index])), threshold, points, _bands_at(records, points))
 
 
 def _point(fits: Flags, which: int) -> int | None:

@@ -1,0 +1,145 @@
+"""Choosing: from graded units and a target to a threshold, with what choosing this way does to people not seen."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from demur.confidences.variants import VARIANTS
+from demur.decide.crossfit import crossfit, procedure_interval
+from demur.decide.rule import Chosen, Direction, Measured, Procedure, Rule, Wanted
+from demur.decide.targets import DecisionTarget, Typed
+from demur.files.strict_model import Tool, checked_time, now
+from demur.inference.draws import checked_seed
+from demur.quantities.curve import Curve
+from demur.quantities.graded import Graded
+from demur.quantities.thresholds import typed_threshold
+from demur.results.parts import Input, Loss
+from demur.results.record import input_of, loss_record
+
+
+def choose(  # noqa: PLR0913  (one of four targets, then what to record)
+    graded: Graded,
+    *,
+    risk: Typed | None = None,
+    coverage: Typed | None = None,
+    errors_per_100: Typed | None = None,
+    abstention_cost: Typed | None = None,
+    seed: int,
+    created_at: str | None = None,
+    command: str | None = None,
+) -> Rule:
+    """The threshold that meets one target, as a rule that `apply` uses.
+
+    `risk`: the largest coverage with this risk at most. `coverage`: the first operating point that reaches it.
+    `errors_per_100`: the largest coverage with at most so many errors (or so much loss) per 100 units, abstentions
+    counted among the units. `abstention_cost`: the lowest cost, where an abstention costs this share of the largest
+    loss. Where no threshold meets it, the threshold is None, with the reason, and the rule declines everything.
+
+    The interval is of the procedure: 10 folds of clusters, by `seed`, the threshold chosen without the fold.
+
+    >>> from demur import grade_units
+    >>> units = grade_units([9, 8, 7, 6, 5], loss=[0, 0, 1, 0, 1], clusters=[1, 2, 3, 4, 5])
+    >>> choose(units, risk="0.25", seed=1).chosen.accepted
+    4
+    """
+    given = {"risk": risk, "coverage": coverage, "errors_per_100": errors_per_100, "abstention_cost": abstention_cost}
+    target = DecisionTarget.of(**given)
+    checked_time(created_at)
+    chosen = chosen_point(graded, target, checked_seed(seed))
+    made = about(graded, target) | provenance(created_at, command)
+    return Rule(**made, threshold=chosen.threshold, chosen=chosen, guarantee=None)
+
+
+def provenance(created_at: str | None, command: str | None) -> dict[str, Any]:
+    """When and by what a rule is made."""
+    return {"created_at": now() if created_at is None else created_at, "tool": Tool.here(command)}
+
+
+def chosen_point(graded: Graded, target: DecisionTarget, seed: int) -> Chosen:
+    """The operating point of these data that meets the target, and the procedure on clusters it has not seen."""
+    curve = Curve.of(graded)
+    procedure = _procedure(graded, target, seed)
+    point = target.point(curve)
+    if point is None:
+        return Chosen(
+            threshold=None,
+            accepted=0,
+            coverage=0.0,
+            risk=None,
+            generalized_risk=0.0,
+            reason=target.unmet(curve),
+            procedure=procedure,
+        )
+    lower = float(curve.threshold[point + 1]) if point + 1 < len(curve) else -math.inf
+    return Chosen(
+        threshold=own_scale(graded, float(typed_threshold(float(curve.threshold[point]), lower))),
+        accepted=int(curve.points.count[point]),
+        coverage=float(curve.coverage[point]),
+        risk=float(curve.selective_risk[point]),
+        generalized_risk=float(curve.generalized_risk[point]),
+        reason="",
+        procedure=procedure,
+    )
+
+
+def _procedure(graded: Graded, target: DecisionTarget, seed: int) -> Procedure | None:
+    fitted = crossfit(graded, target, seed)
+    if fitted is None:
+        return None
+    accepted, clusters = fitted.accepted, fitted.accepted.clusters
+    risk, per_unit, coverage = accepted.risk, accepted.generalized_risk, accepted.coverage
+    return Procedure(
+        folds=fitted.folds,
+        seed=seed,
+        without_threshold=fitted.without_threshold,
+        accepted=int(accepted.count.sum()),
+        risk=Measured.of(risk.point, *procedure_interval(risk, clusters)),
+        generalized_risk=Measured.of(per_unit.point, *procedure_interval(per_unit, clusters)),
+        coverage=Measured.of(coverage.point, *coverage.interval()),
+    )
+
+
+def about(graded: Graded, target: DecisionTarget, max_units: int | None = None) -> dict[str, Any]:
+    """What a rule says of the units it was made from."""
+    items, largest = graded.items, graded.largest_loss
+    maximum = None if largest is None else largest / graded.divisor
+    instrument = items.instrument if items else None
+    counted = "errors" if np.isin(graded.loss, (0, graded.divisor)).all() else "loss"
+    plain = Loss(name=graded.loss_name, definition=graded.loss_name, raw_multiplier=graded.divisor)
+    return {
+        "signal": signal_of(graded),
+        "direction": direction_of(signal_of(graded)),
+        "noun": items.noun if items else "cluster",
+        "loss": Loss.model_validate(loss_record(items, graded.loss_name)) if items else plain,
+        "largest_loss": maximum,
+        "max_units": max_units or (len(instrument.items) if instrument else None),
+        "target": Wanted.model_validate({"kind": target.kind, "value": target.text, "counts": counted}),
+        "clusters": len(graded.grouped.ids),
+        "units": graded.units,
+        "answered": graded.answered,
+        "inputs": inputs_of(graded),
+    }
+
+
+def inputs_of(graded: Graded) -> tuple[Input, ...]:
+    """The file the units came from, if they came from one."""
+    return (input_of(graded.items),) if graded.items is not None and graded.items.source is not None else ()
+
+
+def signal_of(graded: Graded) -> str:
+    """What the confidence is called."""
+    return str(graded.made_of.name) if graded.made_of else "confidence"
+
+
+def direction_of(signal: str) -> Direction:
+    """Whether a signal accepts what is at least, or at most, a threshold on its own scale."""
+    falls = signal in VARIANTS and not VARIANTS[signal].higher_is_more_confident
+    return "at_most" if falls else "at_least"
+
+
+def own_scale(graded: Graded, threshold: float) -> float:
+    """A threshold on the confidence on the scale of its signal, and the other way round."""
+    return threshold if direction_of(signal_of(graded)) == "at_least" else 0.0 - threshold

@@ -1,0 +1,233 @@
+"""Rules: a threshold, what it was chosen for, what is guaranteed of it, and where it came from. A JSON file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, ValidationError
+
+from demur.errors import UserError
+from demur.files import strict_json
+from demur.files.strict_model import SPARSE, Count, Part, Time, Tool, one_line, schema_of
+from demur.files.write import json_text, write_whole
+from demur.inference.intervals import Interval
+from demur.results.parts import AlsoRead, Input, Loss, Many, Number, Numbers
+
+Direction = Literal["at_least", "at_most"]
+Positive = Annotated[int, Field(ge=1)]
+_ENDS = {"": "value", "_low": "low", "_high": "high"}
+
+
+class Measured(Part):
+    """A number with its 95 % interval; what is null has its reason."""
+
+    value: Number
+    low: Number
+    high: Number
+    method: str | None
+    degrees: Annotated[Number, SPARSE] = None
+    reason: str = ""
+
+    @classmethod
+    def of(cls, value: float, interval: Interval | None, reason: str = "") -> Measured:
+        """From a number, nan where there is none, and its interval."""
+        number = None if value != value else value  # noqa: PLR0124  (nan)
+        if interval is None:
+            return cls(value=number, low=None, high=None, method=None, reason=reason)
+        low, high, method = interval.low, interval.high, interval.method
+        return cls(value=number, low=low, high=high, method=method, degrees=interval.degrees, reason=interval.note)
+
+
+class Wanted(Part):
+    """The target, as it was typed, and what it counts: errors, or losses that are not all 0 or 1."""
+
+    kind: Literal["risk", "coverage", "errors_per_100", "abstention_cost"]
+    value: str
+    counts: Literal["errors", "loss"]
+
+
+class Procedure(Part):
+    """What choosing this way does to clusters it has not seen: thresholds chosen without each fold, used in it."""
+
+    folds: Count
+    seed: Count
+    without_threshold: Count
+    accepted: Count
+    risk: Measured
+    generalized_risk: Measured
+    coverage: Measured
+
+
+class Chosen(Part):
+    """The operating point that meets the target on these data, or why none does."""
+
+    threshold: Number
+    accepted: Count
+    coverage: Number
+    risk: Number
+    generalized_risk: Number
+    reason: str
+    procedure: Procedure | None
+
+    def _mistakes(self) -> Iterator[str]:
+        if (self.threshold is None) == (not self.reason):
+            yield "a threshold that is null has a reason, and no other"
+
+
+class Tested(Part):
+    """One threshold of the grid: what it accepts, and whether it passed."""
+
+    threshold: float
+    accepted: Count
+    coverage: float
+    risk: Number
+    statistic: Number
+    p: Number
+    passed: bool
+
+
+class Needed(Part):
+    """How many clusters would be enough for the threshold that failed; null with the reason."""
+
+    threshold: float
+    clusters: Positive | None
+    reason: str
+
+
+class TunedOn(Part):
+    """The clusters on which the first threshold to test was found: none of those it was tested on."""
+
+    clusters: Positive
+    seed: Count | None
+    inputs: Many[Input]
+    p: Numbers
+
+
+class Guarantee(Part):
+    """A threshold tested in a fixed sequence that was declared before these data were seen."""
+
+    method: str
+    alpha: str
+    delta: str | None
+    largest_loss: float
+    max_units: Positive
+    grid: Numbers
+    tuned_on: TunedOn | None
+    clusters: Positive
+    units: Positive
+    tested: Many[Tested]
+    threshold: Number
+    coverage: Measured | None
+    risk: Measured | None
+    needed: Needed | None
+    assumes: Many[str]
+
+
+class Rule(Part):
+    """Accept what is at least (or at most) this confident; and everything a reader needs to trust or repeat it.
+
+    Where no threshold was found it is null, and everything is declined.
+    """
+
+    schema_version: Literal["1"] = "1"
+    kind: Literal["rule"] = "rule"
+    created_at: Time
+    tool: Tool
+    signal: Annotated[str, Field(min_length=1)]
+    direction: Direction
+    threshold: Number
+    noun: Annotated[str, Field(min_length=1)]
+    loss: Loss
+    largest_loss: Number
+    max_units: Positive | None
+    target: Wanted
+    clusters: Positive
+    units: Positive
+    answered: Count
+    chosen: Chosen
+    guarantee: Guarantee | None
+    inputs: Many[Input]
+    also_read: Many[AlsoRead] = ()
+
+    def _mistakes(self) -> Iterator[str]:
+        used = self.chosen.threshold if self.guarantee is None else self.guarantee.threshold
+        if self.threshold != used:
+            yield "the threshold is not the one that was chosen or certified"
+
+    @property
+    def expected_coverage(self) -> Measured | None:
+        """The coverage the rule should have in use: of the certified threshold, or of held-out clusters."""
+        if self.guarantee is not None:
+            return self.guarantee.coverage
+        return self.chosen.procedure.coverage if self.chosen.procedure else None
+
+    @property
+    def text(self) -> str:
+        """The file, as it is written."""
+        return json_text(self.model_dump(mode="json"))
+
+    @property
+    def input_paths(self) -> list[str]:
+        """The files it was made from."""
+        return [source.path for source in self._sources if source.path]
+
+    @property
+    def input_hashes(self) -> set[str]:
+        """The SHA-256 of those files."""
+        return {source.sha256 for source in self._sources if source.sha256}
+
+    @property
+    def _sources(self) -> list[Input | AlsoRead]:
+        tuned = self.guarantee.tuned_on.inputs if self.guarantee and self.guarantee.tuned_on else ()
+        return [*self.inputs, *tuned, *self.also_read]
+
+    def save(self, path: str | Path, *, inputs: Iterable[str | Path] = ()) -> Path:
+        """Write the file, whole or not at all, and never over a file it was made from or another input."""
+        return write_whole(path, self.text, inputs=[*self.input_paths, *inputs], hashes=self.input_hashes)
+
+    def __str__(self) -> str:
+        from demur.decide.words import rule_text  # noqa: PLC0415  (words are made of rules)
+
+        return rule_text(self)
+
+    __repr__ = __str__
+
+    def to_frame(self) -> Any:
+        """What is known of the rule as a data frame: as chosen, on clusters it has not seen, as certified."""
+        from demur.decide.words import rule_rows  # noqa: PLC0415
+        from demur.facts.frames import frame_of  # noqa: PLC0415  (frames are optional)
+
+        rows = [
+            {"what": what, "threshold": threshold, "accepted": accepted}
+            | {f"coverage{end}": getattr(coverage, name) for end, name in _ENDS.items()}
+            | {f"risk{end}": getattr(risk, name) for end, name in _ENDS.items()}
+            for what, threshold, accepted, coverage, risk in rule_rows(self)
+        ]
+        return frame_of({name: [row[name] for row in rows] for name in rows[0]})
+
+    def _repr_html_(self) -> str:
+        from demur.decide.words import rule_html  # noqa: PLC0415
+
+        return rule_html(self)
+
+
+def load_rule(path: str | Path) -> Rule:
+    """Read a rule back; anything in it that does not hold together is one line."""
+    return strict_json.read_as(path, _rule_of)
+
+
+def _rule_of(content: Any) -> Rule:
+    if not isinstance(content, dict) or content.get("kind") != "rule":
+        raise UserError("not a rule: expected what demur choose writes")
+    try:
+        return Rule.model_validate_json(json.dumps(content))
+    except ValidationError as error:
+        raise UserError(one_line(error)) from None
+
+
+def rule_schema() -> dict[str, Any]:
+    """The JSON Schema of the file."""
+    return schema_of(Rule)

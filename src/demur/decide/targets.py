@@ -1,0 +1,123 @@
+"""Targets: what a threshold is chosen for, and which operating point meets it. Comparisons are exact."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+
+from demur.errors import UserError, literal
+from demur.quantities.costs import cost_optimal, price_of
+from demur.quantities.coverage import Coverage, risk_of
+from demur.quantities.curve import Curve
+
+Typed = str | float | Fraction | Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class TargetKind:
+    """A way to say what is wanted: how it is read, which point meets it, and what to say where none does."""
+
+    read: Callable[[str], Fraction]
+    point: Callable[[Curve, str], int | None]
+    unmet: Callable[[Curve], str]
+    words: str
+
+
+def _within(scale: int, curve: Curve, text: str) -> int | None:
+    return curve.last_within(risk_of(text) / scale, "selective" if scale == 1 else "generalized")
+
+
+def _reaching(curve: Curve, text: str) -> int | None:
+    index = int(np.searchsorted(curve.points.count, Coverage.of(text).units_needed(curve.units)))
+    return index if index < len(curve) else None
+
+
+def _cheapest(curve: Curve, text: str) -> int | None:
+    threshold = cost_optimal(curve, text).threshold
+    return None if threshold is None else int(np.flatnonzero(curve.threshold == threshold)[0])
+
+
+def _smallest_risk(curve: Curve) -> str:
+    index = int(np.argmin(curve.selective_risk))
+    risk, coverage = curve.selective_risk[index], curve.coverage[index]
+    return f"no threshold meets this limit: the smallest risk of an operating point is {risk:.3g}, at {coverage:.1%}"
+
+
+def _fewest_errors(curve: Curve) -> str:
+    index = int(np.argmin(curve.generalized_risk))
+    fewest, coverage = 100 * curve.generalized_risk[index], curve.coverage[index]
+    return f"no threshold meets this limit: the fewest errors per 100 units are {fewest:.3g}, at {coverage:.1%}"
+
+
+TARGETS = {
+    "risk": TargetKind(risk_of, lambda curve, text: _within(1, curve, text), _smallest_risk, "a risk of at most {}"),
+    "coverage": TargetKind(
+        lambda text: Coverage.of(text).value,
+        _reaching,
+        lambda curve: f"no threshold reaches this coverage: the largest is {curve.cmax:.1%}",
+        "a coverage of at least {}",
+    ),
+    "errors_per_100": TargetKind(
+        lambda text: risk_of(text) / 100,
+        lambda curve, text: _within(100, curve, text),
+        _fewest_errors,
+        "at most {} {} per 100 units",
+    ),
+    "abstention_cost": TargetKind(
+        price_of,
+        _cheapest,
+        lambda _: "declining everything is cheapest at this price",
+        "the lowest cost where an abstention costs {} of the largest loss",
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionTarget:
+    """What is wanted, exactly as it was typed."""
+
+    kind: str
+    text: str
+    value: Fraction
+
+    @classmethod
+    def of(cls, **given: Typed | None) -> DecisionTarget:
+        """The one target that is given, by its name.
+
+        >>> DecisionTarget.of(risk=0.1, coverage=None).value
+        Fraction(1, 10)
+        """
+        named = {kind: value for kind, value in given.items() if value is not None}
+        if len(named) != 1:
+            ways = ", ".join(f"--{kind.replace('_', '-')}" for kind in TARGETS)
+            raise UserError(f"{len(named)} targets, expected exactly one of {ways}")
+        [(kind, value)] = named.items()
+        text = as_typed(value)
+        return cls(kind, text, TARGETS[kind].read(text))
+
+    def point(self, curve: Curve) -> int | None:
+        """The operating point that meets it with the largest coverage, or the lowest cost; None if none does."""
+        return TARGETS[self.kind].point(curve, self.text) if curve.defined else None
+
+    def unmet(self, curve: Curve) -> str:
+        """Why no operating point meets it."""
+        return TARGETS[self.kind].unmet(curve) if curve.defined else "no unit is answered"
+
+
+def as_typed(value: Typed) -> str:
+    """A number as the text it stands for: of a float, the decimal it prints as.
+
+    >>> as_typed(0.1), as_typed("1:10"), as_typed(Fraction(1, 3))
+    ('0.1', '1:10', '1/3')
+    """
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating, Fraction, Decimal)):
+        raise UserError(f"target {literal(value)}, expected a number")
+    if isinstance(value, (float, np.floating)):
+        return np.format_float_positional(value, unique=True, trim="-")
+    return format(value, "f") if isinstance(value, Decimal) else str(value)

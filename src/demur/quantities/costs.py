@@ -1,0 +1,162 @@
+"""Costs: what errors and abstentions cost together, at every price of an abstention.
+
+An answer costs its loss as a share of the largest loss there can be; an abstention, and an answer that the threshold
+declines, cost the price a. As a grows, the cheapest operating point moves along the lower convex hull of coverage and
+generalized risk, from declining everything to answering everything.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demur.errors import UserError, literal
+from demur.quantities.curve import Curve
+from demur.types import Integers
+
+UNKNOWN = "the largest loss is not known"
+_WRITTEN = re.compile(r"[01](\.[0-9]{0,30})?|\.[0-9]{1,30}|[0-9]{1,12}[:/][1-9][0-9]{0,11}")
+
+
+def price_of(value: str | float | Fraction | Decimal) -> Fraction:
+    """The price of an abstention, in largest losses, exactly as it is typed: 0.1, 1/10, or 1:10 for one in ten.
+
+    >>> price_of("0.1"), price_of("1:10"), price_of(0.1)
+    (Fraction(1, 10), Fraction(1, 10), Fraction(1, 10))
+    """
+    text = str(value)
+    if isinstance(value, (float, np.floating)):
+        text = np.format_float_positional(value, unique=True, trim="-")
+    if not _WRITTEN.fullmatch(text) or Fraction(text.replace(":", "/")) > 1:
+        raise UserError(f"price of an abstention {literal(value)}, expected a number 0 to 1, as 0.1 or 1:10")
+    return Fraction(text.replace(":", "/"))
+
+
+@dataclass(frozen=True, slots=True)
+class CostPoint:
+    """An operating point as costs see it: coverage, and generalized risk in largest losses.
+
+    The threshold is None, and the risk too, where everything is declined.
+    """
+
+    coverage: Fraction
+    lost: Fraction
+    threshold: float | None = None
+
+    def cost(self, price: Fraction) -> Fraction:
+        """What a unit costs on average."""
+        return self.lost + price * (1 - self.coverage)
+
+
+@dataclass(frozen=True, slots=True)
+class CostOptimum:
+    """The cheapest operating point at a price; threshold and risk are None where that is declining everything.
+
+    The risk is the mean loss of what is accepted, on the scale of the loss; the cost is in largest losses per unit.
+    """
+
+    price: Fraction
+    threshold: float | None
+    coverage: Fraction
+    risk: Fraction | None
+    cost: Fraction
+
+
+@dataclass(frozen=True)
+class CostEnvelope:
+    """The operating points that are the cheapest at some price, from declining everything to answering everything.
+
+    `switches` are the prices at which the cheapest point moves from one to the next, exact. At a switch the two cost
+    the same, and the larger coverage is taken.
+    """
+
+    points: tuple[CostPoint, ...]
+
+    @classmethod
+    def of(cls, curve: Curve) -> CostEnvelope:
+        """The envelope of a curve whose largest loss is known."""
+        return cls(_points(curve, curve.points.count, curve.points.loss_sum, curve.cheapest_points.tolist()))
+
+    @classmethod
+    def of_oracle(cls, curve: Curve) -> CostEnvelope:
+        """The envelope of the same losses in the oracle order: each level of loss is a vertex."""
+        order = curve.oracle_order
+        return cls(_points(curve, order.count, order.loss_sum, range(len(order)), thresholds=False))
+
+    @classmethod
+    def of_random(cls, curve: Curve) -> CostEnvelope:
+        """The envelope of a confidence that says nothing: everything is answered, or nothing is."""
+        points = curve.points
+        return cls(_points(curve, points.count, points.loss_sum, range(len(points))[-1:]))
+
+    @cached_property
+    def switches(self) -> tuple[Fraction, ...]:
+        """The price from which on each point is the cheapest; there is none for the first."""
+        return tuple((b.lost - a.lost) / (b.coverage - a.coverage) for a, b in pairwise(self.points))
+
+    def best(self, price: Fraction) -> CostPoint:
+        """The cheapest point; of equals the one that answers most."""
+        return self.points[sum(switch <= price for switch in self.switches)]
+
+    def cost(self, price: Fraction) -> Fraction:
+        """The lowest cost of a unit."""
+        return self.best(price).cost(price)
+
+    @cached_property
+    def area(self) -> Fraction:
+        """The lowest cost accumulated over every price from 0 to 1."""
+        total, ends = Fraction(0), [Fraction(0), *(min(max(at, Fraction(0)), Fraction(1)) for at in self.switches)]
+        for point, low, high in zip(self.points, ends, [*ends[1:], Fraction(1)], strict=True):
+            total += point.lost * (high - low) + (1 - point.coverage) * (high**2 - low**2) / 2
+        return total
+
+    def saving(self, price: Fraction) -> Fraction:
+        """What the confidence is worth: how much less this costs than the cheaper of answering all and none."""
+        return min(self.points[-1].cost(price), price) - self.cost(price)
+
+
+def cost_optimal(curve: Curve, price: str | float | Fraction) -> CostOptimum:
+    """The cheapest operating point at a price of an abstention.
+
+    >>> from demur import grade_units
+    >>> right = {"truth": [1, 1, 1, 1, 1], "prediction": [1, 1, 0, 1, 0], "loss": "zero_one"}
+    >>> curve = Curve.of(grade_units([9, 8, 7, 6, 5], **right))
+    >>> best = cost_optimal(curve, "1:10")
+    >>> best.threshold, float(best.coverage), float(best.risk), float(best.cost)
+    (8.0, 0.4, 0.0, 0.06)
+    """
+    at = price_of(price)
+    best = CostEnvelope.of(curve).best(at)
+    risk = None if best.threshold is None else best.lost / best.coverage * _scale(curve) / curve.divisor
+    return CostOptimum(at, best.threshold, best.coverage, risk, best.cost(at))
+
+
+def _points(
+    curve: Curve, count: Integers, loss_sum: NDArray[Any], kept: range | list[int], *, thresholds: bool = True
+) -> tuple[CostPoint, ...]:
+    units, scale = max(curve.units, 1), _scale(curve)
+    return (
+        CostPoint(Fraction(0), Fraction(0)),
+        *(
+            CostPoint(
+                Fraction(int(count[index]), units),
+                Fraction(loss_sum[index].item()) / (units * scale),
+                float(curve.threshold[index]) if thresholds else None,
+            )
+            for index in kept
+        ),
+    )
+
+
+def _scale(curve: Curve) -> Fraction:
+    if curve.largest_loss is None:
+        raise UserError(f"{UNKNOWN}, and a price is in largest losses: give it (--loss-max)")
+    return Fraction(curve.largest_loss)
