@@ -12,6 +12,9 @@ The recipe, for anyone who wants the same draws in another language. All arithme
 
 A draw is the position of a cluster among the P clusters in sorted order. No stream is consumed: replicate 9 999
 needs none of the 9 999 before it, so blocks, threads and machines cannot change it.
+
+Folds and splits of clusters come from the same words, of replicates that no bootstrap reaches: cluster i is ranked by
+u(2⁶³ + n, i), n = 0 for folds and n = 1 for a split in two, and its fold is its rank modulo the number of folds.
 """
 
 import numpy as np
@@ -27,6 +30,7 @@ _FACTORS = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _HALF = np.uint64(32)
 _LOWER = np.uint64(0xFFFFFFFF)
 _MOST_CLUSTERS = 2**31
+_NO_REPLICATE = 2**63
 
 
 def checked_seed(seed: object) -> int:
@@ -57,6 +61,18 @@ def signs(seed: int, replicates: NDArray[np.integer], clusters: int) -> Floats:
     """
     highest = _words(seed, replicates, clusters) >> np.uint64(63)
     return 1 - 2 * highest.astype(np.float64)
+
+
+def folds(seed: int, clusters: int, number: int, *, purpose: int = 0) -> Integers:
+    """The fold of each cluster, of so many folds that differ in size by one at most.
+
+    >>> folds(7, 8, 3).tolist(), folds(7, 8, 2, purpose=1).tolist()
+    ([2, 0, 1, 1, 0, 2, 1, 0], [1, 0, 1, 1, 0, 0, 1, 0])
+    """
+    words = _words(seed, np.array([_NO_REPLICATE + purpose], dtype=np.uint64), clusters)[0]
+    rank = np.empty(clusters, np.int64)
+    rank[np.argsort(words, kind="stable")] = np.arange(clusters)
+    return rank % number
 
 
 def _words(seed: int, replicates: NDArray[np.integer], clusters: int) -> Words:

@@ -327,7 +327,7 @@ def _measures(names: str | Iterable[str | Measure] | None, cut: Coverage | None)
     """The quantities that are named, or every reported one that has intervals, with areas cut where asked."""
     if names is not None:
         named = [names] if isinstance(names, str) else names
-        return [*dict.fromkeys(Measure.of(name, "curve") for name in named)]
+        return [*dict.fromkeys(Measure.of(name, "curve", "costs") for name in named)]
     reported = Settings(area_coverage=cut).measures(systems=2)
     return [measure for measure in reported if not measure.quantity.point_only]
 

@@ -1,6 +1,18 @@
 """Plain loops: every quantity once more, slow and obvious, sharing no code with what they check."""
 
-from demur.audit.loops import forecasts, ranking, selection, selective, units
+from demur.audit.loops import costs, forecasts, ranking, selection, selective, units
 from demur.audit.loops.registry import LOOPS, family, loop, number, parsed
 
-__all__ = ["LOOPS", "family", "forecasts", "loop", "number", "parsed", "ranking", "selection", "selective", "units"]
+__all__ = [
+    "LOOPS",
+    "costs",
+    "family",
+    "forecasts",
+    "loop",
+    "number",
+    "parsed",
+    "ranking",
+    "selection",
+    "selective",
+    "units",
+]

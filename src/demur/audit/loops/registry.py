@@ -19,7 +19,7 @@ LOOPS: dict[str, Loop] = {}
 def loop(name: str, of: Callable[[Any], Any] | None = None) -> Callable[[_Function], _Function]:
     """Register a function of rows under a quantity's name; `of` turns the rows into what the function takes.
 
-    A name that ends in @C, @K, @fpr=F or @risk=R has a parameter, which follows the rows. Undefined is None.
+    A name that ends in @C, @K, @A, @fpr=F or @risk=R has a parameter, which follows the rows. Undefined is None.
     """
 
     def register(function: _Function) -> _Function:
@@ -69,6 +69,8 @@ def parsed(name: str) -> tuple[str, tuple[Fraction | int, ...]]:
             return f"{stem}@{symbol}", (Fraction(value),)
     if at and f"{stem}@K" in LOOPS:
         return f"{stem}@K", (int(text),)
+    if at and f"{stem}@A" in LOOPS:
+        return f"{stem}@A", (Fraction(text.replace(":", "/")),)
     if at and f"{stem}@C" in LOOPS:
         return f"{stem}@C", (coverage(text),)
     raise KeyError(name)
