@@ -16,6 +16,7 @@ from demur.facts.items import Items
 from demur.facts.rankings import Rankings
 from demur.files.strict_json import loads
 from demur.inference.estimates import INTERVALS, Estimate, Estimates, label
+from demur.inference.held_out import FOLDS
 from demur.inference.resample import Plan
 from demur.quantities.selection import Bounds
 from demur.results.load import results_of
@@ -60,6 +61,8 @@ def audited_runs(
         level=study.requested.level if study.requested else None,
         interval=study.requested.interval if study.requested else None,
         baseline=study.baseline,
+        abstention_costs=study.abstention_costs or (),
+        cross_fit=study.cross_fit or FOLDS,
     )
     recomputed = evaluate(
         items,

@@ -59,6 +59,11 @@ def evaluate(
     interval: Annotated[
         str | None, typer.Option(help="Method of one more interval: recommended, percentile, bca, jackknife, …")
     ] = None,
+    abstention_cost: Annotated[
+        list[str] | None,
+        typer.Option(help="Price of an abstention as a share of the largest loss, 0.1 or 1:10; once for each price."),
+    ] = None,
+    cross_fit: Annotated[int, typer.Option(help="Folds of clusters for the cross-fitted cost.")] = 10,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
     created_at: options.CreatedAt = None,
@@ -70,6 +75,8 @@ def evaluate(
     Example: demur evaluate run.json run.json --mode zero_shot --mode few_shot --confidence all --seed 7
 
     Example: demur evaluate A=a.csv B=b.csv C=c.csv --baseline A --seed 7
+
+    Example: demur evaluate run.json --mode few_shot --abstention-cost 0.1 --abstention-cost 1:3 --seed 7
 
     Example: demur evaluate scores.csv --column cluster=document --noun document --confidence sure --seed 7
     """
@@ -95,6 +102,8 @@ def evaluate(
         interval=interval,
         baseline=baseline,
         primary=primary,
+        abstention_costs=tuple(abstention_cost or ()),
+        cross_fit=cross_fit,
     )
     runs = read_inputs(
         given,

@@ -20,6 +20,7 @@ from demur.quantities.replicates import Replicates
 from demur.quantities.table import Table
 from demur.types import Floats
 
+COST, AT_THRESHOLD, CROSSFIT, SAVING, OF_ALL = "cost", "cost_at_threshold", "cost_crossfit", "saving", "cost_of_all"
 PRICE = Parameter("A", price_of, "0.1")
 PRICES = ("0.01", "0.05", "0.1", "0.2", "0.5")
 _cost = partial(
@@ -116,7 +117,7 @@ def _on_cost_at_threshold(sample: Replicates, price: Fraction) -> Floats:
         part[:, None]
         for part in accepted_by_cluster(sample.table, [_place(sample.table, price)] * sample.table.clusters)
     )
-    paid = lost - float(price) * accepted
+    paid = lost / _scale(sample.table) - float(price) * accepted
     apart = (_at_threshold(sample, price) - float(price)) * sample.table.cluster_units[:, None]
     return np.asarray((paid - apart) / sample.units)
 
@@ -209,11 +210,16 @@ def cost_area_optimal(curve: RiskCoverage) -> Any:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HeldOut:
-    """Sums over units judged by thresholds that were chosen without them: losses, in largest ones, accepted, all."""
+    """Sums over units judged by thresholds that were chosen without them: losses, accepted, all; the largest loss.
+
+    Of draws, `weights` say how often each (a row) holds each cluster.
+    """
 
     lost: Any
     accepted: Any
     units: Any
+    largest: Any = 1
+    weights: Any = None
 
 
 @quantity(
@@ -239,21 +245,22 @@ def cost_crossfit(held_out: HeldOut, price: Fraction) -> Any:
     Abstentions: cost a each, and so does every answer that the threshold declines.
     Reference: Stone (1974), Cross-validatory choice and assessment of statistical predictions, JRSS B 36.
 
-    >>> cost_crossfit(HeldOut(lost=1.0, accepted=2.0, units=4.0), Fraction(1, 10))
+    >>> cost_crossfit(HeldOut(lost=Fraction(1), accepted=2, units=4), Fraction(1, 10))
     0.3
     """
-    return held_out.lost / held_out.units + float(price) * (1 - held_out.accepted / held_out.units)
+    declined = (price if held_out.weights is None else float(price)) * (held_out.units - held_out.accepted)
+    return (held_out.lost / held_out.largest + declined) / held_out.units
 
 
 def accepted_by_cluster(table: Table, place: Any) -> tuple[Floats, Floats]:
-    """How many answers of each cluster are accepted, and their losses in largest ones: up to a plateau of its own."""
-    plateaus, scale = table.plateaus, _scale(table)
+    """How many answers of each cluster are accepted, and their summed loss: up to a plateau of its own."""
+    plateaus = table.plateaus
     kept = plateaus.step <= np.asarray(place)[plateaus.cluster]
     owner = plateaus.cluster[kept]
     accepted, lost = (
         np.bincount(owner, part[kept], minlength=table.clusters) for part in (plateaus.count, plateaus.loss)
     )
-    return accepted.astype(np.float64), lost / scale
+    return accepted.astype(np.float64), lost.astype(np.float64)
 
 
 def _of_sample(sample: Any, exact: Callable[[Curve], Any], drawn: Callable[[Replicates], Floats]) -> Any:

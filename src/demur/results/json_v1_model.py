@@ -23,6 +23,8 @@ from demur.files.strict_model import SPARSE, STRICT, Count, Part, Share, Time, T
 from demur.quantities import Quantity, quantities
 from demur.quantities.registry import CUT
 from demur.results import parts
+from demur.results.json_table import EstimateColumns
+from demur.results.json_v1_costs import Costs
 from demur.results.parts import CurveRecord, Many, Name, Number
 from demur.types import Json
 
@@ -138,6 +140,12 @@ class _RunNumbers(Part):
         record = CurveRecord.within(self)
         if record.cmax != members.cmax:
             yield f"the curve ends at {record.cmax}, not at cmax {members.cmax}"
+
+    @property
+    def switches(self) -> Any:
+        """The prices at which the cheapest threshold moves, where costs were asked for."""
+        cost = getattr(self, "cost", None)
+        return None if cost is None else cost.switches
 
 
 class DeltaNumbers(Part):
@@ -271,6 +279,9 @@ class _File(Part):
     comparison: Compared
     warnings: Many[WordedWarning]
     cases: Cases
+    abstention_costs: Annotated[Many[str] | None, SPARSE] = None
+    cross_fit: Annotated[int | None, SPARSE] = None
+    estimates: Annotated[EstimateColumns | None, SPARSE] = None
 
     def _mistakes(self) -> Iterator[str]:
         enabled, variants = self.comparison.enabled, self.confidence_variants
@@ -370,4 +381,5 @@ def _run_fields(reported: Sequence[Quantity]) -> dict[str, Any]:
         "by_item": (Mapping[str, ByItem], ...),
         "histogram": (parts.Histogram | None, ...),
         "reliability": (parts.ReliabilityTable | None, ...),
+        "cost": (Annotated[Costs | None, SPARSE], None),
     }

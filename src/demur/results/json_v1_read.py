@@ -14,6 +14,7 @@ from demur.inference.warnings import KINDS, ResultWarning
 from demur.quantities import quantities
 from demur.quantities.coverage import Coverage
 from demur.quantities.registry import CUT
+from demur.results.json_table import rows_of
 from demur.results.json_v1 import AT_ONCE, DIFFERENCE, FAVOURS, INTERVALS, ITEM_NUMBERS, SIDES, cells, places, where
 from demur.results.json_v1_model import metrics_model
 from demur.results.parts import CurveRecord
@@ -43,6 +44,7 @@ def decoded(content: Json) -> Results:
     rows = [row for key, run in runs.items() for row in _run_rows(empty, *key, run)]
     for confidence, deltas in (file.comparison.deltas or {}).items():
         rows += _delta_rows(empty, confidence, deltas)
+    rows += rows_of(file.estimates) if file.estimates is not None else ()
     first = next(iter(variants))
     rows += [row for system in names for row in _item_rows(system, runs[system, first])]
     return Results(rows, empty.study, curves, [_warning(empty, warning) for warning in file.warnings])
@@ -77,6 +79,8 @@ def _study(file: Any, names: tuple[str, ...], runs: Mapping[tuple[str, str], Any
         "area_coverage": None if cut is None else Coverage.of(cut).text,
         "failed": file.cases.failed,
         "failed_units": people.failed_units,
+        "abstention_costs": file.abstention_costs,
+        "cross_fit": file.cross_fit,
         "confident_errors": [
             {"system": name, "confidence": each, "cases": file.cases.confident_errors.get(f"{each}{side}", ())}
             for each in file.confidence_variants

@@ -136,6 +136,10 @@ class ReliabilityTable(Part):
     bins: Many[ReliabilityBin]
 
 
+# At the price `a` the cheapest threshold moves `from` one `to` the next; null declines everything.
+Switch = dict[Literal["a", "from", "to"], Number]
+
+
 class CurveRecord(Part):
     """One system under one confidence: its curve, and what a report draws besides."""
 
@@ -146,6 +150,7 @@ class CurveRecord(Part):
     bands: Bands | None = None
     histogram: Histogram | None = None
     reliability: ReliabilityTable | None = None
+    switches: Annotated[Many[Switch] | None, SPARSE] = None
 
     @classmethod
     def within(cls, part: Part) -> Self:
