@@ -170,6 +170,13 @@ def _target_table() -> str:
 
 FAMILIES = {
     "curve": "# Risk and coverage\n",
+    "costs": """\
+# Costs
+
+An answer costs its loss as a share of the largest loss there can be, and an abstention the price `a`, from 0 to 1. A price is exact as
+typed: `cost@0.1`, or `cost@1:10` where one abstention costs as much as one wrong answer in ten.
+""",
+    "held_out": "# Costs of thresholds chosen on other clusters\n",
     "units": """\
 # Counts and bias
 

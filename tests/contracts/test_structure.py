@@ -62,6 +62,7 @@ CHOICES = {
     "retrieval_record.py": "the numbers a document gives ranges for",
     "rankings.py": "the four columns of the heat map",
     "json_v1.py": "what the nested file calls the numbers of an item",
+    "json_v1_costs.py": "what the nested file calls the numbers at a price",
     "curves.py": "what the nested file holds of a reliability",
     "names.py": "what other tools call a quantity",
     "conventions.py": "other definitions of a quantity that are in use",

@@ -1,5 +1,7 @@
 """Costs: the envelope of operating points is exact, and equal to a plain look at every one of them."""
 
+import math
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction as F
 
@@ -9,10 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cases import units_lists
-from demur import Curve, Graded
+from demur import Curve, Graded, Measure, Plan, Table, estimate, grade_units, measure
+from demur.audit.loops import number
 from demur.audit.loops.selective import PlainCurve, Unit
 from demur.errors import UserError
-from demur.quantities.costs import CostEnvelope, cost_optimal, price_of
+from demur.inference.draws import weights
+from demur.quantities import quantities
+from demur.quantities.costs import CostEnvelope, cost_optimal, price_of, price_text
+from demur.quantities.graded import Clusters
+from demur.quantities.replicates import Replicates
+from tables import Units
 
 T1 = [Unit(F(0), 0.9), Unit(F(1), 0.9), Unit(F(0), 0.8), Unit(F(0), 0.7), Unit(F(1), 0.7), Unit(F(0), 0.6)]
 T1 += [Unit(None, 0.0), Unit(None, 0.0)]
@@ -151,3 +159,71 @@ def test_without_a_largest_loss_there_is_no_cost_and_the_way_out_is_said():
     curve = Curve.of(Graded(2, np.array([0, 7]), np.array([1.0, 0.5])))
     with pytest.raises(UserError, match=r"the largest loss is not known.*--loss-max"):
         cost_optimal(curve, "0.1")
+
+
+COSTS = [
+    Measure.of(entry.name.replace("@A", f"@{price}"))
+    for entry in quantities("costs")
+    for price in (("0", "0.1", "1/3", "1") if entry.parameter else ("",))
+]
+
+
+@given(units_lists)
+def test_every_cost_is_that_of_the_plain_loops(units):
+    curve = curve_of(units)
+    for one in COSTS:
+        assert one(curve) == float(number(str(one), units, largest=3)), one
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_every_cost_of_a_replicate_is_that_of_its_units(seed):
+    units = Units.random(seed)
+    largest = float(np.abs(units.loss).max(initial=0)) + 1
+    drawn = weights(seed, np.arange(6), units.clusters)
+    table = Table.of(replace(units.graded(), largest_loss=largest))
+    for one in COSTS:
+        of_data = one.quantity.name == "cost_at_threshold@A"  # the threshold is that of the data, not of the draw
+        values = one(Replicates.of(table, drawn if not of_data else np.ones((1, units.clusters))))
+        curves = map(units.curve_of, drawn) if not of_data else [units.curve_of(np.ones(units.clusters))]
+        expected = [one(replace(curve, largest_loss=largest)) for curve in curves]
+        assert values == pytest.approx(expected, rel=1e-11, abs=1e-12), one
+
+
+@pytest.mark.parametrize("price", ["0", "0.1", "0.5", "1"])
+def test_a_fixed_threshold_is_that_of_the_data_in_every_draw_and_its_influences_are_derivatives(price):
+    rng = np.random.default_rng(3)
+    owner, loss, confidence = np.repeat(np.arange(8), 5), rng.integers(0, 2, 40), rng.integers(0, 6, 40).astype(float)
+    table = Table.of(Graded(40, loss, confidence, clusters=Clusters.of(owner.tolist(), loss >= 0), largest_loss=1))
+    name, rows = f"cost_at_threshold@{price}", [*zip(loss.tolist(), confidence.tolist())]
+    measure, drawn = Measure.of(name), weights(1, np.arange(5), 8)
+    for value, weight in zip(measure(Replicates.of(table, drawn)), drawn):
+        sample = [row for row, who in zip(rows, owner) for _ in range(int(weight[who]))]
+        assert value == pytest.approx(float(number(name, sample, of=rows)), rel=1e-12)
+    influence = measure.influence(Replicates.of(table, np.ones((1, 8))))[:, 0]
+    for cluster, found in enumerate(influence):
+        step = np.eye(8)[[cluster]] * 1e-4
+        up, down = (measure(Replicates.of(table, 1 + sign * step))[0] for sign in (1, -1))
+        assert found == pytest.approx((up - down) / 2e-4, abs=1e-7)
+    assert influence.sum() == pytest.approx(0, abs=1e-12)
+
+
+def test_costs_are_measured_and_estimated_by_name_and_undefined_without_a_largest_loss():
+    answers = {"truth": [1] * 5, "prediction": [1, 1, 0, 1, 0], "loss": "zero_one"}
+    graded = grade_units([9, 8, 7, 6, 5], clusters=[*"abcde"], **answers)
+    assert measure([9, 8, 7, 6, 5], metrics=["cost@1:10", "cost_area"], **answers).to_dict() == {
+        "cost@1:10": 0.06,
+        "cost_area": 0.25,
+    }
+    found = estimate(graded, ["cost@0.1", "saving@0.5"], plan=Plan(200, seed=3))
+    assert found["cost@0.1"].recommended.method == "expanded_percentile"
+    assert found["saving@0.5"].value == 0.1
+    unknown = measure([2, 1], loss=[0, 7], metrics="cost@0.1")
+    assert math.isnan(unknown["cost@0.1"])
+    assert unknown.reasons["cost@0.1"] == "the largest loss is not known"
+    assert not any(name.startswith("cost") for name in measure([2, 1], loss=[0, 7]))
+
+
+def test_a_price_is_written_as_it_is_typed():
+    texts = ("0", "1", "0.1", "0.05", "0.125", "1/3")
+    assert [price_text(price_of(text)) for text in texts] == [*texts]
+    assert str(Measure.of("cost@1:10")) == "cost@1:10"

@@ -12,7 +12,7 @@ from demur.inference.rules import RULES
 from demur.quantities import default_measures, quantities, quantity, registry
 
 SECTIONS = ("Formula", "Ties", "Abstentions", "Undefined", "Reference")
-FAMILIES = ("curve", "units", "groups", "forecasts", "ranking", "selection", "decision")
+FAMILIES = ("curve", "costs", "held_out", "units", "groups", "forecasts", "ranking", "selection", "decision")
 ALL = [*QUANTITIES.values()]
 
 
@@ -71,6 +71,16 @@ def test_names_and_artifact_keys_are_unique_and_stable():
 
 def test_the_names_of_the_other_families_are_stable():
     assert {family: [entry.name for entry in quantities(family)] for family in FAMILIES if family != "curve"} == {
+        "costs": [
+            "cost@A",
+            "saving@A",
+            "cost_of_all@A",
+            "cost_at_threshold@A",
+            "cost_area",
+            "cost_area_random",
+            "cost_area_optimal",
+        ],
+        "held_out": ["cost_crossfit@A"],
         "units": [
             "units",
             "answered",

@@ -17,6 +17,7 @@ from demur.facts.rankings import Rankings
 from demur.facts.tabular import TableOf
 from demur.files.strict_json import loads
 from demur.inference.estimates import INTERVALS, Estimate, Estimates, label
+from demur.inference.held_out import FOLDS
 from demur.inference.resample import Plan
 from demur.quantities.selection import Bounds
 from demur.results.groups import settings_of
@@ -63,6 +64,8 @@ def audited_runs(
         interval=study.requested.interval if study.requested else None,
         baseline=study.baseline,
         groups=settings_of(study.groups),
+        abstention_costs=study.abstention_costs or (),
+        cross_fit=study.cross_fit or FOLDS,
     )
     recomputed = evaluate(
         items,

@@ -66,6 +66,11 @@ def evaluate(
     interval: Annotated[
         str | None, typer.Option(help="Method of one more interval: recommended, percentile, bca, jackknife, …")
     ] = None,
+    abstention_cost: Annotated[
+        list[str] | None,
+        typer.Option(help="Price of an abstention as a share of the largest loss, 0.1 or 1:10; once for each price."),
+    ] = None,
+    cross_fit: Annotated[int, typer.Option(help="Folds of clusters for the cross-fitted cost.")] = 10,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
     created_at: options.CreatedAt = None,
@@ -79,6 +84,7 @@ def evaluate(
     Example: demur evaluate A=a.csv B=b.csv C=c.csv --baseline A --seed 7
 
     Example: demur evaluate scores.csv --group sex=Gender --group age=Age:18,40,65 --confidence sure --seed 7
+    Example: demur evaluate run.json --mode few_shot --abstention-cost 0.1 --abstention-cost 1:3 --seed 7
 
     Example: demur evaluate scores.csv --column cluster=document --noun document --confidence sure --seed 7
     """
@@ -106,6 +112,8 @@ def evaluate(
         baseline=baseline,
         primary=primary,
         groups=groups.group_settings(labels, (threshold, at_coverage), (min_clusters, max_groups), stratify),
+        abstention_costs=tuple(abstention_cost or ()),
+        cross_fit=cross_fit,
     )
     runs = read_inputs(
         given,

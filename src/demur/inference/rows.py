@@ -150,7 +150,7 @@ class Contrast:
     def comparable(self) -> bool:
         """Whether the difference can favour one of the sides: both are measured alike, and one way is better."""
         quantity, target = self.row.measure.quantity, self.row.measure.coverage
-        if quantity.better == "neither" or (quantity.of == "curve" and not quantity.comparable):
+        if not quantity.judged:
             return False
         if not isinstance(self.row.view, CurveView) or not isinstance(self.subtracted.view, CurveView):
             return True

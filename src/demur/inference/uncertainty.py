@@ -107,6 +107,13 @@ def _with_simultaneous(row: Estimate, at_once: Interval | None) -> Estimate:
     return replace(row, simultaneous=replace(at_once, low=low, high=high))
 
 
+def judged_together(rows: Sequence[Estimate], family: Mapping[Key, Counted]) -> list[Estimate]:
+    """The rows, those of a family of differences with an interval that holds for all of the family at once."""
+    known = {row.key: row.evidence for row in rows if row.key in family and row.recommended and row.evidence}
+    joint = at_once({key: (evidence, family[key]) for key, evidence in known.items()})
+    return [_with_simultaneous(row, joint.get(row.key)) for row in rows]
+
+
 def _single(row: Row, drawn: Columns, alone: Columns, request: Request | None) -> Estimate:
     values = drawn.get("value", np.zeros(0))
     influence = row.influence() if row.influence is not None and row.resampled else None

@@ -13,16 +13,16 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from demur.errors import UserError, literal
-from demur.quantities.curve import Curve
-from demur.types import Integers
+from demur.quantities.curve import Curve, CurvePoints
+from demur.quantities.exact import lower_hull_of_sums
+from demur.types import Floats
 
 UNKNOWN = "the largest loss is not known"
+_DECIMALS = 30
 _WRITTEN = re.compile(r"[01](\.[0-9]{0,30})?|\.[0-9]{1,30}|[0-9]{1,12}[:/][1-9][0-9]{0,11}")
 
 
@@ -83,19 +83,18 @@ class CostEnvelope:
     @classmethod
     def of(cls, curve: Curve) -> CostEnvelope:
         """The envelope of a curve whose largest loss is known."""
-        return cls(_points(curve, curve.points.count, curve.points.loss_sum, curve.cheapest_points.tolist()))
+        return cls(_points(curve, curve.points, curve.cheapest_points.tolist()))
 
     @classmethod
     def of_oracle(cls, curve: Curve) -> CostEnvelope:
         """The envelope of the same losses in the oracle order: each level of loss is a vertex."""
         order = curve.oracle_order
-        return cls(_points(curve, order.count, order.loss_sum, range(len(order)), thresholds=False))
+        return cls(_points(curve, order, range(len(order)), thresholds=False))
 
     @classmethod
     def of_random(cls, curve: Curve) -> CostEnvelope:
         """The envelope of a confidence that says nothing: everything is answered, or nothing is."""
-        points = curve.points
-        return cls(_points(curve, points.count, points.loss_sum, range(len(points))[-1:]))
+        return cls(_points(curve, curve.points, range(len(curve))[-1:]))
 
     @cached_property
     def switches(self) -> tuple[Fraction, ...]:
@@ -139,16 +138,44 @@ def cost_optimal(curve: Curve, price: str | float | Fraction) -> CostOptimum:
     return CostOptimum(at, best.threshold, best.coverage, risk, best.cost(at))
 
 
+def price_text(price: Fraction) -> str:
+    """A price as a decimal where it is one, and as a fraction elsewhere.
+
+    >>> price_text(price_of("1:10")), price_text(price_of("1:3"))
+    ('0.1', '1/3')
+    """
+    power = next((n for n in range(_DECIMALS + 1) if 10**n % price.denominator == 0), None)
+    if power is None:
+        return str(price)
+    whole = f"{price.numerator * 10**power // price.denominator:0{power + 1}d}"
+    return f"{whole[:-power]}.{whole[-power:]}" if power else whole
+
+
+def cheapest_place(count: Floats, loss_sum: Floats, price: Fraction, largest: float) -> int:
+    """The plateau up to which answers are accepted at the lowest cost, -1 for none; of equals the last.
+
+    The sums are cumulated, and a plateau that holds nothing repeats those before it.
+    """
+    held = np.flatnonzero(np.diff(count, prepend=0) > 0)
+    sums = [Fraction(value) for value in loss_sum[held].tolist()]
+    place, lowest = -1, Fraction(0)
+    for index in lower_hull_of_sums(count[held].astype(np.int64), loss_sum[held]).tolist():
+        paid = sums[index] / Fraction(largest) - price * int(count[held[index]])
+        if paid <= lowest:
+            place, lowest = int(held[index]), paid
+    return place
+
+
 def _points(
-    curve: Curve, count: Integers, loss_sum: NDArray[Any], kept: range | list[int], *, thresholds: bool = True
+    curve: Curve, points: CurvePoints, kept: range | list[int], *, thresholds: bool = True
 ) -> tuple[CostPoint, ...]:
     units, scale = max(curve.units, 1), _scale(curve)
     return (
         CostPoint(Fraction(0), Fraction(0)),
         *(
             CostPoint(
-                Fraction(int(count[index]), units),
-                Fraction(loss_sum[index].item()) / (units * scale),
+                Fraction(int(points.count[index]), units),
+                Fraction(points.loss_sum[index].item()) / (units * scale),
                 float(curve.threshold[index]) if thresholds else None,
             )
             for index in kept

@@ -15,7 +15,7 @@ from typing import Any, Literal
 from demur.errors import UserError, literal, shown, unknown
 from demur.quantities.coverage import Coverage
 
-Family = Literal["curve", "units", "groups", "forecasts", "ranking", "selection", "decision"]
+Family = Literal["curve", "costs", "held_out", "units", "groups", "forecasts", "ranking", "selection", "decision"]
 COMMON = "C_common"
 
 
@@ -89,6 +89,11 @@ class Quantity:
         """The name without its parameter."""
         return self.name.partition("@")[0]
 
+    @property
+    def judged(self) -> bool:
+        """Whether a difference of two systems can favour one of them."""
+        return self.better != "neither" and (bool(self.comparable) or self.of not in ("curve", "costs", "held_out"))
+
 
 QUANTITIES: dict[str, Quantity] = {}
 _ALIASES: dict[str, str] = {}
@@ -97,6 +102,8 @@ _USUAL_SECTIONS: dict[Family, dict[str, str]] = {
     "curve": {"Ties": "equal confidences are one operating point.", "Undefined": "never; 0 when nothing is answered."},
     "units": {"Ties": "none, confidences are not looked at.", "Undefined": "never."},
     "groups": {"Ties": "equal risks are one.", "Abstentions": "left out of the risk of a group."},
+    "costs": {"Ties": "equal confidences are one operating point."},
+    "held_out": {"Ties": "equal confidences are accepted or declined together."},
     "forecasts": {"Abstentions": "not looked at; they have no forecast.", "Undefined": "never, given a forecast."},
     "ranking": {
         "Ties": "none: a list has an order.",
@@ -179,14 +186,14 @@ class Measure:
     text: str = ""
 
     @classmethod
-    def of(cls, name: str | Measure, family: Family | None = None) -> Measure:
-        """Parse a name; with a family, only of that family."""
+    def of(cls, name: str | Measure, *families: Family) -> Measure:
+        """Parse a name; with families, only of those."""
         if isinstance(name, Measure):
             return name
         if not isinstance(name, str):
             raise UserError(f"quantity {literal(name)}, expected a name such as aurc or risk@0.3")
         stem, at, text = canonical(name).partition("@")
-        known = [entry for entry in QUANTITIES.values() if family in (None, entry.of) and entry.stem == stem]
+        known = [entry for entry in QUANTITIES.values() if _among(entry, families) and entry.stem == stem]
         for entry in known:
             if not at and (entry.parameter is None or entry.parameter.optional):
                 return cls(entry)
@@ -197,7 +204,7 @@ class Measure:
                 return cls(entry, parameter.read(text.removeprefix(parameter.prefix)), text)
         if parameters:
             raise UserError(f"quantity {shown(name)}, expected {stem}@{parameters[0][1].example}")
-        raise _no_such(name, stem, known, family)
+        raise _no_such(name, stem, known, families)
 
     def __str__(self) -> str:
         return f"{self.quantity.stem}@{self.text}" if self.text else self.quantity.stem
@@ -237,7 +244,7 @@ class Measure:
         return self.quantity.influence(sample, self.value)
 
 
-def _no_such(name: str, stem: str, known: list[Quantity], family: Family | None) -> UserError:
+def _no_such(name: str, stem: str, known: list[Quantity], families: tuple[Family, ...]) -> UserError:
     parameter = next((entry.parameter for entry in known if entry.parameter), None)
     if parameter:
         return UserError(f"the quantity {stem} takes a parameter: write {stem}@{parameter.example}, for example")
@@ -246,7 +253,11 @@ def _no_such(name: str, stem: str, known: list[Quantity], family: Family | None)
     for entry in QUANTITIES.values():
         if entry.key == name:
             return UserError(f"no quantity is called {shown(name)}: that is the artifact key of {entry.name}")
-    return unknown("quantity", name, [entry.name for entry in QUANTITIES.values() if family in (None, entry.of)])
+    return unknown("quantity", name, [entry.name for entry in QUANTITIES.values() if _among(entry, families)])
+
+
+def _among(entry: Quantity, families: tuple[Family, ...]) -> bool:
+    return not families or entry.of in families
 
 
 def default_measures(of: Family = "curve") -> Iterator[Measure]:

@@ -14,6 +14,7 @@ from demur.files.strict_model import WordedWarning
 from demur.inference.key import Key
 from demur.quantities import Measure
 from demur.quantities.coverage import Coverage
+from demur.report.costs import HEADINGS, cost_sentences, cost_table
 from demur.report.names import Pair, by_code, pairs_of, systems_of, why_skipped, worded_warnings
 from demur.report.selective.overview import verdict
 from demur.report.text import UNDEFINED, bounded_interval, decimals, four, level_of, table, title_of, with_interval
@@ -85,6 +86,7 @@ def evaluation_text(results: Results, width: int = _WIDE) -> str:
             lines += ["", *_single(results, confidence)]
         for pair in pairs:
             lines += ["", *_paired(results, confidence, pair, width)]
+        lines += _costs(results, confidence)
     text = verdict(results)
     lines += ["", text.headline, *text.sentences, *text.failures]
     lines += [
@@ -161,6 +163,18 @@ def _paired(results: Results, confidence: str, pair: Pair, width: int) -> Iterat
         yield from table([(f"    {head}", cell) for head, cell in zip(heads, cells, strict=True)])
         if verdict_text:
             yield f"    {verdict_text}"
+
+
+def _costs(results: Results, confidence: str) -> Iterator[str]:
+    """What errors and abstentions cost, where prices were asked for."""
+    if not results.selective.abstention_costs:
+        return
+    systems = systems_of(results)
+    for system in systems:
+        rows = [row.cells for row in cost_table(results, system, confidence)]
+        heads = (f"{system.label}, {HEADINGS[0]}" if len(systems) > 1 else HEADINGS[0], *HEADINGS[1:])
+        yield from ["", *table([(f"  {row[0]}", *row[1:]) for row in (heads, *rows)])]
+    yield from cost_sentences(results, confidence)
 
 
 def warnings_text(warnings: Iterable[WordedWarning]) -> Iterator[str]:

@@ -58,8 +58,7 @@ def decide(results: Results, key: Key) -> Decision:
     beforehand is decided by its recommended interval, all others by the one that holds for all of them at once.
     """
     quantity, contrast = Measure.of(key.quantity).quantity, results.get(key)
-    never = quantity.better == "neither" or (quantity.of == "curve" and not quantity.comparable)
-    if never or contrast is None or math.isnan(contrast.value) or key.minus is None:
+    if not quantity.judged or contrast is None or math.isnan(contrast.value) or key.minus is None:
         return Decision()
     unfair = why_not_comparable(results, key) or why_nothing_decides(results)
     usual = contrast.recommended

@@ -1,6 +1,9 @@
 """Curves as results hold them: operating points, oracle order, bands, histogram and reliability."""
 
+from collections.abc import Mapping
 from dataclasses import asdict, replace
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
@@ -18,8 +21,10 @@ from demur.types import Json
 _BARS = 20
 
 
-def curve_record(view: CurveView, plan: Plan, bands: BandEnds | None = None) -> CurveRecord:
-    """Everything a report draws of one system under one confidence."""
+def curve_record(
+    view: CurveView, plan: Plan, bands: BandEnds | None = None, beside: Mapping[str, Any] = MappingProxyType({})
+) -> CurveRecord:
+    """Everything a report draws of one system under one confidence; `beside` is what was asked for besides."""
     made_of, curve = view.graded.made_of, view.curve
     return CurveRecord.model_validate(
         {
@@ -31,6 +36,7 @@ def curve_record(view: CurveView, plan: Plan, bands: BandEnds | None = None) -> 
             "risk_intervals": _intervals(view) if plan.n_resamples else None,
             "histogram": _histogram(view) if curve.defined else None,
             "reliability": _reliability(view.graded, plan) if curve.defined else None,
+            **beside,
         }
     )
 

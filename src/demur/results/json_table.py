@@ -9,7 +9,7 @@ from pydantic import ConfigDict, Field, TypeAdapter
 
 from demur.errors import UserError, located, unknown
 from demur.files.strict_model import STRICT, Count, Part, Share, schema_of
-from demur.inference.estimates import INTERVALS, Estimate
+from demur.inference.estimates import INTERVALS, Estimate, Estimates
 from demur.inference.intervals import Interval
 from demur.inference.key import KEY_COLUMNS, Key, Pattern
 from demur.inference.warnings import ResultWarning
@@ -143,15 +143,9 @@ def schema() -> Json:
 def encoded(results: Results) -> Json:
     """The content of the file, with every invariant checked."""
     study = results.study
-    columns = {_RENAMED.get(name, name): column for name, column in results.to_columns().items()}
     content = {
         **dict(study),
-        "estimates": {
-            name: column
-            for name, column in columns.items()
-            if name in ("system", "quantity", "value")
-            or any(cell != _USUAL.get(name) and cell not in (None, "") for cell in column)
-        },
+        "estimates": columns_of(results),
         "curves": [
             {"system": system, "confidence": confidence, **dict(record)}
             for (system, confidence), record in results.curves.items()
@@ -172,6 +166,17 @@ def encoded(results: Results) -> Json:
     return {name: dumped[name] for name in first} | {name: value for name, value in dumped.items() if name not in first}
 
 
+def columns_of(rows: Estimates) -> Json:
+    """The table of estimates as a file has it: columns that hold anything but what is usual."""
+    columns = {_RENAMED.get(name, name): column for name, column in rows.to_columns().items()}
+    return {
+        name: column
+        for name, column in columns.items()
+        if name in ("system", "quantity", "value")
+        or any(cell != _USUAL.get(name) and cell not in (None, "") for cell in column)
+    }
+
+
 def decoded(content: Json) -> Results:
     """Results from the content of a file."""
     file = _FILE.validate_python(content, extra="ignore")
@@ -181,7 +186,7 @@ def decoded(content: Json) -> Results:
     with located("warnings"):
         warnings = [_read_warning(warning, study.noun) for warning in file.warnings]
     with located("estimates"):
-        rows = [*_rows({name: column for name, column in file.estimates if column is not None})]
+        rows = [*rows_of(file.estimates)]
         if len({row.key for row in rows}) < len(rows):
             raise UserError("two rows have the same key")
     results = Results(rows, study, curves, warnings)
@@ -202,7 +207,9 @@ def _read_warning(warning: PatternedWarning, noun: str) -> ResultWarning:
     return made if same else replace(made, text=warning.message)
 
 
-def _rows(columns: Json) -> Iterator[Estimate]:
+def rows_of(estimates: EstimateColumns) -> Iterator[Estimate]:
+    """The estimates that `columns_of` made these columns of."""
+    columns: Json = {name: column for name, column in estimates if column is not None}
     names = {new: old for old, new in _RENAMED.items()}
     for name in set(columns["quantity"]):
         Measure.of(name)

@@ -6,14 +6,16 @@ from dataclasses import replace
 from typing import Any
 
 from demur.files.strict_model import schema_of
-from demur.inference.estimates import Estimate
+from demur.inference.estimates import Estimate, Estimates
 from demur.inference.intervals import Interval
 from demur.inference.key import Key, Minus
 from demur.inference.warnings import ResultWarning
 from demur.quantities import Quantity
 from demur.quantities.coverage import Coverage
 from demur.quantities.registry import CUT
+from demur.results.json_table import columns_of
 from demur.results.json_v1_cells import AT_ONCE, INTERVALS, written
+from demur.results.json_v1_costs import costs_of
 from demur.results.json_v1_groups import encoded_groups
 from demur.results.json_v1_model import metrics_model
 from demur.results.study import PARTICIPANT, reported
@@ -31,6 +33,7 @@ DIFFERENCE = {
 }
 _ITEM_MEMBERS = {quantity: member for member, quantity in ITEM_NUMBERS.items()}
 # Members only of the numbers that have them.
+_BESIDE = ("switches",)  # of a curve, but in members of their own
 _SPARSE = ("upper_bound", "no_interval", "not_requested", "short_domain_rate")
 FAVOURS = {
     "lower": {"favours_left": "above", "favours_right": "below"},
@@ -70,12 +73,30 @@ def encoded(results: Results) -> Json:
         },
         "comparison": _comparison(results),
         **_worded(results),
+        "abstention_costs": study.abstention_costs,
+        "cross_fit": study.cross_fit,
+        "estimates": columns_of(rest) if (rest := _beyond_members(results)) else None,
     }
     checked: Json = metrics_model().model_validate(content).model_dump(mode="json")
     for source in checked["inputs"]:
         if source["label"] is None:
             del source["label"]
+    if "estimates" in checked:
+        checked["estimates"] = {name: column for name, column in checked["estimates"].items() if column is not None}
     return checked
+
+
+def _beyond_members(results: Results) -> Estimates:
+    """The rows that no member of a run or of the comparison holds whole: the file has them as columns."""
+    held = {name for _, name, _ in cells(results)}
+    rest = []
+    for row in results:
+        key = row.key
+        if key.group is None and not (key.quantity in held and key.system in results.systems):
+            first, last = results.systems[0], results.systems[-1]
+            swapped = first != last and (key.system, key.minus) == (first, Minus("system", last))
+            rest.append(_turned(row, replace(key, system=last, minus=Minus("system", first))) if swapped else row)
+    return Estimates(rest)
 
 
 def _worded(results: Results) -> Json:
@@ -180,8 +201,12 @@ def _run(results: Results, system: str, confidence: str) -> Json:
             member = _ITEM_MEMBERS[row.key.quantity]
             whole = member in ("n", "answered")
             items.setdefault(group.level, {})[member] = int(row.value) if whole else written(row, "value")
-    groups = encoded_groups(results, system, confidence)
-    return content | {**dict(results.curves[system, confidence]), "by_item": items, "groups": groups}
+    drawn = {name: part for name, part in results.curves[system, confidence] if name not in _BESIDE}
+    beside = {
+        "groups": encoded_groups(results, system, confidence),
+        "cost": costs_of(results, system, confidence),
+    }
+    return content | {**drawn, "by_item": items, **beside}
 
 
 def _heading(results: Results) -> Json:
@@ -225,10 +250,17 @@ def right_minus_left(results: Results, quantity: str, confidence: str) -> Estima
     left, right = results.systems
     if results.study.baseline == left:
         return results[Key(right, quantity, confidence, minus=Minus("system", left))]
-    row = results[Key(left, quantity, confidence, minus=Minus("system", right))]
+    return _turned(
+        results[Key(left, quantity, confidence, minus=Minus("system", right))],
+        Key(right, quantity, confidence, minus=Minus("system", left)),
+    )
+
+
+def _turned(row: Estimate, key: Key) -> Estimate:
+    """A difference the other way round."""
     turned: Json = {}
     for name in (*INTERVALS.values(), *AT_ONCE.values()):
         ends: Interval | None = getattr(row, name)
         turned[name] = ends and ends.negated()
     # 0.0 - x: minus nothing is nothing
-    return replace(row, value=0.0 - row.value, above=row.below, below=row.above, **turned)
+    return replace(row, key=key, value=0.0 - row.value, above=row.below, below=row.above, **turned)

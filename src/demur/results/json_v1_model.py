@@ -21,6 +21,8 @@ from demur.quantities import Quantity, quantities
 from demur.quantities.registry import CUT
 from demur.results import parts
 from demur.results.group_parts import Ends, GroupedNumbers, GroupsRecord, Pair
+from demur.results.json_table import EstimateColumns
+from demur.results.json_v1_costs import Costs
 from demur.results.parts import CurveRecord, Many, Name, Number
 
 _ROUNDING = 1e-12
@@ -109,6 +111,12 @@ class _RunNumbers(Part):
         record = CurveRecord.within(self)
         if record.cmax != members.cmax:
             yield f"the curve ends at {record.cmax}, not at cmax {members.cmax}"
+
+    @property
+    def switches(self) -> Any:
+        """The prices at which the cheapest threshold moves, where costs were asked for."""
+        cost = getattr(self, "cost", None)
+        return None if cost is None else cost.switches
 
 
 class DeltaNumbers(Part):
@@ -243,6 +251,9 @@ class _File(Part):
     comparison: Compared
     warnings: Many[WordedWarning]
     cases: Cases
+    abstention_costs: Annotated[Many[str] | None, SPARSE] = None
+    cross_fit: Annotated[int | None, SPARSE] = None
+    estimates: Annotated[EstimateColumns | None, SPARSE] = None
 
     def _mistakes(self) -> Iterator[str]:
         enabled, variants = self.comparison.enabled, self.confidence_variants
@@ -344,4 +355,5 @@ def _run_fields(reported: Sequence[Quantity]) -> dict[str, Any]:
         "histogram": (parts.Histogram | None, ...),
         "reliability": (parts.ReliabilityTable | None, ...),
         "groups": (Annotated[Mapping[str, GroupedNumbers] | None, SPARSE], None),
+        "cost": (Annotated[Costs | None, SPARSE], None),
     }

@@ -14,6 +14,7 @@ from demur.quantities import quantities
 from demur.quantities.coverage import Coverage
 from demur.quantities.registry import CUT
 from demur.quantities.thresholds import threshold_text
+from demur.results.json_table import rows_of
 from demur.results.json_v1 import DIFFERENCE, FAVOURS, ITEM_NUMBERS, SIDES, cells, places, where
 from demur.results.json_v1_cells import AT_ONCE, INTERVALS, present_method, read
 from demur.results.json_v1_groups import group_rows
@@ -38,6 +39,7 @@ def decoded(content: Json) -> Results:
     rows = [row for key, run in runs.items() for row in _run_rows(empty, *key, run)]
     for confidence, deltas in (file.comparison.deltas or {}).items():
         rows += _delta_rows(empty, confidence, deltas)
+    rows += rows_of(file.estimates) if file.estimates is not None else ()
     first = next(iter(variants))
     rows += [row for system in names for row in _item_rows(system, runs[system, first])]
     rows += [row for key, run in runs.items() for row in group_rows(*key, run.groups or {})]
@@ -74,6 +76,8 @@ def _study(file: Any, names: tuple[str, ...], runs: Mapping[tuple[str, str], Any
         "groups": file.groups,
         "failed": file.cases.failed,
         "failed_units": people.failed_units,
+        "abstention_costs": file.abstention_costs,
+        "cross_fit": file.cross_fit,
         "confident_errors": [
             {"system": name, "confidence": each, "cases": file.cases.confident_errors.get(f"{each}{side}", ())}
             for each in file.confidence_variants

@@ -151,6 +151,10 @@ class ReliabilityTable(Part):
     bins: Many[ReliabilityBin]
 
 
+# At the price `a` the cheapest threshold moves `from` one `to` the next; null declines everything.
+Switch = dict[Literal["a", "from", "to"], Number]
+
+
 class CurveRecord(Part, Tabular):
     """One system under one confidence: its curve, and what a report draws besides."""
 
@@ -162,6 +166,7 @@ class CurveRecord(Part, Tabular):
     risk_intervals: RiskIntervals | None = None
     histogram: Histogram | None = None
     reliability: ReliabilityTable | None = None
+    switches: Annotated[Many[Switch] | None, SPARSE] = None
 
     @classmethod
     def within(cls, part: Part) -> Self:

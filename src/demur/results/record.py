@@ -80,6 +80,8 @@ def selective_study(evaluation: Evaluation, provenance: Json, groups: Json | Non
             "failed_units": next(
                 (each.failed_units.rule for each in evaluation.given.values() if each.failed_units), None
             ),
+            "abstention_costs": settings.prices or None,
+            "cross_fit": settings.cross_fit if settings.prices else None,
             "confident_errors": [
                 {"system": system, "confidence": name, "cases": _confident_errors(view.graded)}
                 for name, by_system in evaluation.views.items()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,7 @@ from demur.facts.losses import GIVEN
 from demur.files.strict_model import checked_time
 from demur.inference.bands import bands_of, drawn_risks
 from demur.inference.estimates import Estimate, Estimates
+from demur.inference.held_out import FOLDS
 from demur.inference.key import Key, Pattern
 from demur.inference.resample import Ask, Plan
 from demur.inference.rows import Contrast, Row, baseline_of, contrasts_with
@@ -43,6 +45,7 @@ from demur.quantities.coverage import Coverage
 from demur.quantities.graded import Graded
 from demur.quantities.losses import check_loss, loss_of
 from demur.quantities.registry import COMMON, CUT
+from demur.results.costs import checked_prices, cost_rows, switches, with_bands, with_thresholds
 from demur.results.curves import curve_record
 from demur.results.groups import GroupSettings, about_groups, group_record, grouped, overall_rows, strata_of
 from demur.results.record import Evaluation, by_item, input_of, selective_study
@@ -67,6 +70,8 @@ class Settings:
     `level` and `interval` ask for one more interval of every number, beside those at 95 %. Systems are compared with
     the `baseline`, the first if none is named, and the verdict is on the `primary` confidence, the first if none is
     named. `groups` are names of groupings that the facts hold, or `item`, or `GroupSettings`, which say more.
+    `abstention_costs` are prices of an abstention, as shares of the largest loss ("0.1" or "1:10"), to report the
+    lowest cost at, cross-fitted over so many folds of clusters.
     """
 
     loss: str | None = None
@@ -78,10 +83,15 @@ class Settings:
     baseline: str | None = None
     primary: str | None = None
     groups: GroupSettings | Sequence[str] = ()
+    abstention_costs: Sequence[str | float | Fraction] = ()
+    cross_fit: int = FOLDS
 
     def __post_init__(self) -> None:
         check_loss(self.loss)
         object.__setattr__(self, "groups", self.by_group)
+        object.__setattr__(self, "abstention_costs", checked_prices(self.abstention_costs))
+        if type(self.cross_fit) is not int or self.cross_fit < 2:  # noqa: PLR2004
+            raise UserError(f"cross-fit {literal(self.cross_fit)}, expected a number of folds, 2 or more")
         object.__setattr__(self, "grid", tuple(Coverage.of(target).plain for target in self.grid))
         if self.area_coverage is not None:
             object.__setattr__(self, "area_coverage", Coverage.of(self.area_coverage).plain)
@@ -99,6 +109,11 @@ class Settings:
     def by_group(self) -> GroupSettings:
         """What is asked about groups."""
         return self.groups if isinstance(self.groups, GroupSettings) else GroupSettings(self.groups)
+
+    @property
+    def prices(self) -> tuple[str, ...]:
+        """The prices of an abstention, as names of quantities have them."""
+        return tuple(map(str, self.abstention_costs))
 
     @property
     def request(self) -> Request | None:
@@ -163,6 +178,7 @@ def _results(evaluation: Evaluation, plan: Plan, origin: Json) -> Results:
     settings, views = evaluation.settings, evaluation.views
     measures = settings.measures(len(evaluation.given))
     rows = [row for name, by_system in views.items() for row in curve_rows(name, by_system, measures)]
+    rows += cost_rows(views, settings.prices, plan, settings.cross_fit)
     contrasts, groups = [*contrasts_with(rows, evaluation.baseline)], grouped(evaluation)
     plan = replace(plan, strata=strata_of(evaluation))
     drawn = {(system, name): view for name, by_system in views.items() for system, view in by_system.items()}
@@ -175,9 +191,11 @@ def _results(evaluation: Evaluation, plan: Plan, origin: Json) -> Results:
     )
     known = {row.key: row for row in estimates}
     estimates = [row for row in estimates if row.key.group is None]
+    estimates = with_bands([*with_thresholds(estimates, views)], contrasts)
+    beside = [{"switches": switches(view.curve)} if settings.prices else {} for view in drawn.values()]
     curves = {
-        key: curve_record(view, plan, bands_of(view, risk) if risk and view.varies else None)
-        for (key, view), risk in zip(drawn.items(), risks, strict=True)
+        key: curve_record(view, plan, bands_of(view, risk) if risk and view.varies else None, more)
+        for (key, view), risk, more in zip(drawn.items(), risks, beside, strict=True)
     }
     items = [row for system, view in views[next(iter(views))].items() for row in by_item(system, view.graded)]
     facts = [about for system, given in evaluation.given.items() for about in about_units(given, system)]
@@ -350,7 +368,7 @@ def _measures(names: str | Iterable[str | Measure] | None, cut: Coverage | None)
     """The quantities that are named, or every reported one that has intervals, with areas cut where asked."""
     if names is not None:
         named = [names] if isinstance(names, str) else names
-        return [*dict.fromkeys(Measure.of(name, "curve") for name in named)]
+        return [*dict.fromkeys(Measure.of(name, "curve", "costs") for name in named)]
     reported = Settings(area_coverage=cut).measures(systems=2)
     return [measure for measure in reported if not measure.quantity.point_only]
 

@@ -75,6 +75,8 @@ class SelectiveStudy(Study):
     failed: Many[Name]
     failed_units: Annotated[Literal["drop", "abstain"] | None, SPARSE] = None
     confident_errors: Many[parts.ConfidentErrors]
+    abstention_costs: Annotated[Many[str] | None, SPARSE] = None
+    cross_fit: Annotated[int | None, SPARSE] = None
 
     @property
     def clusters_failed(self) -> int:

@@ -1,10 +1,11 @@
 """Plain loops: every quantity once more, slow and obvious, sharing no code with what they check."""
 
-from demur.audit.loops import forecasts, groups, ranking, selection, selective, units
+from demur.audit.loops import costs, forecasts, groups, ranking, selection, selective, units
 from demur.audit.loops.registry import LOOPS, family, loop, number, parsed
 
 __all__ = [
     "LOOPS",
+    "costs",
     "family",
     "forecasts",
     "groups",

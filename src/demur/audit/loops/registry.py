@@ -19,7 +19,7 @@ LOOPS: dict[str, Loop] = {}
 def loop(name: str, of: Callable[[Any], Any] | None = None) -> Callable[[_Function], _Function]:
     """Register a function of rows under a quantity's name; `of` turns the rows into what the function takes.
 
-    A name that ends in @C, @K, @fpr=F, @risk=R or @threshold=T has a parameter, which follows the rows.
+    A name that ends in @C, @K, @A, @fpr=F, @risk=R or @threshold=T has a parameter, which follows the rows.
     Undefined is None.
     """
 
@@ -72,6 +72,8 @@ def parsed(name: str) -> tuple[str, tuple[Number | int, ...]]:
             return f"{stem}@{symbol}", (Fraction(value),)
     if at and f"{stem}@K" in LOOPS:
         return f"{stem}@K", (int(text),)
+    if at and f"{stem}@A" in LOOPS:
+        return f"{stem}@A", (Fraction(text.replace(":", "/")),)
     if at and f"{stem}@C" in LOOPS:
         return f"{stem}@C", (coverage(text),)
     raise KeyError(name)

@@ -158,7 +158,7 @@ def _against(results: Results, pair: Pair) -> Content:
 def _difference(results: Results, pair: Pair, place: Place, estimate: Estimate) -> tuple[str, Difference]:
     """Which way the number is better, if either, and its difference; a draw in which both are equal counts half."""
     quantity, decision = Measure.of(estimate.key.quantity).quantity, decide(results, estimate.key)
-    better = "neither" if quantity.of == "curve" and not quantity.comparable else quantity.better
+    better = quantity.better if quantity.judged else "neither"
     above, shares = (1 + estimate.above - estimate.below) / 2, (UNDEFINED, UNDEFINED)
     if better != "neither" and not math.isnan(above):
         baseline, other = (1 - above, above) if better == "higher" else (above, 1 - above)

@@ -1,0 +1,106 @@
+"""Costs by plain loops: every operating point is tried. A row is (loss, confidence); `largest` is the largest loss."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+from demur.audit.loops.registry import Number, loop
+from demur.audit.loops.selective import PlainCurve, of_curve
+
+
+def points(curve: PlainCurve, largest: Number) -> list[tuple[Fraction, Fraction, Any]]:
+    """Coverage, generalized risk in largest losses, and threshold of every point; declining everything is the first."""
+    nothing = (Fraction(0), Fraction(0), None)
+    reached = [(point.coverage, point.generalized / Fraction(largest), point.threshold) for point in curve.points]
+    return [nothing, *reached]
+
+
+def cheapest(curve: PlainCurve, price: Fraction, largest: Number) -> tuple[Fraction, Any]:
+    """The lowest cost and its threshold, None for declining everything; of equals the larger coverage."""
+    costs = [(lost + price * (1 - reached), -reached, at) for reached, lost, at in points(curve, largest)]
+    lowest, _, threshold = min(costs, key=lambda each: each[:2])
+    return lowest, threshold
+
+
+def paid(loss: Fraction | None, confidence: Any, threshold: Any, price: Fraction, largest: Number) -> Fraction:
+    """What one unit costs at a threshold."""
+    declined = loss is None or threshold is None or confidence < threshold
+    return price if declined or loss is None else loss / Fraction(largest)
+
+
+def _area(curve: PlainCurve, largest: Number) -> Fraction:
+    """E is straight between prices at which two points cost the same: trapezoids between all of those."""
+    reached = points(curve, largest)
+    prices = {Fraction(0), Fraction(1)}
+    for c, g, _ in reached:
+        prices |= {(h - g) / (d - c) for d, h, _ in reached if d > c}
+    corners = sorted(price for price in prices if 0 <= price <= 1)
+    heights = [cheapest(curve, price, largest)[0] for price in corners]
+    spans = zip(corners, corners[1:], heights, heights[1:], strict=False)
+    return sum(((b - a) * (low + high) / 2 for a, b, low, high in spans), Fraction(0))
+
+
+def _of_all(curve: PlainCurve, price: Fraction, largest: Number) -> Fraction:
+    reached, lost, _ = points(curve, largest)[-1]
+    return lost + price * (1 - reached)
+
+
+@of_curve("cost@A")
+def cost(curve: PlainCurve, price: Fraction, *, largest: Number = 1) -> Fraction:
+    """The lowest cost over all operating points."""
+    return cheapest(curve, price, largest)[0]
+
+
+@of_curve("saving@A")
+def saving(curve: PlainCurve, price: Fraction, *, largest: Number = 1) -> Fraction:
+    """How much less than the cheaper of answering everything and nothing."""
+    return min(_of_all(curve, price, largest), price) - cheapest(curve, price, largest)[0]
+
+
+@of_curve("cost_of_all@A")
+def cost_of_all(curve: PlainCurve, price: Fraction, *, largest: Number = 1) -> Fraction:
+    """The cost at the last operating point."""
+    return _of_all(curve, price, largest)
+
+
+@of_curve("cost_at_threshold@A")
+def cost_at_threshold(curve: PlainCurve, price: Fraction, *, largest: Number = 1, of: Any = None) -> Fraction:
+    """The mean of what units pay at the cheapest threshold of the rows `of`, which are these if none are given."""
+    threshold = cheapest(curve if of is None else PlainCurve.of(of), price, largest)[1]
+    costs = [paid(unit.loss, unit.confidence, threshold, price, largest) for unit in curve.rows]
+    return sum(costs, Fraction(0)) / len(costs)
+
+
+@of_curve("cost_area")
+def cost_area(curve: PlainCurve, *, largest: Number = 1) -> Fraction:
+    """The area under the lowest cost."""
+    return _area(curve, largest)
+
+
+@of_curve("cost_area_random")
+def cost_area_random(curve: PlainCurve, *, largest: Number = 1) -> Fraction:
+    """The same with one confidence for all."""
+    return _area(PlainCurve([(unit.loss, 0) for unit in curve.rows]), largest)
+
+
+@of_curve("cost_area_optimal")
+def cost_area_optimal(curve: PlainCurve, *, largest: Number = 1) -> Fraction:
+    """The same in the oracle order."""
+    return _area(curve.oracle, largest)
+
+
+@loop("cost_crossfit@A")
+def cost_crossfit(
+    rows: Sequence[tuple[Fraction | None, Any, int]], price: Fraction, *, largest: Number = 1
+) -> Fraction | None:
+    """Rows have a fold as well: each pays at the threshold that is the cheapest in the other folds."""
+    costs = []
+    for fold in {row[2] for row in rows}:
+        others = [row[:2] for row in rows if row[2] != fold]
+        if not others:
+            return None
+        threshold = cheapest(PlainCurve(others), price, largest)[1]
+        costs += [paid(loss, sure, threshold, price, largest) for loss, sure, held in rows if held == fold]
+    return sum(costs, Fraction(0)) / len(costs)

@@ -1,0 +1,81 @@
+"""Held out: units judged by thresholds that were chosen on other clusters, as sums that can be drawn again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+
+from demur.inference.draws import folds
+from demur.inference.sums import exactly_addable
+from demur.inference.views import CurveView
+from demur.quantities.costs import cheapest_place
+from demur.quantities.priced import HeldOut, accepted_by_cluster
+from demur.types import Floats, Integers
+
+FOLDS = 10
+
+
+def cheapest_without(view: CurveView, price: Fraction, fold: Integers) -> Integers:
+    """For each cluster the plateau up to which answers are accepted at the lowest cost in the other folds, or -1."""
+    table, number = view.table, int(fold.max()) + 1
+    others = (fold[:, None] != np.arange(number)).astype(np.float64)
+    count, loss_sum = table.plateaus.cumulative(others, whole=table.whole)
+    largest = float(table.largest_loss or np.nan)
+    chosen = [cheapest_place(count[:, each], loss_sum[:, each], price, largest) for each in range(number)]
+    return np.array(chosen)[fold]
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOutView:
+    """Of each cluster: the accepted answers, their summed loss, and all units. A draw keeps the thresholds."""
+
+    ids: Sequence[int | str]
+    lost: Floats
+    accepted: Floats
+    units: Floats
+    largest: float
+
+    @classmethod
+    def cheapest(cls, view: CurveView, price: Fraction, seed: int, number: int = FOLDS) -> HeldOutView:
+        """Clusters in folds; each is judged by the threshold that is the cheapest in the others."""
+        clusters = len(view.ids)
+        fold = folds(seed, clusters, min(number, clusters))
+        accepted, lost = accepted_by_cluster(view.table, cheapest_without(view, price, fold))
+        return cls(view.ids, lost, accepted, view.table.cluster_units, float(view.table.largest_loss or np.nan))
+
+    @property
+    def cells(self) -> int:
+        """How wide the arrays of one replicate are."""
+        return len(self.ids)
+
+    def exact(self) -> HeldOut:
+        """The sums of the data, as fractions."""
+        parts = (self.lost, self.accepted, self.units)
+        lost, accepted, units = (sum(map(Fraction, part.tolist()), Fraction(0)) for part in parts)
+        return HeldOut(lost, accepted, units, Fraction(self.largest))
+
+    def drawn(self, weights: Floats) -> HeldOut:
+        """The sums of every draw."""
+        lost, accepted, units = (weights @ self._sums).T
+        return HeldOut(lost, accepted, units, self.largest, weights)
+
+    @cached_property
+    def _sums(self) -> Floats:
+        return exactly_addable(np.stack([self.lost, self.accepted, self.units], axis=1))
+
+    def paid(self, price: Fraction) -> Floats:
+        """What each cluster costs."""
+        return self.lost / self.largest + float(price) * (self.units - self.accepted)
+
+    def influence(self, price: Fraction) -> Floats:
+        """How much each cluster moves the mean cost of a unit."""
+        paid = self.paid(price)
+        return np.asarray((paid - paid.sum() / self.units.sum() * self.units) / self.units.sum())
+
+    def entries(self) -> Floats:
+        """What the clusters hold, a cluster a row."""
+        return np.column_stack([np.arange(len(self.ids)), self.lost, self.accepted, self.units])

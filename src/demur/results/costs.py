@@ -1,0 +1,97 @@
+"""Costs in results: the rows at each price of an abstention, and what is drawn of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from demur.errors import UserError
+from demur.inference.estimates import Estimate
+from demur.inference.held_out import HeldOutView
+from demur.inference.key import Key
+from demur.inference.resample import Plan
+from demur.inference.rows import Contrast, Row
+from demur.inference.rules import Counted
+from demur.inference.uncertainty import judged_together
+from demur.inference.views import CurveView
+from demur.quantities import Measure, quantities
+from demur.quantities.costs import UNKNOWN, CostEnvelope, cost_optimal, price_of, price_text
+from demur.quantities.curve import Curve
+from demur.quantities.priced import AT_THRESHOLD, COST, CROSSFIT
+from demur.types import Json
+
+
+def cost_rows(
+    views: Mapping[str, Mapping[str, CurveView]], prices: Sequence[str], plan: Plan, folds: int
+) -> Iterator[Row]:
+    """Every cost of every system under every confidence; cross-fitted where there is a seed and a second cluster."""
+    if not prices:
+        return
+    of_prices = [entry for entry in quantities("costs") if entry.parameter]
+    measures = [Measure.of(f"{entry.stem}@{price}") for price in prices for entry in of_prices]
+    measures += [Measure(entry) for entry in quantities("costs") if not entry.parameter]
+    for confidence, by_system in views.items():
+        for system, view in by_system.items():
+            if view.table.largest_loss is None:
+                raise UserError(f"{UNKNOWN}, and the price of an abstention is a share of it: give it (--loss-max)")
+            for measure in measures:
+                key = Key(system, str(measure), confidence)
+                yield Row.of_curve(key, view, measure, resampled=not measure.quantity.point_only)
+            if plan.n_resamples and plan.seed is not None and len(view.ids) > 1:
+                keys = (Key(system, f"{CROSSFIT}@{price}", confidence) for price in prices)
+                yield from (_crossfit(key, view, plan.seed, folds) for key in keys)
+
+
+def _crossfit(key: Key, view: CurveView, seed: int, folds: int) -> Row:
+    measure = Measure.of(key.quantity)
+    held_out = HeldOutView.cheapest(view, measure.value, seed, folds)
+    rule, contrast_rule = measure.quantity.intervals
+    return Row(
+        key,
+        held_out,
+        measure,
+        measure,
+        float(measure(held_out.exact())),
+        rule,
+        contrast_rule,
+        counted=Counted("clusters", len(view.ids), low=0.0, high=1.0),
+        entries=held_out.entries,
+        influence=lambda: held_out.influence(measure.value),
+        sums=lambda: (held_out.paid(measure.value), held_out.units),
+    )
+
+
+def with_thresholds(estimates: Iterable[Estimate], views: Mapping[str, Mapping[str, CurveView]]) -> Iterator[Estimate]:
+    """Lowest costs with the coverage and the threshold they are reached at; neither where all is declined."""
+    for row in estimates:
+        stem, _, price = row.key.quantity.partition("@")
+        if stem in (COST, AT_THRESHOLD) and row.key.minus is None:
+            best = cost_optimal(views[row.key.confidence][row.key.system].curve, price)
+            yield replace(row, at=float(best.coverage), threshold=best.threshold)
+        else:
+            yield row
+
+
+def with_bands(estimates: Sequence[Estimate], contrasts: Sequence[Contrast]) -> list[Estimate]:
+    """Differences of the lowest cost with intervals that hold at every price at once, of each confidence."""
+    rows = [*estimates]
+    of_cost = [each for each in contrasts if each.key.quantity.partition("@")[0] == COST]
+    for confidence in dict.fromkeys(each.key.confidence for each in of_cost):
+        rows = judged_together(rows, {each.key: each.counted for each in of_cost if each.key.confidence == confidence})
+    return rows
+
+
+def switches(curve: Curve) -> list[Json]:
+    """The prices at which the cheapest threshold moves, from which to which; null declines everything."""
+    envelope = CostEnvelope.of(curve)
+    points = zip(envelope.switches, envelope.points, envelope.points[1:], strict=False)
+    return [{"a": float(at), "from": before.threshold, "to": after.threshold} for at, before, after in points]
+
+
+def checked_prices(given: Sequence[Any]) -> tuple[str, ...]:
+    """Prices as their names have them, each once."""
+    texts = tuple(price_text(price_of(each)) for each in given)
+    if len({*texts}) < len(texts):
+        raise UserError("the prices of an abstention have one twice")
+    return texts
