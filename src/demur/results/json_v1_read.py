@@ -77,6 +77,7 @@ def _study(file: Any, names: tuple[str, ...], runs: Mapping[tuple[str, str], Any
         "area_coverage": None if cut is None else Coverage.of(cut).text,
         "failed": file.cases.failed,
         "failed_units": people.failed_units,
+        "excluded": people.excluded,
         "confident_errors": [
             {"system": name, "confidence": each, "cases": file.cases.confident_errors.get(f"{each}{side}", ())}
             for each in file.confidence_variants

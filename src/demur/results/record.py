@@ -79,6 +79,7 @@ def selective_study(evaluation: Evaluation, provenance: Json) -> SelectiveStudy:
             "failed_units": next(
                 (each.failed_units.rule for each in evaluation.given.values() if each.failed_units), None
             ),
+            "excluded": tuple(settings.exclude) or None,
             "confident_errors": [
                 {"system": system, "confidence": name, "cases": _confident_errors(view.graded)}
                 for name, by_system in evaluation.views.items()

@@ -6,12 +6,14 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from demur.files.strict_model import SPARSE, Count, Part, Share, Time, Tool
+from demur.inference.key import Key
 from demur.quantities import Quantity, quantities
 from demur.quantities.registry import COMMON, CUT
 from demur.results import parts
 from demur.results.parts import Many, Name
 
 PARTICIPANT = "participant"
+AREA = "augrc"
 _USUAL_DEPTH = 10
 
 
@@ -72,6 +74,7 @@ class SelectiveStudy(Study):
     area_coverage: str | None
     failed: Many[Name]
     failed_units: Annotated[Literal["drop", "abstain"] | None, SPARSE] = None
+    excluded: Annotated[Many[str] | None, SPARSE] = None
     confident_errors: Many[parts.ConfidentErrors]
 
     @property
@@ -83,6 +86,11 @@ class SelectiveStudy(Study):
     def cut(self) -> str:
         """Where areas are cut, as the names of quantities have it."""
         return COMMON if self.area_coverage is None else self.area_coverage
+
+    @property
+    def headline(self) -> Key:
+        """The number that systems are compared by, as a key of no system: named before anything is computed."""
+        return Key("", f"{AREA}@{self.cut}", self.confidences[0])
 
     def names(self, shown: str) -> list[str]:
         """The quantities that are shown in one place, as the keys of these results name them."""

@@ -12,10 +12,10 @@ from demur.report.sections import Card, CardNumber, Content, carried, definition
 from demur.report.tables import methods_shown, table_text
 from demur.report.text import UNDEFINED, bounded_interval, four, level_of, shown_interval, title_of, with_interval
 from demur.report.verdict import UNDECIDED, Verdict, bearing_warnings, decide, is_measured, nothing_common, says_in_full
+from demur.results.study import AREA
 from demur.results.table import Results
 
 Names = Mapping[str, str]
-AREA = "augrc"
 _OFTEN_FAILED = 0.1
 _TOO_FEW = ("one_cluster",)
 _BEARING = (
@@ -59,7 +59,7 @@ def _names(results: Results) -> dict[str, str]:
 
 def cut_area(results: Results) -> str:
     """The quantity systems are compared by: the area up to the coverage asked for, or up to the common one."""
-    return f"{AREA}@{results.selective.cut}"
+    return results.selective.headline.quantity
 
 
 def _headline(results: Results, pairs: tuple[Pair, ...], names: Names) -> str:
