@@ -173,18 +173,23 @@ def leaderboard_of(results: Results) -> Leaderboard | None:
     return Leaderboard(number, farthest, common, tuple(standings), undecided)
 
 
-def pair_difference(results: Results, system: str, other: str) -> Estimate | None:
-    """The headline number of a system minus that of another, whichever way round the results hold it."""
+def pair_key(results: Results, system: str, other: str) -> Key | None:
+    """The key of the difference between two systems by the headline number, whichever way round the results hold it."""
     number = results.selective.headline
-    found = results.get(replace(number, system=system, minus=Minus("system", other)))
-    if found is not None:
-        return found
-    turned = results.get(replace(number, system=other, minus=Minus("system", system)))
-    if turned is None:
-        return None
+    ways = ((system, other), (other, system))
+    keys = (replace(number, system=first, minus=Minus("system", second)) for first, second in ways)
+    return next((key for key in keys if results.get(key)), None)
+
+
+def pair_difference(results: Results, system: str, other: str) -> Estimate | None:
+    """The headline number of a system minus that of another."""
+    key = pair_key(results, system, other)
+    if key is None or key.system == system:
+        return None if key is None else results[key]
+    turned = results[key]
     ends: Json = {name: getattr(turned, name) and getattr(turned, name).negated() for name in INTERVALS}
-    key = replace(turned.key, system=system, minus=Minus("system", other))
     sides: Json = {"value": 0.0 - turned.value, "above": turned.below, "below": turned.above}
+    key = replace(key, system=system, minus=Minus("system", other))
     return replace(turned, key=key, evidence=None, **sides, **ends)
 
 
