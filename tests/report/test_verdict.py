@@ -138,7 +138,7 @@ def test_a_side_that_failed_often_is_told(said, failed, often):
     right = [failure(who) if who < failed else participant(who) for who in range(40)]
     _, found = said(people(40), right)
     counts = f"0.json failed on 0 and 1.json failed on {failed} of 40 participants"
-    expected = f"{counts}: they are in no number here, and may be the harder ones."
+    expected = f"{counts}: they are excluded from all results, and may be the harder ones."
     assert found.failures == ((expected,) if often else ())
 
 
@@ -153,7 +153,7 @@ def test_one_run_says_what_declining_more_would_give(said):
     assert found.headline == "few_shot answers 100.0% of the items."
     assert found.sentences[0] == "The mean loss of its answers is 0.083 (abs(pred - gt) / 3)."
     assert found.sentences[1].startswith(
-        "Of the 50.0% of the items it is most confident of under llm it is 0.000: lower than"
+        "On the half it is most confident about, by llm, the error is 0.000: lower than"
     )
 
 

@@ -153,7 +153,9 @@ class _Audit:
             names = system_names([input_of(items) for items in runs])
             runs = [items for name, items in zip(names, runs, strict=True) if name not in study.excluded]
         if len(runs) != count:
-            raise UserError(f"{len(self.data)} data files for {count} systems: give one for each, or one for all")
+            raise UserError(
+                f"{len(self.data)} data files for {count} systems: give one file per system, or one for all"
+            )
         with progress_bar("resamples") as advance:
             if not self.independent:
                 return audited_runs(claimed, runs, fitted(self.calibration), advance)

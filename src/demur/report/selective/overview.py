@@ -18,6 +18,7 @@ from demur.results.table import Results
 
 Names = Mapping[str, str]
 _OFTEN_FAILED = 0.1
+_HALF = 0.5
 _TOO_FEW = ("one_cluster",)
 _BEARING = (
     *_TOO_FEW,
@@ -45,11 +46,11 @@ def verdict(results: Results) -> Verdict:
     else:
         headline = f"{names[only]} answered nothing: there is nothing to measure, and nothing to rank."
         sentences = []
-    # Who fails is in no number: where many do, the rest may be the easier ones.
+    # Who fails is excluded from all results: where many do, the rest may be the easier ones.
     if any(system.failed > _OFTEN_FAILED * study.clusters_total for system in study.systems):
         failed = " and ".join(f"{names[system.name]} failed on {system.failed}" for system in study.systems)
         everyone = f"{study.clusters_total} {study.noun}s"
-        failures = (f"{failed} of {everyone}: they are in no number here, and may be the harder ones.",)
+        failures = (f"{failed} of {everyone}: they are excluded from all results, and may be the harder ones.",)
     named = names if pairs else {}
     about = results.about(confidence=confidence)
     warnings = bearing_warnings(results, about, _BEARING, lambda warning: named.get(warning.about.system or "", ""))
@@ -114,9 +115,10 @@ def _one_system(results: Results, system: str, confidence: str) -> Iterator[str]
     reached = [(row.at, row.value) for row in at if row.at is not None and row.at < curve.cmax]
     if reached and not math.isnan(risk):
         coverage, half = min(reached, key=lambda point: abs(point[0] - curve.cmax / 2))
+        share = "half" if round(coverage, 3) == _HALF else f"{coverage:.1%} of the items"
         change = "lower" if half < risk else "no lower"
-        kept = f"Of the {coverage:.1%} of the items it is most confident of under {shown(confidence)}"
-        yield f"{kept} it is {half:.3f}: {change} than of all answers."
+        kept = f"On the {share} it is most confident about, by {shown(confidence)}, the error is {half:.3f}"
+        yield f"{kept}: {change} than on all answers."
     area, random, optimal = (
         results[Key(system, f"{AREA}{order}", confidence)].value for order in ("", "_random", "_optimal")
     )
