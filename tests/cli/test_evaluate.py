@@ -243,7 +243,10 @@ class TestMistakes:
             ("--input nope.json", "nope.json: cannot be read (No such file or directory)"),
             ("--input .", ".: cannot be read (Is a directory)"),
             ("--input run.json", "run.json: 2 experiments and no mode was asked for; choose one by mode"),
-            ("--input run.json --mode a --mode b", "2 modes for 1 inputs: give one for all of them, or one for each"),
+            (
+                "--input run.json --mode a --mode b",
+                "2 modes for 1 inputs: give it once for all inputs, or once per input",
+            ),
             ("--input run.json --mode few_shot --loss mse", "no loss is called mse"),
             ("--input run.json --mode few_shot --confidence lllm", "is called lllm; did you mean llm?"),
             ("--input run.json --mode few_shot --confidence calibrated", "calibrated: needs a calibration"),

@@ -296,13 +296,24 @@ def test_without_resamples_there_are_differences_without_intervals():
     assert row.no_interval == "no resamples"
 
 
-@pytest.mark.parametrize("systems", [2, 3])
-def test_a_silent_system_has_nothing_in_common(systems):
-    *speaking, last = several(systems, participants=5)
-    nothing = Clusters(last.clusters.ids, last.clusters.units, np.zeros(0, dtype=int))
-    silent = replace(last, loss=np.zeros(0), confidence=np.zeros(0), clusters=nothing)
-    found = compare(dict(zip("abc", [*speaking, silent])), ["cmax"], plan=PLAN)
+def silenced(graded):
+    nothing = Clusters(graded.clusters.ids, graded.clusters.units, np.zeros(0, dtype=int))
+    return replace(graded, loss=np.zeros(0), confidence=np.zeros(0), clusters=nothing)
+
+
+def test_with_a_silent_system_one_has_nothing_in_common():
+    speaking, last = several(2, participants=5)
+    found = compare({"a": speaking, "b": silenced(last)}, ["cmax"], plan=PLAN)
     for row in found.where(quantity="aurc@C_common"):
         assert row.value == 0
         assert set(row.evidence.values) == {0.0}
     assert {row.at for row in found.where(quantity="aurc@C_common", minus=None)} == {0.0}
+
+
+def test_a_silent_system_takes_no_part_in_what_two_others_have_in_common():
+    one, other, last = several(3, participants=5)
+    found = compare({"a": one, "silent": silenced(last), "b": other}, ["cmax"], plan=PLAN)
+    alone = compare({"a": one, "b": other}, ["cmax"], plan=PLAN)
+    assert all(same(found[row.key], row) for row in alone)
+    row = found[Key("silent", "augrc@C_common")]
+    assert (row.value, set(row.evidence.values)) == (0.0, {0.0})

@@ -153,8 +153,8 @@ class TestNumbers:
             Page(report_html(evaluated(*wrong, **more))) for more in ({}, {"interval": "bca", "level": 0.9})
         )
         assert "The 95 % interval, by method:" in usual.text
-        assert "bca" not in usual.text.partition("Intervals")[2].partition("Of what")[0]
-        named = asked.text.partition("The 90 % interval, by method:")[2].partition("Of what")[0]
+        assert "bca" not in usual.text.partition("Intervals")[2].partition("Inputs")[0]
+        named = asked.text.partition("The 90 % interval, by method:")[2].partition("Inputs")[0]
         assert "bca: " in named
         assert "expanded percentile" not in named
 

@@ -111,7 +111,7 @@ def interval(one, point):
     """What is stored of this very point in a band; nothing in between."""
     bands = one.bands
     if bands is None or one.curve.coverage[point] not in bands.coverage:
-        return "none stored here"
+        return "no interval at this point"
     place = bands.coverage.index(one.curve.coverage[point])
     return f"[{bands.selective_risk.low[place]:.3g}, {bands.selective_risk.high[place]:.3g}]"
 
@@ -194,7 +194,7 @@ class TestOperatingPoint:
         shown.page.focus("#slide")
         shown.page.keyboard.press("Home")
         for point in range(len(tricky)):
-            assert shown.cells(0) == row(one, point, len(tricky) * 16, 3, "none stored here")
+            assert shown.cells(0) == row(one, point, len(tricky) * 16, 3, "no interval at this point")
             shown.page.keyboard.press("ArrowRight")
 
     def test_the_copied_json_holds_the_numbers_of_the_results_unrounded(self, opened, demo):
@@ -288,7 +288,7 @@ class TestForEveryone:
         assert shown.seen("#slide") == 0
         assert shown.seen("table") >= 6
         assert (
-            "zero_shot lets fewer or smaller errors through, over all thresholds up to the coverage both reach (57.6%)."
+            "zero_shot makes fewer or smaller errors, over all thresholds up to the coverage both reach (57.6%)."
             in shown.page.inner_text("main")
         )
 

@@ -122,10 +122,11 @@ def run_recipes(claimed: Results, runs: Mapping[str, Items], calibration: Any) -
             system: Rows(by_cluster(items, selective_rows(items, given[system], study.loss.name)), PlainCurve)
             for system, items in runs.items()
         }
+        speaking = [table for system, table in tables.items() if claimed.curves[system, name].defined]
+        sharing = speaking if len(speaking) > 1 else [*tables.values()]
         for row in claimed.where(confidence=name, minus=None, group=None):
             loop, own = _curve_loop(row.key.quantity), tables[row.key.system]
-            others = [table for system, table in tables.items() if system != row.key.system]
-            recipes |= {} if loop is None else {row.key: Recipe((own, *others), loop)}
+            recipes |= {} if loop is None else {row.key: Recipe((own, *sharing), loop)}
     for system, items in runs.items():
         names = [items.item_names[index] for index in items.item.tolist()]
         columns = zip(items.answer.tolist(), items.answered, strict=True)
@@ -140,12 +141,12 @@ def run_recipes(claimed: Results, runs: Mapping[str, Items], calibration: Any) -
 
 
 def _curve_loop(quantity: str) -> Loop | None:
-    """The loop over the curve of a system, then those of the others, which cut an area where the first of all ends."""
+    """The loop over the curve of a system, then those of all that answer, which cut an area where the first ends."""
     stem, _, parameter = quantity.partition("@")
 
-    def cut_at_common(*curves: PlainCurve) -> Number:
-        shared = min(curve.cmax for curve in curves)
-        return LOOPS[f"{stem}@C"](curves[0], shared) if shared else Fraction(0)
+    def cut_at_common(own: PlainCurve, *sharing: PlainCurve) -> Number:
+        shared = min(curve.cmax for curve in sharing)
+        return LOOPS[f"{stem}@C"](own, shared) if shared else Fraction(0)
 
     if parameter == COMMON:
         return cut_at_common

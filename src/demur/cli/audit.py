@@ -135,6 +135,8 @@ class _Audit:
         from demur.audit.own import audited_runs
         from demur.facts.alignment import aligned
         from demur.read import read_inputs
+        from demur.results.record import input_of
+        from demur.results.table import system_names
 
         with located(self.reported):
             study = claimed.selective
@@ -149,8 +151,13 @@ class _Audit:
             table = labels.options(table)
             runs = read_inputs(self.data, modes=modes, instrument=self.instrument, columns=self.columns, options=table)
             runs *= count if len(runs) == 1 else 1  # one table that was compared with itself
+        if study.excluded and len(runs) > count:
+            names = system_names([input_of(items) for items in runs])
+            runs = [items for name, items in zip(names, runs, strict=True) if name not in study.excluded]
         if len(runs) != count:
-            raise UserError(f"{len(self.data)} data files for {count} systems: give one for each, or one for all")
+            raise UserError(
+                f"{len(self.data)} data files for {count} systems: give one file per system, or one for all"
+            )
         runs = labels.joined(runs)
         with progress_bar("resamples") as advance:
             if not self.independent:

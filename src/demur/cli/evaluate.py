@@ -51,6 +51,9 @@ def evaluate(
         str | None, typer.Option(help="Where to cut the areas; 0.5, and the coverage all systems reach, if not given.")
     ] = None,
     baseline: options.Baseline = None,
+    exclude: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="A system to leave out, by its name; once for each.")
+    ] = None,
     primary: Annotated[
         str | None, typer.Option(help="The confidence the verdict is on, named beforehand; the first if not given.")
     ] = None,
@@ -114,6 +117,7 @@ def evaluate(
         groups=groups.group_settings(labels, (threshold, at_coverage), (min_clusters, max_groups), stratify),
         abstention_costs=tuple(abstention_cost or ()),
         cross_fit=cross_fit,
+        exclude=tuple(exclude or ()),
     )
     runs = read_inputs(
         given,

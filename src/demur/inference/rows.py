@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache, cached_property
+from itertools import combinations
 from typing import Any, Literal
 
 import numpy as np
@@ -210,3 +211,17 @@ def contrasts_with(
         if allowed(row, other):
             minus = Minus("system", baseline)
             yield Contrast(replace(row.key, minus=minus), row, other, differing(row.entries, other.entries))
+
+
+def all_pairs(rows: Sequence[Row], contrasts: Sequence[Contrast]) -> list[Contrast]:
+    """One number of several systems, every two of them once: as a contrast that is there already, or as a new one.
+
+    Of a new one the later name is subtracted from, so that the order systems are given in changes no key.
+    """
+    there = {frozenset((each.row.key, each.subtracted.key)): each for each in contrasts}
+    pairs = []
+    for other, row in combinations(sorted(rows, key=lambda row: row.key.system), 2):
+        known = there.get(frozenset((row.key, other.key)))
+        key = replace(row.key, minus=Minus("system", other.key.system))
+        pairs.append(known or Contrast(key, row, other, discordant(row.entries(), other.entries())))
+    return pairs

@@ -61,6 +61,14 @@ class Request:
         return frozenset(need for method in named for need in method.needs)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Headline:
+    """The number that systems are compared by (a key of no system), and the pairs of systems that it ranks, if any."""
+
+    number: Key
+    pairs: Sequence[Contrast] = ()
+
+
 def estimated(
     rows: Sequence[Row],
     contrasts: Sequence[Contrast] = (),
@@ -68,18 +76,21 @@ def estimated(
     plan: Plan,
     request: Request | None = None,
     asks: Sequence[Ask] = (),
-    headline: Key | None = None,
+    headline: Headline | None = None,
 ) -> tuple[list[Estimate], list[Columns]]:
     """Every row and contrast with its uncertainty, and the answers to whatever else is asked of the same draws.
 
-    With a `headline`, the number that systems are compared by (of no system), all differences that can favour one get
-    an interval that holds for all of them at once; but one of that number, if it is the only one.
+    With a `headline`, all differences that can favour a system get an interval that holds for all of them at once; but
+    one of that number, if it is the only one, and the pairs that it ranks, whose intervals hold for all those pairs.
     """
+    pairs_ranked = headline.pairs if headline else ()
+    known = set(map(id, contrasts))
+    compared = [*contrasts, *(pair for pair in pairs_ranked if id(pair) not in known)]
     drawn_rows = [row for row in rows if row.resampled]
     needs: frozenset[str] = request.needs if request else frozenset()
     family = [each for each in contrasts if headline is not None and each.of_systems and each.comparable]
-    judged = set(map(id, family))
-    pairs = [each for each in contrasts if each.has_errors and ("errors" in needs or id(each) in judged)]
+    judged = set(map(id, [*family, *pairs_ranked]))
+    pairs = [each for each in compared if each.has_errors and ("errors" in needs or id(each) in judged)]
     wanted = [Ask(row.view, partial(row.columns, needs=needs)) for row in drawn_rows]
     wanted += [Ask(JointView((pair.row.view, pair.subtracted.view)), pair.columns) for pair in pairs]
     answers = resampled([*wanted, *asks], plan)
@@ -87,15 +98,22 @@ def estimated(
     by_row = {id(row): (columns, left) for row, columns, left in zip(drawn_rows, answers, alone, strict=False)}
     by_pair = dict(zip(map(id, pairs), answers[len(drawn_rows) : len(wanted)], strict=True))
     singles = [_single(row, *by_row.get(id(row), ({}, {})), request) for row in rows]
-    differences = [_contrast(each, by_row, by_pair.get(id(each), {}), request) for each in contrasts]
-    if family:
-        known = {row.key: row.evidence for row in differences if row.recommended and row.evidence}
-        joint = at_once({each.key: (known[each.key], each.counted) for each in family if each.key in known})
-        named = [each.key for each in family if replace(each.key, system="", minus=None) == headline]
+    differences = [_contrast(each, by_row, by_pair.get(id(each), {}), request) for each in compared]
+    if headline is not None:
+        joint = _joint(differences, family)
+        named = [each.key for each in family if replace(each.key, system="", minus=None) == headline.number]
         if len(named) == 1:
             joint.pop(named[0], None)
+        if len(pairs_ranked) > 1:
+            joint |= _joint(differences, pairs_ranked)
         differences = [_with_simultaneous(row, joint.get(row.key)) for row in differences]
     return singles + differences, answers[len(wanted) :]
+
+
+def _joint(differences: Sequence[Estimate], family: Sequence[Contrast]) -> dict[Key, Interval]:
+    """Intervals that hold for a family of differences at once, of those that have one at all."""
+    known = {row.key: row.evidence for row in differences if row.recommended and row.evidence}
+    return at_once({each.key: (known[each.key], each.counted) for each in family if each.key in known})
 
 
 def _with_simultaneous(row: Estimate, at_once: Interval | None) -> Estimate:

@@ -200,7 +200,7 @@ class JointView:
 
 @dataclass(frozen=True, eq=False)
 class SharedView(JointView):
-    """One of several systems, to be cut at the coverage all of them reach, found anew in every replicate."""
+    """One of several systems, cut at the coverage that all reach that answer, found anew in every replicate."""
 
     index: int
 
@@ -211,19 +211,26 @@ class SharedView(JointView):
         return view
 
     @cached_property
+    def sharing(self) -> tuple[int, ...]:
+        """Which of them have the coverage in common: those that answer anything, if there are two; all otherwise."""
+        speaking = tuple(index for index, member in enumerate(self.members) if member.curve.defined)
+        return speaking if len(speaking) > 1 else tuple(range(len(self.members)))
+
+    @cached_property
     def reached(self) -> Coverage | None:
-        """The common coverage; None where one of the systems answers nothing."""
-        reached = min(member.curve.coverage_reached for member in self.members)
+        """The common coverage; None where fewer than two of the systems answer anything."""
+        reached = min(self.members[index].curve.coverage_reached for index in self.sharing)
         return Coverage.of(reached) if reached else None
 
     def exact(self) -> Cut:
-        """The curve with the common coverage; an empty one where one of the systems answers nothing."""
+        """The curve with the common coverage; an empty one where there is none."""
         return Cut(self.own.curve, self.reached) if self.reached else Cut(Curve.empty(self.own.curve), None)
 
     def joined(self, samples: Sequence[Replicates]) -> Cut:
-        """The replicates of the system, cut where the first of all ends."""
-        common = np.minimum.reduce([sample.answered for sample in samples])
-        return Cut(samples[self.index], common, samples, [sample.answered == common for sample in samples])
+        """The replicates of the system, cut where the first of those that answer ends."""
+        sharing = [samples[index] for index in self.sharing]
+        common = np.minimum.reduce([sample.answered for sample in sharing])
+        return Cut(samples[self.index], common, sharing, [sample.answered == common for sample in sharing])
 
     @cached_property
     def sample(self) -> Cut:

@@ -100,7 +100,7 @@ KINDS = {
     "target_near_cmax": Kind(
         "", "{drop_rate:.0%} of the replicates do not reach this coverage: it is near or beyond Cmax"
     ),
-    "plateau_edge": Kind("", "{rate:.0%} of the replicates use another threshold, and this one accepts many at once"),
+    "plateau_edge": Kind("", "the threshold is unstable: {rate:.0%} of resamples chose another"),
     "short_domain": Kind(
         "", "{rate:.0%} of the replicates end before this coverage: their area is over a shorter range"
     ),

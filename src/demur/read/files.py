@@ -99,5 +99,5 @@ def _named(given: str | Path) -> tuple[str | None, str | Path]:
 def for_each(given: Sequence[T | None], count: int, what: str) -> list[T | None]:
     """What is given once for all inputs, or once for each of them."""
     if len(given) > 1 and len(given) != count:
-        raise UserError(f"{len(given)} {what}s for {count} inputs: give one for all of them, or one for each")
+        raise UserError(f"{len(given)} {what}s for {count} inputs: give it once for all inputs, or once per input")
     return [*given] if len(given) == count else [given[0] if given else None] * count

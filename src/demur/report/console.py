@@ -15,6 +15,7 @@ from demur.inference.key import Key
 from demur.quantities import Measure
 from demur.quantities.coverage import Coverage
 from demur.report.costs import HEADINGS, cost_sentences, cost_table
+from demur.report.leaderboard import best_sentence, board_to_show, ranks_text, sentences, why_not_ranked
 from demur.report.names import Pair, by_code, pairs_of, systems_of, why_skipped, worded_warnings
 from demur.report.selective.overview import verdict
 from demur.report.text import UNDEFINED, bounded_interval, decimals, four, level_of, table, title_of, with_interval
@@ -80,7 +81,7 @@ def print_report(text: str) -> None:
 
 def evaluation_text(results: Results, width: int = _WIDE) -> str:
     """The whole report of one system or of several, as lines."""
-    lines, pairs = [*_population(results)], pairs_of(results)
+    lines, pairs = [*_population(results), *_leaderboard(results)], pairs_of(results)
     for confidence in results.selective.confidences:
         if not pairs:
             lines += ["", *_single(results, confidence)]
@@ -120,6 +121,23 @@ def _population(results: Results) -> Iterator[str]:
     drawn = f"{boot.n_resamples} resamples of {study.noun}s, seed {boot.seed}" if boot else "no intervals: 0 resamples"
     drawn += f"; in brackets the {level_of(results)}" if study.requested else ""
     yield f"loss {study.loss.name}: {study.loss.definition}; {drawn}"
+
+
+def _leaderboard(results: Results) -> Iterator[str]:
+    """The systems with their ranks, and what the ranks rest on; nothing of fewer than three."""
+    board = board_to_show(results)
+    if board is None:
+        return
+    labels = {system.system: system.label for system in systems_of(results)}
+    title = title_of(board.standings[0].estimate)
+    yield from ("", f"Leaderboard: {title} under {shown(board.number.confidence)}, lower is better")
+    rows = [("  rank", "system", "AUGRC", level_of(results), "Cmax")]
+    for each in board.standings:
+        ends = bounded_interval(results, each.estimate)
+        numbers = (four(each.estimate.value), ends) if each.ranks else ("", why_not_ranked(board, each))
+        rows.append((f"  {ranks_text(each)}", labels[each.system], *numbers, four(each.reaches)))
+    yield from table(rows, to_the_left=(0, 1))
+    yield from (best_sentence(results, board), *sentences(results, board))
 
 
 def _single(results: Results, confidence: str) -> Iterator[str]:

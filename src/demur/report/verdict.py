@@ -14,12 +14,12 @@ from demur.quantities import Measure
 from demur.quantities.registry import COVERAGE, CUT
 from demur.report.names import Pair
 from demur.report.text import UNDEFINED, interval_text, shown_interval, title_of
-from demur.results.study import SelectiveStudy
+from demur.results.leaderboard import deciding
 from demur.results.table import Results
 
 UNDECIDED = "undecided: the 95 % interval includes 0"
 REACHED_AT = "reached at"
-ENOUGH_RESAMPLES = 100
+_PAIR = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,19 +60,19 @@ def decide(results: Results, key: Key) -> Decision:
     quantity, contrast = Measure.of(key.quantity).quantity, results.get(key)
     if not quantity.judged or contrast is None or math.isnan(contrast.value) or key.minus is None:
         return Decision()
-    unfair = why_not_comparable(results, key) or why_nothing_decides(results)
+    unfair = why_not_comparable(results, key) or results.why_nothing_decides
     usual = contrast.recommended
     if unfair or usual is None:
         return Decision(None, unfair)
-    deciding, by = contrast.simultaneous or usual, "95 % interval"
+    interval, by = deciding(contrast) or usual, "95 % interval"
     if contrast.requested is not None:
         by = f"recommended 95 % interval {interval_text(usual)}"
     if contrast.simultaneous is not None and not usual.low <= 0 <= usual.high:
         by = "simultaneous 95 % interval"
-    if deciding.low <= 0 <= deciding.high:
+    if interval.low <= 0 <= interval.high:
         return Decision(None, UNDECIDED, by)
     subtracted = str(key.minus.value)
-    larger, smaller = (key.system, subtracted) if deciding.low > 0 else (subtracted, key.system)
+    larger, smaller = (key.system, subtracted) if interval.low > 0 else (subtracted, key.system)
     return Decision(larger if quantity.better == "higher" else smaller, by=by, doubt=_doubt(results, key))
 
 
@@ -99,17 +99,6 @@ def _without_a_loss(results: Results, key: Key) -> bool:
     """Whether a number has no interval because nothing in its range has a loss: fewer cannot bear on it."""
     codes = ("no_errors", "few_informative_clusters")
     return any(warning.code in codes and warning.about.matches(key) for warning in results.warnings)
-
-
-def why_nothing_decides(results: Results) -> str:
-    """Why no difference at all decides anything: one cluster cannot be resampled, and few resamples have no tails."""
-    study = results.study
-    if study.bootstrap is None:
-        return "nothing was resampled"
-    clusters = study.clusters_included if isinstance(study, SelectiveStudy) else study.posts
-    if clusters == 1:
-        return f"one {study.noun} decides nothing"
-    return "" if study.bootstrap.n_resamples >= ENOUGH_RESAMPLES else "too few resamples to decide"
 
 
 def why_not_comparable(results: Results, key: Key) -> str:
@@ -166,10 +155,10 @@ def is_measured(results: Results, estimate: Estimate) -> bool:
 
 
 def nothing_common(results: Results, confidence: str) -> bool:
-    """Whether there is no coverage that all systems reach, though areas are to be cut there."""
+    """Whether no two systems answer anything, though areas are to be cut at a coverage they have in common."""
     if results.selective.area_coverage is not None:
         return False
-    return not all(results.curves[system, confidence].defined for system in results.systems)
+    return sum(results.curves[system, confidence].defined for system in results.systems) < _PAIR
 
 
 class Difference(NamedTuple):

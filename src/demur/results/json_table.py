@@ -8,12 +8,13 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field, TypeAdapter
 
 from demur.errors import UserError, located, unknown
-from demur.files.strict_model import STRICT, Count, Part, Share, schema_of
+from demur.files.strict_model import SPARSE, STRICT, Count, Part, Share, schema_of
 from demur.inference.estimates import INTERVALS, Estimate, Estimates
 from demur.inference.intervals import Interval
 from demur.inference.key import KEY_COLUMNS, Key, Pattern
 from demur.inference.warnings import ResultWarning
 from demur.quantities import Measure
+from demur.results.leaderboard import leaderboard_of
 from demur.results.parts import CurveRecord, Many
 from demur.results.study import RetrievalStudy, SelectiveStudy
 from demur.results.table import Results
@@ -123,8 +124,29 @@ class _TableParts(Part):
     warnings: Many[PatternedWarning]
 
 
+class StandingRecord(Part):
+    """A system: the lowest and highest rank it may have (null: not ranked), and whom it is shown to be worse than."""
+
+    system: str
+    ranks: Annotated[tuple[Count, Count] | None, Field(strict=False)]
+    worse_than: Many[str]
+
+
+class LeaderboardRecord(Part):
+    """What ranks the systems, how far the areas go (C_common, and of which systems), the best, and each system."""
+
+    quantity: str
+    confidence: str
+    coverage: Share
+    common_to: Many[str]
+    best: Many[str]
+    standings: Many[StandingRecord]
+
+
 class SelectiveFile(_TableParts, SelectiveStudy):
     """The results of any number of systems that may abstain."""
+
+    leaderboard: Annotated[LeaderboardRecord | None, SPARSE] = None
 
 
 class RetrievalFile(_TableParts, RetrievalStudy):
@@ -142,9 +164,10 @@ def schema() -> Json:
 
 def encoded(results: Results) -> Json:
     """The content of the file, with every invariant checked."""
-    study = results.study
+    study, board = results.study, leaderboard_of(results) if isinstance(results.study, SelectiveStudy) else None
     content = {
         **dict(study),
+        **({"leaderboard": board.to_json()} if board else {}),
         "estimates": columns_of(results),
         "curves": [
             {"system": system, "confidence": confidence, **dict(record)}
@@ -194,6 +217,10 @@ def decoded(content: Json) -> Results:
     for name in (*(row.key.system for row in rows), *(system for system, _ in curves), *subtracted, study.baseline):
         if name is not None and name not in results.systems:
             raise unknown("system of this file", name, results.systems)
+    if isinstance(file, SelectiveFile) and file.leaderboard is not None:
+        board = leaderboard_of(results)
+        if board is None or LeaderboardRecord.model_validate(board.to_json()) != file.leaderboard:
+            raise UserError("the leaderboard does not follow from the estimates")
     return results
 
 

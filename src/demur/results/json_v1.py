@@ -64,6 +64,7 @@ def encoded(results: Results) -> Json:
             "noun": None if study.noun == PARTICIPANT else study.noun,
             "units_failed": _by_side([system.units_failed for system in study.systems]) if study.failed_units else None,
             "failed_units": study.failed_units,
+            "excluded": study.excluded,
         },
         "groups": study.groups,
         "loss": study.loss,

@@ -160,7 +160,7 @@ class Population(Part):
     """Who was counted, and the share of the items that is predicted. Of two runs: those who are in both.
 
     `noun` is what they are called, where they are not participants. Units that failed are left out (`drop`) or are
-    abstentions (`abstain`).
+    abstentions (`abstain`). Systems that were given and left out by name are `excluded`.
     """
 
     participants_total: Count
@@ -172,6 +172,7 @@ class Population(Part):
     noun: Annotated[str | None, SPARSE] = None
     units_failed: Annotated[Count | MaybeSides | None, SPARSE] = None
     failed_units: Annotated[Literal["drop", "abstain"] | None, SPARSE] = None
+    excluded: Annotated[Many[str] | None, SPARSE] = None
 
     def _mistakes(self) -> Iterator[str]:
         if self.participants_total != self.participants_included + self.participants_failed:

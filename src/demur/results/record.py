@@ -82,6 +82,7 @@ def selective_study(evaluation: Evaluation, provenance: Json, groups: Json | Non
             ),
             "abstention_costs": settings.prices or None,
             "cross_fit": settings.cross_fit if settings.prices else None,
+            "excluded": tuple(settings.exclude) or None,
             "confident_errors": [
                 {"system": system, "confidence": name, "cases": _confident_errors(view.graded)}
                 for name, by_system in evaluation.views.items()

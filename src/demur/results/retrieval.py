@@ -22,7 +22,7 @@ from demur.inference.resample import Plan
 from demur.inference.rows import Row, baseline_of, contrasts_with
 from demur.inference.rules import Counted
 from demur.inference.sums import DecisionView, ForecastsView, Mean, MeansView, mean_over
-from demur.inference.uncertainty import estimated
+from demur.inference.uncertainty import Headline, estimated
 from demur.inference.views import CurveView, JointView
 from demur.quantities import Measure, default_measures, quantities
 from demur.quantities.detection import by_convention, detection_measures, single_class, threshold_at_fpr
@@ -104,7 +104,7 @@ def evaluate_retrieval(
     contrasts = [*contrasts_with(rows, baseline, partial(_comparable, made))]
     headline = Key("", f"ndcg@{depth_of_verdict(settings.depths)}", among=WITH_GOLD)
     named = [each for each in contrasts if replace(each.key, system="", minus=None) == headline]
-    estimates, _ = estimated(rows, contrasts, plan=plan, headline=headline)
+    estimates, _ = estimated(rows, contrasts, plan=plan, headline=Headline(headline))
     folds = [row for system in made.values() for row in system.fold_estimates()]
     numbers = [made[row.key.system].located(row) for row in estimates]
     study = retrieval_study(made, baseline, numbers, provenance(plan, created_at, command))

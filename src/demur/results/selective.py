@@ -28,8 +28,8 @@ from demur.inference.estimates import Estimate, Estimates
 from demur.inference.held_out import FOLDS
 from demur.inference.key import Key, Pattern
 from demur.inference.resample import Ask, Plan
-from demur.inference.rows import Contrast, Row, baseline_of, contrasts_with
-from demur.inference.uncertainty import Request, estimated
+from demur.inference.rows import Contrast, Row, all_pairs, baseline_of, contrasts_with
+from demur.inference.uncertainty import Headline, Request, estimated
 from demur.inference.views import CurveView, SharedView
 from demur.inference.warnings import (
     ResultWarning,
@@ -48,8 +48,9 @@ from demur.quantities.registry import COMMON, CUT
 from demur.results.costs import checked_prices, cost_rows, switches, with_bands, with_thresholds
 from demur.results.curves import curve_record
 from demur.results.groups import GroupSettings, about_groups, group_record, grouped, overall_rows, strata_of
+from demur.results.leaderboard import rows_to_rank
 from demur.results.record import Evaluation, by_item, input_of, selective_study
-from demur.results.study import reported
+from demur.results.study import AREA, reported
 from demur.results.table import Results, provenance, system_names
 from demur.types import Json
 
@@ -69,9 +70,10 @@ class Settings:
 
     `level` and `interval` ask for one more interval of every number, beside those at 95 %. Systems are compared with
     the `baseline`, the first if none is named, and the verdict is on the `primary` confidence, the first if none is
-    named. `groups` are names of groupings that the facts hold, or `item`, or `GroupSettings`, which say more.
-    `abstention_costs` are prices of an abstention, as shares of the largest loss ("0.1" or "1:10"), to report the
-    lowest cost at, cross-fitted over so many folds of clusters.
+    named. Systems to `exclude` are left out by name, as if they had not been given. `groups` are names of groupings
+    that the facts hold, or `item`, or `GroupSettings`, which say more. `abstention_costs` are prices of an abstention,
+    as shares of the largest loss ("0.1" or "1:10"), to report the lowest cost at, cross-fitted over so many folds of
+    clusters.
     """
 
     loss: str | None = None
@@ -82,6 +84,7 @@ class Settings:
     interval: str | None = None
     baseline: str | None = None
     primary: str | None = None
+    exclude: Sequence[str] = ()
     groups: GroupSettings | Sequence[str] = ()
     abstention_costs: Sequence[str | float | Fraction] = ()
     cross_fit: int = FOLDS
@@ -150,7 +153,7 @@ def evaluate(  # noqa: PLR0913  (what to evaluate and how, then what to record o
     checked_time(created_at)
     if settings.request and not plan.n_resamples:
         raise UserError("an interval needs resamples: leave out level and interval, or resample")
-    systems = _named(runs)
+    systems = _kept(_named(runs), settings.exclude)
     if intersection_only and len(systems) == 1:
         raise UserError("one run has nothing to intersect with: intersection-only is for several")
     baseline = baseline_of(systems, settings.baseline)
@@ -183,7 +186,9 @@ def _results(evaluation: Evaluation, plan: Plan, origin: Json) -> Results:
     plan = replace(plan, strata=strata_of(evaluation))
     drawn = {(system, name): view for name, by_system in views.items() for system, view in by_system.items()}
     asks = [Ask(view, partial(drawn_risks, view.curve)) for view in drawn.values()]
-    headline = Key("", f"augrc@{settings.cut(len(evaluation.given))}", next(iter(views)))
+    number = Key("", f"{AREA}@{settings.cut(len(evaluation.given))}", next(iter(views)))
+    pairs = all_pairs(rows_to_rank(rows, number), contrasts)
+    headline = Headline(number, pairs)
     parts = [*overall_rows(groups, views), *(row for each in groups for row in (*each.rows, *each.rests))]
     apart = [contrast for each in groups for contrast in each.contrasts]
     estimates, risks = estimated(
@@ -200,7 +205,8 @@ def _results(evaluation: Evaluation, plan: Plan, origin: Json) -> Results:
     items = [row for system, view in views[next(iter(views))].items() for row in by_item(system, view.graded)]
     facts = [about for system, given in evaluation.given.items() for about in about_units(given, system)]
     facts += about_groups(groups)
-    warnings = _warnings([*about_resamples(plan.n_resamples), *facts], views, Estimates(estimates), [*rows, *contrasts])
+    told = [*about_resamples(plan.n_resamples), *facts]
+    warnings = _warnings(told, views, Estimates(estimates), [*rows, *contrasts, *pairs])
     of_groups = [row for each in groups for row in each.finished(known)]
     study = selective_study(evaluation, origin, group_record(evaluation, groups))
     return Results([*estimates, *items, *of_groups], study, curves, warnings)
@@ -215,6 +221,17 @@ def _named(runs: Sequence[Any]) -> dict[str, Items]:
     if not runs:
         raise UserError("0 runs, expected one, or several to compare")
     return dict(zip(system_names([input_of(items) for items in runs]), runs, strict=True))
+
+
+def _kept(systems: dict[str, Items], exclude: Sequence[str]) -> dict[str, Items]:
+    """The systems but those that are excluded by name."""
+    for name in exclude:
+        if name not in systems:
+            raise unknown("system", name, systems)
+    kept = {name: items for name, items in systems.items() if name not in exclude}
+    if systems and not kept:
+        raise UserError("every system is excluded: there is nothing to evaluate")
+    return kept
 
 
 def _confidences(

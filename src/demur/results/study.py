@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from demur.files.strict_model import SPARSE, Count, Part, Share, Time, Tool
+from demur.inference.key import Key
 from demur.quantities import Quantity, quantities
 from demur.quantities.registry import COMMON, CUT
 from demur.results import parts
@@ -13,6 +14,7 @@ from demur.results.group_parts import GroupsRecord
 from demur.results.parts import Many, Name
 
 PARTICIPANT = "participant"
+AREA = "augrc"
 _USUAL_DEPTH = 10
 
 
@@ -74,6 +76,7 @@ class SelectiveStudy(Study):
     groups: Annotated[GroupsRecord | None, SPARSE] = None
     failed: Many[Name]
     failed_units: Annotated[Literal["drop", "abstain"] | None, SPARSE] = None
+    excluded: Annotated[Many[str] | None, SPARSE] = None
     confident_errors: Many[parts.ConfidentErrors]
     abstention_costs: Annotated[Many[str] | None, SPARSE] = None
     cross_fit: Annotated[int | None, SPARSE] = None
@@ -87,6 +90,11 @@ class SelectiveStudy(Study):
     def cut(self) -> str:
         """Where areas are cut, as the names of quantities have it."""
         return COMMON if self.area_coverage is None else self.area_coverage
+
+    @property
+    def headline(self) -> Key:
+        """The number that systems are compared by, as a key of no system: named before anything is computed."""
+        return Key("", f"{AREA}@{self.cut}", self.confidences[0])
 
     def names(self, shown: str) -> list[str]:
         """The quantities that are shown in one place, as the keys of these results name them."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path, PurePath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
@@ -20,8 +20,12 @@ from demur.results.parts import CurveRecord, Input
 from demur.results.study import RetrievalStudy, SelectiveStudy
 from demur.types import Json
 
+if TYPE_CHECKING:
+    from demur.results.leaderboard import Leaderboard
+
 _UNDATED = ("created_at", "tool")
 _PAIR = 2
+ENOUGH_RESAMPLES = 100
 
 
 class Results(Estimates):
@@ -63,6 +67,29 @@ class Results(Estimates):
     def nested(self) -> bool:
         """Whether the nested file can hold them."""
         return isinstance(self.study, SelectiveStudy) and len(self.study.systems) <= _PAIR
+
+    def leaderboard(self) -> Leaderboard:
+        """Which systems are shown to be worse than which by the number they are compared by, and the ranks left."""
+        from demur.results.leaderboard import leaderboard_of  # noqa: PLC0415  (most results need none)
+
+        if len(self.systems) == 1:
+            raise UserError("a leaderboard is of several systems, and these are results of one")
+        board = leaderboard_of(self)
+        if board is None:
+            where = f"under {shown(self.selective.confidences[0])}"
+            raise UserError(f"these results do not hold the differences of all pairs of systems {where}")
+        return board
+
+    @property
+    def why_nothing_decides(self) -> str:
+        """Why no difference decides anything: one cluster cannot be resampled, and few resamples have no tails."""
+        study = self.study
+        if study.bootstrap is None:
+            return "nothing was resampled"
+        clusters = study.clusters_included if isinstance(study, SelectiveStudy) else study.posts
+        if clusters == 1:
+            return f"one {study.noun} decides nothing"
+        return "" if study.bootstrap.n_resamples >= ENOUGH_RESAMPLES else "too few resamples to decide"
 
     def narrowed(self, names: str | None) -> Results:
         """The same with these confidences alone, in this order; names are separated by commas."""

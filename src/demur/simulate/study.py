@@ -22,7 +22,7 @@ from demur.inference.estimates import Estimate
 from demur.inference.key import Key, Pattern
 from demur.inference.resample import Ask, Plan, Progress
 from demur.inference.rows import contrasts_with
-from demur.inference.uncertainty import estimated
+from demur.inference.uncertainty import Headline, estimated
 from demur.inference.views import CurveView
 from demur.inference.warnings import ResultWarning, about_counts, about_view
 from demur.quantities import Measure
@@ -157,7 +157,7 @@ class Trial:
         confidence, first = next((name, systems[LEFT]) for name, systems in views.items())
         asks = [Ask(first, partial(drawn_risks, first.curve))] if alone else []
         together = bool(self.design.no_difference)
-        every = Key("", "") if together else None  # of no difference: all of them are judged at once
+        every = Headline(Key("", "")) if together else None  # of no difference: all of them are judged at once
         estimates, risks = estimated(rows, contrasts, plan=self.plan, asks=asks, headline=every)
         warnings = [*about_counts([*rows, *contrasts]), *_about(views, estimates)]
         for row in (row for row in estimates if row.key.confidence == confidence):

@@ -13,7 +13,7 @@ from demur.report.names import NamedSystem, pairs_of, systems_of, worded_warning
 from demur.report.retrieval.places import chance_numbers, primary, primary_difference, title
 from demur.report.sections import Card, CardNumber, Content, carried, definition, section
 from demur.report.text import UNDEFINED, four, interval_text, level_of, shown_interval, with_interval
-from demur.report.verdict import UNDECIDED, Verdict, bearing_warnings, decide, why_nothing_decides
+from demur.report.verdict import UNDECIDED, Verdict, bearing_warnings, decide
 from demur.results.study import RetrievalSystem
 from demur.results.table import Results
 
@@ -40,7 +40,7 @@ def verdict(results: Results, named: Callable[[str], str] = shown) -> Verdict:
         key = primary(results, results.systems[0])
         headline = f"{names[key.system]} reaches an {title(key)} of {_reached(results, key)} where there is evidence."
     else:
-        reason = why_nothing_decides(results)
+        reason = results.why_nothing_decides
         headline = f"No conclusion: {reason}." if reason else _comparison(results, names)
 
     def whose(warning: ResultWarning) -> str:
@@ -123,7 +123,7 @@ def _detection(results: Results, names: Mapping[str, str]) -> Iterator[str]:
 
 def open_question(results: Results, key: Key) -> str:
     """Why a difference speaks for no system; of a number that is no better either way, on which side of 0 it is."""
-    reason = decide(results, key).reason or why_nothing_decides(results)
+    reason = decide(results, key).reason or results.why_nothing_decides
     return reason or side_of_zero(results.get(key)) or "there is no interval"
 
 

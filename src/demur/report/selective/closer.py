@@ -46,7 +46,7 @@ def _cells(numbers: Numbers | None, most: Numbers) -> tuple[ShadedCell, ShadedCe
 
 @section("cases", "Cases", task="selective", order=80)
 def cases(results: Results) -> Content:
-    """Whom to look at: the first of each list, and how many more; `cut` where only that there may be more is known."""
+    """Cases to review: the first of each list, and how many more; `cut` where only that there may be more is known."""
     study, systems = results.selective, systems_of(results)
     needless = [
         {"system": system, "cases": cases.first, "more": cases.count - len(cases.first)}

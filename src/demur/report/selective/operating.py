@@ -128,7 +128,7 @@ def _by_coverage(results: Results, confidence: str, records: Sequence[CurveRecor
 
 
 def _by_risk(records: Sequence[CurveRecord]) -> Iterator[Stop]:
-    """At most this risk: the largest coverage that keeps to it."""
+    """At most this risk: the largest coverage that meets this limit."""
     lowest_after = [np.minimum.accumulate(np.asarray(each.curve.selective_risk)[::-1])[::-1] for each in records]
     budgets = np.unique(np.concatenate(lowest_after))
     for budget in budgets[spread(len(budgets), _MOST_STOPS)].tolist():

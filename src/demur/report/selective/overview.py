@@ -1,22 +1,24 @@
 """Answers at a glance: the verdict in words and cards, who was counted, and how the numbers were made."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from demur.errors import shown
 from demur.inference.key import Key
 from demur.quantities import Measure, quantities
 from demur.quantities.coverage import Coverage
+from demur.report.leaderboard import best_sentence, board_to_show, listing
 from demur.report.names import Pair, pairs_of, systems_of, worded_warnings
 from demur.report.sections import Card, CardNumber, Content, carried, definition, section
 from demur.report.tables import methods_shown, table_text
 from demur.report.text import UNDEFINED, bounded_interval, four, level_of, shown_interval, title_of, with_interval
 from demur.report.verdict import UNDECIDED, Verdict, bearing_warnings, decide, is_measured, nothing_common, says_in_full
+from demur.results.study import AREA
 from demur.results.table import Results
 
 Names = Mapping[str, str]
-AREA = "augrc"
 _OFTEN_FAILED = 0.1
+_HALF = 0.5
 _TOO_FEW = ("one_cluster",)
 _BEARING = (
     *_TOO_FEW,
@@ -36,17 +38,19 @@ def verdict(results: Results) -> Verdict:
     curve, failures = results.curves[only, confidence], tuple[str, ...]()
     if pairs:
         headline, sentences = _headline(results, pairs, names), comparison_sentences(results, confidence)
+        if (board := board_to_show(results)) is not None:
+            headline, sentences = best_sentence(results, board), [headline, *sentences]
     elif curve.defined:
         headline = f"{names[only]} answers {curve.cmax:.1%} of the items."
         sentences = [*_one_system(results, only, confidence)]
     else:
         headline = f"{names[only]} answered nothing: there is nothing to measure, and nothing to rank."
         sentences = []
-    # Who fails is in no number: where many do, the rest may be the easier ones.
+    # Who fails is excluded from all results: where many do, the rest may be the easier ones.
     if any(system.failed > _OFTEN_FAILED * study.clusters_total for system in study.systems):
         failed = " and ".join(f"{names[system.name]} failed on {system.failed}" for system in study.systems)
         everyone = f"{study.clusters_total} {study.noun}s"
-        failures = (f"{failed} of {everyone}: they are in no number here, and may be the harder ones.",)
+        failures = (f"{failed} of {everyone}: they are excluded from all results, and may be the harder ones.",)
     named = names if pairs else {}
     about = results.about(confidence=confidence)
     warnings = bearing_warnings(results, about, _BEARING, lambda warning: named.get(warning.about.system or "", ""))
@@ -59,7 +63,7 @@ def _names(results: Results) -> dict[str, str]:
 
 def cut_area(results: Results) -> str:
     """The quantity systems are compared by: the area up to the coverage asked for, or up to the common one."""
-    return f"{AREA}@{results.selective.cut}"
+    return results.selective.headline.quantity
 
 
 def _headline(results: Results, pairs: tuple[Pair, ...], names: Names) -> str:
@@ -68,6 +72,8 @@ def _headline(results: Results, pairs: tuple[Pair, ...], names: Names) -> str:
     if len(pairs) > 1:
         groups: dict[str, list[str]] = {"lower": [], "higher": [], "not shown to differ": []}
         for pair, decision in zip(pairs, decisions, strict=True):
+            if not all(results.curves[each.system, confidence].defined for each in (pair.first, pair.second)):
+                continue
             winner, doubt = decision.winner, decision.doubt and f" ({decision.doubt})"
             group = "not shown to differ" if winner is None else "lower" if winner == pair.other.system else "higher"
             groups[group].append(f"{names[pair.other.system]}{doubt}")
@@ -81,7 +87,7 @@ def _headline(results: Results, pairs: tuple[Pair, ...], names: Names) -> str:
     if decision.doubt or _too_few(results, confidence):
         doubt = decision.doubt or f"too few {results.study.noun}s stand behind that"
         return f"{winner} looks better {where}, but {doubt}."
-    return f"{winner} lets fewer or smaller errors through, over all thresholds {where}."
+    return f"{winner} makes fewer or smaller errors, over all thresholds {where}."
 
 
 def _where(results: Results, confidence: str, pair: Pair) -> str:
@@ -109,9 +115,10 @@ def _one_system(results: Results, system: str, confidence: str) -> Iterator[str]
     reached = [(row.at, row.value) for row in at if row.at is not None and row.at < curve.cmax]
     if reached and not math.isnan(risk):
         coverage, half = min(reached, key=lambda point: abs(point[0] - curve.cmax / 2))
+        share = "half" if round(coverage, 3) == _HALF else f"{coverage:.1%} of the items"
         change = "lower" if half < risk else "no lower"
-        kept = f"Of the {coverage:.1%} of the items it is most confident of under {shown(confidence)}"
-        yield f"{kept} it is {half:.3f}: {change} than of all answers."
+        kept = f"On the {share} it is most confident about, by {shown(confidence)}, the error is {half:.3f}"
+        yield f"{kept}: {change} than on all answers."
     area, random, optimal = (
         results[Key(system, f"{AREA}{order}", confidence)].value for order in ("", "_random", "_optimal")
     )
@@ -120,25 +127,36 @@ def _one_system(results: Results, system: str, confidence: str) -> Iterator[str]
 
 
 def comparison_sentences(results: Results, confidence: str) -> list[str]:
-    """Why the raw errors say little, and what the fair comparison of two systems says; of several, of each pair."""
-    names = _names(results)
-    return [text for pair in pairs_of(results) for text in _about_pair(results, confidence, pair, names)]
+    """Why the raw errors say little, and what the fair comparison with the baseline says, of each pair."""
+    names, pairs = _names(results), pairs_of(results)
+    systems = [system for system in results.systems if results.curves[system, confidence].defined]
+    silent = [names[system] for system in results.systems if system not in systems]
+    texts = []
+    if silent:
+        left = len(systems) > 1
+        fate = "not compared, and not ranked" if left else "there is nothing to compare, and nothing to rank"
+        texts.append(f"{' and '.join(silent)} answered nothing: {fate}.")
+    if len({results.curves[system, confidence].cmax for system in systems}) > 1:
+        texts += _about_shares(results, confidence, systems, names)
+    speaking = [pair for pair in pairs if {pair.first.system, pair.second.system} <= {*systems}]
+    return texts + [text for pair in speaking for text in _about_pair(results, confidence, pair, names)]
+
+
+def _about_shares(results: Results, confidence: str, systems: Sequence[str], names: Names) -> Iterator[str]:
+    """How much each system answers, and what that does to their raw errors."""
+    shares = {names[system]: f"{results.curves[system, confidence].cmax:.1%}" for system in systems}
+    risks = [_thousandths(results[Key(system, "risk", confidence)].value) for system in systems]
+    (first, share), *others = shares.items()
+    answered = listing([f"{first} answers {share} of the items", *(f"{name} {each}" for name, each in others)])
+    different = f"their raw errors ({listing(risks)}) are about different items"
+    yield f"{answered}, so {different}: declining hard cases lowers an error without one better answer."
+    yield "Neither those errors nor the full areas may be compared."
 
 
 def _about_pair(results: Results, confidence: str, pair: Pair, names: Names) -> Iterator[str]:
     both = (pair.first.system, pair.second.system)
-    silent = [names[system] for system in both if not results.curves[system, confidence].defined]
-    if silent:
-        yield f"{' and '.join(silent)} answered nothing: there is nothing to compare, and nothing to rank."
-        return
     shares = [results.curves[system, confidence].cmax for system in both]
     risks = {system: results[Key(system, "risk", confidence)].value for system in both}
-    if shares[0] != shares[1]:
-        errors = " and ".join(map(_thousandths, risks.values()))
-        answered = f"{names[both[0]]} answers {shares[0]:.1%} of the items and {names[both[1]]} {shares[1]:.1%}"
-        different = f"their raw errors ({errors}) are about different items"
-        yield f"{answered}, so {different}: declining hard cases lowers an error without one better answer."
-        yield "Neither those errors nor the full areas may be compared."
     key, where = pair.key(cut_area(results), confidence), _where(results, confidence, pair)
     decision, estimate = decide(results, key), results[key]
     winner, reason = decision.winner, decision.reason
@@ -186,6 +204,8 @@ def _cards(results: Results, confidence: str) -> Iterator[Card]:
     yield title, _numbers(results, area, confidence), accepted
     for pair in pairs:
         key = pair.key(area, confidence)
+        if not all(results.curves[each.system, confidence].defined for each in (pair.first, pair.second)):
+            continue
         estimate, winner = results[key], decide(results, key).winner
         says = says_in_full(results, pair, key) or "nothing was resampled"
         doubt = decide(results, key).doubt

@@ -87,7 +87,7 @@
 
   // The operating point: which operating point each run takes at a stop was decided when the page was made.
   const slide = find("slide"), names = { coverage: "coverage at least", risk: "risk at most", threshold: "threshold" };
-  const absent = { coverage: "not reached", risk: "no point keeps to it", threshold: "accepts nothing" };
+  const absent = { coverage: "not reached", risk: "no threshold meets this limit", threshold: "accepts nothing" };
   const operate = () => {
     if (!slide) return;
     const way = chosen("way", "coverage"), stops = variant().stops[way], stop = stops[Number(slide.value)];
@@ -104,7 +104,7 @@
       cell("threshold").textContent = at ? at.typed : absent[way];
       cell("coverage").textContent = at ? percent(at.coverage) : "–";
       cell("risk").textContent = at ? digits(at.selective, 4) : "–";
-      if (cell("interval")) cell("interval").textContent = at ? stop[2][system] || "none stored here" : "–";
+      if (cell("interval")) cell("interval").textContent = at ? stop[2][system] || "no interval at this point" : "–";
       cell("accepted").textContent = at ? `${at.accepted} of ${data.items}` : "–";
       cell("per-100").textContent = at ? digits(100 * data.multiplier * at.generalized, 4) : "–";
       copied.systems.push({ system: data.systems[system], operating_point: at && { threshold: at.threshold, coverage: at.coverage,

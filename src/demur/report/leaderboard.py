@@ -1,0 +1,96 @@
+"""Leaderboard in words: the ranks that are left open, who is tied for best, and how far the systems are compared."""
+
+import shlex
+from collections.abc import Iterator, Sequence
+
+from demur.drawing.labels import isolated
+from demur.report.names import NamedSystem, systems_of
+from demur.report.verdict import decide
+from demur.results.leaderboard import Leaderboard, Standing, leaderboard_of, pair_key
+from demur.results.table import Results
+
+_FEWEST = 3
+_MUCH_FARTHER = 1.2
+
+
+def board_to_show(results: Results) -> Leaderboard | None:
+    """The leaderboard of three systems or more; of two, the difference says it all."""
+    return leaderboard_of(results) if len(results.systems) >= _FEWEST else None
+
+
+def named(results: Results) -> dict[str, NamedSystem]:
+    """The systems by their identity."""
+    return {system.system: system for system in systems_of(results)}
+
+
+def listing(names: Sequence[str]) -> str:
+    """Names as a sentence lists them.
+
+    >>> listing(["a"]), listing(["a", "b", "c"])
+    ('a', 'a, b and c')
+    """
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def ranks_text(standing: Standing) -> str:
+    """The rank of a system, or the first and the last it may have."""
+    if standing.ranks is None:
+        return "–"
+    low, high = standing.ranks
+    return f"{low}" if low == high else f"{low}–{high}"
+
+
+def why_not_ranked(board: Leaderboard, standing: Standing) -> str:
+    """Why a system has no rank; nothing where it has one."""
+    if standing.ranks is not None:
+        return ""
+    return f"ends at {standing.reaches:.1%}, before {board.coverage:.1%}" if standing.reaches else "nothing is answered"
+
+
+def best_sentence(results: Results, board: Leaderboard) -> str:
+    """Who may be the best: one system, or those that are tied."""
+    names, total = named(results), len(board.ranked)
+    best = [names[system].name for system in board.best]
+    if total < 2:  # noqa: PLR2004  (a comparison)
+        return "No two systems can be compared, so none is ranked."
+    if board.undecided:
+        return f"No system is ranked above another: {board.undecided}."
+    if len(best) == total:
+        return f"All {total} systems are tied for best: none is shown to be worse than another."
+    doubts = [*dict.fromkeys(filter(None, _doubts(results, board)))]
+    if doubts:
+        looks = "looks the" if len(best) == 1 else "look tied for"
+        return f"{listing(best)} {looks} best of {total} systems, but {listing(doubts)}."
+    if len(best) > 1:
+        return f"{listing(best)} are tied for best of {total} systems: none of them is shown to be worse than another."
+    beaten = all(board.best[0] in each.worse_than for each in board.ranked if not each.best)
+    others = "each of the others is shown to be worse" + ("" if beaten else " than it or than another")
+    return f"{best[0]} is the best of {total} systems: {others}."
+
+
+def sentences(results: Results, board: Leaderboard) -> Iterator[str]:
+    """What the ranks rest on, what they are not to be relied on for, and what adding or excluding a system would do."""
+    pairs = len(board.ranked) * (len(board.ranked) - 1) // 2
+    if pairs > 1 and not board.undecided:
+        yield f"A rank is what 95 % intervals that hold for all {pairs} differences at once leave open."
+    doubts = _doubts(results, board)
+    for doubt in dict.fromkeys(filter(None, doubts)):
+        yield f"In {doubts.count(doubt)} of the {len(doubts)} differences shown, {doubt}: treat those with care."
+    if board.common_to:
+        common = f"C_common ({board.coverage:.1%}) is the smallest Cmax of these {len(board.common_to)} systems"
+        yield f"{common}: with another system, or without one of them, the areas and their differences are others."
+    standing, without = board.shortest or (board.standings[0], 0.0)
+    if without >= _MUCH_FARTHER * board.coverage > 0:
+        name = named(results)[standing.system].name
+        option = f"--exclude {isolated(shlex.quote(standing.system))}"
+        yield (
+            f"{name} answers least and sets it; without {name} the others compare up to {without:.1%} ({option}). "
+            "--area-coverage fixes the coverage beforehand."
+        )
+
+
+def _doubts(results: Results, board: Leaderboard) -> list[str]:
+    """Of every difference that is shown: why it is not to be relied on, or nothing."""
+    keys = (pair_key(results, each.system, other) for each in board.ranked for other in each.worse_than)
+    return [decide(results, key).doubt for key in keys if key is not None]

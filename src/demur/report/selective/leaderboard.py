@@ -1,0 +1,54 @@
+"""The leaderboard of a page: the ranks that are left open, and every system against the one with the lowest number."""
+
+from demur.drawing.forest import ForestPanel, IntervalRow, forest
+from demur.report.leaderboard import best_sentence, board_to_show, named, ranks_text, sentences, why_not_ranked
+from demur.report.names import NamedSystem
+from demur.report.sections import Content, section
+from demur.report.text import UNDEFINED, four, interval_text, title_of, with_interval
+from demur.results.leaderboard import Leaderboard, Standing, deciding, pair_difference
+from demur.results.table import Results
+
+
+@section("leaderboard", "Leaderboard", task="selective", order=15)
+def leaderboard(results: Results) -> Content | None:
+    """Nothing of fewer than three systems, and where their differences are not all there."""
+    board = board_to_show(results)
+    if board is None:
+        return None
+    systems, (first, *others) = named(results), board.standings
+    rows = [_drawn(results, systems, first, each) for each in others if each.ranks is not None]
+    ways = (f"← {systems[first.system].label} is worse", "is worse →")
+    panel = ForestPanel(f"{title_of(first.estimate)}: difference from {systems[first.system].label}", ways, rows=rows)
+    return {
+        "best": best_sentence(results, board),
+        "sentences": [*sentences(results, board)],
+        "first": systems[first.system],
+        "title": title_of(first.estimate),
+        "svg": forest([panel], f"each system minus {systems[first.system].name}").svg if rows else "",
+        "rows": [_row(results, board, systems, each) for each in board.standings],
+    }
+
+
+def _drawn(results: Results, systems: dict[str, NamedSystem], first: Standing, each: Standing) -> IntervalRow:
+    difference = pair_difference(results, each.system, first.system)
+    value, interval = (None, None) if difference is None else (difference.value, deciding(difference))
+    style = systems[first.system].style if first.system in each.worse_than else "neither"
+    ends = None if interval is None else (interval.low, interval.high)
+    return IntervalRow(systems[each.system].label, style, value, ends)
+
+
+def _row(results: Results, board: Leaderboard, systems: dict[str, NamedSystem], each: Standing) -> Content:
+    apart, first = UNDEFINED, board.standings[0].system
+    if each.ranks is not None and each.system != first:
+        difference = pair_difference(results, each.system, first)
+        if difference is not None:
+            apart = f"{four(difference.value)} {interval_text(deciding(difference))}"
+    return {
+        "system": systems[each.system],
+        "ranks": ranks_text(each),
+        "best": each.best,
+        "number": why_not_ranked(board, each) or with_interval(results, each.estimate),
+        "difference": apart,
+        "reaches": f"{each.reaches:.1%}",
+        "worse_than": ", ".join(systems[name].label for name in each.worse_than) or "nobody",
+    }

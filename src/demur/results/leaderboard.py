@@ -1,0 +1,215 @@
+"""Leaderboard: which systems are shown to be worse than which, and so the ranks that each of them may have.
+
+Every two systems are compared by one number, by intervals that hold for all pairs at once. What is not shown is not
+ranked: systems that are shown to be worse than no other are tied for best, whatever the order of their numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+from demur.inference.estimates import INTERVALS, Estimate
+from demur.inference.intervals import Interval
+from demur.inference.key import Key, Minus
+from demur.inference.rows import Row
+from demur.inference.views import SharedView
+from demur.types import Json
+
+if TYPE_CHECKING:
+    from demur.results.table import Results
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Standing:
+    """A system: its number, the lowest and the highest rank it may have, and the systems it is shown to be worse than.
+
+    The ranks are None where it is not ranked: it answers nothing, or ends before the coverage the areas are cut at.
+    """
+
+    system: str
+    estimate: Estimate
+    reaches: float
+    ranks: tuple[int, int] | None
+    worse_than: tuple[str, ...] = ()
+
+    @property
+    def best(self) -> bool:
+        """Whether it is among those that are shown to be worse than no other."""
+        return self.ranks is not None and not self.worse_than
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Leaderboard:
+    """Systems in the order of their numbers, those that are not ranked last; `coverage` is how far the areas go.
+
+    `common_to` are the systems that the common coverage was taken over; none where the coverage was asked for.
+    `undecided` says why nothing is shown of any pair, if so.
+    """
+
+    number: Key
+    coverage: float
+    common_to: tuple[str, ...]
+    standings: tuple[Standing, ...]
+    undecided: str
+
+    @property
+    def ranked(self) -> tuple[Standing, ...]:
+        """The systems that are compared."""
+        return tuple(each for each in self.standings if each.ranks is not None)
+
+    @property
+    def best(self) -> tuple[str, ...]:
+        """The systems that are shown to be worse than no other: the best one, or those tied for it."""
+        return tuple(each.system for each in self.standings if each.best)
+
+    @property
+    def shortest(self) -> tuple[Standing, float] | None:
+        """The one system that ends first and so decides how far all areas go, and how far they would go without it."""
+        first, *others = sorted(self.ranked, key=lambda each: each.reaches)
+        if not self.common_to or len(others) < 2 or others[0].reaches == first.reaches:  # noqa: PLR2004  (a pair)
+            return None
+        return first, others[0].reaches
+
+    def to_columns(self) -> dict[str, list[Any]]:
+        """One row per system: its number with its recommended interval, its ranks, and whether it may be the best."""
+        rows = [_cells(self, each) for each in self.standings]
+        return {name: [row[name] for row in rows] for name in rows[0]}
+
+    def to_frame(self) -> Any:
+        """The same as a data frame: of polars, pandas or pyarrow, whichever is installed."""
+        from demur.facts.frames import frame_of  # noqa: PLC0415  (frames are optional)
+
+        return frame_of(self.to_columns())
+
+    def to_json(self) -> Json:
+        """What a file holds of it, beside the estimates."""
+        return {
+            "quantity": self.number.quantity,
+            "confidence": self.number.confidence,
+            "coverage": self.coverage,
+            "common_to": list(self.common_to),
+            "best": list(self.best),
+            "standings": [
+                {"system": each.system, "ranks": each.ranks and list(each.ranks), "worse_than": list(each.worse_than)}
+                for each in self.standings
+            ],
+        }
+
+    def __repr__(self) -> str:
+        lines = [f"{self.number.quantity} under {self.number.confidence}; best: {', '.join(self.best) or 'nobody'}"]
+        for each in self.standings:
+            ranks = "not ranked" if each.ranks is None else "rank {}–{}".format(*each.ranks)
+            lines.append(f"{each.system}  {each.estimate!r}  {ranks}")
+        return "\n".join(lines)
+
+
+def _cells(board: Leaderboard, standing: Standing) -> dict[str, Any]:
+    estimate, interval = standing.estimate, standing.estimate.recommended
+    ranks = standing.ranks or (None, None)
+    return {
+        "system": standing.system,
+        "quantity": board.number.quantity,
+        "confidence": board.number.confidence,
+        "coverage": board.coverage,
+        "value": estimate.value if standing.ranks else None,
+        "low": interval.low if standing.ranks and interval else None,
+        "high": interval.high if standing.ranks and interval else None,
+        "cmax": standing.reaches,
+        "rank_low": ranks[0],
+        "rank_high": ranks[1],
+        "best": standing.best,
+        "worse_than": [*standing.worse_than],
+    }
+
+
+def rows_to_rank(rows: Sequence[Row], number: Key) -> list[Row]:
+    """The rows of a number that can be compared: of systems that answer, as far as the farthest of them goes."""
+    named = [row for row in rows if replace(row.key, system="") == number]
+    ends = {row.key: _end(row) for row in named}
+    farthest = max(ends.values(), default=Fraction(0))
+    return [row for row in named if ends[row.key] == farthest > 0]
+
+
+def _end(row: Row) -> Fraction:
+    """The coverage an area goes to; 0 where nothing is answered."""
+    view: Any = row.view
+    if not view.own.curve.defined:
+        return Fraction(0)
+    if isinstance(view, SharedView):
+        return view.reached.value if view.reached else Fraction(0)
+    cut = row.measure.coverage
+    reached: Fraction = view.curve.coverage_reached
+    return reached if cut is None else min(cut.value, reached)
+
+
+def leaderboard_of(results: Results) -> Leaderboard | None:
+    """The leaderboard of several systems; None of one, and where the results lack the differences of some pairs."""
+    study = results.selective
+    number = study.headline
+    estimates = {name: results[replace(number, system=name)] for name in results.systems}
+    defined = [name for name in results.systems if results.curves[name, number.confidence].defined]
+    farthest = max((estimates[name].at or 0.0 for name in defined), default=0.0)
+    ranked = [name for name in defined if estimates[name].at == farthest > 0]
+    apart = {pair: pair_difference(results, *pair) for pair in combinations(ranked, 2)}
+    if len(results.systems) == 1 or None in apart.values():
+        return None
+    undecided = results.why_nothing_decides
+    worse = {} if undecided else _worse(ranked, {pair: each for pair, each in apart.items() if each is not None})
+    standings = [
+        Standing(
+            name,
+            estimates[name],
+            results.curves[name, number.confidence].cmax,
+            _ranks(name, ranked, worse) if name in ranked else None,
+            tuple(worse.get(name, ())),
+        )
+        for name in sorted(results.systems, key=lambda name: (name not in ranked, estimates[name].value))
+    ]
+    common = tuple(defined) if study.area_coverage is None and len(defined) > 1 else ()
+    return Leaderboard(number, farthest, common, tuple(standings), undecided)
+
+
+def pair_key(results: Results, system: str, other: str) -> Key | None:
+    """The key of the difference between two systems by the headline number, whichever way round the results hold it."""
+    number = results.selective.headline
+    ways = ((system, other), (other, system))
+    keys = (replace(number, system=first, minus=Minus("system", second)) for first, second in ways)
+    return next((key for key in keys if results.get(key)), None)
+
+
+def pair_difference(results: Results, system: str, other: str) -> Estimate | None:
+    """The headline number of a system minus that of another."""
+    key = pair_key(results, system, other)
+    if key is None or key.system == system:
+        return None if key is None else results[key]
+    turned = results[key]
+    ends: Json = {name: getattr(turned, name) and getattr(turned, name).negated() for name in INTERVALS}
+    sides: Json = {"value": 0.0 - turned.value, "above": turned.below, "below": turned.above}
+    key = replace(key, system=system, minus=Minus("system", other))
+    return replace(turned, key=key, evidence=None, **sides, **ends)
+
+
+def deciding(estimate: Estimate) -> Interval | None:
+    """The interval that decides a difference: the one for many at once, or, of a single one, the recommended."""
+    return estimate.simultaneous or estimate.recommended
+
+
+def _worse(ranked: Sequence[str], apart: Mapping[tuple[str, str], Estimate]) -> dict[str, list[str]]:
+    """The systems each is shown to be worse than: those whose number is smaller by an interval without 0."""
+    worse: dict[str, list[str]] = {name: [] for name in ranked}
+    for (one, other), estimate in apart.items():
+        interval = deciding(estimate)
+        if interval is not None and interval.low > 0:
+            worse[one].append(other)
+        if interval is not None and interval.high < 0:
+            worse[other].append(one)
+    return worse
+
+
+def _ranks(name: str, ranked: Sequence[str], worse: Mapping[str, Sequence[str]]) -> tuple[int, int]:
+    behind = sum(name in others for others in worse.values())
+    return 1 + len(worse.get(name, ())), len(ranked) - behind
