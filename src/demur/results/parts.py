@@ -210,7 +210,7 @@ class Breach(Part):
 
 
 class Input(Part):
-    """A file that was read, and which run of it."""
+    """A file that was read, and which run of it; of a table, the columns of roles, and what its items are those of."""
 
     # One nobody has named has no label in a file.
     model_config = ConfigDict(
@@ -223,6 +223,8 @@ class Input(Part):
     mode: str | None = None
     sha256: str | None
     label: str | None = None
+    columns: Annotated[Mapping[str, str] | None, SPARSE] = None
+    instrument: Annotated[str | None, SPARSE] = None
 
 
 class AlsoRead(Part):
