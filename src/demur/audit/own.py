@@ -60,6 +60,7 @@ def audited_runs(
         level=study.requested.level if study.requested else None,
         interval=study.requested.interval if study.requested else None,
         baseline=study.baseline,
+        lower_is_surer=claimed.lower_is_surer,
     )
     recomputed = evaluate(
         items,

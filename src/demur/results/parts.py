@@ -46,11 +46,6 @@ class Points(Vertices):
     of: ClassVar[str] = "the curve"
     threshold: Numbers
 
-    def _mistakes(self) -> Iterator[str]:
-        yield from super()._mistakes()
-        if (np.diff(self.threshold) >= 0).any():
-            yield "the thresholds of the curve are not strictly decreasing"
-
 
 class Reference(Part):
     """What to hold a curve against: the same losses in the oracle order."""
@@ -136,11 +131,18 @@ class ReliabilityTable(Part):
     bins: Many[ReliabilityBin]
 
 
+LowerIsSurer = Annotated[Literal[True] | None, SPARSE]
+
+
 class CurveRecord(Part):
-    """One system under one confidence: its curve, and what a report draws besides."""
+    """One system under one confidence: its curve, and what a report draws besides.
+
+    Where `lower_is_surer`, a threshold accepts what is at or below it, and the thresholds increase.
+    """
 
     defined: bool
     nulls_filled: Mapping[str, Count] = Field(default_factory=dict)
+    lower_is_surer: LowerIsSurer = None
     curve: Points
     reference: Reference | None = None
     bands: Bands | None = None
@@ -158,6 +160,8 @@ class CurveRecord(Part):
         return self.curve.coverage[-1] if self.curve.coverage else 0.0
 
     def _mistakes(self) -> Iterator[str]:
+        if (np.diff(self.curve.threshold) * (-1 if self.lower_is_surer else 1) >= 0).any():
+            yield f"the thresholds of the curve are not strictly {'in' if self.lower_is_surer else 'de'}creasing"
         if self.defined != bool(self.curve.coverage):
             yield "defined and the curve do not agree"
         if self.reference is not None and bool(self.reference.oracle.coverage) != self.defined:
