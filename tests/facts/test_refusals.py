@@ -159,7 +159,7 @@ class TestTables:
 
     def test_a_missing_item_in_json_lines_is_called_missing(self, tmp_path):
         lines = '{"cluster": 1, "item": "a", "truth": 1, "prediction": 1}\n{"cluster": 1}\n'
-        with pytest.raises(UserError, match="cluster 1: item missing, expected its name"):
+        with pytest.raises(UserError, match="cluster 1: item missing, expected a number or a name"):
             read_table(written(tmp_path, lines, "t.jsonl"))
 
     def test_frames_with_a_column_twice_or_a_plan_that_fails(self):

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from demur import (
+    PHQ8,
     PHQ9,
     Minus,
     Plan,
@@ -225,12 +226,12 @@ WRONG = {
     ),
     "no item of an instrument": (
         {"truth": [1, 0], "prediction": [1, 0]},
-        {},
+        {"instrument": PHQ8},
         "no column item for item; .* a table without the items of PHQ-8 needs --instrument none",
     ),
     "other items": (
         {"item": ["x", "y"], "truth": [1, 0], "prediction": [1, 0]},
-        {},
+        {"instrument": PHQ8},
         "cluster 1, x: no such item, PHQ-8 has .*; a table with items of its own needs --instrument none",
     ),
     "a cluster column too": (

@@ -9,8 +9,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from demur import PHQ8, Instrument, UserError, read_table
+from demur import PHQ8, Instrument, UserError, read_items, read_table
 from demur.facts.columns import State
+from demur.facts.instruments import INSTRUMENTS
 from runs import written
 
 TWO = Instrument("two", ("q1", "q2"), 0, 3)
@@ -88,14 +89,45 @@ def test_columns_can_be_mapped():
     assert sorted(items.signals) == ["note", "token_msp"]
 
 
-def test_the_default_instrument_is_phq8():
-    eight = {
-        "cluster": ["a"] * 8,
-        "item": list(PHQ8.items),
-        "truth": [3] * 8,
-        "prediction": [None] * 8,
-    }
-    assert read_table(eight).instrument is PHQ8
+def table_of(items, **columns):
+    count = len(items)
+    return {"cluster": ["a"] * count, "item": [*items], "truth": [3] * count, "prediction": [None] * count} | columns
+
+
+@pytest.mark.parametrize("instrument", INSTRUMENTS.values(), ids=lambda known: known.name)
+def test_a_table_with_exactly_the_items_of_an_instrument_is_of_it(instrument):
+    assert read_table(table_of(instrument.items)).instrument is instrument
+    assert read_table(table_of(instrument.items[::-1]), instrument=None).instrument is None
+    with pytest.raises(UserError, match="predicted 4, expected an integer 0–3 or null"):
+        read_table(table_of(instrument.items, prediction=[4] * len(instrument.items)))
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        table_of(PHQ8.items[1:]),
+        table_of([*PHQ8.items, "q9"]),
+        table_of(["q1", "q2"]),
+        table_of([1, 2]),
+        {"cluster": [1, 2], "truth": [1, 0], "prediction": [7, 0]},
+        {"cluster": [1, 2], "truth": ["mild", "none"], "prediction": ["none", None]},
+        {"cluster": [1] * 8, "item": [*PHQ8.items], "loss": [0.5] * 8},
+    ],
+)
+def test_any_other_table_is_of_none_and_need_not_say_so(table):
+    assert read_table(table).instrument is None
+
+
+def test_rows_of_a_cluster_that_failed_need_no_item():
+    table = table_of([*PHQ8.items, None], cluster=["a"] * 8 + ["b"], success=[True] * 8 + [False])
+    assert read_table(table).instrument is PHQ8
+
+
+def test_the_command_line_reads_tables_alike(tmp_path):
+    rows = [f"a,{item},3,\n" for item in PHQ8.items]
+    path = written(tmp_path, "cluster,item,truth,prediction\n" + "".join(rows), "t.csv")
+    assert read_items(path).instrument is PHQ8
+    assert read_items(path, instrument="none").instrument is None
 
 
 def test_without_an_instrument_items_and_integers_are_free():

@@ -118,6 +118,8 @@ def run_recipes(claimed: Results, runs: Mapping[str, Items], calibration: Any) -
             given = {system: plain_confidence(items, name, calibration) for system, items in runs.items()}
         except UserError:  # a confidence without a plain formula: its numbers are listed as not recognised
             continue
+        if name in claimed.lower_is_surer:
+            given = {system: [-value for value in values] for system, values in given.items()}
         tables = {
             system: Rows(by_cluster(items, selective_rows(items, given[system], study.loss.name)), PlainCurve)
             for system, items in runs.items()

@@ -66,6 +66,7 @@ def audited_runs(
         groups=settings_of(study.groups),
         abstention_costs=study.abstention_costs or (),
         cross_fit=study.cross_fit or FOLDS,
+        lower_is_surer=claimed.lower_is_surer,
     )
     recomputed = evaluate(
         items,

@@ -15,6 +15,7 @@ from demur.cli import options
 from demur.cli.app import TRUST, app, fitted, named, print_json, progress_bar
 from demur.cli.groups import Labels
 from demur.errors import UserError, located
+from demur.facts.instruments import BY_ITEMS
 
 if TYPE_CHECKING:
     from demur.read import TableOptions
@@ -40,7 +41,7 @@ def audit(
         list[str] | None,
         typer.Option(help="Mode of a run, where the report does not record it: once, or once per system."),
     ] = None,
-    instrument: options.InstrumentName = "PHQ-8",
+    instrument: options.InstrumentName = BY_ITEMS,
     score_range: options.ScoreRange = None,
     loss_max: options.LossMax = None,
     every_row_its_own_cluster: options.OwnClusters = False,

@@ -7,6 +7,7 @@ import typer
 
 from demur.cli import options
 from demur.cli.app import DATA, MEASURE, Delivery, app, command_line, fitted, listed, read_one
+from demur.facts.instruments import BY_ITEMS
 
 
 @app.command(rich_help_panel=MEASURE, cls=options.ListingCommand)
@@ -15,7 +16,7 @@ def calibrate(
     method: Annotated[str, typer.Option(help="{methods}.")],
     mode: options.Mode = None,
     experiment: options.Experiment = None,
-    instrument: options.InstrumentName = "PHQ-8",
+    instrument: options.InstrumentName = BY_ITEMS,
     column: options.ColumnNames = None,
     score_range: options.ScoreRange = None,
     loss_max: options.LossMax = None,
@@ -61,7 +62,7 @@ def fields(
     run: Annotated[Path, typer.Argument(help="A run file (.json) or a long table (.csv, .jsonl, .parquet).")],
     mode: options.Mode = None,
     experiment: options.Experiment = None,
-    instrument: options.InstrumentName = "PHQ-8",
+    instrument: options.InstrumentName = BY_ITEMS,
     column: options.ColumnNames = None,
     score_range: options.ScoreRange = None,
     loss_max: options.LossMax = None,

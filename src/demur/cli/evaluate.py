@@ -11,6 +11,7 @@ import typer
 from demur.cli import groups, options
 from demur.cli.app import MEASURE, Delivery, app, check_flags, command_line, fitted, listed, named, progress_bar
 from demur.errors import UserError, shown
+from demur.facts.instruments import BY_ITEMS
 
 
 @app.command(rich_help_panel=MEASURE, cls=options.ListingCommand)
@@ -26,7 +27,7 @@ def evaluate(
     experiment: Annotated[
         list[int] | None, typer.Option(help="Index of the experiment, from 0: once for all inputs, or once per input.")
     ] = None,
-    instrument: options.InstrumentName = "PHQ-8",
+    instrument: options.InstrumentName = BY_ITEMS,
     column: options.ColumnNames = None,
     score_range: options.ScoreRange = None,
     loss_max: options.LossMax = None,

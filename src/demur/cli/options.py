@@ -14,7 +14,14 @@ if TYPE_CHECKING:
 
 Mode = Annotated[str | None, typer.Option(help="Which experiment of a run file: its mode.")]
 Experiment = Annotated[int | None, typer.Option(help="Which experiment of a run file: its index, from 0.")]
-InstrumentName = Annotated[str, typer.Option(help="A name, or a .json or .toml file; none: a table's own items.")]
+InstrumentName = Annotated[
+    str,
+    typer.Option(
+        help="A name, or a .json or .toml file; none: a table's own items. "
+        "If not given, PHQ-8 of a run file, and of a table the known one that has its items, if any.",
+        show_default=False,
+    ),
+]
 ColumnNames = Annotated[
     list[str] | None, typer.Option("--column", help="What a column of a table is called, ROLE=COLUMN; once for each.")
 ]

@@ -10,6 +10,7 @@ import typer
 from demur.cli import options
 from demur.cli.app import DATA, MORE, TRUST, app, printed_path, progress_bar, read_one
 from demur.errors import UserError, located, shown, unknown
+from demur.facts.instruments import BY_ITEMS
 
 if TYPE_CHECKING:
     from demur.simulate.designs import Design
@@ -55,7 +56,7 @@ def intervals(
     correlation: Annotated[
         float | None, typer.Option(help="Of phq8: how much a person's items are alike, 0 to 1; 0.6 if not given.")
     ] = None,
-    instrument: options.InstrumentName = "PHQ-8",
+    instrument: options.InstrumentName = BY_ITEMS,
     mode: options.Mode = None,
     experiment: options.Experiment = None,
     column: options.ColumnNames = None,

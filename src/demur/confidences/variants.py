@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -28,7 +28,8 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 class Confidence:
     """The confidence of every unit of a run (nan where the system abstained), and what was put in for a null.
 
-    Where a calibration made it, `inputs` holds what it was made from.
+    Where a calibration made it, `inputs` holds what it was made from. Where `lower_is_surer`, the values are the
+    negatives of a signal, so that higher is more confident everywhere.
     """
 
     name: str
@@ -36,6 +37,13 @@ class Confidence:
     nulls_filled: Mapping[str, int] = field(default_factory=dict)
     calibration: AnyCalibration | None = None
     inputs: Mapping[str, Floats] = field(default_factory=dict)
+    lower_is_surer: bool = False
+
+    def turned(self) -> Confidence:
+        """The same signal, read the other way round; a variant says itself which way it is read."""
+        if self.name in VARIANTS or self.calibration is not None or self.name.startswith("secondary:"):
+            raise UserError(f"{shown(self.name)} is made so that higher is surer: only a signal can be turned")
+        return replace(self, values=-self.values, lower_is_surer=True)
 
 
 MERGED = "{inputs} different inputs become {outputs} different confidences: fewer operating points than before"

@@ -1,5 +1,6 @@
 """Instruments: the questionnaires whose items are predicted, with their score range."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ from demur.errors import UserError, literal, located, unknown
 from demur.files.strict_json import decode, loads, read_bytes
 
 _LARGEST_SCORE = 2**31
+BY_ITEMS = "by-items"  # nobody named one: the known one that has the items of a table, PHQ-8 of a run file
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,16 +61,29 @@ GAD7 = Instrument("GAD-7", _GAD7_ITEMS, 0, 3)
 INSTRUMENTS = {instrument.name: instrument for instrument in (PHQ8, PHQ9, GAD7)}
 
 
+def instrument_with(items: Collection[object]) -> Instrument | None:
+    """The known instrument that has these items and no others, None if none has.
+
+    >>> instrument_with(["Sleep"]), instrument_with(GAD7.items) is GAD7
+    (None, True)
+    """
+    return next((known for known in INSTRUMENTS.values() if {*known.items} == {*items}), None)
+
+
 def instrument(which: str | Path | Instrument) -> Instrument:
     """An instrument from itself, from its name, or from a JSON or TOML file with name, items, min and max.
 
-    >>> instrument("gad-7") is GAD7
-    True
+    Where there are no items to look at, the one that nobody named is PHQ-8.
+
+    >>> instrument("gad-7") is GAD7, instrument(BY_ITEMS) is PHQ8
+    (True, True)
     """
     if isinstance(which, Instrument):
         return which
     if not isinstance(which, (str, Path)):
         raise UserError(f"instrument {literal(which)}, expected a name, a .json or .toml file, or an Instrument")
+    if which == BY_ITEMS:
+        return PHQ8
     suffix = Path(which).suffix.lower()
     if suffix in (".json", ".toml"):
         data = read_bytes(which)

@@ -30,7 +30,8 @@ _Check = tuple[str, Column, Flags, str]  # a name, its cells, which are wrong, a
 class Source:
     """Where facts came from, so that a result can be traced back to its bytes.
 
-    `label` is the name a system is shown by, where the user gives one.
+    `label` is the name a system is shown by, where the user gives one. Of a table, `columns` are the roles played by a
+    column of another name, and `instrument` is the one that its items told.
     """
 
     path: str
@@ -39,6 +40,8 @@ class Source:
     git_commit: str | None = None
     mode: str | None = None
     label: str | None = None
+    columns: Mapping[str, str] | None = None
+    instrument: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -114,7 +114,7 @@ class Curve(Tabular):
         return cls(
             units=graded.units,
             points=CurvePoints(ends + 1, cumulative_sum(graded.loss[order])[ends]),
-            threshold=confidence[ends] + 0.0,  # -0.0 and 0.0 tie: show the plain one
+            threshold=graded.scale * confidence[ends] + 0.0,  # -0.0 and 0.0 tie: show the plain one
             divisor=graded.divisor,
             loss_levels=levels,
             level_sizes=sizes,

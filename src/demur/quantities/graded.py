@@ -86,6 +86,11 @@ class Graded:
         object.__setattr__(self, "loss", self.loss.astype(np.int64 if whole else np.float64, copy=False))
 
     @property
+    def scale(self) -> int:
+        """What turns a confidence into the number that was given for it: −1 where lower is surer."""
+        return -1 if self.made_of is not None and self.made_of.lower_is_surer else 1
+
+    @property
     def answered(self) -> int:
         """How many units are answered."""
         return len(self.loss)

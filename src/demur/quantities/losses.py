@@ -34,7 +34,10 @@ class LossFunction:
         if not self.normalised:
             return 1
         if instrument is None:
-            raise UserError(f"the loss {self.name} divides by the score range: it needs an instrument, e.g. PHQ-8")
+            others = " or ".join(entry.name for entry in LOSSES.values() if not entry.normalised)
+            raise UserError(
+                f"the loss {self.name} divides by the score range: it needs an instrument, e.g. PHQ-8; or use {others}"
+            )
         return instrument.range
 
     def largest(self, instrument: Instrument | None) -> int | None:

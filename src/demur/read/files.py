@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from demur.errors import UserError, literal, repeated, shown
-from demur.facts.instruments import Instrument
+from demur.facts.instruments import BY_ITEMS, Instrument
 from demur.facts.items import Items
 from demur.read.foreign import check_foreign
 from demur.read.rows import TableOptions, read_systems
@@ -21,14 +21,15 @@ def read_items(
     *,
     mode: str | None = None,
     experiment: int | None = None,
-    instrument: str | Path | Instrument = "PHQ-8",
+    instrument: str | Path | Instrument = BY_ITEMS,
     columns: Mapping[str, str] | None = None,
     options: TableOptions | None = None,
 ) -> Items:
     """The facts of a run file or of a long table (.csv, .jsonl, .ndjson, .parquet).
 
-    `mode` and `experiment` choose among the experiments of a run file; a table holds one. The instrument `none` leaves
-    the items and scores of a table free; `columns` says what its columns are called, as in `read_table`, and
+    `mode` and `experiment` choose among the experiments of a run file; a table holds one. The instrument of a run
+    file is PHQ-8 if none is named, and of a table the known one that has its items, if there is one; `none` leaves the
+    items and scores of a table free; `columns` says what its columns are called, as in `read_table`, and
     `options` how else it is to be read.
     """
     chosen: Any = {"modes": [mode], "experiments": [experiment], "instrument": instrument}
@@ -44,7 +45,7 @@ def read_inputs(
     *,
     modes: Sequence[str | None] = (),
     experiments: Sequence[int | None] = (),
-    instrument: str | Path | Instrument = "PHQ-8",
+    instrument: str | Path | Instrument = BY_ITEMS,
     columns: Mapping[str, str] | None = None,
     options: TableOptions | None = None,
 ) -> list[Items]:
@@ -65,8 +66,8 @@ def read_inputs(
         if format_of(path):
             if mode is not None or experiment is not None:
                 raise UserError(f"{path}: a table holds one experiment and no modes: leave out mode and experiment")
-            own = None if instrument == "none" else instrument
-            systems = read_systems(path, instrument=own, columns=columns, options=options)
+            free = instrument == "none"
+            systems = read_systems(path, instrument=None if free else instrument, columns=columns, options=options)
             if name is not None and len(systems) > 1:
                 listed = ", ".join(map(shown, systems))
                 raise UserError(

@@ -9,7 +9,7 @@ from typing import Any
 
 from demur.errors import UserError, and_more, literal, shown, unknown
 from demur.facts.columns import Column
-from demur.facts.instruments import PHQ8, Instrument
+from demur.facts.instruments import BY_ITEMS, PHQ8, Instrument, instrument_with
 from demur.facts.instruments import instrument as instrument_of
 from demur.facts.items import ClusterId, FailedUnits, Items, RawUnits, Source
 from demur.facts.losses import LossColumn, label_numbers
@@ -55,7 +55,7 @@ def read_table(
     table: str | Path | Mapping[str, Any] | object,
     *,
     columns: Mapping[str, str] | None = None,
-    instrument: str | Path | Instrument | None = PHQ8,
+    instrument: str | Path | Instrument | None = BY_ITEMS,
     options: TableOptions | None = None,
 ) -> Items:
     """The facts of a long table: a path, a pandas, polars or pyarrow frame, or a dict of lists.
@@ -66,7 +66,8 @@ def read_table(
     Columns go by these names or by the ones `columns` maps them to; every other column is a signal. A column `success`
     that is false marks a failed cluster, and a `status` that is `failed`, not `ok`, a failed unit, which is left out.
 
-    Scores of an instrument are bounded by it, and every cluster has its items. With `instrument=None` items and integer
+    Scores of an instrument are bounded by it, and every cluster has its items. If none is named, it is the known one
+    that has exactly the items of the table. With `instrument=None`, and where no known one has them, items and integer
     scores are free, clusters may have any items, and truths and predictions may be texts. Losses need no instrument.
 
     >>> items = read_table({"who": ["a", "a"], "item": ["q1", "q2"], "truth": [1, 0], "prediction": [1, None]},
@@ -87,7 +88,7 @@ def read_systems(
     table: str | Path | Mapping[str, Any] | object,
     *,
     columns: Mapping[str, str] | None = None,
-    instrument: str | Path | Instrument | None = PHQ8,
+    instrument: str | Path | Instrument | None = BY_ITEMS,
     options: TableOptions | None = None,
 ) -> dict[str, Items]:
     """The facts of every system of a long table, by the names in its column `system`, in the order they turn up in.
@@ -99,16 +100,18 @@ def read_systems(
     {'a': 1, 'b': 1}
     """
     mapped, how = dict(columns or {}), options or TableOptions()
-    chosen = None if instrument is None else instrument_of(instrument)
+    chosen = None if instrument in (None, BY_ITEMS) else instrument_of(instrument)
     nan_kept = [mapped.get(role, role) for role in ("prediction", "loss", "score")]
     with opened_table(table, nan_kept=nan_kept) as (opened, source):
         cells = read_cells(opened, mapped)
         if opened.units is not None:
             return {"": _imported(cells, opened.units, mapped, how, source)}
         roles = _roles(cells, mapped, how)
+        if instrument == BY_ITEMS:
+            chosen = _known_instrument(cells, roles)
         parts = _by_system(cells, roles)
         made = {name: _raw_units(part, roles, chosen, how) for name, part in parts.items()}
-        origin = source()
+        origin = _told(source(), roles, chosen if instrument == BY_ITEMS else None)
         return {name: Items.of(raw, origin).labelled(name or None) for name, raw in made.items()}
 
 
@@ -139,6 +142,21 @@ def _roles(table: Cells, mapped: Mapping[str, str], options: TableOptions) -> Ro
         error = missing_column("cluster", "cluster", table.values)
         raise UserError(f"{error}; or, if no two rows share anything, --every-row-its-own-cluster")
     return roles_of(table.values, mapped, table.texts)
+
+
+def _known_instrument(table: Cells, roles: Roles) -> Instrument | None:
+    """The instrument whose items these are; a row of a cluster that failed may have none."""
+    name = roles.get("item")
+    if roles.source != "truth" or name is None:
+        return None
+    items = {item if isinstance(item, str) else None for item in table.values[name]}
+    return instrument_with(items - {None, ""})
+
+
+def _told(source: Source | None, roles: Roles, inferred: Instrument | None) -> Source | None:
+    """A source with how its table was understood."""
+    renamed = {role: name for role, name in roles.columns.items() if role != name}
+    return source and replace(source, columns=renamed or None, instrument=inferred.name if inferred else None)
 
 
 def _by_system(table: Cells, roles: Roles) -> dict[str, Cells]:

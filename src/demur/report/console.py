@@ -123,6 +123,10 @@ def _population(results: Results) -> Iterator[str]:
     yield f"loss {study.loss.name}: {study.loss.definition}; {drawn}"
 
 
+def _heading(results: Results, confidence: str) -> str:
+    return f"{shown(confidence)}{', lower is surer' if confidence in results.lower_is_surer else ''}"
+
+
 def _leaderboard(results: Results) -> Iterator[str]:
     """The systems with their ranks, and what the ranks rest on; nothing of fewer than three."""
     board = board_to_show(results)
@@ -144,7 +148,7 @@ def _single(results: Results, confidence: str) -> Iterator[str]:
     """The numbers of one system, with what the oracle order would give and the excess over it where there are both."""
     system, level, study = results.systems[0], level_of(results), results.selective
     record = results.curves[system, confidence]
-    yield f"{shown(confidence)}   {len(record.curve.coverage)} operating points"
+    yield f"{_heading(results, confidence)}   {len(record.curve.coverage)} operating points"
     if not record.defined:
         yield "  nothing is answered: areas are 0 by convention, and this is never ranked"
     rows = [("", "value", level, "optimal", "excess")]
@@ -166,7 +170,7 @@ def _single(results: Results, confidence: str) -> Iterator[str]:
 def _paired(results: Results, confidence: str, pair: Pair, width: int) -> Iterator[str]:
     both, study = (pair.first, pair.second), results.selective
     counts = " and ".join(str(len(results.curves[each.system, confidence].curve.coverage)) for each in both)
-    yield f"{shown(confidence)}   {counts} operating points"
+    yield f"{_heading(results, confidence)}   {counts} operating points"
     heads, rows = (pair.first.label, pair.second.label, pair.label), []
     for name in (*study.names("console"), *study.names_at_coverages):
         key = pair.key(name, confidence)

@@ -10,7 +10,7 @@ from demur.quantities import Measure
 from demur.quantities.coverage import Coverage
 from demur.quantities.registry import COMMON, COVERAGE, CUT
 from demur.quantities.thresholds import typed_threshold
-from demur.results.parts import Points
+from demur.results.parts import CurveRecord
 from demur.results.table import Results
 
 UNDEFINED = "–"
@@ -92,10 +92,21 @@ def title_of(estimate: Estimate) -> str:
     return measure.title
 
 
-def threshold_at(curve: Points, point: int) -> str:
+def threshold_text(threshold: float, next_lower: float, scale: int = 1) -> str:
+    """A threshold of a ranking as somebody can type it, on the scale of the signal: −1 where lower is surer.
+
+    >>> threshold_text(-0.3, -0.5, scale=-1), threshold_text(-2 / 3, -0.7, scale=-1), threshold_text(0.2, 0.1, scale=-1)
+    ('0.3', '0.67', '-0.2')
+    """
+    text = typed_threshold(threshold, next_lower)
+    return text if scale > 0 else text[1:] if text.startswith("-") else f"-{text}" if threshold else text
+
+
+def threshold_at(record: CurveRecord, point: int) -> str:
     """The threshold of an operating point: it accepts that point's answers and no more."""
-    threshold, *lower = curve.threshold[point : point + 2]
-    return typed_threshold(threshold, lower[0] if lower else -math.inf)
+    scale = -1 if record.lower_is_surer else 1
+    threshold, *lower = (scale * value for value in record.curve.threshold[point : point + 2])
+    return threshold_text(threshold, lower[0] if lower else -math.inf, scale)
 
 
 def table(rows: Iterable[Sequence[str]], to_the_left: Collection[int] = (0,)) -> Iterator[str]:

@@ -29,6 +29,7 @@ def curve_record(
     return CurveRecord.model_validate(
         {
             "defined": curve.defined,
+            "lower_is_surer": True if view.graded.scale < 0 else None,
             "nulls_filled": dict(made_of.nulls_filled) if made_of else {},
             "curve": points(curve),
             "reference": {"oracle": _oracle(curve)} if curve.defined else None,
@@ -67,7 +68,7 @@ def _intervals(view: CurveView) -> Json | None:
 
 def _histogram(view: CurveView) -> Json:
     graded = view.graded
-    confidence, wrong = graded.confidence, graded.loss != 0
+    confidence, wrong = graded.scale * graded.confidence, graded.loss != 0
     edges = np.linspace(confidence.min(), confidence.max(), min(_BARS, max(1, len(view.curve))) + 1)
     if not (np.diff(edges) > 0).all():  # so close that there is no room for bars between them
         edges = np.array([confidence.min() - 0.5, confidence.max() + 0.5])

@@ -348,6 +348,7 @@ def _run_fields(reported: Sequence[Quantity]) -> dict[str, Any]:
     return fields | {
         "bootstrap": (RunBootstrap | None, ...),
         "nulls_filled": (Mapping[str, Count], ...),
+        "lower_is_surer": (parts.LowerIsSurer, None),
         "curve": (parts.Points, ...),
         "reference": (parts.Reference | None, None),
         "bands": (parts.Bands | None, None),

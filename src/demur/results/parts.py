@@ -47,11 +47,6 @@ class Points(Vertices):
     of: ClassVar[str] = "the curve"
     threshold: Numbers
 
-    def _mistakes(self) -> Iterator[str]:
-        yield from super()._mistakes()
-        if (np.diff(self.threshold) >= 0).any():
-            yield "the thresholds of the curve are not strictly decreasing"
-
 
 class Reference(Part):
     """What to hold a curve against: the same losses in the oracle order."""
@@ -153,13 +148,18 @@ class ReliabilityTable(Part):
 
 # At the price `a` the cheapest threshold moves `from` one `to` the next; null declines everything.
 Switch = dict[Literal["a", "from", "to"], Number]
+LowerIsSurer = Annotated[Literal[True] | None, SPARSE]
 
 
 class CurveRecord(Part, Tabular):
-    """One system under one confidence: its curve, and what a report draws besides."""
+    """One system under one confidence: its curve, and what a report draws besides.
+
+    Where `lower_is_surer`, a threshold accepts what is at or below it, and the thresholds increase.
+    """
 
     defined: bool
     nulls_filled: Mapping[str, Count] = Field(default_factory=dict)
+    lower_is_surer: LowerIsSurer = None
     curve: Points
     reference: Reference | None = None
     bands: Bands | None = None
@@ -183,6 +183,8 @@ class CurveRecord(Part, Tabular):
         return self.curve.coverage[-1] if self.curve.coverage else 0.0
 
     def _mistakes(self) -> Iterator[str]:
+        if (np.diff(self.curve.threshold) * (-1 if self.lower_is_surer else 1) >= 0).any():
+            yield f"the thresholds of the curve are not strictly {'in' if self.lower_is_surer else 'de'}creasing"
         if self.defined != bool(self.curve.coverage):
             yield "defined and the curve do not agree"
         if self.reference is not None and bool(self.reference.oracle.coverage) != self.defined:
@@ -237,7 +239,7 @@ class Breach(Part):
 
 
 class Input(Part):
-    """A file that was read, and which run of it."""
+    """A file that was read, and which run of it; of a table, the columns of roles, and what its items are those of."""
 
     # One nobody has named has no label in a file.
     model_config = ConfigDict(
@@ -250,6 +252,8 @@ class Input(Part):
     mode: str | None = None
     sha256: str | None
     label: str | None = None
+    columns: Annotated[Mapping[str, str] | None, SPARSE] = None
+    instrument: Annotated[str | None, SPARSE] = None
 
 
 class AlsoRead(Part):

@@ -70,10 +70,10 @@ class Settings:
 
     `level` and `interval` ask for one more interval of every number, beside those at 95 %. Systems are compared with
     the `baseline`, the first if none is named, and the verdict is on the `primary` confidence, the first if none is
-    named. Systems to `exclude` are left out by name, as if they had not been given. `groups` are names of groupings
-    that the facts hold, or `item`, or `GroupSettings`, which say more. `abstention_costs` are prices of an abstention,
-    as shares of the largest loss ("0.1" or "1:10"), to report the lowest cost at, cross-fitted over so many folds of
-    clusters.
+    named. A signal in `lower_is_surer` ranks its lowest values first. Systems to `exclude` are left out by name, as if
+    they had not been given. `groups` are names of groupings that the facts hold, or `item`, or `GroupSettings`, which
+    say more. `abstention_costs` are prices of an abstention, as shares of the largest loss ("0.1" or "1:10"), to report
+    the lowest cost at, cross-fitted over so many folds of clusters.
     """
 
     loss: str | None = None
@@ -84,6 +84,7 @@ class Settings:
     interval: str | None = None
     baseline: str | None = None
     primary: str | None = None
+    lower_is_surer: Sequence[str] = ()
     exclude: Sequence[str] = ()
     groups: GroupSettings | Sequence[str] = ()
     abstention_costs: Sequence[str | float | Fraction] = ()
@@ -159,7 +160,7 @@ def evaluate(  # noqa: PLR0913  (what to evaluate and how, then what to record o
     baseline = baseline_of(systems, settings.baseline)
     alignment = aligned(systems, intersection_only=intersection_only)
     settings = replace(settings, loss=loss_of(next(iter(systems.values())), settings.loss))
-    confidences, skipped = _confidences(alignment.systems, settings.confidence, calibration)
+    confidences, skipped = _confidences(alignment.systems, settings, calibration)
     served = [*confidences[baseline]]
     if settings.primary is not None:
         if settings.primary not in served:
@@ -235,10 +236,10 @@ def _kept(systems: dict[str, Items], exclude: Sequence[str]) -> dict[str, Items]
 
 
 def _confidences(
-    systems: Mapping[str, Items], names: str, calibration: AnyCalibration | None
+    systems: Mapping[str, Items], settings: Settings, calibration: AnyCalibration | None
 ) -> tuple[dict[str, dict[str, Confidence]], list[Json]]:
     """The confidences all systems can serve, by system, and those that were left out with the reason."""
-    served = {system: _served(items, names, calibration) for system, items in systems.items()}
+    served = {system: _served(items, settings, calibration) for system, items in systems.items()}
     first = next(iter(served.values()))[0]
     shared = [name for name in first if all(name in made for made, _ in served.values())]
     if not shared:
@@ -257,11 +258,15 @@ def _confidences(
 
 
 def _served(
-    items: Items, names: str, calibration: AnyCalibration | None
+    items: Items, settings: Settings, calibration: AnyCalibration | None
 ) -> tuple[dict[str, Confidence], dict[str, str]]:
     """The confidences of one system; what is wrong with them is told of the file they come from."""
     try:
-        made, skipped = chosen(items, names, calibration)
+        made, skipped = chosen(items, settings.confidence, calibration)
+        for name in settings.lower_is_surer:
+            if name not in made:
+                raise unknown("confidence asked for here", name, made)
+            made[name] = made[name].turned()
         if not made:
             reason = next(iter(skipped.values()))
             raise UserError(f"no confidence variant can be served: {reason}; {can_serve(items, ())}")  # noqa: TRY301

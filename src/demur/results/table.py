@@ -137,6 +137,11 @@ class Results(Estimates):
         return fingerprint(joined(text for name, text in self._members.items() if name not in _UNDATED).encode())
 
     @property
+    def lower_is_surer(self) -> tuple[str, ...]:
+        """The confidences of which a lower value is a surer one."""
+        return tuple(dict.fromkeys(name for (_, name), curve in self.curves.items() if curve.lower_is_surer))
+
+    @property
     def input_paths(self) -> list[str]:
         """The files the results were made from."""
         files = [source.path for source in self.study.inputs] + [file.path for file in self.study.also_read]

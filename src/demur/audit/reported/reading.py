@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from demur.errors import UserError, located
-from demur.facts.instruments import Instrument
+from demur.facts.instruments import BY_ITEMS, Instrument
 from demur.facts.items import Items
 from demur.facts.ranking_columns import as_numbers, rankings_from
 from demur.facts.rankings import Query
@@ -51,7 +51,7 @@ def _others(path: str | Path, columns: Mapping[str, str] | None, taken: Collecti
 
 
 def runs_to_audit(
-    paths: Sequence[str | Path], *, modes: Sequence[str] = (), instrument: str | Path | Instrument = "PHQ-8"
+    paths: Sequence[str | Path], *, modes: Sequence[str] = (), instrument: str | Path | Instrument = BY_ITEMS
 ) -> dict[str, Items]:
     """The runs of some files by their modes, or by run ids or paths where modes are the same.
 

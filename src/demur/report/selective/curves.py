@@ -9,7 +9,7 @@ from demur.report.sections import Content, section
 from demur.report.selective.overview import cut_area
 from demur.report.text import UNDEFINED, level_of, threshold_at, title_of, with_interval
 from demur.report.verdict import differences, nothing_common, says_in_full
-from demur.results.parts import CurveRecord, Points, ReliabilityTable
+from demur.results.parts import CurveRecord, ReliabilityTable
 from demur.results.pictures import reliability_bins, risk_curve
 from demur.results.table import Results
 
@@ -39,7 +39,8 @@ def curves(results: Results) -> list[Content]:
         content = {
             "pictures": {kind: risk_coverage(drawn[kind, confidence], kind, top=tops[kind]).svg for kind in KINDS},
             "points": points,
-            "tables": {system: _operating_points(records[system].curve, units) for system in few},
+            "lower_is_surer": confidence in results.lower_is_surer,
+            "tables": {system: _operating_points(records[system], units) for system in few},
             "has_bands": any(record.bands is not None for record in records.values()),
             "has_oracle": any(record.reference is not None for record in records.values()),
         }
@@ -47,10 +48,11 @@ def curves(results: Results) -> list[Content]:
     return contents
 
 
-def _operating_points(curve: Points, units: int) -> list[tuple[str, ...]]:
+def _operating_points(record: CurveRecord, units: int) -> list[tuple[str, ...]]:
+    curve = record.curve
     columns = zip(curve.coverage, curve.selective_risk, curve.generalized_risk, strict=True)
     return [
-        (threshold_at(curve, point), f"{coverage:.1%}", f"{round(coverage * units)}", f"{risk:.4g}", f"{general:.4g}")
+        (threshold_at(record, point), f"{coverage:.1%}", f"{round(coverage * units)}", f"{risk:.4g}", f"{general:.4g}")
         for point, (coverage, risk, general) in enumerate(columns)
     ]
 

@@ -13,7 +13,7 @@ from demur.quantities.coverage import Coverage
 from demur.quantities.thresholds import typed_threshold
 from demur.report.names import systems_of
 from demur.report.sections import Content, section
-from demur.report.text import interval_text, level_of, shown_interval, threshold_at
+from demur.report.text import interval_text, level_of, shown_interval, threshold_at, threshold_text
 from demur.results.parts import CurveRecord
 from demur.results.table import Results
 from demur.types import Flags
@@ -46,6 +46,7 @@ def operating(results: Results) -> Content:
         "grid_interval": level if study.bootstrap else "nothing resampled",
         "answered": any(record.defined for record in results.curves.values()),
         "interval": along or (level if study.bootstrap else None),
+        "lower_is_surer": results.lower_is_surer,
         "note": stored if along not in (None, level) else "",
     }
 
@@ -74,7 +75,8 @@ def _of_confidence(results: Results, confidence: str) -> Content:
     stops = {way: [*each] for way, each in stops_of(results, confidence).items()}
     runs, ranks = list[Content](), list[dict[int | None, int]]()
     for index, system in enumerate(results.systems):
-        curve = results.curves[system, confidence].curve
+        record = results.curves[system, confidence]
+        curve = record.curve
         taken = {stop.points[index] for each in stops.values() for stop in each}
         points = sorted(point for point in taken if point is not None)
         ranks.append({point: rank for rank, point in enumerate(points)})
@@ -82,7 +84,7 @@ def _of_confidence(results: Results, confidence: str) -> Content:
             "all": len(curve.coverage),
             "accepted": [round(curve.coverage[i] * results.selective.units) for i in points],
             "threshold": [curve.threshold[i] for i in points],
-            "typed": [threshold_at(curve, i) for i in points],
+            "typed": [threshold_at(record, i) for i in points],
             "selective": [curve.selective_risk[i] for i in points],
             "generalized": [curve.generalized_risk[i] for i in points],
         }
@@ -138,13 +140,15 @@ def _by_risk(records: Sequence[CurveRecord]) -> Iterator[Stop]:
 
 def _by_threshold(records: Sequence[CurveRecord]) -> Iterator[Stop]:
     """Accept what is at least this confident."""
-    thresholds = [np.asarray(record.curve.threshold) for record in records]
+    scale = -1 if records[0].lower_is_surer else 1
+    thresholds = [scale * np.asarray(record.curve.threshold) for record in records]
     possible = np.unique(np.concatenate(thresholds))
     lower = np.concatenate([[-np.inf], possible])
     for index in spread(len(possible), _MOST_STOPS).tolist():
         threshold = float(possible[index])
         points = [_point(values >= threshold, -1) for values in thresholds]
-        yield Stop(typed_threshold(threshold, float(lower[index])), threshold, points, _bands_at(records, points))
+        label = threshold_text(threshold, float(lower[index]), scale)
+        yield Stop(label, scale * threshold, points, _bands_at(records, points))
 
 
 def _point(fits: Flags, which: int) -> int | None:
