@@ -89,6 +89,8 @@ def audited_queries(claimed: Results, rankings: Mapping[str, Rankings], progress
         policies=used.policies,
         threshold=used.gate_threshold,
         baseline=study.baseline,
+        relevance_level=used.relevance_level,
+        metrics=used.metrics or (),
     )
     systems = {name: rankings[name] for name in claimed.systems}
     recomputed = evaluate_retrieval(systems, settings=settings, plan=_plan(claimed, progress))

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from demur.errors import UserError, literal, located, shown
-from demur.facts.rankings import Rankings, check_same_queries
+from demur.facts.rankings import Rankings, check_same_queries, checked_level
 from demur.inference.estimates import Estimate
 from demur.inference.key import Group, Key
 from demur.inference.resample import Plan
@@ -29,12 +29,12 @@ from demur.quantities.detection import by_convention, detection_measures, single
 from demur.quantities.evidence import Selection
 from demur.quantities.forecasts import Forecasts
 from demur.quantities.graded import Clusters, Graded
-from demur.quantities.ranking import checked_depth, per_query
+from demur.quantities.ranking import checked_depth, per_query, ranking_measures
 from demur.quantities.selection import Bounds, Policy, shown_hits
 from demur.results.curves import points
 from demur.results.parts import CurveRecord
 from demur.results.retrieval_record import retrieval_study, retrieval_warnings
-from demur.results.study import depth_of_verdict
+from demur.results.study import metric_of_verdict
 from demur.results.table import Results, provenance
 from demur.types import Flags, Floats
 
@@ -48,8 +48,12 @@ _NO_QUERY = "no such query"
 class RetrievalSettings:
     """What to compute. `threshold` says from which probability on the gate lets evidence through.
 
-    Without a threshold a query counts as answered with nothing if nothing is selected, or, where there is no
-    selection, if nothing is ranked. Systems are compared with the `baseline`, the first if none is named.
+    Ids count as relevant from the grade `relevance_level` on, for every quantity but the nDCG, whose gains are the
+    grades.
+
+    `metrics` names the ranking quantities to report, as ndcg@10 or as nDCG@10, P@5, AP; without it all are reported at
+    all `depths`. Without a threshold a query counts as answered with nothing if nothing is selected, or, where there is
+    no selection, if nothing is ranked. Systems are compared with the `baseline`, the first if none is named.
     """
 
     depths: Sequence[int] = DEPTHS
@@ -58,18 +62,27 @@ class RetrievalSettings:
     policies: Sequence[str] = ()
     threshold: float | None = None
     baseline: str | None = None
+    relevance_level: int = 1
+    metrics: Sequence[str] = ()
 
     def __post_init__(self) -> None:
+        if self.metrics:
+            chosen = ranking_measures(self.metrics)
+            object.__setattr__(self, "metrics", tuple(map(str, chosen)))
+            object.__setattr__(self, "depths", [each.value for each in chosen if each.value is not None])
         object.__setattr__(self, "depths", tuple(sorted({checked_depth(k) for k in self.depths})))
-        if not self.depths:
+        if not self.depths and not self.metrics:
             raise UserError("no depth is given: expected at least one k, such as 10")
+        checked_level(self.relevance_level)
         object.__setattr__(self, "policies", tuple(dict.fromkeys(str(Policy.of(name)) for name in self.policies)))
         if self.threshold is not None and not (isinstance(self.threshold, (int, float)) and 0 <= self.threshold <= 1):
             raise UserError(f"threshold {literal(self.threshold)}, expected a number from 0 to 1")
 
     @property
     def measures(self) -> list[Measure]:
-        """Every ranking quantity at every depth."""
+        """The ranking quantities that were chosen, or every one at every depth."""
+        if self.metrics:
+            return ranking_measures(self.metrics)
         return [Measure(entry, k, str(k)) for entry in quantities("ranking") for k in self.depths]
 
 
@@ -92,13 +105,14 @@ def evaluate_retrieval(
     for policy in map(Policy.of, settings.policies):
         if policy.kind.needs_scores and all(rankings.scores is None for rankings in systems.values()):
             raise UserError(f"the policy {policy} needs scores, and no system has any: give a column of them")
-    made = {name: RetrievalRows(name, rankings, settings) for name, rankings in systems.items()}
+    at_level = {name: rankings.at_level(settings.relevance_level) for name, rankings in systems.items()}
+    made = {name: RetrievalRows(name, rankings, settings) for name, rankings in at_level.items()}
     rows: list[Row] = []
     for name, system in made.items():
         with located(f"system {shown(name)}"):
             rows += system.rows()
     contrasts = [*contrasts_with(rows, baseline, partial(_comparable, made))]
-    headline = Key("", f"ndcg@{depth_of_verdict(settings.depths)}", among=WITH_GOLD)
+    headline = Key("", metric_of_verdict([*map(str, settings.measures)]), among=WITH_GOLD)
     named = [each for each in contrasts if replace(each.key, system="", minus=None) == headline]
     estimates, _ = estimated(rows, contrasts, plan=plan, headline=headline)
     folds = [row for system in made.values() for row in system.fold_estimates()]

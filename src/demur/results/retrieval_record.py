@@ -28,7 +28,7 @@ from demur.quantities.detection import single_class
 from demur.quantities.forecasts import Forecasts
 from demur.quantities.selection import Policy, breaches
 from demur.results.study import RetrievalStudy
-from demur.types import Json
+from demur.types import Integers, Json
 
 if TYPE_CHECKING:
     from demur.results.retrieval import RetrievalRows, RetrievalSettings
@@ -46,6 +46,7 @@ CONVENTION = {
     "folds": "mean and population standard deviation (ddof 0)",
     "cluster": "posts are resampled, with all their queries",
 }
+_GRADED = "graded; gains are the grades, ids are relevant from a grade of {} on; a list holds distinct ids, best first"
 _PERCENTILES = (5, 25, 50, 75, 95)
 
 
@@ -83,17 +84,20 @@ RANGES = {
 def retrieval_study(made: Made, baseline: str, estimates: Sequence[Estimate], provenance: Json) -> RetrievalStudy:
     """Everything a file records besides numbers, curves and warnings; `provenance` says when and by what."""
     first, settings = made[baseline].rankings, made[baseline].settings
+    graded = None if first.grades is None else [*_judgments(first.grades.gold)]
     files = dict.fromkeys((one.path, one.sha256) for system in made.values() for one in system.rankings.sources)
     return RetrievalStudy.model_validate(
         {
             **provenance,
             "inputs": [{"path": path, "sha256": sha256} for path, sha256 in files],
             "baseline": baseline if len(made) > 1 else None,
-            "convention": CONVENTION,
+            "convention": CONVENTION | ({"relevance": _GRADED.format(settings.relevance_level)} if graded else {}),
             "systems": [_system(name, one) for name, one in made.items()],
             "settings": {
                 "k": settings.depths,
                 "effective_k": settings.effective_k,
+                "relevance_level": settings.relevance_level,
+                "metrics": settings.metrics or None,
                 **asdict(settings.bounds),
                 "k_max_ratio": float(settings.bounds.k_max_ratio),
                 "policies": settings.policies,
@@ -102,6 +106,7 @@ def retrieval_study(made: Made, baseline: str, estimates: Sequence[Estimate], pr
             "posts": len(first.post_ids),
             "queries": len(first),
             "with_gold": int(first.has_gold.sum()),
+            "judgments": graded,
             "criteria": [
                 {"name": group.level, "queries": int(here.sum()), "with_gold": int((here & first.has_gold).sum())}
                 for group, here in made[baseline].criteria()
@@ -111,6 +116,11 @@ def retrieval_study(made: Made, baseline: str, estimates: Sequence[Estimate], pr
             "reference_ranges": [*_placed(made, estimates, effective_k=settings.effective_k)],
         }
     )
+
+
+def _judgments(grades: Integers) -> Iterator[Json]:
+    for grade, ids in zip(*np.unique(grades, return_counts=True), strict=True):
+        yield {"grade": int(grade), "ids": int(ids)}
 
 
 def _system(name: str, made: RetrievalRows) -> Json:
