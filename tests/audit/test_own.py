@@ -16,6 +16,7 @@ from demur.errors import UserError
 from demur.facts.alignment import aligned
 from demur.read import read_queries
 from demur.results.load import results_of
+from demur.results.reference import REFERENCES
 from demur.results.retrieval import RetrievalSettings, evaluate_retrieval
 from demur.simulate.queries import simulated_queries
 from golden_runs import RUN
@@ -196,7 +197,8 @@ def table(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def file(table):
-    settings = RetrievalSettings(depths=(1, 10), policies=("fixed:3", "gap", "mass:0.8"))
+    reference = REFERENCES["phq8-evidence"]
+    settings = RetrievalSettings(depths=(1, 10), policies=("fixed:3", "gap", "mass:0.8"), reference=reference)
     made = evaluate_retrieval(read_queries(table), settings=settings, plan=Plan(15, seed=7))
     return json.loads(made.text)
 

@@ -46,6 +46,10 @@ def retrieval(
     k_min: Annotated[int, typer.Option(help="Fewest ids to show, unless none are shown.")] = 2,
     hard_cap: Annotated[int, typer.Option(help="Most ids to show.")] = 10,
     k_max_ratio: Annotated[float, typer.Option(help="Largest share of the candidates to show.")] = 0.5,
+    reference: Annotated[
+        str | None,
+        typer.Option(metavar="NAME|FILE", help="Ranges to hold the results against: phq8-evidence, or a .json file."),
+    ] = None,
     baseline: options.Baseline = None,
     bootstrap_resamples: options.Resamples = 10_000,
     seed: options.Seed = None,
@@ -67,6 +71,7 @@ def retrieval(
     from demur.quantities.selection import Bounds
     from demur.read import read_queries, read_trec
     from demur.report.retrieval.console import retrieval_text
+    from demur.results.reference import REFERENCES, reference_of
     from demur.results.retrieval import RetrievalSettings, evaluate_retrieval
 
     if data is None and qrels is None:
@@ -85,6 +90,7 @@ def retrieval(
         baseline=baseline,
         relevance_level=relevance_level,
         metrics=names,
+        reference=None if reference is None else reference_of(reference),
     )
     with progress_bar("bytes read") as advance:
         if data is not None:
@@ -103,6 +109,7 @@ def retrieval(
             plan=Plan(bootstrap_resamples, seed=seed, progress=advance),
             created_at=created_at,
             command=command_line(),
+            also_read=[reference] if reference and reference not in REFERENCES else (),
         )
     Delivery("retrieval", output, report, (), as_json, quiet).of(results, lambda: retrieval_text(results))
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from operator import itemgetter
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,7 @@ from demur.quantities.ranking import checked_depth, per_query, ranking_measures
 from demur.quantities.selection import Bounds, Policy, shown_hits
 from demur.results.curves import points
 from demur.results.parts import CurveRecord
+from demur.results.reference import Reference
 from demur.results.retrieval_record import retrieval_study, retrieval_warnings
 from demur.results.study import metric_of_verdict
 from demur.results.table import Results, provenance
@@ -52,8 +54,10 @@ class RetrievalSettings:
     grades.
 
     `metrics` names the ranking quantities to report, as ndcg@10 or as nDCG@10, P@5, AP; without it all are reported at
-    all `depths`. Without a threshold a query counts as answered with nothing if nothing is selected, or, where there is
-    no selection, if nothing is ranked. Systems are compared with the `baseline`, the first if none is named.
+    all `depths`. Results are held against the ranges of a `reference`, if one is given.
+
+    Without a threshold a query counts as answered with nothing if nothing is selected, or, where there is no selection,
+    if nothing is ranked. Systems are compared with the `baseline`, the first if none is named.
     """
 
     depths: Sequence[int] = DEPTHS
@@ -64,6 +68,7 @@ class RetrievalSettings:
     baseline: str | None = None
     relevance_level: int = 1
     metrics: Sequence[str] = ()
+    reference: Reference | None = None
 
     def __post_init__(self) -> None:
         if self.metrics:
@@ -93,6 +98,7 @@ def evaluate_retrieval(
     plan: Plan,
     created_at: str | None = None,
     command: str | None = None,
+    also_read: Sequence[str | Path] = (),
 ) -> Results:
     """Evaluate one system, or several on the same queries, each compared with the first or with the `baseline`."""
     settings = settings or RetrievalSettings()
@@ -117,7 +123,7 @@ def evaluate_retrieval(
     estimates, _ = estimated(rows, contrasts, plan=plan, headline=headline)
     folds = [row for system in made.values() for row in system.fold_estimates()]
     numbers = [made[row.key.system].located(row) for row in estimates]
-    study = retrieval_study(made, baseline, numbers, provenance(plan, created_at, command))
+    study = retrieval_study(made, baseline, numbers, provenance(plan, created_at, command, also_read))
     curves = {
         (name, PROBABILITY): CurveRecord.model_validate({"defined": curve.defined, "curve": points(curve)})
         for name, curve in ((name, system.gate.curve) for name, system in made.items() if system.gate)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -50,37 +50,6 @@ _GRADED = "graded; gains are the grades, ids are relevant from a grade of {} on;
 _PERCENTILES = (5, 25, 50, 75, 95)
 
 
-@dataclass(frozen=True, slots=True)
-class ReferenceRange:
-    """The range a baseline falls into, and the range a good system falls into."""
-
-    baseline: tuple[float, float]
-    good: tuple[float, float]
-
-    def place(self, value: float) -> str:
-        """Where a result falls.
-
-        >>> [RANGES["ndcg@10"].place(value) for value in (0.5, 0.8, 0.82, 0.85, 0.95)]
-        ['below baseline', 'baseline', 'between baseline and good', 'good', 'above good']
-        """
-        if value < self.baseline[0]:
-            return "below baseline"
-        if value <= self.baseline[1]:
-            return "baseline"
-        if value < self.good[0]:
-            return "between baseline and good"
-        return "good" if value <= self.good[1] else "above good"
-
-
-RANGES = {
-    "ndcg@10": ReferenceRange((0.70, 0.80), (0.85, 0.90)),
-    "recall@10": ReferenceRange((0.75, 0.85), (0.90, 0.95)),
-    "mrr@10": ReferenceRange((0.65, 0.75), (0.80, 0.90)),
-    "auroc": ReferenceRange((0.55, 0.65), (0.70, 0.80)),
-    "tpr@fpr=0.05": ReferenceRange((0.08, 0.15), (0.20, 0.35)),
-}
-
-
 def retrieval_study(made: Made, baseline: str, estimates: Sequence[Estimate], provenance: Json) -> RetrievalStudy:
     """Everything a file records besides numbers, curves and warnings; `provenance` says when and by what."""
     first, settings = made[baseline].rankings, made[baseline].settings
@@ -113,7 +82,8 @@ def retrieval_study(made: Made, baseline: str, estimates: Sequence[Estimate], pr
             ],
             "folds": first.folds or (),
             "has_evidence_rate": float(first.has_gold.mean()),
-            "reference_ranges": [*_placed(made, estimates, effective_k=settings.effective_k)],
+            "reference": settings.reference,
+            "reference_ranges": [*_placed(made, estimates, settings)],
         }
     )
 
@@ -156,21 +126,21 @@ def _system(name: str, made: RetrievalRows) -> Json:
     }
 
 
-def _placed(systems: Iterable[str], estimates: Sequence[Estimate], *, effective_k: bool) -> Iterator[Json]:
-    """Ranking quantities of the queries with gold, and detection of all queries, beside the reference ranges.
+def _placed(systems: Iterable[str], estimates: Sequence[Estimate], settings: RetrievalSettings) -> Iterator[Json]:
+    """Ranking quantities of the queries with gold, and detection of all queries, beside the ranges asked for.
 
     The ranges are those of the plain K and of two classes: what is judged otherwise is not held against them.
     """
     by_key = {row.key: row for row in estimates}
     for system in systems:
-        for name, known in RANGES.items():
+        for name, known in settings.reference.ranges.items() if settings.reference else ():
             ranking = Measure.of(name).quantity.of == "ranking"
             key = Key(system, name, among="with_gold") if ranking else Key(system, name, "prob")
             row = by_key.get(key)
-            if row is None or math.isnan(row.value) or row.by_convention or (ranking and effective_k):
+            if row is None or math.isnan(row.value) or row.by_convention or (ranking and settings.effective_k):
                 continue
             figure = {"system": system, "metric": name, "value": row.value}
-            yield figure | asdict(known) | {"place": known.place(row.value)}
+            yield figure | dict(known) | {"place": known.place(row.value)}
 
 
 def retrieval_warnings(

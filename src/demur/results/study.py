@@ -11,6 +11,7 @@ from demur.quantities import Measure, Quantity, quantities
 from demur.quantities.registry import COMMON, CUT
 from demur.results import parts
 from demur.results.parts import Many, Name
+from demur.results.reference import Ends, Reference
 
 PARTICIPANT = "participant"
 _USUAL_DEPTH = 10
@@ -187,8 +188,8 @@ class PlacedFigure(Part):
     system: str
     metric: str
     value: float
-    baseline: Annotated[tuple[float, float], Field(strict=False)]
-    good: Annotated[tuple[float, float], Field(strict=False)]
+    baseline: Ends
+    good: Ends
     place: str
 
 
@@ -206,6 +207,7 @@ class RetrievalStudy(Study):
     criteria: Many[CriterionCounts]
     folds: Many[str]
     has_evidence_rate: Share
+    reference: Annotated[Reference | None, SPARSE] = None
     reference_ranges: Many[PlacedFigure]
 
     def _mistakes(self) -> Iterator[str]:
