@@ -18,7 +18,7 @@ from demur.facts.signals import SIGNALS
 from demur.quantities import Quantity, quantities
 from demur.quantities.losses import LOSSES
 from demur.quantities.selection import POLICIES, Bounds
-from demur.results.retrieval_record import RANGES
+from demur.results.reference import REFERENCES
 
 PAGE = Path(__file__).with_name("definitions.md")
 SECTIONS = ("Formula", "Ties", "Abstentions", "Undefined", "Reference")
@@ -220,9 +220,10 @@ def _policy_tables() -> list[str]:
         f"| `{kind.name}{f':{kind.parameter}' if kind.parameter else ''}` | {kind.meaning} |"
         for kind in POLICIES.values()
     ]
+    reference = REFERENCES["phq8-evidence"]
     ranges = [
         f"| `{name}` | {known.baseline[0]:.2f}–{known.baseline[1]:.2f} | {known.good[0]:.2f}–{known.good[1]:.2f} |"
-        for name, known in RANGES.items()
+        for name, known in reference.ranges.items()
     ]
     return [
         "# Policies and bounds",
@@ -231,6 +232,8 @@ def _policy_tables() -> list[str]:
         "",
         *["| policy | how many are shown, before the bounds |", "|---|---|", *policies, ""],
         "# Reference ranges",
+        "",
+        f"Those of `--reference {reference.name}` (source: {reference.source}).",
         "",
         *["| number | baseline | good |", "|---|---|---|", *ranges, ""],
     ]

@@ -20,6 +20,7 @@ from demur import (
 )
 from demur.files.write import json_text
 from demur.report.tables import FORMS, table_text
+from demur.results.reference import REFERENCES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -64,7 +65,7 @@ def retrieval() -> Results:
     """Two retrieval systems, one called as if it were a part of the other."""
     return evaluate_retrieval(
         {"bge": rankings(2), "bge/large": rankings(3)},
-        settings=RetrievalSettings(depths=(3,), policies=("fixed:2",)),
+        settings=RetrievalSettings(depths=(3,), policies=("fixed:2",), reference=REFERENCES["phq8-evidence"]),
         plan=Plan(50, seed=7),
         created_at=WHEN,
         command="golden retrieval",

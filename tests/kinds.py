@@ -9,6 +9,7 @@ from demur.confidences.calibration import Calibration, calibration_of
 from demur.confidences.fitting import calibrate
 from demur.inference.resample import Plan
 from demur.results.load import results_of
+from demur.results.reference import REFERENCES
 from demur.simulate.runs import ZERO_SHOT, make_people, run_system
 from pipeline import SYSTEMS, made_queries
 from retrievals import compared
@@ -37,7 +38,9 @@ def retrieval() -> Results:
     for name in SYSTEMS:
         ranked = [query[f"{name}_topk"] for query in queries]
         systems[name] = {**plain, "ranked": ranked, "selected": [ids[:1] for ids in ranked]}
-    return compared(systems, Plan(200, seed=1), depths=(1, 10), policies=("fixed:3",))
+    return compared(
+        systems, Plan(200, seed=1), depths=(1, 10), policies=("fixed:3",), reference=REFERENCES["phq8-evidence"]
+    )
 
 
 @cache

@@ -4,11 +4,11 @@
 (0.5, 0.0)
 >>> map_at_k({"a", "b", "c"}, ["a", "b"], 2), map_trec_at_k({"a", "b", "c"}, ["a", "b"], 2)
 (1.0, 0.6666666666666666)
->>> ndcg_at_k({"a"}, ["x", "a"], 2)
-0.6309297535714575
+>>> ndcg_at_k({"a"}, ["x", "a"], 2), ndcg_at_k({"a": 3, "b": 1}, ["b", "a"], 1)
+(0.6309297535714575, 0.3333333333333333)
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any
 
@@ -20,17 +20,21 @@ from demur.quantities.forecasts import Forecasts
 from demur.quantities.ranking import Top, checked_depth
 
 
-def _at_k(stem: str) -> Callable[[Collection[Any], Sequence[Any], int], float]:
-    """A ranking quantity of one query: its gold ids, its ranked ids, and how many of these are looked at."""
+def _at_k(stem: str) -> Callable[[Collection[Any] | Mapping[Any, int], Sequence[Any], int], float]:
+    """A ranking quantity of one query: its gold ids, its ranked ids, and how many of these are looked at.
+
+    Gold ids with grades come as a dict.
+    """
     quantity = Measure.of(f"{stem}@1").quantity
 
-    def of_query(gold_ids: Collection[Any], ranked_ids: Sequence[Any], k: int) -> float:
+    def of_query(gold_ids: Collection[Any] | Mapping[Any, int], ranked_ids: Sequence[Any], k: int) -> float:
         depth = checked_depth(k)
         if isinstance(gold_ids, (str, bytes)) or isinstance(ranked_ids, (str, bytes)):
             raise UserError("ids come as a list or a set of them, not as one text")
         if isinstance(ranked_ids, AbstractSet):
             raise UserError("ranked ids come as a list, best first: a set has no order")
-        rankings = rankings_of([frozenset(gold_ids)], [[*ranked_ids]])
+        gold = gold_ids if isinstance(gold_ids, Mapping) else frozenset(gold_ids)
+        rankings = rankings_of([gold], [[*ranked_ids]])
         return float(quantity.function(Top(rankings, depth))[0])
 
     of_query.__name__ = of_query.__qualname__ = f"{stem}_at_k"

@@ -5,6 +5,7 @@ import math
 import random
 import re
 import sys
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -185,6 +186,20 @@ def test_rankings_agree_at_every_depth_and_so_do_effective_depths(cases):
         queries = random_queries(rng)
         rows, facts = [*map(ranking_row, queries)], rankings_from(queries)
         measures = [Measure.of(entry.name.replace("K", k)) for entry in quantities("ranking") for k in ("1", "3", "10")]
+        for effective in (False, True):
+            for measure, values in per_query(facts, measures, effective=effective).items():
+                assert_close(values.mean(), number(str(measure), rows, effective=effective), str(measure))
+
+
+@some_cases
+def test_graded_rankings_agree_at_every_level(cases):
+    rng = random.Random(6)
+    for _ in range(cases):
+        plain, level = random_queries(rng), rng.choice((1, 2, 3))
+        queries = [replace(each, grades=[rng.randint(-1, 3) for _ in each.gold]) for each in plain]
+        queries.append(Query("last", "c", ("a",), ("b", "a"), (1, 0), grades=(3,)))
+        rows, facts = [ranking_row(query, level) for query in queries], rankings_from(queries).at_level(level)
+        measures = [Measure.of(name) for name in ("ndcg", "ndcg@1", "ndcg@3", "recall@3", "map_trec", "map@3", "mrr")]
         for effective in (False, True):
             for measure, values in per_query(facts, measures, effective=effective).items():
                 assert_close(values.mean(), number(str(measure), rows, effective=effective), str(measure))

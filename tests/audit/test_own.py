@@ -16,6 +16,7 @@ from demur.errors import UserError
 from demur.facts.alignment import aligned
 from demur.read import read_queries
 from demur.results.load import results_of
+from demur.results.reference import REFERENCES
 from demur.results.retrieval import RetrievalSettings, evaluate_retrieval
 from demur.simulate.queries import simulated_queries
 from golden_runs import RUN
@@ -196,7 +197,8 @@ def table(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def file(table):
-    settings = RetrievalSettings(depths=(1, 10), policies=("fixed:3", "gap", "mass:0.8"))
+    reference = REFERENCES["phq8-evidence"]
+    settings = RetrievalSettings(depths=(1, 10), policies=("fixed:3", "gap", "mass:0.8"), reference=reference)
     made = evaluate_retrieval(read_queries(table), settings=settings, plan=Plan(15, seed=7))
     return json.loads(made.text)
 
@@ -231,6 +233,25 @@ class TestQueries:
         rankings = read_queries(table)
         with pytest.raises(Exception, match="hold no system reranked: name its column"):
             own.audited_queries(results_of(file), {"retriever": rankings["retriever"]}, None)
+
+    def test_grades_a_level_and_chosen_metrics_are_recomputed_as_they_were_used(self, table, tmp_path):
+        """By the same code and by the plain loops, and a file of another level is told from it."""
+        header, *rows = table.read_text(encoding="utf-8").splitlines()
+        graded = [
+            row + "," + "|".join(str(1 + len(name) % 3) for name in filter(None, row.split(",")[2].split("|")))
+            for row in rows
+        ]
+        (path := tmp_path / "graded.csv").write_text("\n".join([f"{header},gold_grades", *graded]), encoding="utf-8")
+        settings = RetrievalSettings(
+            metrics=("nDCG", "nDCG@5", "AP", "P@3", "RR"), relevance_level=2, policies=("gap",)
+        )
+        content = json.loads(evaluate_retrieval(read_queries(path), settings=settings, plan=Plan(5, seed=7)).text)
+        claimed = results_of(content)
+        assert {one.status for one in own.audited_queries(claimed, read_queries(path), None)} == {"match"}
+        recipes = independent.query_recipes(claimed, queries_to_audit(path))
+        assert {one.status for one in independent.audited_independently(claimed, recipes)} == {"match"}
+        content["settings"]["relevance_level"] = 1
+        assert differing(own.audited_queries(results_of(content), read_queries(path), None))
 
     def test_plain_loops_give_the_same_numbers_and_percentiles(self, table, file):
         claimed = results_of(file)

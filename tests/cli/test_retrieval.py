@@ -30,7 +30,7 @@ def run(folder, *more):
 
 
 def test_the_report_says_what_the_artifact_holds(folder):
-    done = run(folder, "--output", "r.json", "--k", "1,10", "--policy", "fixed:2")
+    done = run(folder, "--output", "r.json", "--k", "1,10", "--policy", "fixed:2", "--reference", "phq8-evidence")
     assert (done.returncode, done.stderr) == (0, "")
     found = load(folder / "r.json")
     assert done.stdout == f"{retrieval_text(found)}\nwrote r.json\n"

@@ -99,7 +99,7 @@ def test_facts_cannot_be_changed():
         ({"posts": [1, 1]}, "post 1, criterion all: the query appears twice"),
         ({"posts": [1, "1"]}, "post 1 is given both as a number and as text"),
         ({"posts": [1, 1.5]}, "post id 1.5, expected an integer or a text without spaces"),
-        ({"probs": [1, 1]}, "rankings have no probs: give scores, prob, selected or fold"),
+        ({"probs": [1, 1]}, "rankings have no probs: give scores, prob, selected, fold or grades"),
     ],
 )
 def test_what_is_wrong_is_said_with_the_query_it_is_wrong_in(changed, message):

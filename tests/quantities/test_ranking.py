@@ -166,7 +166,7 @@ class TestAllQueriesAtOnce:
             assert str(Measure.of(name)) == name
         with pytest.raises(UserError, match=r"no quantity is called ndgc@10; did you mean ndcg@K\?"):
             Measure.of("ndgc@10")
-        for name in ("ndcg", "ndcg@", "ndcg@0", "ndcg@-1", 3):
+        for name in ("recall", "ndcg@", "ndcg@0", "ndcg@-1", 3):
             with pytest.raises(UserError):
                 Measure.of(name)
 
@@ -206,7 +206,7 @@ class TestAgainstTrecEval:
         measure = Measure.of(f"{ours}@{k}")
         found = per_query(facts, [measure])[measure]
         expected = [theirs[f"{other}@{k}", name] for name, _, _ in asked]
-        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6 if other == "nDCG" else 1e-12)
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
 
     def test_the_reciprocal_rank_of_a_whole_list(self, asked, theirs):
         for name, gold, ranked in asked:

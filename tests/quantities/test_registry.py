@@ -145,7 +145,7 @@ def test_earlier_names_are_aliases(alias, name):
         ("auruc", r"no quantity is called auruc; did you mean"),
         ("aurc_full", "no quantity is called aurc_full: that is the artifact key of aurc"),
         ("cmax@0.5", "the quantity cmax takes no parameter, so cmax@0.5 is not a quantity"),
-        ("ndcg", "the quantity ndcg takes a parameter: write ndcg@"),
+        ("recall", "the quantity recall takes a parameter: write recall@"),
         ("tpr@0.05", r"expected tpr@fpr=0\.05"),
         ("coverage", r"the quantity coverage takes a parameter: write coverage@risk=0\.1"),
         ("coverage@0.1", r"expected coverage@risk=0\.1"),

@@ -161,7 +161,7 @@ def test_every_query_agrees_with_trec_eval_ties_included(files):
     found = {(str(metric.measure), metric.query_id): metric.value for metric in theirs}
     for name, measure in measures.items():
         for place, post in enumerate(facts.post_ids):
-            assert ours[name][place] == pytest.approx(found[str(measure), post], abs=1e-6)
+            assert ours[name][place] == pytest.approx(found[str(measure), post], abs=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -292,3 +292,43 @@ class TestFolds:
         columns = made(fold=[str(number % 2) for number in range(36)])
         assert "post_in_several_folds" in [warning.code for warning in evaluated(columns).warnings]
         assert "post_in_several_folds" not in [warning.code for warning in evaluated(made()).warnings]
+
+
+class TestChosenMetrics:
+    def test_the_metrics_that_were_named_are_reported_and_no_others(self):
+        results = evaluated(
+            made(), Plan(20, seed=1), metrics=["nDCG@10", "P@5", "AP", "R@100", "Success@1", "RR", "ndcg@10"]
+        )
+        chosen = ["ndcg@10", "precision@5", "map_trec", "recall@100", "hit@1", "mrr"]
+        rows = results.where(among="with_gold", group=None)
+        assert [row.key.quantity for row in rows] == chosen
+        assert all(row.recommended is not None for row in rows)
+        study = results.retrieval.settings
+        assert ([*study.metrics], study.k, study.verdict_metric) == (chosen, (1, 5, 10, 100), "ndcg@10")
+        assert results.get(Key("one", "auroc", "prob")) is not None
+
+    @pytest.mark.parametrize(
+        ("metrics", "verdict"),
+        [(["P@5", "AP"], "precision@5"), (["AP", "ndcg@3", "ndcg"], "ndcg"), (["RR"], "mrr")],
+    )
+    def test_the_verdict_rests_on_the_ndcg_or_on_the_first(self, metrics, verdict):
+        assert evaluated(made(), metrics=metrics).retrieval.settings.verdict_metric == verdict
+
+    def test_a_metric_without_a_depth_looks_at_the_whole_list(self):
+        results = evaluated(made(), metrics=["AP", "RR", "nDCG", "AP@8", "RR@8", "nDCG@8"])
+        for stem in ("map_trec", "mrr", "ndcg"):
+            assert results[with_gold(stem)].value == results[with_gold(f"{stem}@8")].value
+
+    def test_all_names_that_are_none_are_told_together(self):
+        with pytest.raises(UserError) as caught:
+            evaluated(metrics=["nDGC@10", "nDCG@10", "P", "P(rel=2)@5", "MAP@10", "auroc", "P@0"])
+        for told in (
+            "nDGC@10 is not known (nearest: ndcg@K",
+            "the quantity precision takes a parameter: write precision@10",
+            "P(rel=2)@5 has parameters, expected precision@10; the level of all is --relevance-level",
+            "MAP@10 is not known (nearest: map@K, map_trec@K)",
+            "auroc is no ranking metric: it is reported unasked",
+            "k 0, expected an integer, 1 or more",
+        ):
+            assert told in str(caught.value)
+        assert "\n" not in str(caught.value)

@@ -15,10 +15,14 @@ from demur.inference.key import Group, Key
 from demur.inference.resample import Plan
 from demur.quantities import Measure
 from demur.read import read_queries
+from demur.report.html import report_html
 from demur.results.load import results_of
+from demur.results.reference import REFERENCES, reference_of
 from demur.results.retrieval import RetrievalSettings, evaluate_retrieval
-from demur.results.retrieval_record import RANGES
+from pages import Page
 from retrievals import GOLDEN, compared, evaluated, made
+
+PHQ8 = REFERENCES["phq8-evidence"]
 
 
 def codes(results):
@@ -68,9 +72,9 @@ class TestGate:
         assert bounds["augrc"] == pytest.approx(rare - rare**2 / 2)  # largest loss 1, everything answered, 12 posts
 
     def test_conventions_and_another_k_are_not_held_against_the_reference_ranges(self):
-        one_class = evaluated(made(gold=[["s1"]] * 36)).retrieval
+        one_class = evaluated(made(gold=[["s1"]] * 36), reference=PHQ8).retrieval
         assert {figure.metric for figure in one_class.reference_ranges} == {"ndcg@10", "recall@10", "mrr@10"}
-        effective = evaluated(effective_k=True).retrieval
+        effective = evaluated(effective_k=True, reference=PHQ8).retrieval
         assert {figure.metric for figure in effective.reference_ranges} == {"auroc", "tpr@fpr=0.05"}
 
     def test_folds_of_one_class_are_told(self):
@@ -94,18 +98,25 @@ class TestFile:
     def results(cls):
         columns = made()
         systems = {"a": columns, "b": columns | {"ranked": [["s1", "s2", "s3"]] * 36}}
-        return compared(systems, Plan(40, seed=1), policies=["fixed:2"])
+        return compared(systems, Plan(40, seed=1), policies=["fixed:2"], reference=PHQ8)
 
     def test_it_reads_back_as_it_was(self, results, tmp_path):
         path = results.save(tmp_path / "r.json")
         assert load(path).text == results.text == path.read_text(encoding="utf-8")
 
+    def test_ranges_are_shown_only_when_they_are_asked_for_and_with_their_source(self, results):
+        assert not evaluated().retrieval.reference_ranges
+        assert evaluated().retrieval.reference is None
+        assert results.retrieval.reference.source == "document 002, evidence retrieval"
+        assert "Source: document 002, evidence retrieval." in Page(report_html(results)).text
+        assert "Source:" not in Page(report_html(evaluated())).text
+
     def test_where_results_fall_is_marked(self, results):
         placed = {(figure.system, figure.metric): figure for figure in results.retrieval.reference_ranges}
-        assert {metric for _, metric in placed} == set(RANGES)
+        assert {metric for _, metric in placed} == set(PHQ8.ranges)
         figure = placed["a", "ndcg@10"]
         assert figure.value == results[Key("a", "ndcg@10", among="with_gold")].value
-        assert figure.place == RANGES["ndcg@10"].place(figure.value)
+        assert figure.place == PHQ8.ranges["ndcg@10"].place(figure.value)
 
     @pytest.mark.parametrize(
         ("change", "message"),
@@ -146,7 +157,9 @@ class TestEarlierFile:
         study = earlier.retrieval
         return evaluate_retrieval(
             read_queries(GOLDEN / "queries.csv"),
-            settings=RetrievalSettings(depths=study.settings.k, policies=study.settings.policies),
+            settings=RetrievalSettings(
+                depths=study.settings.k, policies=study.settings.policies, reference=study.reference
+            ),
             plan=Plan(study.bootstrap.n_resamples, seed=study.bootstrap.seed),
             created_at=study.created_at,
         )
@@ -237,3 +250,33 @@ def _places(content, way=()):
 def test_settings_that_cannot_be_are_refused(bad, message):
     with pytest.raises(UserError, match=message):
         RetrievalSettings(**bad)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ({"ranges": {"mrr@3": {"baseline": [0, 0.5], "good": [0.6, 0.7]}}}, "own.json: source: Field required"),
+        ({"source": "x", "ranges": {}}, "own.json: ranges: "),
+        ({"source": "x", "ranges": {"mrr@3": {"baseline": [0.5, 0], "good": [0.6, 0.7]}}}, "from low to high"),
+        ({"source": "x", "ranges": {"aurc": {"baseline": [0, 0.5], "good": [0.6, 0.7]}}}, "neither a metric of rank"),
+        ({"source": "x", "ranges": {"RR@3": {"baseline": [0, 0.5], "good": [0.6, 0.7]}}}, "is called mrr@3 here"),
+        ([], "own.json: expected an object with the members source and ranges"),
+    ],
+)
+def test_a_file_of_ranges_that_is_none_is_one_line(tmp_path, content, message):
+    (path := tmp_path / "own.json").write_text(json.dumps(content), encoding="utf-8")
+    with pytest.raises(UserError) as caught:
+        reference_of(path)
+    assert message in str(caught.value)
+    with pytest.raises(UserError, match="no reference is called phq-evidence; did you mean phq8-evidence?"):
+        reference_of("phq-evidence")
+
+
+def test_ranges_of_a_file_are_used_and_recorded(tmp_path):
+    ranges = {"mrr@3": {"baseline": [0, 0.1], "good": [0.2, 0.3]}}
+    (path := tmp_path / "own.json").write_text(json.dumps({"source": "our pilot", "ranges": ranges}), encoding="utf-8")
+    results = evaluated(reference=reference_of(path), metrics=["RR@3"])
+    (figure,) = results.retrieval.reference_ranges
+    assert (figure.metric, figure.baseline, figure.good, figure.place) == ("mrr@3", (0, 0.1), (0.2, 0.3), "above good")
+    content = json.loads(results.text)["reference"]
+    assert content == {"name": "own", "source": "our pilot", "ranges": ranges}

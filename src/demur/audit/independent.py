@@ -185,7 +185,8 @@ def query_recipes(claimed: Results, queries: Mapping[str, Sequence[Query]]) -> d
 
 
 def _shown_query(query: Query, claimed: Results) -> ShownQuery:
-    settings, row = claimed.retrieval.settings, query_row(query)
+    settings = claimed.retrieval.settings
+    row = query_row(query, settings.relevance_level)
     bounds = PlainBounds(settings.k_min, settings.hard_cap, settings.k_max_ratio)
     shown = {} if row.selected is None else {"": row.selected}
     for policy in settings.policies:

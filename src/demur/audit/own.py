@@ -22,6 +22,7 @@ from demur.inference.resample import Plan
 from demur.quantities.selection import Bounds
 from demur.results.groups import settings_of
 from demur.results.load import results_of
+from demur.results.reference import REFERENCES
 from demur.results.retrieval import RetrievalSettings, evaluate_retrieval
 from demur.results.selective import Settings, evaluate
 from demur.results.table import Results
@@ -96,6 +97,9 @@ def audited_queries(claimed: Results, rankings: Mapping[str, Rankings], progress
         policies=used.policies,
         threshold=used.gate_threshold,
         baseline=study.baseline,
+        relevance_level=used.relevance_level,
+        metrics=used.metrics or (),
+        reference=REFERENCES.get(study.reference.name, study.reference) if study.reference else None,
     )
     systems = {name: rankings[name] for name in claimed.systems}
     recomputed = evaluate_retrieval(systems, settings=settings, plan=_plan(claimed, progress))

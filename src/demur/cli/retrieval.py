@@ -1,5 +1,6 @@
 """`demur retrieval`: evidence retrieval that may come back empty-handed, from per-query or TREC files."""
 
+import re
 from pathlib import Path
 from typing import Annotated
 
@@ -22,7 +23,16 @@ def retrieval(
         list[str] | None, typer.Option(help="A system of the per-query file, NAME=COLUMN; once for each.")
     ] = None,
     column: options.ColumnNames = None,
-    k: Annotated[str, typer.Option("--k", help="Depths to report, separated by commas.")] = "1,3,5,10",
+    metrics: Annotated[
+        str | None,
+        typer.Option(metavar="NAMES", help='Ranking metrics to report, as "nDCG@10 P@5 AP"; if not given, all at --k.'),
+    ] = None,
+    k: Annotated[
+        str | None, typer.Option("--k", help="Depths to report, separated by commas; 1,3,5,10 if not given.")
+    ] = None,
+    relevance_level: Annotated[
+        int, typer.Option(help="The least grade of a relevant id, for all but the nDCG, whose gains are the grades.")
+    ] = 1,
     effective_k: Annotated[
         bool, typer.Option("--effective-k", help="Judge a list that is shorter than k by its own length.")
     ] = False,
@@ -36,6 +46,10 @@ def retrieval(
     k_min: Annotated[int, typer.Option(help="Fewest ids to show, unless none are shown.")] = 2,
     hard_cap: Annotated[int, typer.Option(help="Most ids to show.")] = 10,
     k_max_ratio: Annotated[float, typer.Option(help="Largest share of the candidates to show.")] = 0.5,
+    reference: Annotated[
+        str | None,
+        typer.Option(metavar="NAME|FILE", help="Ranges to hold the results against: phq8-evidence, or a .json file."),
+    ] = None,
     baseline: options.Baseline = None,
     bootstrap_resamples: options.Resamples = 10_000,
     seed: options.Seed = None,
@@ -57,12 +71,16 @@ def retrieval(
     from demur.quantities.selection import Bounds
     from demur.read import read_queries, read_trec
     from demur.report.retrieval.console import retrieval_text
+    from demur.results.reference import REFERENCES, reference_of
     from demur.results.retrieval import RetrievalSettings, evaluate_retrieval
 
     if data is None and qrels is None:
         raise UserError("nothing to evaluate: give --data with a per-query file, or --qrels and --run with TREC files")
     check_flags(bootstrap_resamples, seed, created_at, as_json=as_json, quiet=quiet)
-    depths = listed(k, "0*[1-9][0-9]{0,7}", "k", "integers of 1 or more such as 1,5,10")
+    if metrics is not None:
+        _check_mixture({"--k": k}, "--metrics, whose names have depths")
+    names = re.split(r"[\s,]+", metrics.strip(" ,")) if metrics is not None else ()
+    depths = listed(k or "1,3,5,10", "0*[1-9][0-9]{0,7}", "k", "integers of 1 or more such as 1,5,10")
     settings = RetrievalSettings(
         depths=[*map(int, depths)],
         effective_k=effective_k,
@@ -70,6 +88,9 @@ def retrieval(
         policies=policy or (),
         threshold=threshold,
         baseline=baseline,
+        relevance_level=relevance_level,
+        metrics=names,
+        reference=None if reference is None else reference_of(reference),
     )
     with progress_bar("bytes read") as advance:
         if data is not None:
@@ -88,6 +109,7 @@ def retrieval(
             plan=Plan(bootstrap_resamples, seed=seed, progress=advance),
             created_at=created_at,
             command=command_line(),
+            also_read=[reference] if reference and reference not in REFERENCES else (),
         )
     Delivery("retrieval", output, report, (), as_json, quiet).of(results, lambda: retrieval_text(results))
 

@@ -4,6 +4,7 @@ import math
 import re
 from array import array
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from itertools import chain, count
 from operator import and_, sub
@@ -14,23 +15,25 @@ import numpy as np
 from demur.errors import UserError, literal, repeated, shown
 from demur.facts.columns import check_lengths, plain, wrong_value
 from demur.facts.items import ClusterId, as_integers, checked_ids, sorted_ids
-from demur.facts.rankings import Query, Rankings, query_name
+from demur.facts.rankings import Grades, Query, Rankings, query_name
 from demur.types import Integers
 
 Columns = Mapping[str, Sequence[Any]]  # by field of Query; an optional field is left out if no query has it
 
 NEEDED = ("post", "criterion", "gold", "ranked")
-OPTIONAL = ("scores", "prob", "selected", "fold")
+OPTIONAL = ("scores", "prob", "selected", "fold", "grades")
 _SELECTED = ("selected_count", "selected_hits", "selected_elsewhere")
 _PER_QUERY = ("gold_count", "candidates", *_SELECTED)
 _BATCH = 128  # few enough that what is made of them on the way does not set off the garbage collector
 _FEW = 5
 _LARGEST = 1e300
 _MOST_DIGITS = 18
+_HIGHEST = 10**18
+_GRADED = {"gold": "gold_count", "hit": "hit_count", "selected": "selected_hits"}  # what has grades, and its counts
 
 
 def rankings_of(
-    gold: Sequence[Collection[Any]],
+    gold: Sequence[Collection[Any] | Mapping[Any, int]],
     ranked: Sequence[Sequence[Any]],
     *,
     posts: Sequence[ClusterId] | None = None,
@@ -41,13 +44,16 @@ def rankings_of(
 
     `posts` says which post each query is about: queries of one post are not independent, and are resampled together.
     Without it every query is a post of its own; without `criteria` all ask the same. `scores`, `prob`, `selected` and
-    `fold`, one entry a query each, are optional.
+    `fold`, one entry a query each, are optional. Graded judgments come as a grade for each gold id: as `grades`, a list
+    for each query, or as `gold` that are dicts.
 
     >>> rankings_of([{"a", "b"}, {"c"}, set()], [["a", "x", "b"], ["x"], []], posts=[1, 1, 2], criteria=list("qrq"))
     Rankings(3 queries of 2 posts and 2 criteria, 2 with gold, 1 abstained)
     """
     if unknown := set(optional) - {*OPTIONAL}:
-        raise UserError(f"rankings have no {min(unknown)}: give scores, prob, selected or fold")
+        raise UserError(f"rankings have no {min(unknown)}: give scores, prob, selected, fold or grades")
+    if any(isinstance(judged, Mapping) for judged in gold):
+        gold, optional = _split_grades(gold, optional)
     columns = {"gold": gold, "ranked": ranked, "posts": posts, "criteria": criteria, **optional}
     check_lengths({name: values for name, values in columns.items() if values is not None})
     size = len(gold)
@@ -60,6 +66,13 @@ def rankings_of(
     for start in range(0, size, _BATCH):
         builder.extend({name: values[start : start + _BATCH] for name, values in queries.items()})
     return builder.done()
+
+
+def _split_grades(gold: Sequence[Any], optional: Mapping[str, Sequence[Any]]) -> tuple[list[Any], dict[str, Any]]:
+    """Gold ids and their grades apart, where they come as dicts."""
+    if "grades" in optional or not all(isinstance(judged, Mapping) for judged in gold):
+        raise UserError("grades come as a dict of every query's gold ids, or as lists beside all of them: give one")
+    return [[*judged] for judged in gold], {**optional, "grades": [[*judged.values()] for judged in gold]}
 
 
 def _as_lists(rows: Iterable[Any]) -> list[Any]:
@@ -85,6 +98,7 @@ class RankingsBuilder:
         self.codes: dict[str, dict[Any, int]] = {"post": {}, "criterion": {}, "fold": {}}
         self.whole = {name: array("q") for name in (*self.codes, *_PER_QUERY, "hit_count", "hit_index")}
         self.real = {name: array("d") for name in ("scores", "prob")}
+        self.grades = {name: array("q") for name in _GRADED}
         self.gold_ids: list[Any] = []
         self._optional: set[str] = set()
         self._waiting: list[Query] = []
@@ -106,11 +120,14 @@ class RankingsBuilder:
         """Take more queries, by column."""
         self._check_ragged(given)
         whole = self.whole
-        gold, ranked = _sets(given, "gold"), _sets(given, "ranked")
+        gold: Sequence[AbstractSet[Any]] = _sets(given, "gold")
+        ranked = _sets(given, "ranked")
         try:
             [*map("".join, chain(given["gold"], given["ranked"]))]  # the fastest way to know that all ids are texts
         except TypeError:
             _each(given, _check_kinds, "gold", "ranked")
+        grades = _each(given, _relevant, "gold", "grades") if "grades" in given else []
+        gold = [judged.keys() for judged in grades] if grades else gold
         hits = _hit_indices([*map(and_, gold, ranked)], given["ranked"])
         self._add_codes("post", given["post"])
         self._add_codes("criterion", given["criterion"])
@@ -128,8 +145,17 @@ class RankingsBuilder:
             whole["selected_count"].extend(map(len, selected))
             whole["selected_hits"].extend(map(len, map(and_, selected, gold)))
             whole["selected_elsewhere"].extend(map(len, map(sub, selected, ranked)))
+        if grades:
+            self._add_grades(grades, given, hits)
         if "fold" in given:
             self._add_codes("fold", _each(given, _fold, "fold"))
+
+    def _add_grades(self, grades: Sequence[Mapping[Any, int]], given: Columns, hits: Sequence[Sequence[int]]) -> None:
+        selected = given.get("selected", [()] * len(hits))
+        for judged, ids, indices, chosen in zip(grades, given["ranked"], hits, selected, strict=True):
+            self.grades["gold"].extend(judged.values())
+            self.grades["hit"].extend(judged[ids[index]] for index in indices)
+            self.grades["selected"].extend(judged[name] for name in chosen if name in judged)
 
     def _add_codes(self, name: str, values: Sequence[Any]) -> None:
         codes = self.codes[name]
@@ -186,7 +212,20 @@ class RankingsBuilder:
             scores=np.array(self.real["scores"])[_runs(lengths, order)] if "scores" in self._optional else None,
             prob=np.array(self.real["prob"])[order] if "prob" in self._optional else None,
             folds=tuple(folds),
+            grades=self._graded(order),
         )
+
+    def _graded(self, order: Integers) -> Grades | None:
+        """The grades in the order of the queries; nothing where they only say that gold is gold."""
+        if not any(grade != 1 for grade in self.grades["gold"]):
+            return None
+        columns: dict[str, Integers] = {}
+        for name, counted in _GRADED.items():
+            counts = np.array(self.whole[counted] or [0] * len(order), np.int64)
+            columns[name] = np.array(self.grades[name], np.int64)[_runs(counts, order)]
+            columns[f"{name}_query"] = np.repeat(np.arange(len(order)), counts[order])
+        ranks = np.array(self.whole["hit_index"], np.int64) + 1
+        return Grades(**columns, hit_rank=ranks[_runs(np.array(self.whole["hit_count"], np.int64), order)])
 
 
 def as_numbers(posts: Mapping[ClusterId, int]) -> dict[ClusterId, int]:
@@ -273,6 +312,21 @@ def _fold(fold: Any) -> str:
 def _is_between(number: Any, low: float, high: float) -> bool:
     is_number = isinstance(number, (int, float, np.number)) and not isinstance(number, bool)
     return is_number and bool(low <= number <= high)
+
+
+def _relevant(gold: Any, grades: Any) -> dict[Any, int]:
+    """The grade of each gold id that has one above 0; the others were judged, and are not relevant."""
+    if not isinstance(grades, (list, tuple)):
+        raise UserError(f"grades {literal(grades)}, expected a list of integers")
+    if not isinstance(gold, (list, tuple)):
+        raise UserError("a set of gold ids has no order for grades to follow: give a list of ids, or a dict of grades")
+    if len(grades) != len(gold):
+        raise UserError(f"{len(grades)} grades for {len(gold)} gold ids, expected one each")
+    for grade in grades:
+        if not isinstance(grade, (int, np.integer)) or not _is_between(grade, -_HIGHEST, _HIGHEST):
+            raise UserError(f"grade {literal(plain(grade))}, expected an integer of at most {_MOST_DIGITS} digits")
+    judged: dict[Any, int] = dict(zip(gold, grades, strict=True))
+    return {name: int(grade) for name, grade in judged.items() if grade > 0}
 
 
 def _scores(scores: Sequence[float], ranked: Sequence[Any]) -> Sequence[float]:

@@ -2,6 +2,8 @@
 
 An id matters only for being equal to another. So each query's ids are looked up once, when the facts are made, and
 what is kept of a list is the ranks at which gold ids were found: a few numbers a query, however long the lists are.
+Where judgments are graded, the grades of the gold ids are kept as well, and from which grade on an id is relevant is
+chosen afterwards.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from demur.errors import UserError, shown
+from demur.errors import UserError, literal, shown
 from demur.facts.items import ClusterId, Source
 from demur.types import Flags, Floats, Integers, Objects
 
@@ -24,7 +26,8 @@ from demur.types import Flags, Floats, Integers, Objects
 class Query:
     """One (post, criterion) pair as it stands in a file: what there is to find, and what one system returned.
 
-    An empty `ranked` is an abstention: no evidence here. `selected` are the ids the system finally showed.
+    An empty `ranked` is an abstention: no evidence here. `selected` are the ids the system finally showed, `grades` how
+    relevant each gold id is: 1 where they are not given; one of 0 or less was judged, and is not relevant.
     """
 
     post: ClusterId
@@ -35,6 +38,22 @@ class Query:
     prob: float | None = None
     selected: Sequence[str] | None = None
     fold: str | None = None
+    grades: Sequence[int] | None = None
+
+    def relevant(self, level: int) -> list[str]:
+        """The gold ids with a grade of `level` or more."""
+        return [name for name, grade in self.graded().items() if grade >= level]
+
+    def graded(self) -> dict[str, int]:
+        """The grade of every gold id."""
+        return dict(zip(self.gold, self.grades or [1] * len(self.gold), strict=True))
+
+
+def checked_level(level: Any) -> int:
+    """The least grade of a relevant id: an integer of at least 1."""
+    if isinstance(level, bool) or not isinstance(level, (int, np.integer)) or level < 1:
+        raise UserError(f"relevance level {literal(level)}, expected an integer, 1 or more")
+    return int(level)
 
 
 def query_name(post: ClusterId, criterion: ClusterId) -> str:
@@ -43,13 +62,34 @@ def query_name(post: ClusterId, criterion: ClusterId) -> str:
 
 
 @dataclass(frozen=True, eq=False)
+class Grades:
+    """How relevant the gold ids are: all of them in `gold`, query after query, and of those returned or selected.
+
+    All grades are above 0. The returned ones are listed by query and then by rank.
+    """
+
+    gold_query: Integers
+    gold: Integers
+    hit_query: Integers
+    hit_rank: Integers
+    hit: Integers
+    selected_query: Integers
+    selected: Integers
+
+    def __post_init__(self) -> None:
+        for value in vars(self).values():
+            value.flags.writeable = False
+
+
+@dataclass(frozen=True, eq=False)
 class Rankings:
     """Queries in order of post and criterion, and what one system returned for each.
 
-    `hit_query` and `hit_rank` list the gold ids that were returned, by query and then by rank. `gold_ids` holds all
-    gold ids, query after query, to tell whether two systems have the same, `scores` the scores of all returned ids.
-    `selected_elsewhere` counts the selected ids that the list does not hold, `unjudged` the queries a run answers
-    though nobody asked.
+    `gold_count` counts the relevant ids of each query, `hit_query` and `hit_rank` list those that were returned, by
+    query and then by rank. `gold_ids` holds all gold ids, query after query, to tell whether two systems have the same,
+    `scores` the scores of all returned ids. `selected_elsewhere` counts the selected ids that the list does not hold,
+    `unjudged` the queries a run answers though nobody asked. `grades` is there if any gold id has a grade other than 1;
+    an id is relevant if its grade is `relevance_level` or more.
     """
 
     post_ids: Sequence[ClusterId]
@@ -70,6 +110,8 @@ class Rankings:
     fold: Integers | None = None
     sources: tuple[Source, ...] = ()
     unjudged: int = 0
+    grades: Grades | None = None
+    relevance_level: int = 1
 
     def __post_init__(self) -> None:
         self._check_shapes()
@@ -86,7 +128,7 @@ class Rankings:
             raise UserError("the columns of the rankings are of different lengths")
         if len(self.hit_query) != len(self.hit_rank) or (self.hit_rank > self.candidates[self.hit_query]).any():
             raise UserError("a hit of the rankings lies beyond its list")
-        if len(self.gold_ids) != int(self.gold_count.sum()):
+        if len(self.gold_ids) != int(self._gold_total.sum()):
             raise UserError("the gold ids of the rankings are not as many as they are counted")
         if self.scores is not None and len(self.scores) != int(self.candidates.sum()):
             raise UserError("the scores of the rankings are not one for each candidate")
@@ -111,10 +153,44 @@ class Rankings:
         first = np.searchsorted(self.hit_query, self.hit_query)
         return np.arange(len(self.hit_query)) - first + 1
 
+    @property
+    def _gold_total(self) -> Integers:
+        """How many gold ids each query has, whatever their grades."""
+        return self.gold_count if self.grades is None else self._counts(self.grades.gold_query)
+
+    def _counts(self, queries: Integers) -> Integers:
+        return np.bincount(queries, minlength=len(self))
+
     def gold_sets(self) -> list[frozenset[Any]]:
-        """The gold ids of every query."""
-        ids = iter(self.gold_ids.tolist())
-        return [frozenset(islice(ids, count)) for count in self.gold_count.tolist()]
+        """The gold ids of every query; where they are graded, with their grades."""
+        listed = self.gold_ids.tolist()
+        ids = iter(listed if self.grades is None else zip(listed, self.grades.gold.tolist(), strict=True))
+        return [frozenset(islice(ids, count)) for count in self._gold_total.tolist()]
+
+    def at_level(self, level: int) -> Rankings:
+        """The same facts, where an id is relevant if its grade is `level` or more.
+
+        >>> from demur.facts.ranking_columns import rankings_of
+        >>> facts = rankings_of([{"a": 3, "b": 1, "c": 0}], [["b", "a"]])
+        >>> [(leveled.gold_count.tolist(), leveled.hit_rank.tolist()) for leveled in map(facts.at_level, (1, 2))]
+        [([2], [1, 2]), ([1], [2])]
+        """
+        checked_level(level)
+        highest = int(self.grades.gold.max()) if self.grades else 1
+        if level > max(highest, 1):
+            raise UserError(f"relevance level {level}, and the highest judgment is {highest}: give {highest} at most")
+        if level == self.relevance_level or self.grades is None:
+            return self
+        grades = self.grades
+        hit, selected = grades.hit >= level, grades.selected_query[grades.selected >= level]
+        return replace(
+            self,
+            relevance_level=int(level),
+            gold_count=self._counts(grades.gold_query[grades.gold >= level]),
+            hit_query=grades.hit_query[hit],
+            hit_rank=grades.hit_rank[hit],
+            selected_hits=None if self.selected_hits is None else self._counts(selected),
+        )
 
     def name_of(self, query: int) -> str:
         """How a message calls a query."""

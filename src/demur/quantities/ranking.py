@@ -1,21 +1,23 @@
 """Ranking metrics: how much of what there was to find is near the top of a list. One number a query, all at once.
 
 Where a query has nothing to find every one of them is 0: that is why means are given over the queries with gold and
-over all queries, never over one of them without saying which.
+over all queries, never over one of them without saying which. Gold are the ids whose grade is the relevance level or
+more; the nDCG alone looks at the grades themselves.
 """
 
 import math
 import re
-from functools import cached_property, partial
+from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from demur.errors import UserError, literal
+from demur.errors import UserError, literal, shown
 from demur.facts.rankings import Rankings
 from demur.quantities.forecasts import over
-from demur.quantities.registry import Measure, Parameter, quantity
-from demur.types import Floats
+from demur.quantities.registry import QUANTITIES, Measure, Parameter, canonical, quantities, quantity
+from demur.types import Floats, Integers
 
 _DEEPEST = 10**8
 
@@ -28,33 +30,60 @@ def checked_depth(k: Any) -> int:
 
 
 class Top:
-    """The first `k` ids of every list. With `effective`, a list shorter than k is judged by its own length.
+    """The first `k` ids of every list, all of them without k.
+
+    With `effective`, a list shorter than k is judged by its own length.
 
     Of each hit: its `query`, its `rank` from 1, and its `number` among the hits of its query. Of each query: how many
     `hits` it has, how many `gold` ids there are to find, and the `limit` of how many could have been returned.
     """
 
-    def __init__(self, rankings: Rankings, k: int, *, effective: bool = False) -> None:
-        self.rankings, self.k = rankings, checked_depth(k)
-        within = rankings.hit_rank <= k
+    def __init__(self, rankings: Rankings, k: int | None = None, *, effective: bool = False) -> None:
+        self.rankings, self.k = rankings, checked_depth(_DEEPEST if k is None else k)
+        within = rankings.hit_rank <= self.k
         self.query, self.rank = rankings.hit_query[within], rankings.hit_rank[within]
         self.number = rankings.hit_number[within]
         self.hits = np.bincount(self.query, minlength=len(rankings))
         self.gold = rankings.gold_count
-        self.limit = np.minimum(k, rankings.candidates) if effective else np.full(len(rankings), k)
+        self.limit = np.minimum(self.k, rankings.candidates) if effective else np.full(len(rankings), self.k)
 
     def total(self, per_hit: Floats) -> Floats:
         """Of each query: the sum over its hits, added in the order of the ranks."""
-        return np.asarray(np.bincount(self.query, per_hit, minlength=len(self.rankings)), np.float64)
+        return self._summed(self.query, per_hit)
 
-    @cached_property
-    def discounts(self) -> Floats:
-        """1/log2(i + 1) for each rank i that matters."""
-        last = min(self.k, max(int(self.rank.max(initial=0)), int(self.gold.max(initial=0))))
-        return np.array([1.0 / math.log2(rank + 1) for rank in range(1, last + 1)])
+    def _summed(self, query: Integers, values: Floats) -> Floats:
+        return np.asarray(np.bincount(query, values, minlength=len(self.rankings)), np.float64)
+
+    def gain(self) -> Floats:
+        """Of each query: the grades of what was returned, each discounted by its rank."""
+        grades = self.rankings.grades
+        if grades is None:
+            return self.total(_discounts(self.rank))
+        within = grades.hit_rank <= self.k
+        return self._summed(grades.hit_query[within], grades.hit[within] * _discounts(grades.hit_rank[within]))
+
+    def ideal_gain(self) -> Floats:
+        """Of each query: the same of its highest grades, from the first rank to the limit."""
+        grades = self.rankings.grades
+        query = np.repeat(np.arange(len(self.gold)), self.gold) if grades is None else grades.gold_query
+        gold = np.ones(len(query)) if grades is None else grades.gold[np.lexsort((-grades.gold, query))]
+        rank = np.arange(len(query)) - np.searchsorted(query, query) + 1
+        within = rank <= self.limit[query]
+        return self._summed(query[within], gold[within] * _discounts(rank[within]))
 
 
-DEPTH = Parameter("K", lambda text: checked_depth(int(text) if re.fullmatch("[0-9]{1,9}", text) else text), "10")
+def _discounts(rank: Integers) -> Floats:
+    """1/log2(i + 1) of each rank i."""
+    last = int(rank.max(initial=0))
+    return np.array([1.0 / math.log2(depth + 1) for depth in range(1, last + 1)])[rank - 1]
+
+
+def _depth(text: str) -> int:
+    return checked_depth(int(text) if re.fullmatch("[0-9]{1,9}", text) else text)
+
+
+DEPTH = Parameter("K", _depth, "10")
+DEPTH_OR_ALL = Parameter("K", _depth, "10", optional=True)
 
 
 _ranking = partial(
@@ -69,13 +98,49 @@ _ranking = partial(
 )
 
 
+def ranking_measures(names: Iterable[str]) -> list[Measure]:
+    """The measures of names such as ndcg@10, nDCG@10, P@5 or AP; all names that are none are told together.
+
+    >>> [*map(str, ranking_measures(["nDCG@10", "P@5", "AP", "ndcg@10"]))]
+    ['ndcg@10', 'precision@5', 'map_trec']
+    """
+    found, problems = dict[str, Measure](), list[str]()
+    for name in names:
+        try:
+            measure = Measure.of(name, "ranking")
+        except UserError as error:
+            problems.append(_no_metric(name, str(error)))
+        else:
+            found.setdefault(str(measure), measure)
+    if problems:
+        raise UserError(f"metrics: {'; '.join(problems)}")
+    return [*found.values()]
+
+
+def _no_metric(name: Any, complaint: str) -> str:
+    """What is wrong with the name of a metric, and the names it may stand for."""
+    import difflib  # noqa: PLC0415  (only a mistake pays for it)
+
+    stem = re.split(r"[@(]", canonical(str(name)))[0]
+    if "(" in str(name) and canonical(stem) in {entry.stem for entry in quantities("ranking")}:
+        return f"{shown(name)} has parameters, expected {canonical(stem)}@10; the level of all is --relevance-level"
+    if any(entry.stem == stem for entry in quantities("ranking")):
+        return complaint
+    others = [entry for entry in QUANTITIES.values() if entry.stem == stem]
+    if others:
+        return f"{shown(name)} is no ranking metric: it is reported unasked where the data allow"
+    names = [entry.name for entry in quantities("ranking")]
+    near = difflib.get_close_matches(str(name).lower(), names, n=2, cutoff=0.4) or names
+    return f"{shown(name)} is not known (nearest: {', '.join(near)})"
+
+
 def per_query(rankings: Rankings, measures: list[Measure], *, effective: bool = False) -> dict[Measure, Floats]:
     """Every measure of every query. Hits are looked up once for each depth."""
     tops = {measure.value: Top(rankings, measure.value, effective=effective) for measure in measures}
     return {measure: measure.quantity.function(tops[measure.value]) for measure in measures}
 
 
-@_ranking("recall@K", title="Recall@K")
+@_ranking("recall@K", title="Recall@K", aliases=("R", "Recall"))
 def recall(top: Top) -> Floats:
     """Share of the gold ids that are among the first K.
 
@@ -91,7 +156,7 @@ def recall(top: Top) -> Floats:
     return over(top.hits, top.gold, 0.0)
 
 
-@_ranking("precision@K", title="Precision@K")
+@_ranking("precision@K", title="Precision@K", aliases=("P", "Precision"))
 def precision(top: Top) -> Floats:
     """Share of the first K places that hold a gold id.
 
@@ -109,7 +174,7 @@ def precision(top: Top) -> Floats:
     return over(top.hits, top.limit, 0.0)
 
 
-@_ranking("hit@K", title="Hit@K")
+@_ranking("hit@K", title="Hit@K", aliases=("Success",))
 def hit(top: Top) -> Floats:
     """Whether any gold id is among the first K; its mean is the hit rate.
 
@@ -125,11 +190,11 @@ def hit(top: Top) -> Floats:
     return (top.hits > 0).astype(np.float64)
 
 
-@_ranking("mrr@K", title="MRR@K")
+@_ranking("mrr@K", title="MRR@K", parameter=DEPTH_OR_ALL, aliases=("RR", "MRR"))
 def mrr(top: Top) -> Floats:
     """Reciprocal of the rank of the first gold id, if that is K at most.
 
-    How soon a reader meets the first piece of evidence. Higher is better.
+    How soon a reader meets the first piece of evidence. Without K the whole list is looked at. Higher is better.
 
     Formula: 1 / rank of the first id in gold among the first K, 0 if there is none.
     Reference: Voorhees (1999), The TREC-8 question answering track report.
@@ -161,14 +226,15 @@ def average_precision(top: Top) -> Floats:
     return over(top.total(top.number / top.rank), np.minimum(top.gold, top.limit), 0.0)
 
 
-@_ranking("map_trec@K", title="MAP@K (÷ gold)")
+@_ranking("map_trec@K", title="MAP@K (÷ gold)", parameter=DEPTH_OR_ALL, aliases=("AP",))
 def average_precision_trec(top: Top) -> Floats:
     """Average precision as trec_eval has it, divided by all there was to find.
 
-    A list cut at K < |gold| cannot reach 1. Higher is better.
+    A list cut at K < |gold| cannot reach 1. Without K the whole list is looked at, and MAP is this number. Higher is
+    better.
 
     Formula: Σ over hits at rank i ≤ K of (hits up to i)/i, divided by |gold|.
-    Reference: trec_eval, map_cut; ir-measures, AP@K.
+    Reference: trec_eval, map and map_cut; ir-measures, AP and AP@K.
 
     >>> from demur.facts.ranking_columns import rankings_of
     >>> average_precision_trec(Top(rankings_of([{"a", "b", "c"}], [["a", "b", "x"]]), 2)).tolist()
@@ -177,19 +243,24 @@ def average_precision_trec(top: Top) -> Floats:
     return over(top.total(top.number / top.rank), top.gold, 0.0)
 
 
-@_ranking("ndcg@K", title="nDCG@K")
+@_ranking("ndcg@K", title="nDCG@K", parameter=DEPTH_OR_ALL, aliases=("nDCG", "NDCG"))
 def ndcg(top: Top) -> Floats:
     """Normalised discounted cumulative gain: later hits count less, relative to the ideal order.
 
-    1 if the first places all hold evidence, as long as there is any. Higher is better.
+    1 if the first places hold the most relevant ids, as long as there are any. Without K the whole list is looked at.
+    Higher is better.
 
-    Formula: Σ over hits at rank i ≤ K of 1/log2(i + 1), divided by the same sum over i = 1 … min(|gold|, K); with
-    effective K, over i = 1 … min(|gold|, K, candidates).
-    Reference: Järvelin, Kekäläinen (2002), Cumulated gain-based evaluation of IR techniques.
+    Formula: Σ over ranks i ≤ K of grade/log2(i + 1), divided by the same sum over the min(K, number of gold ids)
+    highest grades in order; with effective K, over the min(K, candidates) highest. The grade is 1 where judgments are
+    not graded, and 0 where an id is not judged, or judged 0 or less; no relevance level is applied.
+    Undefined: never; 0 where no id has a grade above 0.
+    Reference: Järvelin, Kekäläinen (2002), Cumulated gain-based evaluation of IR techniques; trec_eval, ndcg and
+    ndcg_cut; ir-measures, nDCG (dcg log2).
 
     >>> from demur.facts.ranking_columns import rankings_of
     >>> ndcg(Top(rankings_of([{"a", "b"}], [["a", "b", "x"]]), 10)).tolist()
     [1.0]
+    >>> ndcg(Top(rankings_of([{"a": 3, "b": 1}], [["b", "a"]]), 1)).tolist()
+    [0.3333333333333333]
     """
-    ideal = np.concatenate([[0.0], np.cumsum(top.discounts)])
-    return over(top.total(top.discounts[top.rank - 1]), ideal[np.minimum(top.gold, top.limit)], 0.0)
+    return over(top.gain(), top.ideal_gain(), 0.0)

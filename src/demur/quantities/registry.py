@@ -218,7 +218,7 @@ class Measure:
         """
         title, parameter = self.quantity.title, self.quantity.parameter
         if not self.text or parameter is None:
-            return title
+            return title.replace(f"@{parameter.symbol}", "") if parameter else title
         return title.replace(f"@{parameter.symbol}", f"@{parameter.spoken(self.text)}")
 
     @property
@@ -263,7 +263,7 @@ def _among(entry: Quantity, families: tuple[Family, ...]) -> bool:
 def default_measures(of: Family = "curve") -> Iterator[Measure]:
     """Every quantity of a family once, or once for each of its default parameters."""
     for entry in quantities(of):
-        if entry.parameter is None or entry.parameter.optional:
+        if entry.parameter is None or (entry.parameter.optional and not entry.defaults):
             yield Measure(entry)
         else:
             yield from (Measure.of(f"{entry.stem}@{text}") for text in entry.defaults)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -21,7 +22,7 @@ from demur.read.stream import Progress
 from demur.read.tables import NO_ROWS, FileTable, Row, missing_column, opened_table, role_names
 
 NEEDED = ("post_id", "criterion_id", "gold_ids")
-OPTIONAL = ("scores", "prob", "selected_ids", "fold")
+OPTIONAL = ("scores", "prob", "selected_ids", "fold", "gold_grades")
 ROLES = (*NEEDED, "ranked_ids", *OPTIONAL)
 RANKED_SUFFIXES = ("_topk", "_ranked_ids")
 OWN_SYSTEM = "ranked"
@@ -38,9 +39,10 @@ def read_queries(
     """The facts of a per-query file, a frame or a dict of lists, for each system in it.
 
     The columns `post_id`, `criterion_id`, `gold_ids` and `ranked_ids` are looked for, by these names or by the ones
-    `columns` maps them to; `scores`, `prob`, `selected_ids` and `fold` are optional. Every column that ends in `_topk`
-    or `_ranked_ids` is a system, called what comes before; `systems` names them otherwise. A cell of ids is a list, or,
-    but for JSON Lines, a text with `|` between them; an empty one is empty.
+    `columns` maps them to; `scores`, `prob`, `selected_ids`, `fold` and `gold_grades` are optional. Every column that
+    ends in `_topk` or `_ranked_ids` is a system, called what comes before; `systems` names them otherwise. A cell of
+    ids is a list, or, but for JSON Lines, a text with `|` between them; an empty one is empty. `gold_grades` says how
+    relevant each of the gold ids is, as an integer.
 
     >>> read_queries({"post_id": [1, 1], "criterion_id": ["A", "B"], "gold_ids": ["s1|s2", ""],
     ...               "retriever_topk": ["s3|s1", ""]})
@@ -150,6 +152,7 @@ def _query(row: Row, roles: Mapping[str, str], table: FileTable) -> Query:
         "prob": _number,
         "selected_ids": _ids,
         "fold": _fold,
+        "gold_grades": _grades,
     }
     try:
         return Query(
@@ -184,6 +187,17 @@ def _numbers(cell: Any, role: str, table: FileTable) -> list[float]:
     if len(numbers) < len(parts):
         raise UserError(f"{shown(role)} {literal(parts)}: one of them is missing")
     return numbers
+
+
+def _grades(cell: Any, role: str, table: FileTable) -> list[int]:
+    """The grade of each gold id, as integers."""
+    values = [plain(value) for value in _parts(cell, role, "integers", joined=table.text_only)]
+    if table.text_only:
+        values = [int(value) if re.fullmatch("[+-]?[0-9]{1,18}", value) else value for value in values]
+    for value in values:
+        if type(value) is not int:
+            raise UserError(f"{shown(role)} {literal(value)}, expected an integer")
+    return values
 
 
 def _parts(cell: Any, role: str, what: str, *, joined: bool, ordered: bool = True) -> list[Any]:

@@ -1,8 +1,9 @@
 """TREC files: qrels say what is relevant to each topic, runs what systems returned, gzipped or not.
 
-As NIST's trec_eval has it: a document is relevant if its judgment is above 0, and a run is ordered by score, held as a
-32-bit number, with ties broken by the document's id, the greater first; the ranks in the file are not looked at.
-Otherwise than in trec_eval, a topic that is judged but missing from the run is an abstention, and counts.
+As NIST's trec_eval has it: a judgment is a grade, and one of 0 or less means not relevant, as does none at all. A run
+is ordered by score, held as a 32-bit number, with ties broken by the document's id, the greater first; the ranks in the
+file are not looked at. Otherwise than in trec_eval, a topic that is judged but missing from the run is an abstention,
+and counts.
 
 Lines are read as `get_qrels.c` and `get_trec_results.c` read them. Words are separated by ASCII white space. A line of
 qrels is four words and no more. A line of a run is six, and words after the tag are ignored; empty lines of a run are
@@ -50,7 +51,7 @@ def read_trec(
     """
     if split_topics == "":
         raise UserError("split_topics '', expected what stands between the post and the criterion, such as /")
-    judged, judgments, _ = _read(qrels, _is_relevant, progress)
+    judged, judgments, _ = _read(qrels, _grade, progress)
     systems: dict[str, Rankings] = {}
     for run in runs.items() if isinstance(runs, Mapping) else runs:
         name, path = run if isinstance(run, tuple) else (None, run)
@@ -64,8 +65,8 @@ def read_trec(
             scores = scored.get(topic, {})
             # Ties go to the greater id, by its bytes.
             ranked = sorted(scores, key=lambda document: (scores[document], document.encode()), reverse=True)
-            gold = [document for document, relevant in documents.items() if relevant]
-            builder.add(Query(post, criterion, gold, ranked, [scores[document] for document in ranked]))
+            ordered, grades = [scores[document] for document in ranked], [*documents.values()]
+            builder.add(Query(post, criterion, [*documents], ranked, ordered, grades=grades))
         unjudged = len(scored.keys() - judged.keys())
         systems[system] = builder.done(text_ids=True).with_sources(judgments, source, unjudged=unjudged)
     return systems
@@ -113,12 +114,12 @@ def _is_comment(words: list[str], value: Callable[[list[str]], object]) -> bool:
     return False
 
 
-def _is_relevant(words: list[str]) -> bool:
+def _grade(words: list[str]) -> int:
     if len(words) != len(_QRELS):
         raise UserError(f"{len(words)} cells, expected {len(_QRELS)}: {', '.join(_QRELS)}")
     if not _INTEGER.fullmatch(words[3]):
         raise UserError(f"relevance {literal(words[3])}, expected an integer")
-    return int(words[3]) > 0
+    return int(words[3])
 
 
 def _score(words: list[str]) -> float:

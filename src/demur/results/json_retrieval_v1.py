@@ -7,6 +7,7 @@ from demur.inference.warnings import KINDS
 from demur.quantities import Measure
 from demur.results import json_table
 from demur.results.json_v1_cells import present_method
+from demur.results.reference import REFERENCES
 from demur.results.table import Results
 from demur.types import Json
 
@@ -63,6 +64,7 @@ def _study(file: Json) -> Json:
     return {
         "task": "retrieval",
         **{name: file[name] for name in ("created_at", "tool", "inputs", "convention", "reference_ranges")},
+        "reference": REFERENCES["phq8-evidence"] if file["reference_ranges"] else None,
         "baseline": settings.pop("baseline"),
         "settings": settings,
         "bootstrap": file["bootstrap"] and {name: file["bootstrap"][name] for name in ("seed", "n_resamples")},

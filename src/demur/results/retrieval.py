@@ -10,12 +10,13 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from operator import itemgetter
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from demur.errors import UserError, check_kind, literal, located, shown
-from demur.facts.rankings import Rankings, check_same_queries
+from demur.facts.rankings import Rankings, check_same_queries, checked_level
 from demur.inference.estimates import Estimate
 from demur.inference.key import Group, Key
 from demur.inference.resample import Plan
@@ -29,12 +30,13 @@ from demur.quantities.detection import by_convention, detection_measures, single
 from demur.quantities.evidence import Selection
 from demur.quantities.forecasts import Forecasts
 from demur.quantities.graded import Clusters, Graded
-from demur.quantities.ranking import checked_depth, per_query
+from demur.quantities.ranking import checked_depth, per_query, ranking_measures
 from demur.quantities.selection import Bounds, Policy, shown_hits
 from demur.results.curves import points
 from demur.results.parts import CurveRecord
+from demur.results.reference import Reference
 from demur.results.retrieval_record import retrieval_study, retrieval_warnings
-from demur.results.study import depth_of_verdict
+from demur.results.study import metric_of_verdict
 from demur.results.table import Results, provenance
 from demur.types import Flags, Floats
 
@@ -49,8 +51,14 @@ _HOW_TO_RANK = "read_queries(path) makes one by system; rankings_of(gold, ranked
 class RetrievalSettings:
     """What to compute. `threshold` says from which probability on the gate lets evidence through.
 
-    Without a threshold a query counts as answered with nothing if nothing is selected, or, where there is no
-    selection, if nothing is ranked. Systems are compared with the `baseline`, the first if none is named.
+    Ids count as relevant from the grade `relevance_level` on, for every quantity but the nDCG, whose gains are the
+    grades.
+
+    `metrics` names the ranking quantities to report, as ndcg@10 or as nDCG@10, P@5, AP; without it all are reported at
+    all `depths`. Results are held against the ranges of a `reference`, if one is given.
+
+    Without a threshold a query counts as answered with nothing if nothing is selected, or, where there is no selection,
+    if nothing is ranked. Systems are compared with the `baseline`, the first if none is named.
     """
 
     depths: Sequence[int] = DEPTHS
@@ -59,18 +67,28 @@ class RetrievalSettings:
     policies: Sequence[str] = ()
     threshold: float | None = None
     baseline: str | None = None
+    relevance_level: int = 1
+    metrics: Sequence[str] = ()
+    reference: Reference | None = None
 
     def __post_init__(self) -> None:
+        if self.metrics:
+            chosen = ranking_measures(self.metrics)
+            object.__setattr__(self, "metrics", tuple(map(str, chosen)))
+            object.__setattr__(self, "depths", [each.value for each in chosen if each.value is not None])
         object.__setattr__(self, "depths", tuple(sorted({checked_depth(k) for k in self.depths})))
-        if not self.depths:
+        if not self.depths and not self.metrics:
             raise UserError("no depth is given: expected at least one k, such as 10")
+        checked_level(self.relevance_level)
         object.__setattr__(self, "policies", tuple(dict.fromkeys(str(Policy.of(name)) for name in self.policies)))
         if self.threshold is not None and not (isinstance(self.threshold, (int, float)) and 0 <= self.threshold <= 1):
             raise UserError(f"threshold {literal(self.threshold)}, expected a number from 0 to 1")
 
     @property
     def measures(self) -> list[Measure]:
-        """Every ranking quantity at every depth."""
+        """The ranking quantities that were chosen, or every one at every depth."""
+        if self.metrics:
+            return ranking_measures(self.metrics)
         return [Measure(entry, k, str(k)) for entry in quantities("ranking") for k in self.depths]
 
 
@@ -81,6 +99,7 @@ def evaluate_retrieval(
     plan: Plan,
     created_at: str | None = None,
     command: str | None = None,
+    also_read: Sequence[str | Path] = (),
 ) -> Results:
     """Evaluate one system, or several on the same queries, each compared with the first or with the `baseline`."""
     settings = settings or RetrievalSettings()
@@ -96,18 +115,19 @@ def evaluate_retrieval(
     for policy in map(Policy.of, settings.policies):
         if policy.kind.needs_scores and all(rankings.scores is None for rankings in systems.values()):
             raise UserError(f"the policy {policy} needs scores, and no system has any: give a column of them")
-    made = {name: RetrievalRows(name, rankings, settings) for name, rankings in systems.items()}
+    at_level = {name: rankings.at_level(settings.relevance_level) for name, rankings in systems.items()}
+    made = {name: RetrievalRows(name, rankings, settings) for name, rankings in at_level.items()}
     rows: list[Row] = []
     for name, system in made.items():
         with located(f"system {shown(name)}"):
             rows += system.rows()
     contrasts = [*contrasts_with(rows, baseline, partial(_comparable, made))]
-    headline = Key("", f"ndcg@{depth_of_verdict(settings.depths)}", among=WITH_GOLD)
+    headline = Key("", metric_of_verdict([*map(str, settings.measures)]), among=WITH_GOLD)
     named = [each for each in contrasts if replace(each.key, system="", minus=None) == headline]
     estimates, _ = estimated(rows, contrasts, plan=plan, headline=Headline(headline))
     folds = [row for system in made.values() for row in system.fold_estimates()]
     numbers = [made[row.key.system].located(row) for row in estimates]
-    study = retrieval_study(made, baseline, numbers, provenance(plan, created_at, command))
+    study = retrieval_study(made, baseline, numbers, provenance(plan, created_at, command, also_read))
     curves = {
         (name, PROBABILITY): CurveRecord.model_validate({"defined": curve.defined, "curve": points(curve)})
         for name, curve in ((name, system.gate.curve) for name, system in made.items() if system.gate)

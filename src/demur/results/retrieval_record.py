@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,7 +28,7 @@ from demur.quantities.detection import single_class
 from demur.quantities.forecasts import Forecasts
 from demur.quantities.selection import Policy, breaches
 from demur.results.study import RetrievalStudy
-from demur.types import Json
+from demur.types import Integers, Json
 
 if TYPE_CHECKING:
     from demur.results.retrieval import RetrievalRows, RetrievalSettings
@@ -46,54 +46,27 @@ CONVENTION = {
     "folds": "mean and population standard deviation (ddof 0)",
     "cluster": "posts are resampled, with all their queries",
 }
+_GRADED = "graded; gains are the grades, ids are relevant from a grade of {} on; a list holds distinct ids, best first"
 _PERCENTILES = (5, 25, 50, 75, 95)
-
-
-@dataclass(frozen=True, slots=True)
-class ReferenceRange:
-    """The range a baseline falls into, and the range a good system falls into."""
-
-    baseline: tuple[float, float]
-    good: tuple[float, float]
-
-    def place(self, value: float) -> str:
-        """Where a result falls.
-
-        >>> [RANGES["ndcg@10"].place(value) for value in (0.5, 0.8, 0.82, 0.85, 0.95)]
-        ['below baseline', 'baseline', 'between baseline and good', 'good', 'above good']
-        """
-        if value < self.baseline[0]:
-            return "below baseline"
-        if value <= self.baseline[1]:
-            return "baseline"
-        if value < self.good[0]:
-            return "between baseline and good"
-        return "good" if value <= self.good[1] else "above good"
-
-
-RANGES = {
-    "ndcg@10": ReferenceRange((0.70, 0.80), (0.85, 0.90)),
-    "recall@10": ReferenceRange((0.75, 0.85), (0.90, 0.95)),
-    "mrr@10": ReferenceRange((0.65, 0.75), (0.80, 0.90)),
-    "auroc": ReferenceRange((0.55, 0.65), (0.70, 0.80)),
-    "tpr@fpr=0.05": ReferenceRange((0.08, 0.15), (0.20, 0.35)),
-}
 
 
 def retrieval_study(made: Made, baseline: str, estimates: Sequence[Estimate], provenance: Json) -> RetrievalStudy:
     """Everything a file records besides numbers, curves and warnings; `provenance` says when and by what."""
     first, settings = made[baseline].rankings, made[baseline].settings
+    graded = None if first.grades is None else [*_judgments(first.grades.gold)]
     files = dict.fromkeys((one.path, one.sha256) for system in made.values() for one in system.rankings.sources)
     return RetrievalStudy.model_validate(
         {
             **provenance,
             "inputs": [{"path": path, "sha256": sha256} for path, sha256 in files],
             "baseline": baseline if len(made) > 1 else None,
-            "convention": CONVENTION,
+            "convention": CONVENTION | ({"relevance": _GRADED.format(settings.relevance_level)} if graded else {}),
             "systems": [_system(name, one) for name, one in made.items()],
             "settings": {
                 "k": settings.depths,
                 "effective_k": settings.effective_k,
+                "relevance_level": settings.relevance_level,
+                "metrics": settings.metrics or None,
                 **asdict(settings.bounds),
                 "k_max_ratio": float(settings.bounds.k_max_ratio),
                 "policies": settings.policies,
@@ -102,15 +75,22 @@ def retrieval_study(made: Made, baseline: str, estimates: Sequence[Estimate], pr
             "posts": len(first.post_ids),
             "queries": len(first),
             "with_gold": int(first.has_gold.sum()),
+            "judgments": graded,
             "criteria": [
                 {"name": group.level, "queries": int(here.sum()), "with_gold": int((here & first.has_gold).sum())}
                 for group, here in made[baseline].criteria()
             ],
             "folds": first.folds or (),
             "has_evidence_rate": float(first.has_gold.mean()),
-            "reference_ranges": [*_placed(made, estimates, effective_k=settings.effective_k)],
+            "reference": settings.reference,
+            "reference_ranges": [*_placed(made, estimates, settings)],
         }
     )
+
+
+def _judgments(grades: Integers) -> Iterator[Json]:
+    for grade, ids in zip(*np.unique(grades, return_counts=True), strict=True):
+        yield {"grade": int(grade), "ids": int(ids)}
 
 
 def _system(name: str, made: RetrievalRows) -> Json:
@@ -146,21 +126,21 @@ def _system(name: str, made: RetrievalRows) -> Json:
     }
 
 
-def _placed(systems: Iterable[str], estimates: Sequence[Estimate], *, effective_k: bool) -> Iterator[Json]:
-    """Ranking quantities of the queries with gold, and detection of all queries, beside the reference ranges.
+def _placed(systems: Iterable[str], estimates: Sequence[Estimate], settings: RetrievalSettings) -> Iterator[Json]:
+    """Ranking quantities of the queries with gold, and detection of all queries, beside the ranges asked for.
 
     The ranges are those of the plain K and of two classes: what is judged otherwise is not held against them.
     """
     by_key = {row.key: row for row in estimates}
     for system in systems:
-        for name, known in RANGES.items():
+        for name, known in settings.reference.ranges.items() if settings.reference else ():
             ranking = Measure.of(name).quantity.of == "ranking"
             key = Key(system, name, among="with_gold") if ranking else Key(system, name, "prob")
             row = by_key.get(key)
-            if row is None or math.isnan(row.value) or row.by_convention or (ranking and effective_k):
+            if row is None or math.isnan(row.value) or row.by_convention or (ranking and settings.effective_k):
                 continue
             figure = {"system": system, "metric": name, "value": row.value}
-            yield figure | asdict(known) | {"place": known.place(row.value)}
+            yield figure | dict(known) | {"place": known.place(row.value)}
 
 
 def retrieval_warnings(

@@ -1,5 +1,6 @@
 """Studies: what was evaluated and how, besides the numbers. All of it goes into the file."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Literal
 
@@ -7,11 +8,12 @@ from pydantic import Field
 
 from demur.files.strict_model import SPARSE, Count, Part, Share, Time, Tool
 from demur.inference.key import Key
-from demur.quantities import Quantity, quantities
+from demur.quantities import Measure, Quantity, quantities
 from demur.quantities.registry import COMMON, CUT
 from demur.results import parts
 from demur.results.group_parts import GroupsRecord
 from demur.results.parts import Many, Name
+from demur.results.reference import Ends, Reference
 
 PARTICIPANT = "participant"
 AREA = "augrc"
@@ -42,9 +44,15 @@ def reported(cut: str, coverages: Sequence[str]) -> Iterator[tuple[Quantity, str
             yield from ((entry, f"{entry.stem}@{text}", text) for text in coverages)
 
 
-def depth_of_verdict(depths: Sequence[int]) -> int:
-    """How many ids of a list the verdict looks at: 10, or the most that were looked at."""
-    return _USUAL_DEPTH if _USUAL_DEPTH in depths else max(depths)
+def metric_of_verdict(names: Sequence[str]) -> str:
+    """The metric a verdict on rankings rests on: the nDCG at 10, or at the largest depth; the first if there is none.
+
+    >>> metric_of_verdict(["ndcg@3", "ndcg@5", "mrr"]), metric_of_verdict(["map_trec", "mrr"])
+    ('ndcg@5', 'map_trec')
+    """
+    measures = [measure for measure in map(Measure.of, names) if measure.quantity.stem == "ndcg"]
+    by_depth = {math.inf if measure.value is None else measure.value: str(measure) for measure in measures}
+    return (by_depth.get(_USUAL_DEPTH) or by_depth[max(by_depth)]) if by_depth else names[0]
 
 
 class SelectiveSystem(Part):
@@ -149,13 +157,26 @@ class RetrievalSystem(Part):
 class SettingsUsed(Part):
     """What was asked for."""
 
-    k: Annotated[tuple[Annotated[int, Field(ge=1, le=10**8)], ...], Field(strict=False, min_length=1)]
+    k: Annotated[tuple[Annotated[int, Field(ge=1, le=10**8)], ...], Field(strict=False)]
+    metrics: Annotated[Many[str] | None, SPARSE] = None
     effective_k: bool
+    relevance_level: Annotated[int, Field(ge=1)] = 1
     k_min: int
     hard_cap: int
     k_max_ratio: float
     gate_threshold: float | None
     policies: Many[str]
+
+    @property
+    def verdict_metric(self) -> str:
+        """The metric the verdict rests on."""
+        return metric_of_verdict(self.metrics or [f"ndcg@{k}" for k in self.k])
+
+    def _mistakes(self) -> Iterator[str]:
+        if not (self.k or self.metrics):
+            yield "neither a depth nor a metric was asked for"
+        for name in self.metrics or ():
+            Measure.of(name, "ranking")
 
 
 class CriterionCounts(Part):
@@ -166,14 +187,21 @@ class CriterionCounts(Part):
     with_gold: Count
 
 
+class GradeCount(Part):
+    """How many judgments have one grade; of those above 0."""
+
+    grade: Annotated[int, Field(ge=1)]
+    ids: Annotated[int, Field(ge=1)]
+
+
 class PlacedFigure(Part):
     """A result beside the reference ranges."""
 
     system: str
     metric: str
     value: float
-    baseline: Annotated[tuple[float, float], Field(strict=False)]
-    good: Annotated[tuple[float, float], Field(strict=False)]
+    baseline: Ends
+    good: Ends
     place: str
 
 
@@ -187,9 +215,11 @@ class RetrievalStudy(Study):
     posts: Count
     queries: Count
     with_gold: Count
+    judgments: Annotated[Many[GradeCount] | None, SPARSE] = None
     criteria: Many[CriterionCounts]
     folds: Many[str]
     has_evidence_rate: Share
+    reference: Annotated[Reference | None, SPARSE] = None
     reference_ranges: Many[PlacedFigure]
 
     def _mistakes(self) -> Iterator[str]:

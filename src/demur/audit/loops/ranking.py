@@ -1,6 +1,7 @@
 """Ranking by plain loops: the mean over queries, one with nothing to find being worth 0.
 
-A row is (gold, hits): how many ids there are to find, and for each rank whether it holds one of them.
+A row is (gold, hits): how many ids there are to find, and for each rank whether it holds one of them. Where judgments
+are graded, (gold, hits, grades, judged): also the grade at each rank, 0 for none, and all grades above 0 there are.
 """
 
 import math
@@ -14,10 +15,12 @@ Worth = Callable[["Ranked", int, int], Number]
 
 
 class Ranked(NamedTuple):
-    """One query: how many ids there are to find, and which ranks hold one."""
+    """One query: how many ids there are to find, and which ranks hold one; grades are 1 where none are given."""
 
     gold: int
     hits: tuple[bool, ...]
+    grades: tuple[int, ...] = ()
+    judged: tuple[int, ...] = ()
 
     def ranks(self, k: int) -> list[int]:
         """The ranks up to k that hold gold."""
@@ -32,13 +35,23 @@ class Ranked(NamedTuple):
         return sum((Fraction(number, rank) for number, rank in enumerate(self.ranks(k), 1)), Fraction(0))
 
     def gain(self, k: int) -> float:
-        """Each hit among the first k, discounted by its rank."""
-        return math.fsum(1 / math.log2(rank + 1) for rank in self.ranks(k))
+        """The grades of the first k, each discounted by its rank."""
+        return discounted((self.grades or self.hits)[:k])
+
+    def ideal_gain(self, k: int) -> float:
+        """The same of the highest grades there are."""
+        grades = sorted(self.judged, reverse=True) if self.judged else [1] * self.gold
+        return discounted(grades[:k])
+
+
+def discounted(grades: Sequence[int]) -> float:
+    """Grades from the first rank on, each divided by log2(rank + 1)."""
+    return math.fsum(grade / math.log2(rank + 1) for rank, grade in enumerate(grades, 1))
 
 
 def ideal(hits: int) -> float:
     """The discounted gain of so many hits at the first ranks."""
-    return Ranked(hits, (True,) * hits).gain(hits)
+    return discounted([1] * hits)
 
 
 def over(part: Number, whole: Number) -> Number:
@@ -56,7 +69,7 @@ WORTHS: dict[str, Worth] = {
     "mrr@K": lambda row, k, _: next((Fraction(1, rank) for rank in row.ranks(k)), Fraction(0)),
     "map@K": lambda row, k, length: over(row.precisions(k), min(row.gold, length)),
     "map_trec@K": lambda row, k, _: over(row.precisions(k), row.gold),
-    "ndcg@K": lambda row, k, length: over(row.gain(k), ideal(min(row.gold, length))),
+    "ndcg@K": lambda row, k, length: over(row.gain(k), row.ideal_gain(length)),
 }
 
 

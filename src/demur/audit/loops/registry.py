@@ -13,14 +13,15 @@ _Function = TypeVar("_Function", bound="Loop")
 _Value = TypeVar("_Value", Fraction, float)
 
 _FLOAT_SLACK = Fraction(1, 10**12)
+_WHOLE_LIST = 10**8
 LOOPS: dict[str, Loop] = {}
 
 
 def loop(name: str, of: Callable[[Any], Any] | None = None) -> Callable[[_Function], _Function]:
     """Register a function of rows under a quantity's name; `of` turns the rows into what the function takes.
 
-    A name that ends in @C, @K, @A, @fpr=F, @risk=R or @threshold=T has a parameter, which follows the rows.
-    Undefined is None.
+    A name that ends in @C, @K, @A, @fpr=F, @risk=R or @threshold=T has a parameter, which follows the rows; without K it
+    is the whole list. Undefined is None.
     """
 
     def register(function: _Function) -> _Function:
@@ -70,10 +71,10 @@ def parsed(name: str) -> tuple[str, tuple[Number | int, ...]]:
     for symbol in ("fpr=F", "risk=R"):
         if symbol.startswith(f"{word}=") and f"{stem}@{symbol}" in LOOPS:
             return f"{stem}@{symbol}", (Fraction(value),)
-    if at and f"{stem}@K" in LOOPS:
-        return f"{stem}@K", (int(text),)
     if at and f"{stem}@A" in LOOPS:
         return f"{stem}@A", (Fraction(text.replace(":", "/")),)
+    if f"{stem}@K" in LOOPS:
+        return f"{stem}@K", (int(text) if at else _WHOLE_LIST,)
     if at and f"{stem}@C" in LOOPS:
         return f"{stem}@C", (coverage(text),)
     raise KeyError(name)

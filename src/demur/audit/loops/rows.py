@@ -49,10 +49,11 @@ def forecast_rows(items: Items, confidence: Sequence[float]) -> list[tuple[float
     return [*zip(confidence, right, strict=True)]
 
 
-def ranking_row(query: Query) -> Ranked:
-    """How many ids there are to find, and which ranks hold one."""
-    gold = set(query.gold)
-    return Ranked(len(gold), tuple(candidate in gold for candidate in query.ranked))
+def ranking_row(query: Query, level: int = 1) -> Ranked:
+    """How many ids there are to find, which ranks hold one, and the grades."""
+    gold, judged = set(query.relevant(level)), {name: grade for name, grade in query.graded().items() if grade > 0}
+    hits, grades = (tuple(name in gold for name in query.ranked), tuple(judged.get(name, 0) for name in query.ranked))
+    return Ranked(len(gold), hits, grades, tuple(judged.values()))
 
 
 class QueryRow(NamedTuple):
@@ -71,15 +72,15 @@ class QueryRow(NamedTuple):
         return self.ranking.gold
 
 
-def query_row(query: Query) -> QueryRow:
+def query_row(query: Query, level: int = 1) -> QueryRow:
     """Everything the loops read of a query; the probability comes with whether there is anything to find."""
-    gold, selected = set(query.gold), query.selected
+    gold, selected = set(query.relevant(level)), query.selected
     hits = sum(candidate in gold for candidate in selected or ())
     return QueryRow(
         post=str(query.post),
         criterion=str(query.criterion),
         fold=None if query.fold is None else str(query.fold),
-        ranking=ranking_row(query),
+        ranking=ranking_row(query, level),
         prob=None if query.prob is None else (float(query.prob), int(bool(gold))),
         selected=None if selected is None else Shown(len(gold), len(selected), hits),
     )

@@ -11,7 +11,7 @@ from demur.report.retrieval.overview import side_of_zero, verdict
 from demur.report.retrieval.places import cell, pooled, pooled_and_mean, title
 from demur.report.retrieval.rankings import differences_by_place, mean_and_spread, means_over_folds
 from demur.report.text import table, with_interval
-from demur.results.study import RetrievalSystem
+from demur.results.study import RetrievalStudy, RetrievalSystem
 from demur.results.table import Results
 
 _RULES = {"threshold": "by the gate's threshold", "selected_ids": "by the selection", "ranked_ids": "by the list"}
@@ -24,6 +24,7 @@ def retrieval_text(results: Results) -> str:
     lines = [f"file: {shown(file.path)}" for file in study.inputs]
     counts = f"{study.with_gold} with gold, {study.queries - study.with_gold} without"
     lines.append(f"{study.queries} queries of {study.posts} posts and {len(study.criteria)} criteria: {counts}")
+    lines += relevance_lines(study)
     resampled = drawn and f"95 % intervals from {drawn.n_resamples} resamples of posts, seed {drawn.seed}"
     lines.append(resampled or "no intervals: 0 resamples")
     for system in study.systems:
@@ -33,6 +34,15 @@ def retrieval_text(results: Results) -> str:
     conclusion = verdict(results)
     lines += ["", conclusion.headline, *conclusion.sentences, *conclusion.failures]
     return console_text([*lines, *warnings_text(worded_warnings(results))])
+
+
+def relevance_lines(study: RetrievalStudy) -> Iterator[str]:
+    """What graded judgments count for; nothing where judgments are not graded."""
+    if study.judgments:
+        grades = ", ".join(f"{each.grade} ({each.ids} ids)" for each in study.judgments)
+        yield f"graded judgments: {grades}; they are the gains of the nDCG"
+        level = study.settings.relevance_level
+        yield f"every other number counts ids of grade {level} or more as relevant (relevance level {level})"
 
 
 def _system(results: Results, system: RetrievalSystem) -> Iterator[str]:

@@ -10,7 +10,7 @@ from demur.inference.key import Key
 from demur.inference.warnings import FEW_WITH_GOLD, ResultWarning
 from demur.quantities import quantities
 from demur.report.names import NamedSystem, pairs_of, systems_of, worded_warnings
-from demur.report.retrieval.places import chance_numbers, primary, primary_difference, title
+from demur.report.retrieval.places import a_title, chance_numbers, primary, primary_difference, title
 from demur.report.sections import Card, CardNumber, Content, carried, definition, section
 from demur.report.text import UNDEFINED, four, interval_text, level_of, shown_interval, with_interval
 from demur.report.verdict import UNDECIDED, Verdict, bearing_warnings, decide
@@ -38,7 +38,7 @@ def verdict(results: Results, named: Callable[[str], str] = shown) -> Verdict:
         headline = f"{nothing}: there is nothing to judge."
     elif len(names) == 1:
         key = primary(results, results.systems[0])
-        headline = f"{names[key.system]} reaches an {title(key)} of {_reached(results, key)} where there is evidence."
+        headline = f"{names[key.system]} reaches {a_title(key)} of {_reached(results, key)} where there is evidence."
     else:
         reason = results.why_nothing_decides
         headline = f"No conclusion: {reason}." if reason else _comparison(results, names)
@@ -88,7 +88,7 @@ def _differences(results: Results, names: Mapping[str, str]) -> Iterator[str]:
     """What the baseline reaches, and what the first others do."""
     pairs = pairs_of(results)
     base = primary(results, pairs[0].baseline.system)
-    start = f"Where there is evidence {names[base.system]} reaches an {title(base)} of {_reached(results, base)} and "
+    start = f"Where there is evidence {names[base.system]} reaches {a_title(base)} of {_reached(results, base)} and "
     for pair in pairs[:_MOST_SENTENCES]:
         key, system = primary_difference(results, pair), pair.other.system
         decision = decide(results, key)

@@ -10,7 +10,6 @@ from demur.inference.key import Group, Key
 from demur.quantities import Measure
 from demur.report.names import Pair
 from demur.report.text import UNDEFINED, with_interval
-from demur.results.study import depth_of_verdict
 from demur.results.table import Results
 
 _TITLES = {
@@ -58,14 +57,9 @@ def pooled(results: Results, system: str, family: str, among: str = "all") -> li
     return by_place(results.where(system=system, group=None, minus=None)).get(Place(family, among), [])
 
 
-def primary_depth(results: Results) -> int:
-    """How many ids of a list the verdict looks at."""
-    return depth_of_verdict(results.retrieval.settings.k)
-
-
 def primary(results: Results, system: str) -> Key:
-    """The number the verdict rests on: the nDCG where there is evidence."""
-    return Key(system, f"ndcg@{primary_depth(results)}", among="with_gold")
+    """The number the verdict rests on: the nDCG where there is evidence, or the first metric that was chosen."""
+    return Key(system, results.retrieval.settings.verdict_metric, among="with_gold")
 
 
 def primary_difference(results: Results, pair: Pair) -> Key:
@@ -74,14 +68,21 @@ def primary_difference(results: Results, pair: Pair) -> Key:
 
 
 def at_depth(results: Results, key: Key) -> bool:
-    """Whether a number is taken at the depth of the verdict, or at none."""
-    measure = Measure.of(key.quantity)
-    return measure.quantity.of != "ranking" or measure.value == primary_depth(results)
+    """Whether a number is taken at the depth of the verdict, or at none; one that was chosen by name always counts."""
+    measure, settings = Measure.of(key.quantity), results.retrieval.settings
+    if measure.quantity.of != "ranking" or settings.metrics:
+        return True
+    return bool(measure.value == Measure.of(settings.verdict_metric).value)
 
 
 def title(key: Key) -> str:
     """What a number is called."""
     return Measure.of(key.quantity).title
+
+
+def a_title(key: Key) -> str:
+    """What a number is called, with an article: letters that are spelled out begin with a vowel."""
+    return f"{'an' if title(key)[0] in 'nM' else 'a'} {title(key)}"
 
 
 def cell(results: Results, estimate: Estimate | None) -> str:

@@ -11,7 +11,7 @@ from demur.inference.key import Group, Key
 from demur.quantities import Measure
 from demur.report.names import NamedSystem, Pair, pairs_of, systems_of
 from demur.report.retrieval.overview import open_question
-from demur.report.retrieval.places import Place, at_depth, by_place, cell, pooled, pooled_and_mean, primary_depth, title
+from demur.report.retrieval.places import Place, at_depth, by_place, cell, pooled, pooled_and_mean, title
 from demur.report.sections import FEW, Content, ShadedCell, section, shade
 from demur.report.text import UNDEFINED, decimals, shown_interval
 from demur.report.verdict import Difference, decide
@@ -75,11 +75,16 @@ def criteria(results: Results) -> Content:
     """Pooled numbers at the depth of the verdict, and the AUROC where there is a probability, as heat maps."""
     listed, tables = results.retrieval.criteria[:_MOST_CRITERIA], []
     for system in results.systems:
-        keys = [Key(system, f"{stem}@{primary_depth(results)}", among="with_gold") for stem in _HEATED]
+        keys = [row.key for row in pooled(results, system, "ranking", "with_gold") if _heated(results, row.key)]
         present = [key for key in (*keys, Key(system, "auroc", "prob")) if results.get(key) is not None]
         rows = [(criterion, [_shaded(results, key, criterion) for key in present]) for criterion in listed]
         tables.append(([title(key) for key in present], rows))
     return {"tables": tables, "more": len(results.retrieval.criteria) - len(listed), "few": FEW}
+
+
+def _heated(results: Results, key: Key) -> bool:
+    chosen = results.retrieval.settings.metrics is not None
+    return at_depth(results, key) and (chosen or Measure.of(key.quantity).quantity.stem in _HEATED)
 
 
 def _shaded(results: Results, key: Key, criterion: CriterionCounts) -> ShadedCell:

@@ -10,7 +10,6 @@ from demur.drawing.picture import spread
 from demur.inference.intervals import Interval
 from demur.inference.key import Key
 from demur.quantities.coverage import Coverage
-from demur.quantities.thresholds import typed_threshold
 from demur.report.names import systems_of
 from demur.report.sections import Content, section
 from demur.report.text import interval_text, level_of, shown_interval, threshold_at, threshold_text

@@ -1,0 +1,92 @@
+"""Reference ranges: what a baseline and a good system are known to reach, and who says so; for who asks for them."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import Field, ValidationError
+
+from demur.errors import UserError, literal, unknown
+from demur.files.strict_json import read_as
+from demur.files.strict_model import Part, one_line
+from demur.quantities import Measure
+
+Ends = Annotated[tuple[float, float], Field(strict=False)]
+
+
+class ReferenceRange(Part):
+    """The range a baseline falls into, and the range a good system falls into."""
+
+    baseline: Ends
+    good: Ends
+
+    def place(self, value: float) -> str:
+        """Where a result falls.
+
+        >>> known = REFERENCES["phq8-evidence"].ranges["ndcg@10"]
+        >>> [known.place(value) for value in (0.5, 0.8, 0.82, 0.85, 0.95)]
+        ['below baseline', 'baseline', 'between baseline and good', 'good', 'above good']
+        """
+        if value < self.baseline[0]:
+            return "below baseline"
+        if value <= self.baseline[1]:
+            return "baseline"
+        if value < self.good[0]:
+            return "between baseline and good"
+        return "good" if value <= self.good[1] else "above good"
+
+    def _mistakes(self) -> Iterator[str]:
+        if not self.baseline[0] <= self.baseline[1] <= self.good[0] <= self.good[1]:
+            yield "expected a baseline from low to high, and above it a good system from low to high"
+
+
+class Reference(Part):
+    """Ranges by metric: of rankings over the queries with gold, and of the detection of evidence over all queries."""
+
+    name: Annotated[str, Field(min_length=1)]
+    source: Annotated[str, Field(min_length=1)]
+    ranges: Annotated[Mapping[str, ReferenceRange], Field(min_length=1)]
+
+    def _mistakes(self) -> Iterator[str]:
+        for name in self.ranges:
+            measure = Measure.of(name)
+            if measure.quantity.of != "ranking" and "detection" not in measure.quantity.shown:
+                yield f"{literal(name)} is neither a metric of rankings nor of detection"
+            if str(measure) != name:
+                yield f"{literal(name)} is called {measure} here"
+
+
+REFERENCES = {
+    known.name: known
+    for known in (
+        Reference(
+            name="phq8-evidence",
+            source="document 002, evidence retrieval",
+            ranges={
+                "ndcg@10": ReferenceRange(baseline=(0.70, 0.80), good=(0.85, 0.90)),
+                "recall@10": ReferenceRange(baseline=(0.75, 0.85), good=(0.90, 0.95)),
+                "mrr@10": ReferenceRange(baseline=(0.65, 0.75), good=(0.80, 0.90)),
+                "auroc": ReferenceRange(baseline=(0.55, 0.65), good=(0.70, 0.80)),
+                "tpr@fpr=0.05": ReferenceRange(baseline=(0.08, 0.15), good=(0.20, 0.35)),
+            },
+        ),
+    )
+}
+
+
+def reference_of(which: str | Path) -> Reference:
+    """Ranges by their name, or from a JSON file with a `source` and `ranges`, each with a `baseline` and a `good`."""
+    if isinstance(which, str) and which in REFERENCES:
+        return REFERENCES[which]
+    if Path(which).suffix.lower() != ".json":
+        raise unknown("reference", which, [*REFERENCES, "FILE.json"])
+    return read_as(which, lambda content: _parsed(Path(which).stem, content))
+
+
+def _parsed(name: str, content: Any) -> Reference:
+    if not isinstance(content, dict):
+        raise UserError("expected an object with the members source and ranges")
+    try:
+        return Reference.model_validate({"name": name} | content)
+    except ValidationError as error:
+        raise UserError(one_line(error)) from None
