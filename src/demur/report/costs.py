@@ -13,7 +13,16 @@ from demur.report.names import NamedSystem, Pair, pairs_of, systems_of
 from demur.report.text import four, interval_text, shown_interval, three, threshold_at
 from demur.results.table import Results
 
-HEADINGS = ("price", "decline below", "coverage", "lowest cost", "threshold kept", "cross-fitted", "answer all", "saved")
+HEADINGS = (
+    "price",
+    "decline below",
+    "coverage",
+    "lowest cost",
+    "threshold kept",
+    "cross-fitted",
+    "answer all",
+    "saved",
+)
 _PARTS = {1: "as much as", 2: "half", 3: "a third of", 4: "a quarter of", 5: "a fifth of", 10: "a tenth of"}
 _PARTS |= {20: "a twentieth of", 50: "a fiftieth of", 100: "a hundredth of"}
 
@@ -56,11 +65,12 @@ def _with_interval(results: Results, estimate: Estimate | None) -> str:
 
 def _threshold(results: Results, system: str, confidence: str, cost: Estimate) -> tuple[str, str]:
     """The threshold as one can type it, and what to do with it in words."""
-    curve = results.curves[system, confidence].curve
+    record = results.curves[system, confidence]
+    thresholds = record.curve.threshold
     if cost.threshold is None:
         return "everything", "declining everything"
-    text = threshold_at(curve, curve.threshold.index(cost.threshold))
-    last = cost.threshold == curve.threshold[-1]
+    text = threshold_at(record, thresholds.index(cost.threshold))
+    last = cost.threshold == thresholds[-1]
     return ("nothing", "answering everything it can") if last else (text, f"declining below {text}")
 
 

@@ -20,8 +20,8 @@ LOOPS: dict[str, Loop] = {}
 def loop(name: str, of: Callable[[Any], Any] | None = None) -> Callable[[_Function], _Function]:
     """Register a function of rows under a quantity's name; `of` turns the rows into what the function takes.
 
-    A name that ends in @C, @K, @A, @fpr=F, @risk=R or @threshold=T has a parameter, which follows the rows; without K it
-    is the whole list. Undefined is None.
+    A name that ends in @C, @K, @A, @fpr=F, @risk=R or @threshold=T has a parameter, which follows the rows; without K
+    it is the whole list. Undefined is None.
     """
 
     def register(function: _Function) -> _Function:
