@@ -10,7 +10,8 @@ from demur.quantities.coverage import Coverage
 from demur.report.leaderboard import best_sentence, board_to_show, listing
 from demur.report.names import Pair, pairs_of, systems_of, worded_warnings
 from demur.report.sections import Card, CardNumber, Content, carried, definition, section
-from demur.report.tables import methods_shown, table_text
+from demur.report.table_rows import methods_shown
+from demur.report.tables import table_text
 from demur.report.text import UNDEFINED, bounded_interval, four, level_of, shown_interval, title_of, with_interval
 from demur.report.verdict import UNDECIDED, Verdict, bearing_warnings, decide, is_measured, nothing_common, says_in_full
 from demur.results.study import AREA
