@@ -1,36 +1,21 @@
 """The leaderboard as it is shown: ranks, a tie set in a sentence, and what the comparison rests on."""
 
-import math
-
-import numpy as np
 import pytest
 
-from demur import Plan, Settings, evaluate, read_table, report_html
+from demur import Plan, Settings, evaluate, report_html
 from demur.report.console import evaluation_text
 from demur.report.leaderboard import best_sentence, board_to_show, sentences
+from made_up import units_of
 
 PLAN = Plan(300, seed=5)
 
 
-def table(seed, wrong, answered=0.8, clusters=60, units=4):
-    people = np.random.default_rng(1).normal(size=clusters)
-    rng = np.random.default_rng(seed)
-    columns = {"cluster": [], "item": [], "loss": [], "sure": []}
-    for person, hard in enumerate(people):
-        for item in range(units):
-            loss = int(rng.random() < wrong * math.exp(0.5 * hard))
-            cells = (person, f"i{item}", loss if rng.random() < answered else None, float(rng.random() - 0.4 * loss))
-            for column, cell in zip(columns.values(), cells):
-                column.append(cell)
-    return read_table(columns, instrument=None)
-
-
 SYSTEMS = {
-    "one": table(1, 0.3),
-    "<two>": table(2, 0.33, 0.9),
-    "poor": table(3, 0.8),
-    "brief": table(4, 0.3, 0.2),
-    "silent": table(5, 0.3, 0.0),
+    "one": units_of(1, 0.3),
+    "<two>": units_of(2, 0.33, 0.9),
+    "poor": units_of(3, 0.8),
+    "brief": units_of(4, 0.3, 0.2),
+    "silent": units_of(5, 0.3, 0.0),
 }
 
 

@@ -100,7 +100,9 @@ def _where(results: Results, confidence: str, pair: Pair) -> str:
         return f"cut at a coverage of {requested:.1%}"
     if ends[0] == requested:
         return f"up to a coverage of {requested:.1%}"
-    return f"up to the coverage {'both' if len(results.systems) == len(ends) else 'all'} reach ({ends[0] or 0.0:.1%})"
+    silent = not all(results.curves[system, confidence].defined for system in results.systems)
+    who = "both" if len(results.systems) == len(ends) else "all that answer" if silent else "all"
+    return f"up to the coverage {who} reach ({ends[0] or 0.0:.1%})"
 
 
 def _too_few(results: Results, confidence: str) -> bool:
