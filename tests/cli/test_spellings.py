@@ -81,7 +81,7 @@ def test_three_named_systems_against_the_one_that_is_chosen(folder):
     assert (done.returncode, done.stderr) == (0, "")
     found = load(folder / "three.json")
     assert found.systems == ("A", "B/1", "C")
-    assert {row.key.minus for row in found if row.key.minus} == {Minus("system", "B/1")}
+    assert {row.key.minus for row in found.where(quantity="aurc") if row.key.minus} == {Minus("system", "B/1")}
     assert (folder / "three.html").read_text(encoding="utf-8").count("B/1") > 3
     wrong = demur(folder, "evaluate", *files, "--baseline", "D", *FLAGS)
     assert (wrong.returncode, wrong.stderr.count("\n")) == (2, 1)

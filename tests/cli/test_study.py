@@ -1,5 +1,6 @@
 """`demur study intervals` as a user meets it."""
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -110,3 +111,45 @@ def test_a_picture_never_replaces_the_run_it_is_of(tmp_path):
     assert found.returncode == 2
     assert found.stderr == "demur: run.svg: is an input, and an output never replaces one\n"
     assert (tmp_path / "run.svg").read_text() == text
+
+
+@pytest.fixture(scope="module")
+def pilot(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("pilot")
+    (folder / "run.json").write_text(json_text(simulated_run(20, seed=1)))
+    call = ("run.json", "run.json", "--mode", "zero_shot", "--mode", "few_shot", "--confidence", "llm")
+    made = in_process(folder, "evaluate", *call, "--bootstrap-resamples", "50", "--seed", "1", "--output", "m.json")
+    assert made.returncode == 0
+    return folder
+
+
+def test_a_pilot_says_how_many_participants_are_needed_whether_from_its_results_or_its_files(pilot):
+    from_results = in_process(pilot, "study", "participants", "--like", "m.json", "--difference", "0.02")
+    assert from_results.returncode == 0, from_results.stderr
+    lines = from_results.stdout.splitlines()
+    assert lines[0].startswith("Pilot: 20 participants, few_shot − zero_shot, AUGRC to C_common ")
+    found = re.search(r"with a power of 80% at 5 %: (\d+) participants$", lines[2])
+    low, high = map(int, re.search(r"from (\d+) .its 10 % point. to (\d+) .its 90 % point.", lines[3]).groups())
+    assert low < int(found[1]) < high
+    assert lines[3].endswith(f"plan for {high}.")
+    modes = ("--mode", "zero_shot", "--mode", "few_shot", "--confidence", "llm")
+    files = ("--like", "run.json", "--like", "run.json", *modes, "--difference", "0.02")
+    assert in_process(pilot, "study", "participants", *files).stdout.splitlines()[1:] == lines[1:]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["m.json", "--difference", "0"], "no study shows a difference of 0: give the smallest one that matters"),
+        (["m.json", "--power", "1"], "power 1.0, expected a number from 0.5 to below 1, such as 0.8"),
+        (["m.json", "--loss", "abs"], "--loss is for files of systems, and m.json holds results: leave it out"),
+        (["run.json", "--mode", "few_shot"], "a pilot is of two systems, not of 1"),
+        (["none.json"], "none.json: cannot be read (No such file or directory)"),
+        (["m.json", "--difference", "1e-9"], "more than 1000000000 clusters would be needed"),
+    ],
+)
+def test_a_pilot_that_says_nothing_is_one_line(pilot, arguments, message):
+    found = in_process(pilot, "study", "participants", "--like", *arguments)
+    assert (found.returncode, found.stdout) == (2, "")
+    assert found.stderr.startswith(f"demur: {message}")
+    assert found.stderr.count("\n") == 1

@@ -137,11 +137,11 @@ class TestLatex:
     def test_numbers_are_those_of_the_results(self, paired):
         delta = difference(paired, "augrc@C_common")
         row = next(line for line in table_text(paired, "latex").splitlines() if "AUGRC to" in line)
-        assert f"${delta.value:.4g}$ & {{[}}${delta.recommended.low:.3g}$, {delta.recommended.high:.3g}]" in row
+        assert f"${delta.value:.4f}$ & {{[}}${delta.recommended.low:.4f}$, {delta.recommended.high:.4f}]" in row
 
-    def test_powers_of_ten_and_minus_signs_are_formulas(self):
+    def test_minus_signs_are_formulas_and_no_number_is_a_power_of_ten(self):
         text = table_text(read_back(golden("paired")), "latex")
-        assert r"{[}$7.13\times10^{-7}$, 1]" in text
+        assert r"{[}$-0.3267$, 0.3020]" in text
         assert not re.search(r"\de[-+]\d", text)
 
     @pytest.mark.parametrize("text", HOSTILE)
@@ -267,7 +267,10 @@ class TestCommand:
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
-            (("m.json", "--format", "html"), "no table format is called html; there are: csv, latex, markdown"),
+            (
+                ("m.json", "--format", "html"),
+                "no table format is called html; there are: csv, latex, markdown, sentence",
+            ),
             (("none.json", "--format", "csv"), "none.json: "),
             (
                 ("m.json", "--format", "csv", "--output", "m.json"),

@@ -10,36 +10,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from demur import Key, Minus, Plan, Settings, UserError, evaluate, read_table
+from demur import Key, Minus, Plan, Settings, UserError, evaluate
 from demur.audit.independent import audited_independently, run_recipes
 from demur.inference.estimates import Estimate
 from demur.inference.intervals import Interval
 from demur.results.leaderboard import _ranks, _worse, pair_difference
 from demur.results.load import results_of
 from golden_runs import evaluated
+from made_up import units_of
 
 AREA = "augrc@C_common"
 
 
-def table(seed, clusters=60, wrong=0.3, answered=0.8, units=4):
-    """Made-up units of a system: who abstains, who is wrong, and a confidence that knows a little about it."""
-    people = np.random.default_rng(1).normal(size=clusters)
-    rng, rows = np.random.default_rng(seed), []
-    for person, hard in enumerate(people):
-        for item in range(units):
-            loss = int(rng.random() < wrong * math.exp(0.5 * hard))
-            known = rng.random() < answered
-            sure = round(float(rng.random() - 0.4 * loss), 3)
-            rows.append({"cluster": person, "item": f"i{item}", "loss": loss if known else None, "sure": sure})
-    columns = {name: [row[name] for row in rows] for name in rows[0]}
-    return read_table(columns, instrument=None)
-
-
 SYSTEMS = {
-    "good": table(1, wrong=0.05),
-    "fair/1": table(2, wrong=0.35),
-    "fair": table(3, wrong=0.4, answered=0.9),
-    "bad": table(4, wrong=0.8),
+    "good": units_of(1, wrong=0.05),
+    "fair/1": units_of(2, wrong=0.35),
+    "fair": units_of(3, wrong=0.4, answered=0.9),
+    "bad": units_of(4, wrong=0.8),
 }
 
 
@@ -58,7 +45,9 @@ def four():
 @pytest.mark.parametrize("clusters", [24, 12])
 def test_the_intervals_of_all_pairs_hold_at_once(clusters):
     """A plain loop over pairs and replicates: c is the 95 % point of the largest |Δ* − Δ|/s*; Bonferroni below 20."""
-    systems = {name: table(n, clusters, wrong) for n, (name, wrong) in enumerate(zip("abcd", (0.1, 0.3, 0.3, 0.6)))}
+    systems = {
+        name: units_of(n, wrong, clusters=clusters) for n, (name, wrong) in enumerate(zip("abcd", (0.1, 0.3, 0.3, 0.6)))
+    }
     found = ranked(systems)
     rows = [row for row in found.where(quantity=AREA) if row.key.minus]
     assert len(rows) == 6
@@ -136,7 +125,7 @@ def test_one_pair_is_decided_by_its_recommended_interval():
 
 
 def test_a_silent_system_is_not_ranked_and_takes_no_part_in_c_common():
-    silent = table(5, answered=0.0)
+    silent = units_of(5, answered=0.0)
     found, without = ranked(SYSTEMS | {"silent": silent}), ranked()
     board, other = found.leaderboard(), without.leaderboard()
     assert board.common_to == tuple(SYSTEMS)
@@ -151,7 +140,7 @@ def test_a_silent_system_is_not_ranked_and_takes_no_part_in_c_common():
 
 
 def test_who_ends_first_is_named_with_what_the_others_have_in_common():
-    board = ranked(SYSTEMS | {"brief": table(6, answered=0.2)}).leaderboard()
+    board = ranked(SYSTEMS | {"brief": units_of(6, answered=0.2)}).leaderboard()
     standing, without = board.shortest
     assert standing.system == "brief"
     assert board.coverage == standing.reaches
@@ -159,14 +148,14 @@ def test_who_ends_first_is_named_with_what_the_others_have_in_common():
 
 
 def test_areas_cut_where_asked_rank_those_that_reach_it():
-    board = ranked(SYSTEMS | {"brief": table(6, answered=0.2)}, area_coverage="0.5").leaderboard()
+    board = ranked(SYSTEMS | {"brief": units_of(6, answered=0.2)}, area_coverage="0.5").leaderboard()
     assert (board.number.quantity, board.coverage, board.common_to) == ("augrc@0.5", 0.5, ())
     assert [each.system for each in board.standings if each.ranks is None] == ["brief"]
     assert board.shortest is None
 
 
 def test_a_system_is_excluded_by_its_name_and_the_file_says_so():
-    found = ranked(SYSTEMS | {"brief": table(6, answered=0.2)}, exclude=["brief"])
+    found = ranked(SYSTEMS | {"brief": units_of(6, answered=0.2)}, exclude=["brief"])
     plain = ranked()
     assert [repr(row) for row in found] == [repr(row) for row in plain]
     assert found.selective.excluded == ("brief",)
@@ -233,7 +222,11 @@ def test_the_order_and_the_baseline_change_no_rank(four):
 
 
 def test_the_plain_loops_leave_a_silent_system_out_as_well():
-    systems = {"a": table(1, 8), "silent": table(2, 8, answered=0.0), "b": table(3, 8, answered=0.5)}
+    systems = {
+        "a": units_of(1, clusters=8),
+        "silent": units_of(2, answered=0.0, clusters=8),
+        "b": units_of(3, answered=0.5, clusters=8),
+    }
     found = ranked(systems, plan=Plan(20, seed=1))
     findings = audited_independently(found, run_recipes(found, systems, None), None)
     assert {finding.status for finding in findings} == {"match"}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from demur.cli.app import SHOW, app, printed_path
+from demur.cli.app import SHOW, app, listed, printed_path
 from demur.errors import located
 
 if TYPE_CHECKING:
@@ -43,18 +43,31 @@ def report(
 @app.command(rich_help_panel=SHOW)
 def table(
     results: ResultFile,
-    form: Annotated[str, typer.Option("--format", help="latex, markdown or csv.")],
+    form: Annotated[str, typer.Option("--format", help="latex, markdown, csv, or sentence for the text of a paper.")],
+    rows: Annotated[
+        str | None,
+        typer.Option(help="Quantities separated by commas, as cmax,augrc@C_common,risk@0.5; or leaderboard."),
+    ] = None,
+    digits: Annotated[
+        int | None, typer.Option(help="Decimals of every number; 4 (3 in sentences) if not given.")
+    ] = None,
     output: Annotated[Path | None, typer.Option(help="The file to write; if not given, the table is printed.")] = None,
     confidence: Confidences = None,
 ) -> None:
-    """Print results as a table: for LaTeX, for Markdown, or as CSV with one row per number.
+    """Print results as a table: for LaTeX, for Markdown, or as CSV with one row per number; or as sentences.
 
     Example: demur table metrics.json --format latex --output table.tex
+
+    Example: demur table metrics.json --format markdown --rows cmax,augrc@C_common --digits 3
+
+    Example: demur table metrics.json --format sentence
     """
+    from demur.report.table_rows import Layout
     from demur.report.tables import table_text
 
+    layout = Layout(() if rows is None else tuple(listed(rows)), digits)
     loaded = _of_answers(results)
-    text = table_text(loaded.narrowed(confidence), form)
+    text = table_text(loaded.narrowed(confidence), form, layout)
     if output is None:
         typer.echo(text, nl=False)
     else:

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from demur.cli import options
-from demur.cli.app import DATA, MORE, TRUST, app, printed_path, progress_bar, read_one
+from demur.cli.app import DATA, MORE, TRUST, app, named, printed_path, progress_bar, read_one
 from demur.errors import UserError, located, shown, unknown
 from demur.facts.instruments import BY_ITEMS
 
 if TYPE_CHECKING:
+    from demur.results.table import Results
     from demur.simulate.designs import Design
     from demur.types import Json
 
@@ -93,6 +94,69 @@ def intervals(
         )
         made = write_whole(figure, picture.standalone(paper=True), inputs=[like] if like else [])
         typer.echo(f"wrote {printed_path(made)}")
+
+
+@studies.command(cls=options.ListingCommand)
+def participants(
+    like: Annotated[
+        list[str],
+        typer.Option(metavar="FILE", help="A pilot: the files of two systems, or one that demur evaluate wrote."),
+    ],
+    difference: Annotated[
+        float | None, typer.Option(help="The smallest difference that matters; that of the pilot if not given.")
+    ] = None,
+    power: Annotated[float, typer.Option(help="How likely the study is to show it.")] = 0.8,
+    loss: options.LossName = None,
+    confidence: Annotated[str, typer.Option(help="What ranks the answers; of several the first.")] = "default",
+    area_coverage: Annotated[
+        str | None, typer.Option(help="Where to cut the areas; the coverage both systems reach, if not given.")
+    ] = None,
+    instrument: options.InstrumentName = "PHQ-8",
+    mode: Annotated[
+        list[str] | None, typer.Option(help="Mode of the experiment: once for all inputs, or once per input.")
+    ] = None,
+    column: options.ColumnNames = None,
+) -> None:
+    """Say how many participants a comparison of two systems needs, from a pilot.
+
+    The smallest number at which a t test at 5 % shows the difference in AUGRC with the power asked for, and its range:
+    a small pilot knows its own spread only roughly.
+
+    Example: demur study participants --like metrics.json --difference 0.02
+
+    Example: demur study participants --like run.json --like run.json --mode zero_shot --mode few_shot
+    """
+    from demur.audit.own import is_own
+    from demur.files.strict_json import decode, loads, read_bytes
+    from demur.results.load import results_of
+    from demur.simulate.planning import plan_text
+
+    data = read_bytes(like[0]) if len(like) == 1 and like[0].lower().endswith(".json") else b"null"
+    with located(like[0]):
+        content = loads(decode(data))
+    if is_own(content):
+        given = {"--loss": loss, "--area-coverage": area_coverage, "--mode": mode, "--column": column}
+        for name in (name for name, value in given.items() if value):
+            raise UserError(f"{name} is for files of systems, and {shown(like[0])} holds results: leave it out")
+        with located(like[0]):
+            pilot = results_of(content).narrowed(None if confidence == "default" else confidence)
+    else:
+        pilot = _pilot(
+            like, {"loss": loss, "confidence": confidence, "area_coverage": area_coverage}, mode, instrument, column
+        )
+    typer.echo(plan_text(pilot, difference, power))
+
+
+def _pilot(
+    like: list[str], settings: Json, mode: list[str] | None, instrument: str, column: list[str] | None
+) -> Results:
+    """Two systems evaluated; a pilot needs no resamples."""
+    from demur.inference.resample import Plan
+    from demur.read import read_inputs
+    from demur.results.selective import Settings, evaluate
+
+    runs = read_inputs(like, modes=mode or (), instrument=instrument, columns=named(column, "--column"))
+    return evaluate(*runs, settings=Settings(**settings), plan=Plan(0, seed=None))
 
 
 def _check_options(design: str, shape: Json, source: Json, like: Path | None) -> None:

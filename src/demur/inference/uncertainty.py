@@ -100,14 +100,18 @@ def estimated(
     singles = [_single(row, *by_row.get(id(row), ({}, {})), request) for row in rows]
     differences = [_contrast(each, by_row, by_pair.get(id(each), {}), request) for each in compared]
     if headline is not None:
-        joint = _joint(differences, family)
-        named = [each.key for each in family if replace(each.key, system="", minus=None) == headline.number]
-        if len(named) == 1:
-            joint.pop(named[0], None)
-        if len(pairs_ranked) > 1:
-            joint |= _joint(differences, pairs_ranked)
+        joint = _judged(differences, family, headline)
         differences = [_with_simultaneous(row, joint.get(row.key)) for row in differences]
     return singles + differences, answers[len(wanted) :]
+
+
+def _judged(differences: Sequence[Estimate], family: Sequence[Contrast], headline: Headline) -> dict[Key, Interval]:
+    """The intervals that decide more than one difference; a single one of the headline number needs none."""
+    joint = _joint(differences, family)
+    named = [each.key for each in family if replace(each.key, system="", minus=None) == headline.number]
+    if len(named) == 1:
+        joint.pop(named[0], None)
+    return joint | _joint(differences, headline.pairs) if len(headline.pairs) > 1 else joint
 
 
 def _joint(differences: Sequence[Estimate], family: Sequence[Contrast]) -> dict[Key, Interval]:

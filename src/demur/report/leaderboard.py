@@ -73,13 +73,13 @@ def sentences(results: Results, board: Leaderboard) -> Iterator[str]:
     """What the ranks rest on, what they are not to be relied on for, and what adding or excluding a system would do."""
     pairs = len(board.ranked) * (len(board.ranked) - 1) // 2
     if pairs > 1 and not board.undecided:
-        yield f"A rank is what 95 % intervals that hold for all {pairs} differences at once leave open."
+        yield f"The ranks are those that 95 % intervals for all {pairs} differences at once do not rule out."
     doubts = _doubts(results, board)
     for doubt in dict.fromkeys(filter(None, doubts)):
         yield f"In {doubts.count(doubt)} of the {len(doubts)} differences shown, {doubt}: treat those with care."
     if board.common_to:
         common = f"C_common ({board.coverage:.1%}) is the smallest Cmax of these {len(board.common_to)} systems"
-        yield f"{common}: with another system, or without one of them, the areas and their differences are others."
+        yield f"{common}: adding or leaving out a system changes every area and every difference."
     standing, without = board.shortest or (board.standings[0], 0.0)
     if without >= _MUCH_FARTHER * board.coverage > 0:
         name = named(results)[standing.system].name

@@ -44,6 +44,16 @@ def decimals(value: float | None) -> str:
     return UNDEFINED if value is None or math.isnan(value) else f"{value:.4f}"
 
 
+def fixed(value: float, digits: int) -> str:
+    """A number with so many decimals, whatever its size, so that columns line up; nothing has no sign.
+
+    >>> fixed(0.12345, 3), fixed(-0.00001, 3), fixed(float("nan"), 3)
+    ('0.123', '0.000', '–')
+    """
+    text = UNDEFINED if math.isnan(value) else f"{value:.{digits}f}"
+    return text.removeprefix("-") if text.strip("-0.") == "" else text
+
+
 def interval_text(interval: Interval | None) -> str:
     """An interval to three digits."""
     return UNDEFINED if interval is None else f"[{three(interval.low)}, {three(interval.high)}]"

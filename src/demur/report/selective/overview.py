@@ -10,7 +10,8 @@ from demur.quantities.coverage import Coverage
 from demur.report.leaderboard import best_sentence, board_to_show, listing
 from demur.report.names import Pair, pairs_of, systems_of, worded_warnings
 from demur.report.sections import Card, CardNumber, Content, carried, definition, section
-from demur.report.tables import methods_shown, table_text
+from demur.report.table_rows import methods_shown
+from demur.report.tables import table_text
 from demur.report.text import UNDEFINED, bounded_interval, four, level_of, shown_interval, title_of, with_interval
 from demur.report.verdict import UNDECIDED, Verdict, bearing_warnings, decide, is_measured, nothing_common, says_in_full
 from demur.results.study import AREA
@@ -99,7 +100,9 @@ def _where(results: Results, confidence: str, pair: Pair) -> str:
         return f"cut at a coverage of {requested:.1%}"
     if ends[0] == requested:
         return f"up to a coverage of {requested:.1%}"
-    return f"up to the coverage {'both' if len(results.systems) == len(ends) else 'all'} reach ({ends[0] or 0.0:.1%})"
+    silent = not all(results.curves[system, confidence].defined for system in results.systems)
+    who = "both" if len(results.systems) == len(ends) else "all that answer" if silent else "all"
+    return f"up to the coverage {who} reach ({ends[0] or 0.0:.1%})"
 
 
 def _too_few(results: Results, confidence: str) -> bool:

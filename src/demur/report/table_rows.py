@@ -1,0 +1,149 @@
+"""Rows of tables: every number of every system and its difference from the baseline, and the notes below them."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import NamedTuple
+
+from demur.errors import UserError, literal, unknown
+from demur.inference.intervals import Interval
+from demur.inference.key import Key
+from demur.quantities import Measure
+from demur.quantities.registry import COVERAGE, canonical
+from demur.report.escapes import DAGGER
+from demur.report.names import pairs_of
+from demur.report.text import UNDEFINED, fixed, level_of, shown_interval, title_of
+from demur.report.verdict import REACHED_AT, decide, is_measured, why_not_comparable
+from demur.results.table import Results
+
+_DECIMALS, _MOST_DECIMALS = 4, 15
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Which numbers a table has, by the names of their quantities (none: the usual ones), and to how many decimals.
+
+    Without `digits` a table for people has four decimals, all numbers the same, and CSV has every number in full.
+    """
+
+    rows: tuple[str, ...] = ()
+    digits: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.digits is not None and not 0 <= self.digits <= _MOST_DECIMALS:
+            raise UserError(f"digits {literal(self.digits)}, expected decimals from 0 to {_MOST_DECIMALS}")
+
+    def fixed(self, value: float) -> str:
+        """A number for people."""
+        return fixed(value, _DECIMALS if self.digits is None else self.digits)
+
+    def in_full(self, value: float | None) -> float | str | None:
+        """A number for machines, rounded only where that is asked for."""
+        return value if self.digits is None or value is None else fixed(value, self.digits)
+
+    def names(self, results: Results, shown: str) -> list[str]:
+        """The quantities that are shown, as the keys of these results name them."""
+        study = results.selective
+        known = [*study.names("csv"), *study.names_at_coverages]
+        for name in map(canonical, self.rows):
+            if name == LEADERBOARD:
+                raise UserError("the leaderboard is a table of its own: ask for that row alone")
+            if name not in known:
+                raise unknown("row of a table of these results", name, [*known, LEADERBOARD])
+        return [*map(canonical, self.rows)] or [*study.names(shown), *study.names_at_coverages]
+
+
+USUAL = Layout()
+LEADERBOARD = "leaderboard"
+
+
+class Cell(NamedTuple):
+    """A number with its interval, or with what it is at most; `unfair` says why it decides nothing."""
+
+    value: float | None = None
+    interval: Interval | None = None
+    bound: float | None = None
+    unfair: str = ""
+
+    def texts(self, layout: Layout) -> tuple[str, str]:
+        """The number, and its interval, as they are printed."""
+        if self.value is None:
+            return UNDEFINED, ""
+        interval = "" if self.bound is None else f"≤ {layout.fixed(self.bound)}"
+        if self.interval is not None:
+            interval = f"[{layout.fixed(self.interval.low)}, {layout.fixed(self.interval.high)}]"
+        return layout.fixed(self.value), f"{interval}{DAGGER if self.unfair else ''}"
+
+
+class TableRow(NamedTuple):
+    """One number of every system, and its difference from the baseline; `name` is the one of its key."""
+
+    name: str
+    title: str
+    cells: list[Cell]
+
+
+def rows_of(results: Results, confidence: str, shown: str = "table", layout: Layout = USUAL) -> Iterator[TableRow]:
+    """The rows of one confidence; a number that no answers stand behind, and a difference of such, is an empty cell."""
+    pairs = pairs_of(results)
+    for name in layout.names(results, shown):
+        numbers = {system: results[Key(system, name, confidence)] for system in results.systems}
+        measured = {system: is_measured(results, number) for system, number in numbers.items()}
+        cells = [
+            Cell(number.value, shown_interval(results, number), number.upper_bound) if measured[system] else Cell()
+            for system, number in numbers.items()
+        ]
+        for pair, key in ((pair, pair.key(name, confidence)) for pair in pairs):
+            decision, estimate = decide(results, key), results[key]
+            unfair = why_not_comparable(results, key) or ("" if decision.comparable else decision.reason)
+            difference = Cell(estimate.value, shown_interval(results, estimate), unfair=unfair)
+            cells.append(difference if measured[pair.first.system] and measured[pair.second.system] else Cell())
+        yield TableRow(name, title_of(numbers[results.systems[0]]), cells)
+
+
+def columns_of_systems(results: Results) -> list[str]:
+    """The systems, then what is subtracted from what."""
+    return [*results.systems, *(f"{pair.other.system} − {pair.baseline.system}" for pair in pairs_of(results))]
+
+
+def notes(results: Results, layout: Layout = USUAL) -> list[str]:
+    """What a reader must know of the numbers: whose they are, the loss, the intervals, the conventions."""
+    study = results.selective
+    counted = f"{study.clusters_included} {study.noun}s ({study.clusters_failed} failed)"
+    texts = []
+    for system, source in zip(results.systems, study.inputs, strict=True):
+        facts = {"mode": source.mode, "run": source.run_id, "file": source.path and PurePath(source.path).name}
+        text = ", ".join(f"{fact} {value}" for fact, value in facts.items() if value)
+        texts.append(f"{system}: {text or 'not from a file'}.")
+    texts.append(f"{counted}, {study.units} items.")
+    texts.append(f"Loss {study.loss.name}: {study.loss.definition}.")
+    if study.bootstrap is None:
+        texts.append("No intervals: nothing was resampled.")
+    else:
+        ways = ", ".join(methods_shown(results, layout)) or "none"
+        drawn = f"{study.bootstrap.n_resamples} bootstrap resamples of {study.noun}s, seed {study.bootstrap.seed}"
+        texts.append(f"In brackets the {level_of(results)} ({ways.replace('_', ' ')}); {drawn}.")
+    texts.append(f"Conventions: {'; '.join(study.convention.values())}.")
+    cells = [cell for name in study.confidences for row in rows_of(results, name, layout=layout) for cell in row.cells]
+    if any(cell.interval is None and cell.bound is not None for cell in cells):
+        texts.append("≤ marks a one-sided bound at 95 %: no answer was wrong.")
+    if not all(record.defined for record in results.curves.values()):
+        texts.append(f"{UNDEFINED} under an area: a run that answers nothing has none, nor a difference to another.")
+    in_general = "the runs reach this coverage at different points"
+    unfair = [in_general if cell.unfair.startswith(REACHED_AT) else cell.unfair for cell in cells if cell.unfair]
+    if unfair:
+        texts.append(f"{DAGGER} Nothing follows from this difference: {'; '.join(dict.fromkeys(unfair))}.")
+    return [*texts, f"demur {study.tool.version}."]
+
+
+def methods_shown(results: Results, layout: Layout = USUAL) -> dict[str, list[str]]:
+    """The methods of the intervals that are shown, each with the numbers it is used for."""
+    numbers: dict[str, dict[str, None]] = {}
+    confidences = results.selective.confidences
+    for row in (row for confidence in confidences for row in rows_of(results, confidence, layout=layout)):
+        quantity = Measure.of(row.name).quantity
+        title = f"{quantity.title} at a coverage" if quantity.parameter is COVERAGE else row.title
+        for cell in row.cells:
+            if cell.interval is not None:
+                numbers.setdefault(cell.interval.method, {})[title] = None
+    return {method: [*titles] for method, titles in numbers.items()}
