@@ -12,6 +12,7 @@ from demur.confidences.serving import served as served
 from demur.confidences.variants import VARIANTS as VARIANTS
 from demur.confidences.variants import Confidence as Confidence
 from demur.confidences.variants import variant as variant
+from demur.decide.certifying import certify as certify
 from demur.decide.choosing import choose as choose
 from demur.decide.rule import Rule as Rule
 from demur.decide.rule import load_rule as load_rule

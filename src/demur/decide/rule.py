@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, ValidationError
 
 from demur.errors import UserError
-from demur.files import strict_json
+from demur.files.strict_json import fingerprint, read_as, read_bytes, shown_path
 from demur.files.strict_model import SPARSE, Count, Part, Time, Tool, one_line, schema_of
 from demur.files.write import json_text, write_whole
 from demur.inference.intervals import Interval
@@ -184,6 +184,11 @@ class Rule(Part):
         tuned = self.guarantee.tuned_on.inputs if self.guarantee and self.guarantee.tuned_on else ()
         return [*self.inputs, *tuned, *self.also_read]
 
+    def read_beside(self, paths: Iterable[str | Path]) -> Rule:
+        """The same rule, with the files that were read beside its inputs: a calibration, an instrument."""
+        files = ({"path": shown_path(path), "sha256": fingerprint(read_bytes(path))} for path in paths)
+        return self.model_copy(update={"also_read": tuple(AlsoRead(**file) for file in files)})
+
     def save(self, path: str | Path, *, inputs: Iterable[str | Path] = ()) -> Path:
         """Write the file, whole or not at all, and never over a file it was made from or another input."""
         return write_whole(path, self.text, inputs=[*self.input_paths, *inputs], hashes=self.input_hashes)
@@ -216,7 +221,7 @@ class Rule(Part):
 
 def load_rule(path: str | Path) -> Rule:
     """Read a rule back; anything in it that does not hold together is one line."""
-    return strict_json.read_as(path, _rule_of)
+    return read_as(path, _rule_of)
 
 
 def _rule_of(content: Any) -> Rule:

@@ -109,10 +109,10 @@ class DecisionTarget:
 
 
 def as_typed(value: Typed) -> str:
-    """A number as the text it stands for: of a float, the decimal it prints as.
+    """A number as the text it stands for: of a float, the decimal it prints as; of a fraction, a decimal if one is it.
 
-    >>> as_typed(0.1), as_typed("1:10"), as_typed(Fraction(1, 3))
-    ('0.1', '1:10', '1/3')
+    >>> as_typed(0.1), as_typed("1:10"), as_typed(Fraction(1, 3)), as_typed(Fraction(1, 8))
+    ('0.1', '1:10', '1/3', '0.125')
     """
     if isinstance(value, str):
         return value
@@ -120,4 +120,7 @@ def as_typed(value: Typed) -> str:
         raise UserError(f"target {literal(value)}, expected a number")
     if isinstance(value, (float, np.floating)):
         return np.format_float_positional(value, unique=True, trim="-")
+    if isinstance(value, Fraction):
+        decimal = Decimal(value.numerator) / value.denominator
+        return format(decimal, "f") if Fraction(decimal) == value else str(value)
     return format(value, "f") if isinstance(value, Decimal) else str(value)

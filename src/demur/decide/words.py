@@ -122,7 +122,8 @@ def _needed(rule: Rule, guarantee: Guarantee, needed: Needed) -> str:
     if needed.clusters is None:
         return f"To certify {typed(needed.threshold)}: {needed.reason}."
     more = needed.clusters - guarantee.clusters
-    return f"To certify {typed(needed.threshold)}, {needed.clusters} {rule.noun}s would be needed, {more} more."
+    also = f" ({needed.reason})" if needed.reason else ""
+    return f"To certify {typed(needed.threshold)}, {needed.clusters} {rule.noun}s would be needed, {more} more{also}."
 
 
 def typed(threshold: float | None) -> str:
