@@ -89,7 +89,8 @@ def betting(accepted: Accepted, terms: Terms, bets: tuple[Fraction, ...] = BETS)
     """
     most = (terms.largest - terms.alpha) * terms.max_units
     beyond = [((loss - terms.alpha * count) / most, times) for (count, loss), times in accepted.pairs.items()]
-    wealth = sum((math.prod((1 - bet * z) ** times for z, times in beyond) for bet in bets), Fraction(0)) / len(bets)
+    grown = [math.prod(((1 - bet * z) ** times for z, times in beyond), start=Fraction(1)) for bet in bets]
+    wealth = sum(grown, Fraction(0)) / len(bets)
     p = float(min(Fraction(1), 1 / wealth))
     return Passing(wealth * terms.delta >= 1, float(min(wealth, _LARGE)), p)
 

@@ -11,17 +11,18 @@ from demur.decide.accepted import Accepted
 from demur.decide.certifiers import CERTIFIERS, Certifier, Passing
 from demur.decide.choosing import about, chosen_point, inputs_of, own_scale, provenance, signal_of
 from demur.decide.needed import feasible_from
-from demur.decide.rule import Guarantee, Measured, Needed, Rule, Tested
+from demur.decide.rule import Guarantee, Measured, Needed, Rule, Tested, TunedOn
 from demur.decide.targets import DecisionTarget, Typed, as_typed
 from demur.decide.terms import Terms, check_units, grid_of, terms_of
 from demur.errors import UserError, registered, shown
 from demur.files.strict_model import checked_time
 from demur.inference.draws import checked_seed, folds
 from demur.quantities.graded import Graded
+from demur.results.parts import Input
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Trial:
+class Certification:
     """What is tested how: the method, its terms, the grid, the units, and those to tune on, of other clusters."""
 
     certifier: Certifier
@@ -80,7 +81,7 @@ def certify(  # noqa: PLR0913  (what is fixed beforehand, each by itself)
     certified, tuning = _parts(graded, chosen_by, tune, seed if split else None)
     if tuning is not None:
         check_units(tuning, terms.max_units)
-    trial = Trial(chosen_by, terms, grid_of(signal_of(graded), grid), certified, tuning)
+    trial = Certification(chosen_by, terms, grid_of(signal_of(graded), grid), certified, tuning)
     guarantee = _guarantee(trial, inputs_of(graded if tune is None else tune), seed if split else None)
     made = about(graded, target, terms.max_units) | provenance(created_at, command)
     chosen = chosen_point(graded, target, seed)
@@ -121,7 +122,7 @@ def _parts(graded: Graded, certifier: Certifier, tune: Graded | None, seed: int 
     return graded.of_clusters(half == 1), graded.of_clusters(half == 0)
 
 
-def sequence(trial: Trial) -> list[tuple[float, Accepted, Passing]]:
+def sequence(trial: Certification) -> list[tuple[float, Accepted, Passing]]:
     """Thresholds from the first on, each tested at the same level, up to the first that fails."""
     p = trial.tuning_p()
     found = []
@@ -133,30 +134,30 @@ def sequence(trial: Trial) -> list[tuple[float, Accepted, Passing]]:
     return found
 
 
-def _guarantee(trial: Trial, tuned_inputs: Sequence[object], seed: int | None) -> Guarantee:
-    tests, terms = sequence(trial), trial.terms
+def _guarantee(trial: Certification, tuned_inputs: tuple[Input, ...], seed: int | None) -> Guarantee:
+    tests, terms, tune = sequence(trial), trial.terms, trial.tune
     passed = [(threshold, accepted) for threshold, accepted, passing in tests if passing.passed]
     threshold, accepted = passed[-1] if passed else (None, None)
-    tune = trial.tune
-    return Guarantee.model_validate(
-        {
-            "method": trial.certifier.name,
-            "alpha": as_typed(terms.alpha),
-            "delta": None if trial.certifier.per_unit else as_typed(terms.delta),
-            "largest_loss": float(terms.largest),
-            "max_units": terms.max_units,
-            "grid": trial.grid,
-            "tuned_on": tune
-            and {"clusters": len(tune.grouped.ids), "seed": seed, "inputs": tuned_inputs, "p": trial.tuning_p()},
-            "clusters": len(trial.graded.grouped.ids),
-            "units": trial.graded.units,
-            "tested": [_tested(*each) for each in tests],
-            "threshold": threshold,
-            "coverage": accepted and Measured.of(accepted.coverage.point, *accepted.coverage.interval()),
-            "risk": accepted and Measured.of(accepted.risk.point, *accepted.risk.interval()),
-            "needed": None if tests[-1][2].passed else _needed(trial, *tests[-1][:2]),
-            "assumes": trial.certifier.assumes,
-        }
+    tuned_on = None
+    if tune is not None:
+        people = len(tune.grouped.ids)
+        tuned_on = TunedOn(clusters=people, seed=seed, inputs=tuned_inputs, p=tuple(trial.tuning_p()))
+    return Guarantee(
+        method=trial.certifier.name,
+        alpha=as_typed(terms.alpha),
+        delta=None if trial.certifier.per_unit else as_typed(terms.delta),
+        largest_loss=float(terms.largest),
+        max_units=terms.max_units,
+        grid=trial.grid,
+        tuned_on=tuned_on,
+        clusters=len(trial.graded.grouped.ids),
+        units=trial.graded.units,
+        tested=tuple(_tested(*each) for each in tests),
+        threshold=threshold,
+        coverage=None if accepted is None else Measured.of(accepted.coverage.point, *accepted.coverage.interval()),
+        risk=None if accepted is None else Measured.of(accepted.risk.point, *accepted.risk.interval()),
+        needed=None if tests[-1][2].passed else _needed(trial, *tests[-1][:2]),
+        assumes=trial.certifier.assumes,
     )
 
 
@@ -173,7 +174,7 @@ def _tested(threshold: float, accepted: Accepted, passing: Passing) -> Tested:
     )
 
 
-def _needed(trial: Trial, threshold: float, accepted: Accepted) -> Needed:
+def _needed(trial: Certification, threshold: float, accepted: Accepted) -> Needed:
     enough = trial.certifier.enough
     if enough is None:
         return Needed(threshold=threshold, clusters=None, reason=f"{trial.certifier.name} does not say how many would")
