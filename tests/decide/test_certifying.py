@@ -13,7 +13,7 @@ from commands import demur
 from demur import UserError, certify, grade, grade_units, load_rule, read_table
 from demur.decide.accepted import Accepted
 from demur.decide.certifiers import CERTIFIERS, betting, crc, guarded_t
-from demur.decide.needed import enough_for_control, enough_for_guarded_t, feasible_from, guarded_p
+from demur.decide.needed import enough_for_betting, enough_for_control, enough_for_guarded_t, feasible_from, guarded_p
 from demur.decide.terms import Terms
 
 HALF = Terms(F(1, 2), F(1, 5), F(1), 2)
@@ -242,3 +242,15 @@ def test_the_command_writes_the_guarantee_beside_what_was_chosen(tmp_path):
     assert "on which it was chosen" in found.stdout
     missing = demur(tmp_path, "choose", "a.csv", "--confidence", "sure", "--risk", "0.2", "--seed", "7", "--split")
     assert (missing.returncode, missing.stderr) == (2, "demur: --split goes with --certify METHOD, which is missing\n")
+
+
+def test_enough_for_betting_is_the_smallest_number_of_people_like_these():
+    loss = np.array([0] * 37 + [1] * 3)
+    accepted, terms = Accepted(np.full(40, 2), loss, np.full(40, 4), 1, F(1)), Terms(F(3, 20), F(1, 10), F(1), 4)
+    assert not betting(accepted, terms).passed
+    number = enough_for_betting(accepted, terms).clusters
+    growth = [np.log1p(-bet / (0.85 * 4) * (loss - 0.3)).mean() for bet in (0.5, 0.9)]
+    wealth = [np.mean(np.exp(people * np.array(growth))) for people in (number - 1, number)]
+    assert wealth[0] < 10 <= wealth[1]
+    above = Accepted(np.full(4, 2), np.full(4, 1), np.full(4, 4), 1, F(1))
+    assert enough_for_betting(above, terms).reason.startswith("no number of participants would")

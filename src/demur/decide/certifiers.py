@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from demur.decide.accepted import Accepted
-from demur.decide.needed import Enough, enough_for_control, enough_for_guarded_t
-from demur.decide.terms import Terms
+from demur.decide.needed import Enough, enough_for_betting, enough_for_control, enough_for_guarded_t
+from demur.decide.terms import BETS, Terms
 from demur.inference.student import t_tails
 
 _LARGE = Fraction(10**300)
-BETS = (Fraction(1, 2), Fraction(9, 10))
 _FIXED = "the grid, the limit and the method were fixed before these data were seen"
 _ALIKE = "tomorrow's participants are like these"
 
@@ -40,7 +39,7 @@ class Certifier:
 
     name: str
     test: Callable[[Accepted, Terms], Passing]
-    enough: Callable[[Accepted, Terms], Enough] | None
+    enough: Callable[[Accepted, Terms], Enough]
     assumes: tuple[str, ...]
     per_unit: bool
 
@@ -50,7 +49,7 @@ _Test = Callable[[Accepted, Terms], Passing]
 
 
 def certifier(
-    name: str, *assumes: str, enough: Callable[..., Enough] | None = None, per_unit: bool = False
+    name: str, *assumes: str, enough: Callable[[Accepted, Terms], Enough], per_unit: bool = False
 ) -> Callable[[_Test], _Test]:
     """Register a method of certification."""
 
@@ -81,9 +80,9 @@ def guarded_t(accepted: Accepted, terms: Terms) -> Passing:
     return Passing(p <= terms.delta, statistic, p)
 
 
-@certifier("betting", "no participant has more units than declared: the level is then exact in any sample")
+@certifier("betting", "no participant has more units than declared", enough=enough_for_betting)
 def betting(accepted: Accepted, terms: Terms, bets: tuple[Fraction, ...] = BETS) -> Passing:
-    """The wealth of bets that the risk is within the limit, which is 1 at most on average if it is not.
+    """The wealth of bets that the risk is within the limit, which is 1 at most on average if it is not: exact.
 
     E is the mean over bets λ of Π_g (1 − λ·Z_g), with λ in shares of 1/((M − α)·n_max); p = min(1, 1/E).
     """

@@ -175,10 +175,7 @@ def _tested(threshold: float, accepted: Accepted, passing: Passing) -> Tested:
 
 
 def _needed(trial: Certification, threshold: float, accepted: Accepted) -> Needed:
-    enough = trial.certifier.enough
-    if enough is None:
-        return Needed(threshold=threshold, clusters=None, reason=f"{trial.certifier.name} does not say how many would")
-    found = enough(accepted, trial.terms)
+    found = trial.certifier.enough(accepted, trial.terms)
     reason, least = found.reason, feasible_from(accepted, trial.terms)
     if trial.certifier.per_unit and accepted.clusters < least:
         reason = f"with fewer than {least} participants nothing can pass, even without a loss"

@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from demur.decide.accepted import Accepted
-from demur.decide.terms import Terms
+from demur.decide.terms import BETS, Terms
 from demur.inference.student import t_tails
 
 NO_NUMBER = "no number of participants would: the risk there is not below the limit"
+NOTHING_ACCEPTED = "nothing is accepted there"
 _MOST = 10**9
+_FAR = 700.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +29,7 @@ def enough_for_guarded_t(accepted: Accepted, terms: Terms) -> Enough:
     """The smallest number, larger than that of these data, with which guarded t would pass: mean and spread kept."""
     size = accepted.clusters
     if not accepted.count.any():
-        return Enough(None, "nothing is accepted there")
+        return Enough(None, NOTHING_ACCEPTED)
     if size == 1:
         return Enough(None, "one participant does not say how they differ")
     beyond = [(loss - terms.alpha * count, times) for (count, loss), times in accepted.pairs.items()]
@@ -50,6 +52,21 @@ def guarded_p(number: int, mean: float, spread: float, extra: float) -> float:
     statistic = math.sqrt((number + 1) / variance) * middle
     tail = t_tails(statistic, number) / 2
     return tail if statistic < 0 else 1 - tail
+
+
+def enough_for_betting(accepted: Accepted, terms: Terms) -> Enough:
+    """The smallest number with which bets would win, if others multiply the wealth as these do on average."""
+    most = (terms.largest - terms.alpha) * terms.max_units
+    beyond = [((loss - terms.alpha * count) / most, times) for (count, loss), times in accepted.pairs.items()]
+    size = accepted.clusters
+    growth = [sum(times * math.log1p(float(-bet * z)) for z, times in beyond) / size for bet in BETS]
+    if max(growth) <= 0:
+        return Enough(None, NO_NUMBER if accepted.count.any() else NOTHING_ACCEPTED)
+
+    def passes(number: int) -> bool:
+        return sum(math.exp(min(number * each, _FAR)) for each in growth) / len(growth) >= 1 / terms.delta
+
+    return _smallest(passes, size + 1)
 
 
 def enough_for_control(accepted: Accepted, terms: Terms) -> Enough:

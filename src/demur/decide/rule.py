@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError
 
+from demur.decide.targets import TARGETS
 from demur.errors import UserError
 from demur.files.strict_json import fingerprint, read_as, read_bytes, shown_path
 from demur.files.strict_model import SPARSE, Count, Part, Time, Tool, one_line, schema_of
 from demur.files.write import json_text, write_whole
 from demur.inference.intervals import Interval
+from demur.quantities.coverage import risk_of
 from demur.results.parts import AlsoRead, Input, Loss, Many, Number, Numbers
 
 Direction = Literal["at_least", "at_most"]
 Positive = Annotated[int, Field(ge=1)]
 _ENDS = {"": "value", "_low": "low", "_high": "high"}
+
+
+def _unreadable(read: Callable[[str], object], text: str) -> Iterator[str]:
+    try:
+        read(text)
+    except UserError as error:
+        yield str(error)
 
 
 class Measured(Part):
@@ -47,6 +56,9 @@ class Wanted(Part):
     kind: Literal["risk", "coverage", "errors_per_100", "abstention_cost"]
     value: str
     counts: Literal["errors", "loss"]
+
+    def _mistakes(self) -> Iterator[str]:
+        yield from _unreadable(TARGETS[self.kind].read, self.value)
 
 
 class Procedure(Part):
@@ -124,6 +136,12 @@ class Guarantee(Part):
     risk: Measured | None
     needed: Needed | None
     assumes: Many[str]
+
+    def _mistakes(self) -> Iterator[str]:
+        yield from _unreadable(risk_of, self.alpha)
+        yield from _unreadable(risk_of, self.delta or "0")
+        if self.threshold is not None and self.threshold not in {each.threshold for each in self.tested if each.passed}:
+            yield "the certified threshold is not one that passed"
 
 
 class Rule(Part):

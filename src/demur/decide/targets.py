@@ -96,7 +96,7 @@ class DecisionTarget:
             ways = ", ".join(f"--{kind.replace('_', '-')}" for kind in TARGETS)
             raise UserError(f"{len(named)} targets, expected exactly one of {ways}")
         [(kind, value)] = named.items()
-        text = as_typed(value)
+        text = Coverage.of(value).text if kind == "coverage" else as_typed(value)  # a float may mean 3/10 by 0.1 + 0.2
         return cls(kind, text, TARGETS[kind].read(text))
 
     def point(self, curve: Curve) -> int | None:

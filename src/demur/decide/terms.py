@@ -17,6 +17,8 @@ from demur.facts.signals import SIGNALS
 from demur.quantities.coverage import risk_of
 from demur.quantities.graded import Graded
 
+BETS = (Fraction(1, 2), Fraction(9, 10))  # in shares of the largest bet that cannot lose everything
+
 
 @dataclass(frozen=True, slots=True)
 class Terms:

@@ -16,6 +16,7 @@ import numpy as np
 
 from demur.decide.rule import Rule
 from demur.decide.targets import Typed, as_typed
+from demur.drawing.labels import inert
 from demur.errors import UserError, literal, shown
 from demur.facts.columns import Column
 from demur.facts.losses import GIVEN
@@ -85,14 +86,17 @@ class Watched:
         return any(alarm.raised for alarm in self.alarms)
 
     def __str__(self) -> str:
-        return "\n".join(alarm.conclusion for alarm in self.alarms)
+        return "\n".join(inert(alarm.conclusion) for alarm in self.alarms)
 
     __repr__ = __str__
 
 
 @dataclass(slots=True)
 class Watch:
-    """What a rule is watched by: the level δ, and the units of a participant at most, if the rule does not say."""
+    """What a rule is watched by: the level δ, and the units of a participant at most, if the rule does not say.
+
+    It takes note of the rows of one look; another look needs another.
+    """
 
     rule: Rule
     delta: Typed = "0.05"
