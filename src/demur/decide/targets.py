@@ -65,7 +65,7 @@ TARGETS = {
         lambda text: risk_of(text) / 100,
         lambda curve, text: _within(100, curve, text),
         _fewest_errors,
-        "at most {} {} per 100 units",
+        "at most {} errors per 100 units",
     ),
     "abstention_cost": TargetKind(
         price_of,
