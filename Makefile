@@ -72,6 +72,7 @@ bench: $(TOOLS)  ## ratios against references measured in the same run
 	$(BIN)/python bench/variants.py
 	$(BIN)/python bench/evaluate.py
 	$(BIN)/python bench/retrieval.py
+	$(BIN)/python bench/apply.py
 
 docs: $(TOOLS)  ## write the pages that are generated from the code
 	$(BIN)/python docs/make_definitions.py

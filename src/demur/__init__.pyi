@@ -12,9 +12,15 @@ from demur.confidences.serving import served as served
 from demur.confidences.variants import VARIANTS as VARIANTS
 from demur.confidences.variants import Confidence as Confidence
 from demur.confidences.variants import variant as variant
+from demur.decide.applying import Applied as Applied
+from demur.decide.applying import Reading as Reading
+from demur.decide.applying import apply as apply
+from demur.decide.certifying import certify as certify
 from demur.decide.choosing import choose as choose
 from demur.decide.rule import Rule as Rule
 from demur.decide.rule import load_rule as load_rule
+from demur.decide.watching import Watch as Watch
+from demur.decide.watching import Watched as Watched
 from demur.errors import UserError as UserError
 from demur.evaluation import evaluate as evaluate
 from demur.facts.instruments import GAD7 as GAD7

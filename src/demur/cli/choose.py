@@ -1,13 +1,21 @@
 """`demur choose`: the threshold that meets a target, how sure that is, and the rule to use."""
 
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from demur.cli import options
 from demur.cli.app import DECIDE, app, command_line, fitted, print_json, printed_path, read_one
-from demur.errors import UserError
+from demur.errors import UserError, located, registered
+
+if TYPE_CHECKING:
+    from demur.decide.rule import Rule
+    from demur.quantities.graded import Graded
 
 
 @app.command(rich_help_panel=DECIDE, cls=options.ListingCommand)
@@ -25,6 +33,20 @@ def choose(
     abstention_cost: Annotated[
         str | None, typer.Option(help="The lowest cost, where an abstention costs this share of the largest loss.")
     ] = None,
+    certify: Annotated[str | None, typer.Option(metavar="METHOD", help="Guarantee it: {certifiers}.")] = None,
+    grid: Annotated[
+        str | None, typer.Option(help="Thresholds to certify, declared before the data were seen: 0.9,0.8,0.7.")
+    ] = None,
+    delta: Annotated[
+        str | None, typer.Option(help="How often a wrong threshold may be certified; 0.1 if not given.")
+    ] = None,
+    max_units: Annotated[
+        int | None, typer.Option(help="Units a participant has at most, by design; the items of the instrument.")
+    ] = None,
+    tune: Annotated[
+        Path | None, typer.Option(help="Data of other people, to find the first threshold to certify on.")
+    ] = None,
+    split: Annotated[bool, typer.Option("--split", help="Tune on half of the clusters, certify on the rest.")] = False,
     mode: options.Mode = None,
     experiment: options.Experiment = None,
     instrument: options.InstrumentName = "PHQ-8",
@@ -45,21 +67,79 @@ def choose(
     Example: demur choose scores.csv --confidence sure --risk 0.1 --seed 7
 
     Example: demur choose scores.csv --confidence sure --errors-per-100 5 --seed 7 -o rule.json
-    """
-    from demur.confidences.grading import grade
-    from demur.decide.choosing import choose as chosen
-    from demur.decide.targets import DecisionTarget
 
-    targets = {"risk": risk, "coverage": coverage, "errors_per_100": errors_per_100, "abstention_cost": abstention_cost}
-    DecisionTarget.of(**targets)
+    Example: demur choose run.json --confidence verbalized --risk 0.2 --certify guarded_t --seed 7 -o rule.json
+    """
+    from demur.decide.choosing import choose as chosen
+
+    targets: dict[str, Any] = {"risk": risk, "coverage": coverage}
+    targets |= {"errors_per_100": errors_per_100, "abstention_cost": abstention_cost}
+    fixed = _Fixed(certify, grid, delta, max_units, split=split)
+    fixed.check(targets, tune)
     table = options.table_options(score_range, loss_max, noun, failed_units, own_clusters=every_row_its_own_cluster)
-    items = read_one(file, mode, experiment, instrument, column, table)
-    try:
-        graded = grade(items, loss=loss, confidence=confidence, calibration=fitted(calibration))
-    except UserError as error:
-        raise error.in_file(file) from None
-    rule = chosen(graded, **targets, seed=seed, created_at=created_at, command=command_line())
-    written = rule.save(output, inputs=[file, instrument]) if output else None
+    fit = fitted(calibration)
+
+    def graded(path: Path) -> Graded:
+        from demur.confidences.grading import grade
+
+        items = read_one(path, mode, experiment, instrument, column, table)
+        with located(path):
+            return grade(items, loss=loss, confidence=confidence, calibration=fit)
+
+    origin: dict[str, Any] = {"seed": seed, "created_at": created_at, "command": command_line()}
+    if certify is None:
+        rule = chosen(graded(file), **targets, max_units=max_units, **origin)
+    else:
+        rule = fixed.certified(graded(file), targets, graded(tune) if tune else None, origin)
+    rule = rule.read_beside([path for path in (instrument, calibration) if path and Path(path).is_file()])
+    _deliver(rule, output, [file, instrument], as_json=as_json)
+
+
+@dataclass(frozen=True, slots=True)
+class _Fixed:
+    """What is fixed before a certification."""
+
+    method: str | None
+    grid: str | None
+    delta: str | None
+    max_units: int | None
+    split: bool
+
+    def check(self, targets: Mapping[str, str | None], tune: Path | None) -> None:
+        """A wrong option is told before a large file is read."""
+        from demur.decide.certifiers import CERTIFIERS
+        from demur.decide.targets import DecisionTarget
+
+        DecisionTarget.of(**targets)
+        if self.method is not None:
+            registered("certification method", self.method, CERTIFIERS)
+            if targets["coverage"] or targets["abstention_cost"]:
+                raise UserError("a guarantee is of a limit: give --risk or --errors-per-100 with --certify")
+            return
+        given = {"--grid": self.grid, "--delta": self.delta, "--tune": tune, "--split": self.split or None}
+        if idle := [name for name, value in given.items() if value is not None]:
+            raise UserError(f"{idle[0]} goes with --certify METHOD, which is missing")
+
+    def certified(self, graded: Graded, targets: Mapping[str, str | None], tune: Graded | None, origin: Any) -> Rule:
+        from demur.decide.certifying import certify
+
+        return certify(
+            graded,
+            method=self.method or "",
+            risk=targets["risk"],
+            errors_per_100=targets["errors_per_100"],
+            grid=None if self.grid is None else self.grid.split(","),
+            delta=self.delta or "0.1",
+            max_units=self.max_units,
+            tune=tune,
+            split=self.split,
+            **origin,
+        )
+
+
+def _deliver(rule: Rule, output: Path | None, inputs: list[str | Path], *, as_json: bool) -> None:
+    """Write the rule, where it is asked for, and print it."""
+    written = rule.save(output, inputs=inputs) if output else None
     if as_json:
         print_json(rule.text)
         return

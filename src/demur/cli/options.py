@@ -78,7 +78,7 @@ class ListingCommand(TyperCommand):
     """A command whose help lists what is registered, looked up when its help is asked for: a run need not import it."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """The help, with `{designs}`, `{losses}`, `{methods}` and `{targets}` filled in."""
+        """The help, with `{certifiers}`, `{designs}`, `{losses}`, `{methods}` and `{targets}` filled in."""
         self.fill()
         super().format_help(ctx, formatter)
 
@@ -86,10 +86,12 @@ class ListingCommand(TyperCommand):
         """Write the registered names into the help of the options."""
         from demur.confidences.calibration_methods import TARGETS
         from demur.confidences.calibrators import method_names
+        from demur.decide.certifiers import CERTIFIERS
         from demur.quantities.losses import LOSSES
         from demur.simulate.designs import DESIGNS
 
         names: dict[str, Iterable[str]] = {
+            "{certifiers}": CERTIFIERS,
             "{designs}": DESIGNS,
             "{losses}": LOSSES,
             "{methods}": method_names(),

@@ -27,6 +27,7 @@ def choose(  # noqa: PLR0913  (one of four targets, then what to record)
     coverage: Typed | None = None,
     errors_per_100: Typed | None = None,
     abstention_cost: Typed | None = None,
+    max_units: int | None = None,
     seed: int,
     created_at: str | None = None,
     command: str | None = None,
@@ -38,6 +39,7 @@ def choose(  # noqa: PLR0913  (one of four targets, then what to record)
     counted among the units. `abstention_cost`: the lowest cost, where an abstention costs this share of the largest
     loss. Where no threshold meets it, the threshold is None, with the reason, and the rule declines everything.
 
+    `max_units` is how many units a cluster has at most, which watching the rule needs; of an instrument, its items.
     The interval is of the procedure: 10 folds of clusters, by `seed`, the threshold chosen without the fold.
 
     >>> from demur import grade_units
@@ -49,7 +51,7 @@ def choose(  # noqa: PLR0913  (one of four targets, then what to record)
     target = DecisionTarget.of(**given)
     checked_time(created_at)
     chosen = chosen_point(graded, target, checked_seed(seed))
-    made = about(graded, target) | provenance(created_at, command)
+    made = about(graded, target, max_units) | provenance(created_at, command)
     return Rule(**made, threshold=chosen.threshold, chosen=chosen, guarantee=None)
 
 

@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError
 
+from demur.decide.targets import TARGETS
 from demur.errors import UserError
-from demur.files import strict_json
+from demur.files.strict_json import fingerprint, read_as, read_bytes, shown_path
 from demur.files.strict_model import SPARSE, Count, Part, Time, Tool, one_line, schema_of
 from demur.files.write import json_text, write_whole
 from demur.inference.intervals import Interval
+from demur.quantities.coverage import risk_of
 from demur.results.parts import AlsoRead, Input, Loss, Many, Number, Numbers
 
 Direction = Literal["at_least", "at_most"]
 Positive = Annotated[int, Field(ge=1)]
 _ENDS = {"": "value", "_low": "low", "_high": "high"}
+
+
+def _unreadable(read: Callable[[str], object], text: str) -> Iterator[str]:
+    try:
+        read(text)
+    except UserError as error:
+        yield str(error)
 
 
 class Measured(Part):
@@ -47,6 +56,9 @@ class Wanted(Part):
     kind: Literal["risk", "coverage", "errors_per_100", "abstention_cost"]
     value: str
     counts: Literal["errors", "loss"]
+
+    def _mistakes(self) -> Iterator[str]:
+        yield from _unreadable(TARGETS[self.kind].read, self.value)
 
 
 class Procedure(Part):
@@ -125,6 +137,12 @@ class Guarantee(Part):
     needed: Needed | None
     assumes: Many[str]
 
+    def _mistakes(self) -> Iterator[str]:
+        yield from _unreadable(risk_of, self.alpha)
+        yield from _unreadable(risk_of, self.delta or "0")
+        if self.threshold is not None and self.threshold not in {each.threshold for each in self.tested if each.passed}:
+            yield "the certified threshold is not one that passed"
+
 
 class Rule(Part):
     """Accept what is at least (or at most) this confident; and everything a reader needs to trust or repeat it.
@@ -184,6 +202,11 @@ class Rule(Part):
         tuned = self.guarantee.tuned_on.inputs if self.guarantee and self.guarantee.tuned_on else ()
         return [*self.inputs, *tuned, *self.also_read]
 
+    def read_beside(self, paths: Iterable[str | Path]) -> Rule:
+        """The same rule, with the files that were read beside its inputs: a calibration, an instrument."""
+        files = ({"path": shown_path(path), "sha256": fingerprint(read_bytes(path))} for path in paths)
+        return self.model_copy(update={"also_read": tuple(AlsoRead(**file) for file in files)})
+
     def save(self, path: str | Path, *, inputs: Iterable[str | Path] = ()) -> Path:
         """Write the file, whole or not at all, and never over a file it was made from or another input."""
         return write_whole(path, self.text, inputs=[*self.input_paths, *inputs], hashes=self.input_hashes)
@@ -216,7 +239,7 @@ class Rule(Part):
 
 def load_rule(path: str | Path) -> Rule:
     """Read a rule back; anything in it that does not hold together is one line."""
-    return strict_json.read_as(path, _rule_of)
+    return read_as(path, _rule_of)
 
 
 def _rule_of(content: Any) -> Rule:

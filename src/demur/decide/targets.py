@@ -65,7 +65,7 @@ TARGETS = {
         lambda text: risk_of(text) / 100,
         lambda curve, text: _within(100, curve, text),
         _fewest_errors,
-        "at most {} {} per 100 units",
+        "at most {} errors per 100 units",
     ),
     "abstention_cost": TargetKind(
         price_of,
@@ -96,7 +96,7 @@ class DecisionTarget:
             ways = ", ".join(f"--{kind.replace('_', '-')}" for kind in TARGETS)
             raise UserError(f"{len(named)} targets, expected exactly one of {ways}")
         [(kind, value)] = named.items()
-        text = as_typed(value)
+        text = Coverage.of(value).text if kind == "coverage" else as_typed(value)  # a float may mean 3/10 by 0.1 + 0.2
         return cls(kind, text, TARGETS[kind].read(text))
 
     def point(self, curve: Curve) -> int | None:
@@ -109,10 +109,10 @@ class DecisionTarget:
 
 
 def as_typed(value: Typed) -> str:
-    """A number as the text it stands for: of a float, the decimal it prints as.
+    """A number as the text it stands for: of a float, the decimal it prints as; of a fraction, a decimal if one is it.
 
-    >>> as_typed(0.1), as_typed("1:10"), as_typed(Fraction(1, 3))
-    ('0.1', '1:10', '1/3')
+    >>> as_typed(0.1), as_typed("1:10"), as_typed(Fraction(1, 3)), as_typed(Fraction(1, 8))
+    ('0.1', '1:10', '1/3', '0.125')
     """
     if isinstance(value, str):
         return value
@@ -120,4 +120,7 @@ def as_typed(value: Typed) -> str:
         raise UserError(f"target {literal(value)}, expected a number")
     if isinstance(value, (float, np.floating)):
         return np.format_float_positional(value, unique=True, trim="-")
+    if isinstance(value, Fraction):
+        decimal = Decimal(value.numerator) / value.denominator
+        return format(decimal, "f") if Fraction(decimal) == value else str(value)
     return format(value, "f") if isinstance(value, Decimal) else str(value)

@@ -56,7 +56,9 @@ def _lines(rule: Rule) -> Iterator[str]:
 
 def wanted_words(rule: Rule) -> str:
     """What is wanted, in words; a loss that is not 0 or 1 is not called an error."""
-    return TARGETS[rule.target.kind].words.format(rule.target.value, rule.target.counts)
+    if (rule.target.kind, rule.target.counts) == ("errors_per_100", "loss"):
+        return f"a loss of at most {rule.target.value} per 100 units"
+    return TARGETS[rule.target.kind].words.format(rule.target.value)
 
 
 def _accepting(rule: Rule, threshold: float) -> str:
@@ -82,7 +84,8 @@ def _unseen(rule: Rule, procedure: Procedure | None) -> str:
         return f"On {rule.noun}s it has not seen ({procedure.folds} folds) choosing this way accepts nothing.{none}"
     per_100 = ""
     if rule.target.kind == "errors_per_100":
-        per_100 = f" ({_with_ends(procedure.generalized_risk, hundredfold)} {rule.target.counts} per 100 units)"
+        what = "errors" if rule.target.counts == "errors" else "loss"
+        per_100 = f", {what} per 100 units {_with_ends(procedure.generalized_risk, hundredfold)}"
     return (
         f"On {rule.noun}s it has not seen ({procedure.folds} folds, seed {procedure.seed}), choosing this way answers "
         f"{_with_ends(procedure.coverage, share)} with a risk of {_with_ends(procedure.risk, number)}{per_100}.{none}"
@@ -122,7 +125,8 @@ def _needed(rule: Rule, guarantee: Guarantee, needed: Needed) -> str:
     if needed.clusters is None:
         return f"To certify {typed(needed.threshold)}: {needed.reason}."
     more = needed.clusters - guarantee.clusters
-    return f"To certify {typed(needed.threshold)}, {needed.clusters} {rule.noun}s would be needed, {more} more."
+    also = f" ({needed.reason})" if needed.reason else ""
+    return f"To certify {typed(needed.threshold)}, {needed.clusters} {rule.noun}s would be needed, {more} more{also}."
 
 
 def typed(threshold: float | None) -> str:

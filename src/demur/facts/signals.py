@@ -12,7 +12,8 @@ class Signal:
     """What a declared signal can be: a number between two bounds, a count, or text.
 
     `cautious` stands in for a null where the signal is a feature of a calibrator: a value that claims no more than is
-    known. A signal that is more confident the lower it is has none, nor has one without a lower end.
+    known. A signal that is more confident the lower it is has none, nor has one without a lower end. `levels` are the
+    values it is usually given as: the thresholds to certify where none are named.
     """
 
     name: str
@@ -22,6 +23,7 @@ class Signal:
     text: bool = False
     lower_is_more_confident: bool = False
     cautious: float | None = None
+    levels: tuple[float, ...] = ()
 
     @property
     def is_probability(self) -> bool:
@@ -57,7 +59,7 @@ SIGNALS = {
         Signal("retrieval_reference_count", low=0, whole=True),
         Signal("retrieval_similarity_mean", cautious=0),
         Signal("retrieval_similarity_max", cautious=0),
-        Signal("verbalized_confidence", low=1, high=5, cautious=3),
+        Signal("verbalized_confidence", low=1, high=5, cautious=3, levels=(5, 4, 3, 2, 1)),
         Signal("token_msp", low=0, high=1, cautious=0),
         Signal("token_pe", low=0, lower_is_more_confident=True),
         Signal("token_energy"),

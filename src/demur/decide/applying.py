@@ -1,0 +1,230 @@
+"""Applying a rule: every row of a table is accepted or declined, a chunk of rows at a time."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from demur.confidences.serving import confidence
+from demur.decide.choosing import direction_of
+from demur.decide.rule import Rule
+from demur.decide.watching import Chunk, Watch, Watched
+from demur.drawing.html import html_table
+from demur.errors import UserError, shown
+from demur.facts.columns import Column
+from demur.facts.items import Items, RawUnits
+from demur.facts.losses import LossColumn, flags_of, is_flag
+from demur.files.write import check_target, write_whole
+from demur.read.cells import read_cells
+from demur.read.tables import FileTable, Row, format_of, opened_table, role_names
+from demur.types import Flags
+
+if TYPE_CHECKING:
+    from demur.confidences.calibration import AnyCalibration
+
+ROLES = ("cluster", "abstained", "prediction", "truth", "loss", "score")
+DECISION = "decision"
+_WORDS = ("decline", "accept")
+_CHUNK = 4096
+_Encode = Callable[[list[Row], list[str]], bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """How many rows were accepted and declined, and of the declined how many the system itself had declined.
+
+    `decisions` are there where they were not written to a file, and `watched` where the rule was checked.
+    """
+
+    rows: int
+    accepted: int
+    abstained: int
+    decisions: tuple[str, ...] = ()
+    watched: Watched | None = None
+
+    @property
+    def declined(self) -> int:
+        """How many rows were declined."""
+        return self.rows - self.accepted
+
+    def __str__(self) -> str:
+        share = f" ({100 * self.accepted / self.rows:.3g} %)" if self.rows else ""
+        own = f", {self.abstained} of them by the system itself" if self.abstained else ""
+        lines = [f"{self.rows} rows: {self.accepted} accepted{share}, {self.declined} declined{own}"]
+        return "\n".join([*lines, *([str(self.watched)] if self.watched else [])])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        counts = [("accepted", str(self.accepted)), ("declined", str(self.declined))]
+        return html_table(("decision", "rows"), counts, str(self.watched or ""))
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How a table is read: what its columns are called, a calibration, and the range of its scores."""
+
+    columns: Mapping[str, str] = field(default_factory=dict)
+    calibration: AnyCalibration | None = None
+    score_range: tuple[float, float] = (0.0, 1.0)
+
+
+def apply(  # noqa: PLR0913  (the rule, the rows, where decisions go, and what is expected of the rule)
+    rule: Rule,
+    table: Any,
+    output: str | Path | None = None,
+    *,
+    reading: Reading | None = None,
+    watch: Watch | None = None,
+    signal: str | None = None,
+    noun: str | None = None,
+    direction: str | None = None,
+    inputs: Iterable[str | Path] = (),
+) -> Applied:
+    """Accept or decline every row of a table, a path or a frame, by a rule.
+
+    With an `output` the rows are written there as they were, with a column `decision` that is accept or decline: a
+    chunk at a time, so that a file of any length takes little memory. A row is declined where a column `abstained` is
+    true or `prediction` is empty. An empty loss only means that a row has no label. With a `watch` the rule is checked
+    for drift as well. A `signal`, `noun` or `direction` that the rule is not for is refused, and nothing is written
+    over the `inputs`.
+
+    >>> from demur import choose, grade_units
+    >>> rule = choose(grade_units([3, 2, 1], loss=[0, 0, 1], clusters=[1, 2, 3]), risk="0", seed=1)
+    >>> apply(rule, {"confidence": [2.5, 0.5]}).decisions
+    ('accept', 'decline')
+    """
+    check_rule(rule, {"signal": signal, "noun": noun, "direction": direction})
+    how, read = reading or Reading(), [*inputs, *rule.input_paths]
+    if output is not None:
+        read += [table] if isinstance(table, (str, Path)) else []
+        check_target(output, read, rule.input_hashes)
+        _check_format(table, output)
+    with opened_table(table) as (opened, _):
+        work = _Work(rule, opened, how, watch)
+        if output is None:
+            kept = [word for _, words in work.chunks() for word in words]
+            return work.applied(tuple(kept))
+        write_whole(output, work.encoded(_encoder(opened, output)), inputs=read, hashes=rule.input_hashes)
+        return work.applied(())
+
+
+def check_rule(rule: Rule, expected: Mapping[str, str | None]) -> None:
+    """Refuse a rule for another signal, unit or direction, by name."""
+    for name, value in expected.items():
+        if value is not None and value != getattr(rule, name):
+            raise UserError(f"the rule is for the {name} {shown(getattr(rule, name))}, not for {shown(value)}")
+    if rule.direction != direction_of(rule.signal):
+        higher = "higher" if rule.direction == "at_most" else "lower"
+        raise UserError(
+            f"the rule is for the direction {rule.direction}, and {shown(rule.signal)} is more confident the {higher}"
+        )
+
+
+class _Work:
+    """The rows of a table on their way to decisions, and what is counted of them."""
+
+    def __init__(self, rule: Rule, table: FileTable, reading: Reading, watch: Watch | None) -> None:
+        self.rule, self.table, self.reading, self.watch = rule, table, reading, watch
+        self.rows = self.accepted = self.abstained = 0
+        self.names = role_names(reading.columns, ROLES)
+        for role, name in reading.columns.items():
+            if name not in table.header:
+                raise UserError(f"no column {shown(name)} for {role}; columns: {', '.join(map(shown, table.header))}")
+        if DECISION in table.header:
+            raise UserError("there is a column decision already: rename it")
+        if watch is not None:
+            watch.check_table(self.names, table.header)
+
+    def chunks(self) -> Iterator[tuple[list[Row], list[str]]]:
+        """Rows and their decisions, a chunk at a time."""
+        rows = self.table.rows(self.table.header)
+        while chunk := [*islice(rows, _CHUNK)]:
+            part = replace(self.table, rows=lambda _, chunk=chunk: iter(chunk), column=None)  # type: ignore[misc]
+            cells = read_cells(part, self.reading.columns)
+            here = Chunk(cells, [position for position, _ in chunk], self.names, self.reading.score_range)
+            answered = self._answered(here)
+            accepted = self._accepted(here, answered)
+            if self.watch is not None:
+                self.watch.add(here, accepted)
+            self.rows += len(chunk)
+            self.accepted += int(accepted.sum())
+            self.abstained += int((~answered).sum())
+            yield [row for _, row in chunk], [_WORDS[flag] for flag in accepted.tolist()]
+        if not self.rows:
+            raise UserError("there are no rows: nothing can be decided")
+
+    def encoded(self, encode: _Encode) -> Iterator[bytes]:
+        """The same as bytes of a file."""
+        yield encode([], [])
+        for rows, words in self.chunks():
+            yield encode(rows, words)
+
+    def applied(self, decisions: tuple[str, ...]) -> Applied:
+        watched = None if self.watch is None else self.watch.result()
+        return Applied(self.rows, self.accepted, self.abstained, decisions, watched)
+
+    def _answered(self, chunk: Chunk) -> Flags:
+        """Which rows the system answered: by `abstained`, else by whether there is a prediction."""
+        if name := chunk.column("abstained"):
+            flags = Column.of(chunk.cells.flags(name))
+            flags.refuse(~is_flag(flags), shown(name), "true or false, or 1 or 0", chunk.positions.__getitem__)
+            return ~flags_of(flags)
+        if name := chunk.column("prediction"):
+            return ~Column.of(chunk.cells.values[name]).abstains()
+        return np.ones(chunk.cells.rows, bool)
+
+    def _accepted(self, chunk: Chunk, answered: Flags) -> Flags:
+        rule, cells, size = self.rule, chunk.cells, chunk.cells.rows
+        if rule.threshold is None:
+            return np.zeros(size, bool)
+        known = {*self.names.values()} - {rule.signal}
+        nothing = Column.of([None] * size)
+        units = RawUnits(
+            clusters=[*range(self.rows + 1, self.rows + size + 1)],
+            items=chunk.positions,
+            truth=nothing,
+            prediction=nothing,
+            loss=LossColumn(Column.of([0] * size), "loss"),
+            abstained=Column.of((~answered).tolist()),
+            signals={name: Column.of(values) for name, values in cells.values.items() if name not in known},
+            noun="row",
+        )
+        try:
+            values = confidence(Items.of(units), rule.signal, self.reading.calibration).values
+        except UserError as error:
+            raise UserError(f"the rule is for the signal {shown(rule.signal)}: {error}") from None
+        threshold = rule.threshold if rule.direction == "at_least" else -rule.threshold
+        return np.asarray(answered & (np.nan_to_num(values, nan=-np.inf) >= threshold))
+
+
+def _check_format(source: Any, output: str | Path) -> None:
+    expected = ".csv" if isinstance(source, (str, Path)) and format_of(source) == ".csv" else ".jsonl"
+    if Path(output).suffix.lower() != expected:
+        raise UserError(f"{output}: decisions of this table are written as {expected}: name such a file")
+
+
+def _encoder(table: FileTable, output: str | Path) -> _Encode:
+    """How rows are written: as CSV where they came as CSV, as JSON Lines otherwise."""
+
+    def as_csv(rows: list[Row], words: list[str]) -> bytes:
+        text = io.StringIO()
+        writer = csv.writer(text, delimiter=";" if table.decimal_comma else ",", lineterminator="\n")
+        if not words:
+            writer.writerow([*table.header, DECISION])
+        writer.writerows([*row.values(), word] for row, word in zip(rows, words, strict=True))
+        return text.getvalue().encode()
+
+    def as_json(rows: list[Row], words: list[str]) -> bytes:
+        lines = (json.dumps({**row, DECISION: word}, ensure_ascii=False) for row, word in zip(rows, words, strict=True))
+        return "".join(f"{line}\n" for line in lines).encode()
+
+    return as_csv if Path(output).suffix.lower() == ".csv" else as_json

@@ -1,0 +1,182 @@
+"""Certifying: thresholds declared in advance are tested in a fixed sequence, and the last that passes is certified."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from demur.decide.accepted import Accepted
+from demur.decide.certifiers import CERTIFIERS, Certifier, Passing
+from demur.decide.choosing import about, chosen_point, inputs_of, own_scale, provenance, signal_of
+from demur.decide.needed import feasible_from
+from demur.decide.rule import Guarantee, Measured, Needed, Rule, Tested, TunedOn
+from demur.decide.targets import DecisionTarget, Typed, as_typed
+from demur.decide.terms import Terms, check_units, grid_of, terms_of
+from demur.errors import UserError, registered, shown
+from demur.files.strict_model import checked_time
+from demur.inference.draws import checked_seed, folds
+from demur.quantities.graded import Graded
+from demur.results.parts import Input
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Certification:
+    """What is tested how: the method, its terms, the grid, the units, and those to tune on, of other clusters."""
+
+    certifier: Certifier
+    terms: Terms
+    grid: tuple[float, ...]
+    graded: Graded
+    tune: Graded | None = None
+
+    def at(self, threshold: float, graded: Graded | None = None) -> tuple[Accepted, Passing]:
+        """What a threshold accepts, and whether it passes."""
+        units = self.graded if graded is None else graded
+        accepted = Accepted.of(units, own_scale(units, threshold))
+        return accepted, self.certifier.test(accepted, self.terms)
+
+    def tuning_p(self) -> list[float]:
+        """The p-value of every threshold on the units to tune on."""
+        if self.tune is None:
+            return []
+        return [float(passing.p or 0.0) for _, passing in (self.at(each, self.tune) for each in self.grid)]
+
+
+def certify(  # noqa: PLR0913  (what is fixed beforehand, each by itself)
+    graded: Graded,
+    *,
+    method: str = "guarded_t",
+    risk: Typed | None = None,
+    errors_per_100: Typed | None = None,
+    grid: Sequence[Typed] | None = None,
+    delta: Typed = "0.1",
+    max_units: int | None = None,
+    tune: Graded | None = None,
+    split: bool = False,
+    seed: int,
+    created_at: str | None = None,
+    command: str | None = None,
+) -> Rule:
+    """The lowest threshold of a grid whose risk is shown to be within a limit, as a rule.
+
+    `guarded_t` (approximate) and `betting` (exact) certify a wrong threshold in at most `delta` of all studies; `crc`
+    keeps the errors per 100 units to the limit on average. The `grid` was declared before these data were seen; without
+    one it is that of a signal which declares its values. Thresholds are tested from the highest on until one fails, or
+    from the one with the smallest p on units to `tune` on, of other clusters; with `split` on half of these, by `seed`.
+
+    >>> from demur import grade_units
+    >>> people = [person for person in range(6) for _ in range(2)]
+    >>> units = grade_units([2, 1] * 6, truth=[0] * 12, prediction=[0] * 11 + [1], loss="zero_one", clusters=people)
+    >>> made = certify(units, method="betting", risk="1/2", grid=[2, 1], delta="0.2", max_units=2, seed=1)
+    >>> made.threshold, [round(each.p, 4) for each in made.guarantee.tested]
+    (1.0, [0.1526, 0.0618])
+    """
+    checked_time(created_at)
+    seed = checked_seed(seed)
+    chosen_by = registered("certification method", method, CERTIFIERS)
+    target = _target(chosen_by, risk, errors_per_100)
+    terms = terms_of(graded, target.value, delta, max_units)
+    certified, tuning = _parts(graded, chosen_by, tune, seed if split else None)
+    if tuning is not None:
+        check_units(tuning, terms.max_units)
+    trial = Certification(chosen_by, terms, grid_of(signal_of(graded), grid), certified, tuning)
+    guarantee = _guarantee(trial, inputs_of(graded if tune is None else tune), seed if split else None)
+    made = about(graded, target, terms.max_units) | provenance(created_at, command)
+    chosen = chosen_point(graded, target, seed)
+    return Rule(**made, threshold=guarantee.threshold, chosen=chosen, guarantee=guarantee)
+
+
+def _target(certifier: Certifier, risk: Typed | None, errors_per_100: Typed | None) -> DecisionTarget:
+    """The limit, of the kind the method bounds; a risk given to one that counts per unit is meant per unit."""
+    target = DecisionTarget.of(risk=risk, errors_per_100=errors_per_100)
+    if certifier.per_unit and target.kind == "risk":
+        return DecisionTarget.of(errors_per_100=100 * target.value)
+    if not certifier.per_unit and target.kind != "risk":
+        able = ", ".join(each.name for each in CERTIFIERS.values() if each.per_unit)
+        raise UserError(f"{certifier.name} bounds the risk of what is accepted: give --risk, or take {able}")
+    return target
+
+
+def _parts(graded: Graded, certifier: Certifier, tune: Graded | None, seed: int | None) -> tuple[Graded, Graded | None]:
+    """The units to certify on and those to tune on: of different clusters."""
+    if tune is None and seed is None:
+        return graded, None
+    if certifier.per_unit:
+        raise UserError(f"{certifier.name} has no p-values to tune by: leave out --tune and --split")
+    if tune is not None and seed is not None:
+        raise UserError("tuning data are given: leave out --split, or --tune")
+    clusters = graded.grouped
+    if tune is not None:
+        shared = {*clusters.ids} & {*tune.grouped.ids}
+        if shared:
+            first = next(name for name in clusters.ids if name in shared)
+            raise UserError(f"{shown(first)} is in the tuning data as well: tune on other people than you certify on")
+        if signal_of(tune) != signal_of(graded) or (tune.loss_name, tune.divisor) != (graded.loss_name, graded.divisor):
+            raise UserError("the tuning data have another signal or another loss")
+        return graded, tune
+    if len(clusters.ids) == 1:
+        raise UserError("one cluster cannot be split: give tuning data (--tune)")
+    half = folds(seed or 0, len(clusters.ids), 2, purpose=1)
+    return graded.of_clusters(half == 1), graded.of_clusters(half == 0)
+
+
+def sequence(trial: Certification) -> list[tuple[float, Accepted, Passing]]:
+    """Thresholds from the first on, each tested at the same level, up to the first that fails."""
+    p = trial.tuning_p()
+    found = []
+    for threshold in trial.grid[int(np.argmin(p)) if p else 0 :]:
+        accepted, passing = trial.at(threshold)
+        found.append((threshold, accepted, passing))
+        if not passing.passed:
+            break
+    return found
+
+
+def _guarantee(trial: Certification, tuned_inputs: tuple[Input, ...], seed: int | None) -> Guarantee:
+    tests, terms, tune = sequence(trial), trial.terms, trial.tune
+    passed = [(threshold, accepted) for threshold, accepted, passing in tests if passing.passed]
+    threshold, accepted = passed[-1] if passed else (None, None)
+    tuned_on = None
+    if tune is not None:
+        people = len(tune.grouped.ids)
+        tuned_on = TunedOn(clusters=people, seed=seed, inputs=tuned_inputs, p=tuple(trial.tuning_p()))
+    return Guarantee(
+        method=trial.certifier.name,
+        alpha=as_typed(terms.alpha),
+        delta=None if trial.certifier.per_unit else as_typed(terms.delta),
+        largest_loss=float(terms.largest),
+        max_units=terms.max_units,
+        grid=trial.grid,
+        tuned_on=tuned_on,
+        clusters=len(trial.graded.grouped.ids),
+        units=trial.graded.units,
+        tested=tuple(_tested(*each) for each in tests),
+        threshold=threshold,
+        coverage=None if accepted is None else Measured.of(accepted.coverage.point, *accepted.coverage.interval()),
+        risk=None if accepted is None else Measured.of(accepted.risk.point, *accepted.risk.interval()),
+        needed=None if tests[-1][2].passed else _needed(trial, *tests[-1][:2]),
+        assumes=trial.certifier.assumes,
+    )
+
+
+def _tested(threshold: float, accepted: Accepted, passing: Passing) -> Tested:
+    risk, statistic = accepted.risk.point, passing.statistic
+    return Tested(
+        threshold=threshold,
+        accepted=int(accepted.count.sum()),
+        coverage=accepted.coverage.point,
+        risk=risk if accepted.count.any() else None,
+        statistic=statistic if statistic == statistic else None,  # noqa: PLR0124  (nan)
+        p=passing.p,
+        passed=passing.passed,
+    )
+
+
+def _needed(trial: Certification, threshold: float, accepted: Accepted) -> Needed:
+    found = trial.certifier.enough(accepted, trial.terms)
+    reason, least = found.reason, feasible_from(accepted, trial.terms)
+    if trial.certifier.per_unit and accepted.clusters < least:
+        reason = f"with fewer than {least} participants nothing can pass, even without a loss"
+    return Needed(threshold=threshold, clusters=found.clusters, reason=reason)

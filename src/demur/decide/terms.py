@@ -1,0 +1,95 @@
+"""The terms of a certification, all of them fixed before the data are seen: limit, level, bounds and thresholds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from demur.confidences.variants import VARIANTS
+from demur.decide.targets import Typed, as_typed
+from demur.errors import UserError, literal, repeated, shown
+from demur.facts.columns import written_number
+from demur.facts.signals import SIGNALS
+from demur.quantities.coverage import risk_of
+from demur.quantities.graded import Graded
+
+BETS = (Fraction(1, 2), Fraction(9, 10))  # in shares of the largest bet that cannot lose everything
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """The limit α, the level δ, the largest loss M, and how many units a participant has at most."""
+
+    alpha: Fraction
+    delta: Fraction
+    largest: Fraction
+    max_units: int
+
+    def __post_init__(self) -> None:
+        if not 0 < self.alpha < self.largest:
+            limits = f"above 0 and below the largest loss, {float(self.largest):g}"
+            raise UserError(f"a limit of {float(self.alpha):g}, expected one {limits}")
+
+
+def terms_of(graded: Graded, alpha: Fraction, delta: Typed, max_units: int | None) -> Terms:
+    """The terms for these units; whoever has more units than were declared is refused."""
+    level = risk_of(as_typed(delta))
+    if not 0 < level < 1:
+        raise UserError(f"delta {literal(delta)}, expected a number between 0 and 1, such as 0.1")
+    if graded.largest_loss is None:
+        raise UserError("the largest loss is not known, and a guarantee needs it: give it (--loss-max)")
+    if graded.answered and graded.loss.min() < 0:
+        raise UserError("a loss is below 0: nothing can be certified of such losses")
+    instrument = graded.items.instrument if graded.items else None
+    if max_units is None and instrument is None:
+        raise UserError("how many units a participant has at most, by design, is not known: give it (--max-units)")
+    most = len(instrument.items) if max_units is None and instrument else max_units
+    if type(most) is not int or most < 1:
+        raise UserError(f"max units {literal(max_units)}, expected an integer, 1 or more")
+    check_units(graded, most)
+    return Terms(alpha, level, Fraction(graded.largest_loss) / graded.divisor, most)
+
+
+def check_units(graded: Graded, most: int) -> None:
+    """Nobody has more units than the design allows."""
+    clusters = graded.grouped
+    if clusters.units.max() > most:
+        index = int(np.argmax(clusters.units > most))
+        noun = graded.items.noun if graded.items else "cluster"
+        held = f"{noun} {shown(clusters.ids[index])} has {clusters.units[index]} units"
+        raise UserError(f"{held}, expected at most {most} (--max-units): nobody may have more than the design allows")
+
+
+def grid_of(signal: str, grid: Sequence[Typed] | None) -> tuple[float, ...]:
+    """Thresholds on the scale of the signal, the most confident first: those given, or those it declares."""
+    falls = signal in VARIANTS and not VARIANTS[signal].higher_is_more_confident
+    values = _levels(signal) if grid is None else [*map(_threshold, grid)]
+    if not values:
+        raise UserError(f"{shown(signal)} declares no values: give the thresholds to test, --grid 0.9,0.8,0.7")
+    if twice := repeated(values):
+        raise UserError(f"the grid has the threshold {twice[0]:g} twice")
+    return tuple(sorted(values, reverse=not falls))
+
+
+def _levels(signal: str) -> list[float]:
+    """The values a signal declares, or what a variant of one signal makes of them."""
+    if signal not in VARIANTS:
+        return [*SIGNALS[signal].levels] if signal in SIGNALS else []
+    variant = VARIANTS[signal]
+    levels = SIGNALS[variant.needs[0].signal].levels if len(variant.needs) == 1 and _declared(signal) else ()
+    return [float(value) for value in variant.function(np.array(levels))] if levels else []
+
+
+def _declared(signal: str) -> bool:
+    return VARIANTS[signal].needs[0].signal in SIGNALS
+
+
+def _threshold(value: Typed) -> float:
+    number = written_number(value.strip()) if isinstance(value, str) else float(value)
+    if number is None or not math.isfinite(number):
+        raise UserError(f"grid: {literal(value)}, expected a threshold, a finite number")
+    return number + 0.0

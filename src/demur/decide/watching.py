@@ -1,0 +1,232 @@
+"""Watching a rule in use: whether its coverage drifts, and whether its risk is above the limit, at any look.
+
+Both are bets, participant by participant in the order of the file. If nothing has changed, the wealth of the bets
+exceeds 1/δ at any time with a probability of at most δ (Ville), so that one may look as often as one likes. Each look
+is at everything since the rule is in use: the wealth is computed anew from the whole file.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import numpy as np
+
+from demur.decide.rule import Rule
+from demur.decide.targets import Typed, as_typed
+from demur.drawing.labels import inert
+from demur.errors import UserError, literal, shown
+from demur.facts.columns import Column
+from demur.facts.losses import GIVEN
+from demur.quantities.coverage import risk_of
+from demur.quantities.losses import loss as loss_named
+from demur.read.cells import Cells
+from demur.read.tables import missing_column
+from demur.types import Flags, Floats
+
+BETS = (0.05, 0.2, 0.5, 0.9)
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Some rows of a table: their cells, where each is, what the columns of roles are called, the range of scores."""
+
+    cells: Cells
+    positions: Sequence[str]
+    names: Mapping[str, str]
+    score_range: tuple[float, float]
+
+    def column(self, role: str) -> str | None:
+        """The column of a role, if there is one."""
+        name = self.names[role]
+        return name if name in self.cells.values else None
+
+    def numbers(self, name: str, cells: Column) -> Floats:
+        """The numbers of a column, nan where there is nothing."""
+        wrong = ~(cells.usable() | cells.abstains())
+        cells.refuse(wrong, shown(name), "a number, or nothing where there is no label", self.positions.__getitem__)
+        return cells.values
+
+
+@dataclass(slots=True)
+class _Sums:
+    """What is known of a participant: units, accepted ones, those of them with a label, and their loss."""
+
+    units: int = 0
+    accepted: int = 0
+    labelled: int = 0
+    loss: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Alarm:
+    """One thing that is watched: how it stands, the largest wealth so far, and the conclusion."""
+
+    what: str
+    value: float
+    clusters: int
+    wealth: float
+    largest: float
+    raised: bool
+    conclusion: str
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """The conclusions of a look at a rule."""
+
+    delta: float
+    alarms: tuple[Alarm, ...]
+
+    @property
+    def raised(self) -> bool:
+        """Whether anything raised an alarm."""
+        return any(alarm.raised for alarm in self.alarms)
+
+    def __str__(self) -> str:
+        return "\n".join(inert(alarm.conclusion) for alarm in self.alarms)
+
+    __repr__ = __str__
+
+
+@dataclass(slots=True)
+class Watch:
+    """What a rule is watched by: the level δ, and the units of a participant at most, if the rule does not say.
+
+    It takes note of the rows of one look; another look needs another.
+    """
+
+    rule: Rule
+    delta: Typed = "0.05"
+    max_units: int | None = None
+    _seen: dict[str, _Sums] = field(default_factory=dict)
+    _level: Fraction = Fraction(0)
+    _most: int = 0
+
+    def __post_init__(self) -> None:
+        self._level = risk_of(as_typed(self.delta))
+        if not 0 < self._level < 1:
+            raise UserError(f"delta {literal(self.delta)}, expected a number between 0 and 1, such as 0.05")
+        most = self.rule.max_units if self.max_units is None else self.max_units
+        if most is None or most < 1:
+            raise UserError("how many units a participant has at most is not in the rule: give it (--max-units)")
+        self._most = most
+
+    def check_table(self, names: Mapping[str, str], header: Collection[str]) -> None:
+        """Drift is watched by participant."""
+        if names["cluster"] not in header:
+            raise missing_column(names["cluster"], "cluster", header)
+
+    def add(self, chunk: Chunk, accepted: Flags) -> None:
+        """Take note of some rows."""
+        loss = _labels(self.rule, chunk)
+        labelled = ~np.isnan(loss)
+        # An id is the text it is written as: some rows alone do not show whether all of them are integers.
+        cells = chunk.cells
+        ids = [*map(str, (cells.written if cells.as_text else cells.values)[chunk.names["cluster"]])]
+        for name, taken, known, lost in zip(ids, accepted.tolist(), labelled.tolist(), loss.tolist(), strict=True):
+            sums = self._seen.setdefault(name, _Sums())
+            sums.units += 1
+            sums.accepted += taken
+            if taken and known:
+                sums.labelled += 1
+                sums.loss += lost
+            if sums.units > self._most:
+                raise UserError(f"{self.rule.noun} {shown(name)} has more than {self._most} units (--max-units)")
+
+    def result(self) -> Watched:
+        """What can be concluded by now."""
+        return Watched(float(self._level), (self._coverage(), self._risk()))
+
+    def _alarm(self, what: str, value: float, wealth: Floats, words: tuple[str, str, str]) -> Alarm:
+        largest = float(wealth.max(initial=0.0))
+        raised = largest * self._level >= 1
+        proof = f"evidence {largest:.3g}, alarm at {float(1 / self._level):.3g}"
+        conclusion = f"{what}: {words[0]}: {words[1] if raised else words[2]} ({proof})"
+        return Alarm(what, value, len(wealth), float(wealth[-1]), largest, raised, conclusion)
+
+    def _nothing(self, what: str, why: str) -> Alarm:
+        return Alarm(what, math.nan, 0, 1.0, 1.0, raised=False, conclusion=f"{what}: not watched: {why}")
+
+    def _coverage(self) -> Alarm:
+        """Two bets, that it is above and that it is below what the interval of the rule allows."""
+        expected, people = self.rule.expected_coverage, self._seen.values()
+        if expected is None or expected.low is None or expected.high is None:
+            return self._nothing("coverage", "the rule expects none")
+        accepted, units = (np.array([getattr(each, name) for each in people], float) for name in ("accepted", "units"))
+        above = wealth_of(accepted - expected.high * units, expected.high * self._most)
+        below = wealth_of(expected.low * units - accepted, (1 - expected.low) * self._most)
+        value = float(accepted.sum() / units.sum())
+        ends = f"{100 * expected.low:.3g} % to {100 * expected.high:.3g} %"
+        stands = f"{100 * value:.3g} % of {int(units.sum())} units of {len(units)} {self.rule.noun}s, expected {ends}"
+        way = "higher" if above.max() > below.max() else "lower"
+        words = stands, f"it is {way} than expected", "no drift is shown"
+        return self._alarm("coverage", value, (above + below) / 2, words)
+
+    def _risk(self) -> Alarm:
+        """A bet that the risk is above the limit, on the participants with labels."""
+        kind = self.rule.target.kind
+        if kind not in ("risk", "errors_per_100"):
+            return self._nothing("risk", "the rule sets no limit")
+        per_unit = kind == "errors_per_100"
+        limit = float(risk_of(self.rule.target.value) / (100 if per_unit else 1))
+        people = [
+            each for each in self._seen.values() if (each.labelled == each.accepted if per_unit else each.labelled > 0)
+        ]
+        among = np.array([each.units if per_unit else each.labelled for each in people], float)
+        if not any(each.labelled for each in people):
+            return self._nothing("risk", "no accepted row has a label")
+        loss = np.array([each.loss for each in people])
+        value = float(loss.sum() / among.sum())
+        labelled = sum(each.labelled for each in people)
+        shown_as = f"{value:.3g}" if not per_unit else f"{100 * value:.3g} per 100 units"
+        among_whom = f"{labelled} labelled units of {len(people)} {self.rule.noun}s"
+        stands = f"{shown_as} on {among_whom}, limit {self.rule.target.value}"
+        wealth = wealth_of(loss - limit * among, limit * self._most)
+        words = stands, "it is above the limit: choose again", "it is not shown to be above it"
+        return self._alarm("risk", value, wealth, words)
+
+
+def wealth_of(gains: Floats, most_lost: float, bets: Iterable[float] = BETS) -> Floats:
+    """The wealth after each participant: the mean over bets of Π (1 + λ·gain), λ in shares of 1/most_lost.
+
+    No gain is below −most_lost, so that wealth stays above 0; if gains are 0 or less on average, it is no more than 1.
+
+    >>> wealth_of(np.array([1.0, -1.0]), 1.0, bets=(0.5,)).tolist()
+    [1.5, 0.75]
+    """
+    scaled = gains / most_lost if most_lost else gains
+    grown = [np.exp(np.minimum(np.cumsum(np.log1p(bet * scaled)), 700)) for bet in bets]
+    return np.asarray(np.mean(grown, axis=0))
+
+
+def _labels(rule: Rule, chunk: Chunk) -> Floats:
+    """The losses of the rows on the scale of the rule's; nan where a row has no label."""
+    loss = _losses(rule, chunk)
+    most = math.inf if rule.largest_loss is None else rule.largest_loss
+    wrong = np.flatnonzero((loss < 0) | (loss > most))
+    if wrong.size:
+        row = int(wrong[0])
+        raise UserError(f"{chunk.positions[row]}: a loss of {loss[row]:g}, expected 0 to {most:g} as the rule has it")
+    return loss
+
+
+def _losses(rule: Rule, chunk: Chunk) -> Floats:
+    cells, nothing = chunk.cells, np.full(chunk.cells.rows, np.nan)
+    if rule.loss.name in (GIVEN, "as given"):
+        if name := chunk.column("loss"):
+            return chunk.numbers(name, cells.numbers(name))
+        low, high = chunk.score_range
+        name = chunk.column("score")
+        return (high - chunk.numbers(name, cells.numbers(name))) / (high - low) if name else nothing
+    truth, answer = chunk.column("truth"), chunk.column("prediction")
+    if truth is None or answer is None:
+        return nothing
+    chosen, known = loss_named(rule.loss.name), ~Column.of(cells.values[truth]).abstains()
+    if chosen.of_labels:
+        unequal = [right != given for right, given in zip(cells.labels(truth), cells.labels(answer), strict=True)]
+        return np.where(known, np.array(unequal, float), np.nan)
+    sides = (chunk.numbers(name, Column.of(cells.values[name])) for name in (truth, answer))
+    return np.asarray(chosen.numerators(*sides) / rule.loss.raw_multiplier)

@@ -1,0 +1,168 @@
+"""A rule in use: decisions row by row, in little memory, and what is refused by name."""
+
+import csv
+import json
+import tracemalloc
+
+import numpy as np
+import pytest
+
+from commands import demur
+from demur import UserError, apply, certify, choose, grade, grade_units, read_table, variant
+from demur.confidences.variants import VARIANTS
+from demur.decide.rule import load_rule
+
+TABLE = "cluster,sure,loss\n1,0.9,0\n1,0.8,0\n2,0.7,1\n2,0.6,0\n"
+
+
+@pytest.fixture
+def rule(tmp_path):
+    (tmp_path / "a.csv").write_text(TABLE)
+    words = ("choose", "a.csv", "--confidence", "sure", "--risk", "0", "--seed", "1", "-o", "rule.json")
+    assert demur(tmp_path, *words).returncode == 0
+    return load_rule(tmp_path / "rule.json")
+
+
+class TestDecisions:
+    def test_rows_keep_their_cells_and_gain_a_decision(self, tmp_path, rule):
+        (tmp_path / "new.csv").write_text('note,sure\n"a, ""b""\nc",0.8\n=1+1,0.7999\n 007 ,0.80\n')
+        found = demur(tmp_path, "apply", "rule.json", "new.csv", "-o", "decisions.csv")
+        assert found.stdout == "3 rows: 2 accepted (66.7 %), 1 declined\nwrote decisions.csv\n"
+        with (tmp_path / "decisions.csv").open(newline="") as file:
+            assert [*csv.reader(file)] == [
+                ["note", "sure", "decision"],
+                ['a, "b"\nc', "0.8", "accept"],
+                ["=1+1", "0.7999", "decline"],
+                [" 007 ", "0.80", "accept"],
+            ]
+        assert rule.threshold == 0.8
+
+    def test_json_lines_and_frames(self, tmp_path, rule):
+        rows = [{"sure": 0.85, "more": {"a": [1]}}, {"sure": 0.1, "more": None}]
+        (tmp_path / "new.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        apply(rule, tmp_path / "new.jsonl", tmp_path / "d.jsonl")
+        lines = (tmp_path / "d.jsonl").read_text().splitlines()
+        assert [json.loads(line)["decision"] for line in lines] == ["accept", "decline"]
+        assert json.loads(lines[0])["more"] == {"a": [1]}
+        assert apply(rule, {"sure": [0.85, 0.1]}).decisions == ("accept", "decline")
+
+    def test_what_the_system_declined_is_declined_and_its_confidence_not_looked_at(self, rule):
+        by_flag = apply(rule, {"sure": [0.9, None, 0.9], "abstained": [False, True, True]})
+        assert (by_flag.decisions, by_flag.abstained) == (("accept", "decline", "decline"), 2)
+        assert apply(rule, {"sure": [0.9, None], "prediction": [1, None]}).decisions == ("accept", "decline")
+        assert apply(rule, {"sure": [0.9, 0.9], "loss": [None, 1]}).decisions == ("accept", "accept")
+
+    def test_the_units_the_rule_was_chosen_on_are_accepted_as_counted(self):
+        rng = np.random.default_rng(5)
+        confidence, loss = rng.random(300), (rng.random(300) < 0.2).astype(int)
+        made = choose(grade_units(confidence, loss=loss, clusters=np.arange(300) // 3), risk="0.15", seed=2)
+        assert apply(made, {"confidence": confidence.tolist()}).accepted == made.chosen.accepted > 0
+
+    def test_a_variant_is_made_of_its_signals(self):
+        rows = {"cluster": [1, 2, 3, 4], "item": ["a"] * 4, "truth": [0] * 4, "prediction": [0, 0, 1, 0]}
+        rows |= {"verbalized_confidence": [5, 4, 2, 1]}
+        units = grade(read_table(rows, instrument=None), loss="zero_one", confidence="verbalized")
+        made = certify(units, method="crc", errors_per_100="40", max_units=1, seed=1)
+        assert made.threshold is not None
+        accepted = [value >= made.threshold for value in (1, 0.75, 0.25, 0)]
+        decisions = apply(made, {"verbalized_confidence": [5, 4, 2, 1]}).decisions
+        assert [word == "accept" for word in decisions] == accepted
+
+    def test_a_rule_without_a_threshold_declines_everything(self):
+        made = choose(grade_units([2, 1], loss=[1, 1], clusters=[1, 2]), risk="0.5", seed=1)
+        assert apply(made, {"confidence": [9.0, 1.0]}).decisions == ("decline", "decline")
+
+    def test_a_falling_signal_accepts_what_is_at_most_the_threshold(self):
+        variant("doubt_for_a_test", "doubt", higher_is_more_confident=False)(lambda doubt: doubt)
+        try:
+            rows = {"cluster": [1, 2, 3], "loss": [0, 0, 1], "doubt": [0.1, 0.3, 0.9]}
+            made = choose(grade(read_table(rows), loss=None, confidence="doubt_for_a_test"), risk="0", seed=1)
+            assert apply(made, {"doubt": [0.1, 0.3, 0.9]}).decisions == ("accept", "accept", "decline")
+        finally:
+            del VARIANTS["doubt_for_a_test"]
+
+
+class TestRefusals:
+    @pytest.mark.parametrize(
+        ("expected", "told"),
+        [
+            ({"signal": "p_correct"}, "the rule is for the signal sure, not for p_correct"),
+            ({"noun": "document"}, "the rule is for the noun cluster, not for document"),
+            ({"direction": "at_most"}, "the rule is for the direction at_least, not for at_most"),
+        ],
+    )
+    def test_a_rule_for_something_else_is_refused_by_name(self, rule, expected, told):
+        with pytest.raises(UserError) as error:
+            apply(rule, {"sure": [1.0]}, **expected)
+        assert str(error.value) == told
+
+    def test_a_direction_that_is_not_the_signals_is_refused(self, rule):
+        with pytest.raises(UserError, match="is for the direction at_most, and sure is more confident the higher"):
+            apply(rule.model_copy(update={"direction": "at_most"}), {"sure": [1.0]})
+
+    @pytest.mark.parametrize(
+        ("text", "told"),
+        [
+            ("p\n0.5\n", "the rule is for the signal sure: no confidence variant or signal is called sure"),
+            ("sure\n0.5\nhigh\n", "line 3: sure 'high', expected a finite number"),
+            ("sure,more\n0.5,1\n,2\n", "line 3: sure is null"),
+            ("sure,decision\n0.5,x\n", "there is a column decision already"),
+            ("sure\n", "there are no rows"),
+            ("sure,abstained\n0.5,perhaps\n", "line 2: abstained 'perhaps', expected true or false"),
+        ],
+    )
+    def test_a_wrong_table_is_one_line_and_nothing_is_written(self, tmp_path, rule, text, told):
+        assert rule.signal == "sure"
+        (tmp_path / "new.csv").write_text(text)
+        found = demur(tmp_path, "apply", "rule.json", "new.csv", "-o", "decisions.csv")
+        assert (found.returncode, found.stdout) == (2, "")
+        assert found.stderr.startswith("demur: new.csv: ")
+        assert told in found.stderr
+        assert found.stderr.count("\n") == 1
+        assert not (tmp_path / "decisions.csv").exists()
+
+    @pytest.mark.parametrize(
+        ("words", "told"),
+        [
+            ((), "give -o FILE, or --check"),
+            (("-o", "a.csv"), "a.csv: is an input"),
+            (("-o", "rule.json"), "rule.json: is an input"),
+            (("-o", "d.json"), "d.json: decisions of this table are written as .csv"),
+            (("-o", "d.csv", "--delta", "0.1"), "go with --check"),
+            (("--check",), "give it (--max-units)"),
+            (("--check", "--max-units", "1"), "cluster 1 has more than 1 units"),
+            (("--check", "--max-units", "2", "--delta", "2"), "delta '2', expected a number between 0 and 1"),
+        ],
+    )
+    def test_a_wrong_call_is_one_line(self, tmp_path, rule, words, told):
+        assert rule.signal == "sure"
+        found = demur(tmp_path, "apply", "rule.json", "a.csv", *words)
+        assert (found.returncode, found.stdout) == (2, "")
+        assert told in found.stderr
+
+
+def test_memory_does_not_grow_with_the_table(tmp_path, rule, monkeypatch):
+    monkeypatch.setattr("demur.decide.applying._CHUNK", 500)
+    peaks = []
+    for rows in (2_000, 6_000):
+        with (tmp_path / "long.csv").open("w") as file:
+            file.write("sure,note\n")
+            file.writelines(f"0.{n % 10},{'x' * 80}\n" for n in range(rows))
+        tracemalloc.start()
+        assert apply(rule, tmp_path / "long.csv", tmp_path / "d.csv").rows == rows
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < 1.25 * peaks[0]
+
+
+@pytest.mark.slow
+def test_a_million_rows_are_streamed(tmp_path, rule):
+    with (tmp_path / "long.csv").open("w") as file:
+        file.write("cluster,sure,note\n")
+        file.writelines(f"p{n // 4},0.{n % 10},{'x' * 80}\n" for n in range(1_000_000))
+    tracemalloc.start()
+    found = apply(rule, tmp_path / "long.csv", tmp_path / "d.csv")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert (found.rows, found.accepted) == (1_000_000, 200_000)
+    assert peak < 40e6
