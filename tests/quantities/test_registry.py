@@ -50,6 +50,7 @@ def test_names_and_artifact_keys_are_unique_and_stable():
         "augrc@C": "augrc_at_c",
         "risk@C": "mae_at_coverage",
         "coverage@risk=R": "coverage_at_risk",
+        "matched_risk@C": "matched_risk",
         "naurc": "naurc",
         "naugrc": "naugrc",
         "aurc_optimal": "aurc_optimal",

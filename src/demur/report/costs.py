@@ -13,7 +13,16 @@ from demur.report.names import NamedSystem, Pair, pairs_of, systems_of
 from demur.report.text import four, interval_text, shown_interval, three, threshold_at
 from demur.results.table import Results
 
-HEADINGS = ("price", "decline below", "coverage", "lowest cost", "threshold kept", "cross-fitted", "answer all", "saved")
+HEADINGS = (
+    "price",
+    "decline below",
+    "coverage",
+    "lowest cost",
+    "threshold kept",
+    "cross-fitted",
+    "answer all",
+    "saved",
+)
 _PARTS = {1: "as much as", 2: "half", 3: "a third of", 4: "a quarter of", 5: "a fifth of", 10: "a tenth of"}
 _PARTS |= {20: "a twentieth of", 50: "a fiftieth of", 100: "a hundredth of"}
 

@@ -45,6 +45,7 @@ from demur.quantities.coverage import Coverage
 from demur.quantities.graded import Graded
 from demur.quantities.losses import check_loss, loss_of
 from demur.quantities.registry import COMMON, CUT
+from demur.results.beside import Beside, Others
 from demur.results.costs import checked_prices, cost_rows, switches, with_bands, with_thresholds
 from demur.results.curves import curve_record
 from demur.results.record import Evaluation, by_item, input_of, selective_study
@@ -131,11 +132,13 @@ def evaluate(  # noqa: PLR0913  (what to evaluate and how, then what to record o
     created_at: str | None = None,
     command: str | None = None,
     also_read: Iterable[str | Path] = (),
+    beside: Beside | None = None,
 ) -> Results:
     """Evaluate one system, or several on the clusters all of them hold.
 
     Systems come as the `Items` of a reader, called by their labels, modes, run ids or files, or as a mapping by name.
-    Files that were `also_read`, such as a calibration, are recorded, and nothing is written over them.
+    Files that were `also_read`, such as a calibration, are recorded, and nothing is written over them. `beside` the
+    systems may stand raters of the same units and published points.
     """
     checked_time(created_at)
     if settings.request and not plan.n_resamples:
@@ -159,7 +162,8 @@ def evaluate(  # noqa: PLR0913  (what to evaluate and how, then what to record o
         }
         for name in served
     }
-    evaluation = Evaluation(settings, systems, alignment, baseline, views, skipped)
+    others = Others.of(beside or Beside(), alignment, views, settings.loss, {*systems})
+    evaluation = Evaluation(settings, systems, alignment, baseline, views, skipped, others)
     return _results(evaluation, plan, provenance(plan, created_at, command, also_read))
 
 
@@ -169,21 +173,28 @@ def _results(evaluation: Evaluation, plan: Plan, origin: Json) -> Results:
     measures = settings.measures(len(evaluation.given))
     rows = [row for name, by_system in views.items() for row in curve_rows(name, by_system, measures)]
     rows += cost_rows(views, settings.prices, plan, settings.cross_fit)
-    contrasts = [*contrasts_with(rows, evaluation.baseline)]
+    contrasts, others = [*contrasts_with(rows, evaluation.baseline)], evaluation.others
     drawn = {(system, name): view for name, by_system in views.items() for system, view in by_system.items()}
     asks = [Ask(view, partial(drawn_risks, view.curve)) for view in drawn.values()]
     headline = Key("", f"augrc@{settings.cut(len(evaluation.given))}", next(iter(views)))
-    estimates, risks = estimated(rows, contrasts, plan=plan, request=settings.request, asks=asks, headline=headline)
-    estimates = with_bands([*with_thresholds(estimates, views)], contrasts)
-    beside = [{"switches": switches(view.curve)} if settings.prices else {} for view in drawn.values()]
+    compared = [*contrasts, *others.contrasts]
+    how: Json = {"plan": plan, "request": settings.request, "asks": asks, "headline": headline}
+    estimates, risks = estimated([*rows, *others.rows], compared, **how)
+    estimates = others.finished(with_bands([*with_thresholds(estimates, views)], contrasts))
+    beside = [
+        {"switches": switches(view.curve) if settings.prices else None, "handover": others.handover(view)}
+        for view in drawn.values()
+    ]
     curves = {
         key: curve_record(view, plan, bands_of(view, risk) if risk and view.varies else None, more)
         for (key, view), risk, more in zip(drawn.items(), risks, beside, strict=True)
     }
     items = [row for system, view in views[next(iter(views))].items() for row in by_item(system, view.graded)]
     facts = [about for system, given in evaluation.given.items() for about in about_units(given, system)]
-    warnings = _warnings([*about_resamples(plan.n_resamples), *facts], views, Estimates(estimates), [*rows, *contrasts])
-    return Results([*estimates, *items], selective_study(evaluation, origin), curves, warnings)
+    told = [*about_resamples(plan.n_resamples), *facts]
+    warnings = _warnings(told, views, Estimates(estimates), [*rows, *compared])
+    study = selective_study(evaluation, origin | others.record(estimates))
+    return Results([*estimates, *items], study, curves, warnings)
 
 
 def _named(runs: Sequence[Any]) -> dict[str, Items]:

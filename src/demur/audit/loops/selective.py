@@ -150,6 +150,16 @@ def _risk_at(curve: PlainCurve, coverage: Fraction) -> Fraction | None:
     return None if point is None else point.risk
 
 
+def _matched_risk(curve: PlainCurve, coverage: Fraction) -> Fraction | None:
+    before, lost = Fraction(0), Fraction(0)
+    for point in curve.points:
+        if coverage <= point.coverage:
+            share = (coverage - before) / (point.coverage - before)
+            return (lost + share * (point.generalized - lost)) / coverage
+        before, lost = point.coverage, point.generalized
+    return None
+
+
 def _coverage_at_risk(curve: PlainCurve, risk: Fraction) -> Fraction:
     return max((point.coverage for point in curve.points if point.risk <= risk), default=Fraction(0))
 
@@ -163,6 +173,7 @@ FORMULAS: dict[str, Callable[..., Fraction | None]] = {
     "risk": lambda curve: curve.risk,
     "risk@C": _risk_at,
     "coverage@risk=R": _coverage_at_risk,
+    "matched_risk@C": _matched_risk,
     "aurc": lambda curve: curve.aurc,
     "augrc": lambda curve: curve.augrc,
     "aurc@C": lambda curve, coverage: curve.selective_area(curve.points, coverage),

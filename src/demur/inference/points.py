@@ -1,0 +1,108 @@
+"""Somebody else's operating point: the view that measures a system at its coverage, and what is known of the point."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from demur.inference.intervals import Interval
+from demur.inference.rules import Counted
+from demur.inference.student import normal_quantile, t_quantile, t_tails
+from demur.inference.views import CurveView, Cut, JointView
+from demur.quantities import Measure
+from demur.quantities.coverage import Coverage
+from demur.quantities.influence import on_coverage
+from demur.types import Floats
+
+_LEVEL = 0.95
+
+
+@dataclass(frozen=True, eq=False)
+class AtPoint(Cut):
+    """A sample, and the coverage it is measured at."""
+
+    @cached_property
+    def moves(self) -> Floats:
+        """Influences on the coverage: those on the share that the other answers, none where it is fixed."""
+        if not self.members:
+            return np.zeros_like(self.own.weights)
+        return on_coverage(self.members[0])
+
+
+@dataclass(frozen=True, eq=False)
+class PointView(JointView):
+    """A system measured at a coverage: a fixed one, or that of the second member, found anew in every replicate."""
+
+    fixed: Coverage | None = None
+
+    @property
+    def own(self) -> CurveView:
+        """The view of the system."""
+        view: CurveView = self.members[0]
+        return view
+
+    @property
+    def coverage(self) -> Coverage:
+        """Where the system is measured."""
+        return self.fixed or Coverage.of(self.members[1].curve.coverage_reached)
+
+    def exact(self) -> Cut:
+        """The curve and the coverage."""
+        return AtPoint(self.own.curve, self.coverage)
+
+    def joined(self, samples: Sequence[Any]) -> Cut:
+        """The replicates of the system, and the coverage in each of them."""
+        return AtPoint(samples[0], self.fixed or samples[1].answered, samples[1:])
+
+    @cached_property
+    def sample(self) -> Cut:
+        """The data as they are, as a block of one replicate."""
+        return self.joined([member.sample for member in self.members])
+
+    def counted(self, measure: Measure) -> Counted:
+        """How many clusters hold a loss up to the coverage, and what the number can be."""
+        return self.own.counted(measure, self.coverage)
+
+
+def wilson(part: float, whole: float) -> Interval:
+    """The score interval of a share at 95 %, for independent units.
+
+    >>> ends = wilson(0, 10)
+    >>> round(ends.low, 4), round(ends.high, 4)
+    (0.0, 0.2775)
+    """
+    z = normal_quantile((1 + _LEVEL) / 2)
+    share, factor = part / whole, 1 + z**2 / whole
+    reach = z * math.sqrt(share * (1 - share) / whole + z**2 / (4 * whole**2)) / factor
+    middle = (share + z**2 / (2 * whole)) / factor
+    return Interval("wilson", max(middle - reach, 0.0), min(middle + reach, 1.0))
+
+
+def half_width_error(ends: Interval) -> float:
+    """The standard error that an interval at 95 % stands for."""
+    return (ends.high - ends.low) / (2 * normal_quantile((1 + _LEVEL) / 2))
+
+
+@dataclass(frozen=True, slots=True)
+class IndependentGap:
+    """A point of other people less a number of ours: the errors of the two are independent, and their squares add."""
+
+    value: float
+    std_error: float
+    clusters: int
+
+    def interval(self, level: float = _LEVEL) -> Interval:
+        """The difference ± t(P−1) standard errors."""
+        degrees = self.clusters - 1.0
+        reach = t_quantile((1 + level) / 2, degrees) * self.std_error
+        return Interval("independent", self.value - reach, self.value + reach, "clusters", self.clusters, degrees)
+
+    @property
+    def p_value(self) -> float:
+        """Two-sided."""
+        return t_tails(self.value / self.std_error, self.clusters - 1)
