@@ -77,7 +77,7 @@ def typed_point(text: str) -> NumbersOfPoint:
     name, colon, numbers = text.rpartition(":")
     if not colon or not name.strip():
         raise UserError(f"point {literal(text)}, {_WAY}")
-    return point_of(name.strip(), numbers)
+    return point_of(name.strip(), numbers.strip())
 
 
 def _number(name: str, member: str, text: str) -> float:
