@@ -266,7 +266,7 @@ def test_a_rater_who_answers_everything_is_compared_on_the_units_of_both():
     assert member["answered_by_both"]["delta"]["value"] == 2 / 6 - 2 / 6
     text = evaluation_text(results)
     assert "it answered 2 units that the system declined; at its largest coverage, 75.0%, the risk" in text
-    assert "Of the 6 units both answered the risk of Dr is 0.333 and that of the system 0.333" in text
+    assert "Of the 6 units both answered the risk of Dr is 0.333 and that of the system 0.333: the same [" in text
 
 
 def test_no_area_of_a_rater_is_anywhere(results):

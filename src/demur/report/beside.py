@@ -41,17 +41,23 @@ def point_sentence(results: Results, point: ExternalPoint, system: NamedSystem, 
     whose = f"that of {system.name}" if len(results.systems) > 1 else "the system's"
     if math.isnan(gap.value):
         return f"{start}; {_beyond(results, point, system)}"
-    way = "the same" if not gap.value else f"{three(abs(gap.value))} {'higher' if gap.value < 0 else 'lower'}"
     ends = gap.simultaneous or gap.recommended
-    between = f" {interval_text(_turned(ends, gap.value))}" if ends else ""
     said = gap_verdict(gap, results.selective.margin) or "not tested: nothing is known of its uncertainty"
     people = f" with {results.selective.clusters_included} {results.study.noun}s" if ends else ""
-    return f"{start}; at that coverage {whose} is {three(own.value)}: {way}{between}, {said}{people}."
+    return f"{start}; at that coverage {whose} is {three(own.value)}: {_of_system(gap)}, {said}{people}."
 
 
-def _turned(ends: Interval, value: float) -> Interval:
-    """Ends of how much higher, or lower, the system's risk is."""
-    return ends.negated() if value < 0 else ends
+def _way(higher: float, ends: Interval | None) -> str:
+    """How much higher or lower a risk is, with the ends of that."""
+    turned = ends.negated() if ends is not None and higher < 0 else ends
+    between = "" if turned is None else f" {interval_text(turned)}"
+    return f"{three(abs(higher))} {'higher' if higher > 0 else 'lower'}{between}" if higher else f"the same{between}"
+
+
+def _of_system(gap: Estimate) -> str:
+    """How much higher or lower the system's risk is: the rater's less the system's, turned round."""
+    ends = gap.simultaneous or gap.recommended
+    return _way(0.0 - gap.value, ends and ends.negated())
 
 
 def _beyond(results: Results, point: ExternalPoint, system: NamedSystem) -> str:
@@ -66,8 +72,7 @@ def _beyond(results: Results, point: ExternalPoint, system: NamedSystem) -> str:
     rater, own = results[both_key(point.name, system.system)], results[both_key(system.system, point.name)]
     shared = int(results[Key(point.name, "answered", group=Group(ANSWERED_BY, system.system))].value)
     alone = (point.n_answered or 0) - shared
-    ends = both.recommended
-    tested = f", a difference of {three(both.value)}{f' {interval_text(ends)}' if ends else ''}"
+    tested = f": {_of_system(both)}"
     return (
         f"it answered {alone} units that {name} declined; {reached}. Of the {shared} units both answered the risk of "
         f"{point.name} is {three(rater.value)} and that of {name} {three(own.value)}{tested}."
@@ -80,13 +85,11 @@ def handover_sentence(results: Results, point: ExternalPoint, system: NamedSyste
     apart = results.get(handed_key(point.name, system.system, confidence, minus=True))
     if together is None or apart is None or math.isnan(together.value):
         return ""
-    ends = f" {interval_text(_turned(apart.recommended, -apart.value))}" if apart.recommended else ""
-    way = f"{three(abs(apart.value))} {'higher' if apart.value > 0 else 'lower'}{ends} than that of"
     name = system.name if len(results.systems) > 1 else "the system"
     return (
         f"If {name} answers from a confidence of {together.threshold:g} on and {point.name} the rest, they answer "
         f"{together.at or 0.0:.1%} at a risk of {three(together.value)}: "
-        f"{way if apart.value else f'the same{ends} as that of'} {point.name} alone."
+        f"{_way(apart.value, apart.recommended)} beside {point.name} alone."
     )
 
 
