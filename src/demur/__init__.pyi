@@ -29,6 +29,7 @@ from demur.facts.instruments import PHQ9 as PHQ9
 from demur.facts.instruments import Instrument as Instrument
 from demur.facts.instruments import instrument as instrument
 from demur.facts.items import Items as Items
+from demur.facts.points import typed_point as typed_point
 from demur.facts.ranking_columns import rankings_of as rankings_of
 from demur.facts.rankings import Rankings as Rankings
 from demur.inference.estimates import Estimate as Estimate
@@ -49,6 +50,7 @@ from demur.quantities import Scores as Scores
 from demur.quantities import augrc_optimal_zero_one as augrc_optimal_zero_one
 from demur.quantities import aurc_optimal_zero_one as aurc_optimal_zero_one
 from demur.quantities import quantity as quantity
+from demur.quantities.costs import cost_optimal as cost_optimal
 from demur.quantities.coverage import Coverage as Coverage
 from demur.quantities.curve import Curve as Curve
 from demur.quantities.curve import OperatingPoint as OperatingPoint
@@ -56,12 +58,15 @@ from demur.quantities.graded import Graded as Graded
 from demur.quantities.table import Table as Table
 from demur.read import TableOptions as TableOptions
 from demur.read import read_items as read_items
+from demur.read import read_points as read_points
 from demur.read import read_queries as read_queries
+from demur.read import read_rater as read_rater
 from demur.read import read_run as read_run
 from demur.read import read_systems as read_systems
 from demur.read import read_table as read_table
 from demur.read import read_trec as read_trec
 from demur.report.html import report_html as report_html
+from demur.results.beside import Beside as Beside
 from demur.results.load import load as load
 from demur.results.retrieval import RetrievalSettings as RetrievalSettings
 from demur.results.retrieval import evaluate_retrieval as evaluate_retrieval

@@ -26,7 +26,13 @@ from demur.quantities.excess import (
 from demur.quantities.operating import augrc_at, aurc_at, risk, risk_at
 
 AT_THRESHOLD = [Measure.of("coverage@threshold=2"), Measure.of("risk@threshold=2")]
-ALL = [*default_measures(), Measure.of("coverage@risk=0.3"), Measure.of("coverage@risk=1"), *AT_THRESHOLD]
+ALL = [
+    *default_measures(),
+    Measure.of("coverage@risk=0.3"),
+    Measure.of("coverage@risk=1"),
+    Measure.of("matched_risk@0.3"),
+    *AT_THRESHOLD,
+]
 SCALE_FREE = {"cmax", "aurc_gap_pct", "augrc_gap_pct", "achievable_gain_pct"}
 MOVED_BY_DUPLICATION = {"aurc_optimal", "eaurc", "aurc_gap_pct", "aurc_harmonic"}
 coverages = st.fractions(Fraction(1, 50), 1).map(Coverage.of)

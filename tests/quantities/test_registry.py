@@ -52,6 +52,7 @@ def test_names_and_artifact_keys_are_unique_and_stable():
         "coverage@risk=R": "coverage_at_risk",
         "coverage@threshold=T": "coverage_at_threshold",
         "risk@threshold=T": "risk_at_threshold",
+        "matched_risk@C": "matched_risk",
         "naurc": "naurc",
         "naugrc": "naugrc",
         "aurc_optimal": "aurc_optimal",

@@ -12,7 +12,10 @@ from demur.quantities.replicates import Replicates
 from tables import Units
 
 EDGES = ("0.01", "0.2", "0.8", "1")
-ALL = [*default_measures(), *(Measure.of(f"{name}@{c}") for name in ("aurc", "augrc", "risk") for c in EDGES)]
+ALL = [
+    *default_measures(),
+    *(Measure.of(f"{name}@{c}") for name in ("aurc", "augrc", "risk", "matched_risk") for c in EDGES),
+]
 ALL += [Measure.of(f"coverage@risk={limit}") for limit in ("0", "0.25", "0.5", "1", "1/3", "2")]
 
 

@@ -25,6 +25,7 @@ from demur.facts.tabular import TableOf
 from demur.inference.estimates import label
 from demur.inference.key import Key
 from demur.quantities.registry import COMMON
+from demur.results.parts import Loss
 from demur.results.table import Results
 
 Progress = Callable[[int, int], None]
@@ -127,7 +128,8 @@ def run_recipes(claimed: Results, runs: Mapping[str, Items], calibration: Any) -
         speaking = [table for system, table in tables.items() if claimed.curves[system, name].defined]
         sharing = speaking if len(speaking) > 1 else [*tables.values()]
         for row in claimed.where(confidence=name, minus=None, group=None):
-            loop, own = _curve_loop(row.key.quantity), tables[row.key.system]
+            own, largest = tables[row.key.system], _largest_loss(study.loss, runs[row.key.system])
+            loop = _cost_loop(row.key.quantity, own, largest) or _curve_loop(row.key.quantity)
             recipes |= {} if loop is None else {row.key: Recipe((own, *sharing), loop)}
     for system, items in runs.items():
         names = [items.item_names[index] for index in items.item.tolist()]
@@ -140,6 +142,26 @@ def run_recipes(claimed: Results, runs: Mapping[str, Items], calibration: Any) -
             if row.key.group and row.key.group.name == "item":
                 recipes[row.key] = Recipe((table,), _item_loop(row.key.quantity, row.key.group.level))
     return recipes
+
+
+def _largest_loss(loss: Loss, items: Items) -> float | None:
+    """The largest loss there can be."""
+    if loss.name != "abs":
+        return loss.maximum if loss.name == "given" else 1
+    return items.instrument.range if items.instrument else None
+
+
+def _cost_loop(quantity: str, own: Rows, largest: float | None) -> Loop | None:
+    """The loop of a cost; a threshold that is kept is that of all rows. None for what is no cost."""
+    if largest is None or not quantity.startswith(("cost", "saving")):
+        return None
+    registered, at = parsed(quantity)
+    if family(registered) != "costs" or registered == "cost_crossfit@A":
+        return None
+    kept = {}
+    if registered == "cost_at_threshold@A":
+        kept = {"of": own.prepared([row for cluster in own.clusters for row in cluster])}
+    return lambda curve, *_: LOOPS[registered](curve, *at, largest=largest, **kept)
 
 
 def _curve_loop(quantity: str) -> Loop | None:
@@ -155,6 +177,8 @@ def _curve_loop(quantity: str) -> Loop | None:
     try:
         registered, at = parsed(quantity)
     except KeyError:
+        return None
+    if family(registered) != "selective":
         return None
     return lambda own, *_: LOOPS[registered](own, *at)
 

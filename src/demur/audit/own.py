@@ -6,6 +6,7 @@ recommended are listed, and not compared: the rules may be others.
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from demur import __version__
@@ -13,6 +14,7 @@ from demur.audit.figures import Finding, Status, flattened
 from demur.confidences.calibration import AnyCalibration
 from demur.errors import UserError, shown
 from demur.facts.items import Items
+from demur.facts.points import point_of
 from demur.facts.rankings import Rankings
 from demur.facts.tabular import TableOf
 from demur.files.strict_json import loads
@@ -20,6 +22,7 @@ from demur.inference.estimates import INTERVALS, Estimate, Estimates, label
 from demur.inference.held_out import FOLDS
 from demur.inference.resample import Plan
 from demur.quantities.selection import Bounds
+from demur.results.beside import Beside
 from demur.results.groups import settings_of
 from demur.results.load import results_of
 from demur.results.reference import REFERENCES
@@ -51,9 +54,16 @@ def is_own(content: Any) -> bool:
 
 
 def audited_runs(
-    claimed: Results, runs: Sequence[Items], calibration: AnyCalibration | None, progress: Progress | None
+    claimed: Results,
+    runs: Sequence[Items],
+    calibration: AnyCalibration | None,
+    progress: Progress | None,
+    beside: Beside | None = None,
 ) -> TableOf[Finding]:
-    """Every number of a file of answers; the runs are those of its systems, in their order."""
+    """Every number of a file of answers; the runs are those of its systems, in their order.
+
+    Raters and forced runs of the file come as `beside`; points known by their numbers are those that it records.
+    """
     study = claimed.selective
     items = dict(zip(claimed.systems, runs, strict=True))
     settings = Settings(
@@ -75,12 +85,34 @@ def audited_runs(
         plan=_plan(claimed, progress),
         calibration=calibration,
         intersection_only=study.intersection_only,
+        beside=_everybody(claimed, beside or Beside()),
     )
     hashes = [
         (one.sha256, own.source.sha256 if own.source else None)
         for one, own in zip(study.inputs, items.values(), strict=True)
     ]
+    recorded = {file.sha256 for file in study.also_read}
+    for answers in beside.raters.values() if beside and recorded else ():
+        sha256 = answers.source.sha256 if answers.source else None
+        hashes.append((sha256 if sha256 in recorded else min(recorded), sha256))
     return TableOf([*_about_inputs(hashes), *joined(claimed, recomputed)])
+
+
+def _everybody(claimed: Results, given: Beside) -> Beside:
+    """Everybody a file records beside its systems, with the answers that are given for the audit."""
+    study = claimed.selective
+    recorded = study.external_points or ()
+    answers = {*given.raters, *(f"{name}, forced" for name in given.forced)}
+    for point in recorded:
+        if point.given is None and point.name not in answers:
+            option = f"--rater {point.name}=FILE" if point.kind == "paired" else "--forced FILE"
+            raise UserError(f"the file holds {shown(point.name)} beside its systems: give the data, {option}")
+    points = [
+        point_of(point.name, point.given, source=point.source, population=point.population, loss=point.loss)
+        for point in recorded
+        if point.given is not None
+    ]
+    return replace(given, points=points, margin=study.margin, handover_threshold=study.handover_threshold)
 
 
 def audited_queries(claimed: Results, rankings: Mapping[str, Rankings], progress: Progress | None) -> TableOf[Finding]:

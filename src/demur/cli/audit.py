@@ -46,6 +46,8 @@ def audit(
     loss_max: options.LossMax = None,
     every_row_its_own_cluster: options.OwnClusters = False,
     calibration: options.CalibrationFile = None,
+    rater: options.Raters = None,
+    forced: options.Forced = None,
     independent: Annotated[
         bool,
         typer.Option("--independent", help="Recompute a file of demur's own by plain loops, draw by draw: slow."),
@@ -79,7 +81,8 @@ def audit(
         raise UserError(f"{reported}: is the data as well: no figure is compared with itself")
     table = options.table_options(score_range, loss_max, own_clusters=every_row_its_own_cluster)
     reading = (named(system, "--system"), named(column, "--column"), mode or (), instrument, table, calibration)
-    findings = _Audit(data, reported, *reading, independent, resamples).findings()
+    asked = options.Asked(rater, forced=forced)
+    findings = _Audit(data, reported, *reading, independent, resamples, asked).findings()
     if as_json:
         files = {"data": [*map(_traced, data)], "reported": _traced(reported)}
         print_json(json_text(files | findings_json(findings, listed)))
@@ -103,6 +106,7 @@ class _Audit:
     calibration: Path | None
     independent: bool
     resamples: int | None
+    beside: options.Asked
 
     def findings(self) -> list[Finding]:
         """What became of every figure."""
@@ -162,7 +166,8 @@ class _Audit:
         runs = labels.joined(runs)
         with progress_bar("resamples") as advance:
             if not self.independent:
-                return audited_runs(claimed, runs, fitted(self.calibration), advance)
+                others = options.beside(self.beside, runs, self.columns)
+                return audited_runs(claimed, runs, fitted(self.calibration), advance, others)
             named_runs = dict(zip(claimed.systems, runs, strict=True))
             systems = aligned(named_runs, intersection_only=study.intersection_only).systems
             recipes = run_recipes(claimed, systems, self._parsed_calibration())

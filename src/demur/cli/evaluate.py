@@ -70,6 +70,19 @@ def evaluate(
     interval: Annotated[
         str | None, typer.Option(help="Method of one more interval: recommended, percentile, bca, jackknife, …")
     ] = None,
+    rater: options.Raters = None,
+    point: options.Points = None,
+    points: Annotated[
+        Path | None, typer.Option(help="A TOML file of points: a table for each, with source and population.")
+    ] = None,
+    forced: options.Forced = None,
+    margin: Annotated[
+        float | None, typer.Option(help="Say whether a system's risk is above a rater's by no more than this.")
+    ] = None,
+    handover_threshold: Annotated[
+        float | None,
+        typer.Option(help="Hand over to each rater what is below this confidence, and test the two."),
+    ] = None,
     abstention_cost: Annotated[
         list[str] | None,
         typer.Option(help="Price of an abstention as a share of the largest loss, 0.1 or 1:10; once for each price."),
@@ -131,11 +144,20 @@ def evaluate(
         ),
     )
     runs = labels.joined(runs)
+    beside = options.beside(
+        options.Asked(rater, point, points, forced, margin, handover_threshold), runs, named(column, "--column")
+    )
     signal = only_signal(runs[0]) if confidence == "default" else None
     if signal is not None:
         command = f"{command_line()} --confidence {shlex.quote(signal)}"
         raise UserError(f"{given[0]}: no confidence is named, and its one numeric signal is {shown(signal)}: {command}")
     fit = fitted(calibration)
+    read_too = [
+        instrument,
+        calibration,
+        points,
+        *(path for _, path in map(options.pair, [*(rater or ()), *(forced or ())])),
+    ]
     with progress_bar("resamples") as advance:
         results = evaluated(
             *runs,
@@ -145,9 +167,10 @@ def evaluate(
             intersection_only=intersection_only,
             created_at=created_at,
             command=command_line(),
-            also_read=[path for path in (instrument, calibration, group_file) if path and Path(path).is_file()],
+            also_read=[path for path in read_too if path and Path(path).is_file()],
+            beside=beside,
         )
-    protected = [instrument, *(str(path) for path in (calibration, group_file) if path)]
+    protected = [str(path) for path in read_too if path]
     width = {"width": shutil.get_terminal_size().columns} if sys.stdout.isatty() else {}
     delivery = Delivery("metrics", output, report, protected, as_json, quiet, fit)
     delivery.of(results, lambda: evaluation_text(results, **width))

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperOption
 
+from demur.errors import UserError, literal, shown
+
 if TYPE_CHECKING:
+    from demur.facts.items import Items
     from demur.read import TableOptions
+    from demur.results.beside import Beside
 
 Mode = Annotated[str | None, typer.Option(help="Which experiment of a run file: its mode.")]
 Experiment = Annotated[int | None, typer.Option(help="Which experiment of a run file: its index, from 0.")]
@@ -49,6 +54,18 @@ LossName = Annotated[
     typer.Option(help="{losses}; if not given, what a table gives, zero_one for texts, abs_norm otherwise."),
 ]
 Baseline = Annotated[str | None, typer.Option(help="The system the others are compared with; the first if not given.")]
+Raters = Annotated[
+    list[str] | None,
+    typer.Option("--rater", help="A rater of the same units, NAME=FILE: cluster, item, and prediction or loss."),
+]
+Points = Annotated[
+    list[str] | None,
+    typer.Option("--point", help='A point of others, "NAME: coverage=0.9, risk=0.2, ci=0.1..0.3", or counts.'),
+]
+Forced = Annotated[
+    list[str] | None,
+    typer.Option(help="A run of a system that was made to answer everything: FILE, or SYSTEM=FILE of several."),
+]
 Output = Annotated[Path | None, typer.Option(help="The file to write; if not given, one under data/outputs/ is named.")]
 ReportPage = Annotated[Path | None, typer.Option("--report", help="A page to write as well: the report of the file.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the file instead of the report.")]
@@ -72,6 +89,52 @@ def table_options(
 
     scores = None if score_range is None else parsed(score_range)
     return TableOptions(scores, loss_max, own_clusters, noun, failed_units)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Who stands beside the systems, as the command was given it."""
+
+    raters: list[str] | None = None
+    typed: list[str] | None = None
+    file: Path | None = None
+    forced: list[str] | None = None
+    margin: float | None = None
+    handover_threshold: float | None = None
+
+
+def beside(asked: Asked, runs: Sequence[Items], columns: Mapping[str, str]) -> Beside:
+    """Raters, points and forced runs, read."""
+    from demur.facts.points import typed_point
+    from demur.read import read_inputs, read_points, read_rater
+    from demur.results.beside import Beside
+    from demur.results.record import input_of
+    from demur.results.table import system_names
+
+    raters = {}
+    for name, path in map(pair, asked.raters or ()):
+        if not name or name in raters:
+            raise UserError(f"--rater {literal(name or path)}, expected NAME=FILE, each name once")
+        raters[name] = read_rater(path, columns)
+    systems, forced = system_names([input_of(run) for run in runs]), {}
+    for name, path in map(pair, asked.forced or ()):
+        system = name or systems[0]
+        if system not in systems or (not name and len(systems) > 1):
+            raise UserError(
+                f"--forced {literal(path)}, expected SYSTEM=FILE with one of {', '.join(map(shown, systems))}"
+            )
+        like = runs[systems.index(system)]
+        mode = like.source.mode if like.source else None
+        how: Any = {"instrument": like.instrument or "none", "columns": columns}
+        forced[system] = read_inputs([path], modes=[mode] if mode else (), **how)[0]
+    points = [*map(typed_point, asked.typed or ()), *(read_points(asked.file) if asked.file else ())]
+    return Beside(raters, points, forced, asked.margin, asked.handover_threshold)
+
+
+def pair(given: str) -> tuple[str, str]:
+    """NAME=FILE, or FILE with an empty name."""
+    name, equals, path = given.partition("=")
+    return (name, path) if equals else ("", given)
 
 
 class ListingCommand(TyperCommand):

@@ -17,7 +17,7 @@ class Alignment:
     """Systems cut down to the clusters that succeeded in all of them, and how many clusters there were before.
 
     `overlap` counts the clusters that all systems hold, failed or not, `failed` those of them that failed in each
-    system, `only` the clusters of each system that some other system lacks.
+    system, `only` the clusters of each system that some other system lacks. `everyone` is in some system.
     """
 
     systems: Mapping[str, Items]
@@ -25,6 +25,12 @@ class Alignment:
     overlap: int
     only: Mapping[str, int]
     failed: Mapping[str, int]
+    everyone: frozenset[int | str]
+
+    @property
+    def left_out(self) -> frozenset[int | str]:
+        """Clusters of some system that are not compared: failed somewhere, or not in all."""
+        return self.everyone.difference(next(iter(self.systems.values())).cluster_ids)
 
     @property
     def included(self) -> int:
@@ -64,6 +70,7 @@ def aligned(systems: Mapping[str, Items], *, intersection_only: bool = False) ->
         overlap=len(shared),
         only=MappingProxyType({name: len(own - shared) for name, own in clusters.items()}),
         failed=MappingProxyType({name: len(shared.intersection(items.failed)) for name, items in systems.items()}),
+        everyone=frozenset().union(*clusters.values()),
     )
 
 

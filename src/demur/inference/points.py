@@ -1,102 +1,108 @@
-"""The interval of the risk at every operating point, each a threshold that was fixed beforehand: `Ratio`, in blocks."""
+"""Somebody else's operating point: the view that measures a system at its coverage, and what is known of the point."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from demur.inference.intervals import LARGEST_EXPONENT, NOTHING, rare
-from demur.inference.student import t_quantiles
-from demur.inference.views import CurveView
+from demur.inference.intervals import Interval
+from demur.inference.rules import Counted
+from demur.inference.student import normal_quantile, t_quantile, t_tails
+from demur.inference.views import CurveView, Cut, JointView
+from demur.quantities import Measure
+from demur.quantities.coverage import Coverage
+from demur.quantities.influence import on_coverage
 from demur.types import Floats
 
-LEVEL = 0.95
-MOST_POINTS = 4096
-_BLOCK = 256
+_LEVEL = 0.95
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PointIntervals:
-    """The ends at each operating point; nan where there is none."""
+@dataclass(frozen=True, eq=False)
+class AtPoint(Cut):
+    """A sample, and the coverage it is measured at."""
 
-    low: Floats
-    high: Floats
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Moments:
-    """What the interval of a ratio ΣL/ΣA is made of, a number for each point."""
-
-    risk: Floats
-    clusters: Floats
-    largest: Floats
-    std_error: Floats
-    degrees: Floats
+    @cached_property
+    def moves(self) -> Floats:
+        """Influences on the coverage: those on the share that the other answers, none where it is fixed."""
+        if not self.members:
+            return np.zeros_like(self.own.weights)
+        return on_coverage(self.members[0])
 
 
-def intervals_at_points(view: CurveView) -> PointIntervals | None:
-    """The intervals of a curve; None where it has no point, or so many that they would be most of the file."""
-    if not 0 < len(view.curve) <= MOST_POINTS:
-        return None
-    parts = [*_blocks(view)]
-    moments = _Moments(*(np.concatenate(column) for column in zip(*parts, strict=True)))
-    table = view.table
-    worst = None if table.largest_loss is None else table.largest_loss / table.divisor
-    low, high = _ends(moments, worst, negative=bool(table.level_loss[0] < 0))
-    alone = moments.clusters <= 1
-    return PointIntervals(np.where(alone, np.nan, low), np.where(alone, np.nan, high))
+@dataclass(frozen=True, eq=False)
+class PointView(JointView):
+    """A system measured at a coverage: a fixed one, or that of the second member, found anew in every replicate."""
+
+    fixed: Coverage | None = None
+
+    @property
+    def own(self) -> CurveView:
+        """The view of the system."""
+        view: CurveView = self.members[0]
+        return view
+
+    @property
+    def coverage(self) -> Coverage:
+        """Where the system is measured."""
+        return self.fixed or Coverage.of(self.members[1].curve.coverage_reached)
+
+    def exact(self) -> Cut:
+        """The curve and the coverage."""
+        return AtPoint(self.own.curve, self.coverage)
+
+    def joined(self, samples: Sequence[Any]) -> Cut:
+        """The replicates of the system, and the coverage in each of them."""
+        return AtPoint(samples[0], self.fixed or samples[1].answered, samples[1:])
+
+    @cached_property
+    def sample(self) -> Cut:
+        """The data as they are, as a block of one replicate."""
+        return self.joined([member.sample for member in self.members])
+
+    def counted(self, measure: Measure) -> Counted:
+        """How many clusters hold a loss up to the coverage, and what the number can be."""
+        return self.own.counted(measure, self.coverage)
 
 
-def _blocks(view: CurveView) -> Iterator[tuple[Floats, ...]]:
-    """The moments of a block of operating points at a time, from what each cluster holds up to each of them."""
-    entries, clusters, points = view.table.plateaus, view.table.clusters, len(view.curve)
-    step, carried = entries.step, np.zeros((2, clusters))
-    for start in range(0, points, _BLOCK):
-        size = min(_BLOCK, points - start)
-        chosen = slice(*np.searchsorted(step, (start, start + size)))
-        held = np.zeros((2, size, clusters))
-        place = step[chosen] - start, entries.cluster[chosen]
-        held[0][place], held[1][place] = entries.count[chosen], entries.loss[chosen] / view.table.divisor
-        held[:, 0] += carried
-        accepted, loss = held = np.cumsum(held, axis=1)
-        carried = held[:, -1].copy()
-        yield _of_block(accepted, loss, view.curve.selective_risk[start : start + size])
+def wilson(part: float, whole: float) -> Interval:
+    """The score interval of a share at 95 %, for independent units.
+
+    >>> ends = wilson(0, 10)
+    >>> round(ends.low, 4), round(ends.high, 4)
+    (0.0, 0.2775)
+    """
+    z = normal_quantile((1 + _LEVEL) / 2)
+    share, factor = part / whole, 1 + z**2 / whole
+    reach = z * math.sqrt(share * (1 - share) / whole + z**2 / (4 * whole**2)) / factor
+    middle = (share + z**2 / (2 * whole)) / factor
+    return Interval("wilson", max(middle - reach, 0.0), min(middle + reach, 1.0))
 
 
-def _of_block(accepted: Floats, loss: Floats, risk: Floats) -> tuple[Floats, ...]:
-    total, clusters = accepted.sum(axis=1), (accepted > 0).sum(axis=1).astype(float)
-    once = ((loss - risk[:, None] * accepted) / total[:, None]) ** 2
-    squares, fourths = once.sum(axis=1), (once * once).sum(axis=1)
-    spread = fourths - squares**2 / clusters
-    with np.errstate(divide="ignore", invalid="ignore"):
-        degrees = np.where(spread > 0, np.minimum(clusters - 1, 2 * squares**2 / spread), clusters - 1)
-        std_error = np.sqrt(squares * clusters / (clusters - 1))
-    return risk, clusters, accepted.max(axis=1) * clusters / total, std_error, np.maximum(degrees, 1)
+def half_width_error(ends: Interval) -> float:
+    """The standard error that an interval at 95 % stands for."""
+    return (ends.high - ends.low) / (2 * normal_quantile((1 + _LEVEL) / 2))
 
 
-def _ends(at: _Moments, worst: float | None, *, negative: bool) -> tuple[Floats, Floats]:
-    """On the logit scale of the largest loss, on the log scale if it is not known, plain where losses are negative."""
-    reach = t_quantiles((1 + LEVEL) / 2, at.degrees) * np.nan_to_num(at.std_error)
-    still = np.nan_to_num(at.std_error) <= NOTHING * np.abs(at.risk)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        if negative:
-            ends = at.risk - reach, np.minimum(at.risk + reach, np.inf if worst is None else worst)
-        elif worst is None:
-            factor = np.exp(np.minimum(reach / at.risk, LARGEST_EXPONENT))
-            ends = at.risk / factor, at.risk * factor
-        else:
-            share = at.risk / worst
-            middle, away = np.log(share / (1 - share)), reach / worst / (share * (1 - share))
-            below, above = (np.clip(middle + sign * away, -LARGEST_EXPONENT, LARGEST_EXPONENT) for sign in (-1, 1))
-            ends = worst / (1 + np.exp(-below)), worst / (1 + np.exp(-above))
-    low, high = (np.where(still, at.risk, end) for end in ends)
-    if negative:
-        return low, high
-    if worst is None:
-        return np.where(at.risk > 0, low, np.nan), np.where(at.risk > 0, high, np.nan)
-    apart = np.array([rare(int(n), largest) for n, largest in zip(at.clusters, at.largest, strict=True)]) * worst
-    none, all_of_it = at.risk == 0, np.abs(at.risk / worst - 1) <= NOTHING
-    low, high = np.where(none, 0.0, low), np.where(none, apart, high)
-    return np.where(all_of_it, worst - apart, low), np.where(all_of_it, worst, high)
+@dataclass(frozen=True, slots=True)
+class IndependentGap:
+    """A point of other people less a number of ours: the errors of the two are independent, and their squares add."""
+
+    value: float
+    std_error: float
+    clusters: int
+
+    def interval(self, level: float = _LEVEL) -> Interval:
+        """The difference ± t(P−1) standard errors."""
+        degrees = self.clusters - 1.0
+        reach = t_quantile((1 + level) / 2, degrees) * self.std_error
+        return Interval("independent", self.value - reach, self.value + reach, "clusters", self.clusters, degrees)
+
+    @property
+    def p_value(self) -> float:
+        """Two-sided."""
+        return t_tails(self.value / self.std_error, self.clusters - 1)

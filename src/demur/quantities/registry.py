@@ -17,6 +17,7 @@ from demur.quantities.coverage import Coverage
 
 Family = Literal["curve", "costs", "held_out", "units", "groups", "forecasts", "ranking", "selection", "decision"]
 COMMON = "C_common"
+POINT = "C_point"  # the coverage of somebody else's operating point
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -230,7 +231,7 @@ class Measure:
         """The number, or an array of them for a block of replicates; nan where it is undefined."""
         if self.value is None or self.quantity.of == "selection":
             return self.quantity.function(sample)
-        if self.value == COMMON:
+        if self.value in (COMMON, POINT):
             return self.quantity.function(sample.own, sample.common)
         return self.quantity.function(sample, self.value)
 
@@ -239,7 +240,7 @@ class Measure:
         assert self.quantity.influence is not None  # noqa: S101  (asked of quantities that have one)
         if self.value is None:
             return self.quantity.influence(sample)
-        if self.value == COMMON:
+        if self.value in (COMMON, POINT):
             return self.quantity.influence(sample.own, sample.common, sample.moves)
         return self.quantity.influence(sample, self.value)
 

@@ -14,6 +14,8 @@ from demur.files.strict_model import WordedWarning
 from demur.inference.key import Key
 from demur.quantities import Measure
 from demur.quantities.coverage import Coverage
+from demur.report.beside import HEADINGS as BESIDE_HEADINGS
+from demur.report.beside import beside_sentences, point_cells
 from demur.report.costs import HEADINGS, cost_sentences, cost_table
 from demur.report.leaderboard import best_sentence, board_to_show, ranks_text, sentences, why_not_ranked
 from demur.report.names import Pair, by_code, pairs_of, systems_of, why_skipped, worded_warnings
@@ -87,7 +89,7 @@ def evaluation_text(results: Results, width: int = _WIDE) -> str:
             lines += ["", *_single(results, confidence)]
         for pair in pairs:
             lines += ["", *_paired(results, confidence, pair, width)]
-        lines += _costs(results, confidence)
+        lines += [*_beside(results, confidence), *_costs(results, confidence)]
     text = verdict(results)
     lines += ["", text.headline, *text.sentences, *text.failures]
     lines += [
@@ -185,6 +187,18 @@ def _paired(results: Results, confidence: str, pair: Pair, width: int) -> Iterat
         yield from table([(f"    {head}", cell) for head, cell in zip(heads, cells, strict=True)])
         if verdict_text:
             yield f"    {verdict_text}"
+
+
+def _beside(results: Results, confidence: str) -> Iterator[str]:
+    """Raters and published points, where there are any."""
+    points, systems = results.selective.external_points, systems_of(results)
+    if not points:
+        return
+    for system in systems:
+        heads = (f"  beside {system.label}" if len(systems) > 1 else "  beside", *BESIDE_HEADINGS[1:])
+        cells = [point_cells(results, point, system, confidence) for point in points]
+        yield from ["", *table([heads, *((f"  {shown(name)}", *others) for name, *others in cells)])]
+    yield from beside_sentences(results, confidence)
 
 
 def _costs(results: Results, confidence: str) -> Iterator[str]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from demur.confidences.variants import VARIANTS
 from demur.inference.bands import BandEnds
-from demur.inference.points import intervals_at_points
+from demur.inference.point_intervals import intervals_at_points
 from demur.inference.reliabilities import Reliability
 from demur.inference.resample import Plan
 from demur.inference.views import CurveView

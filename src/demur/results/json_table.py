@@ -213,9 +213,10 @@ def decoded(content: Json) -> Results:
         if len({row.key for row in rows}) < len(rows):
             raise UserError("two rows have the same key")
     results = Results(rows, study, curves, warnings)
+    others = [point.name for point in getattr(study, "external_points", None) or ()]
     subtracted = [row.key.minus.value for row in rows if row.key.minus and row.key.minus.column == "system"]
     for name in (*(row.key.system for row in rows), *(system for system, _ in curves), *subtracted, study.baseline):
-        if name is not None and name not in results.systems:
+        if name is not None and name not in (*results.systems, *others):
             raise unknown("system of this file", name, results.systems)
     if isinstance(file, SelectiveFile) and file.leaderboard is not None:
         board = leaderboard_of(results)

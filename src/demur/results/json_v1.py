@@ -16,6 +16,7 @@ from demur.quantities.registry import CUT
 from demur.results.json_table import columns_of
 from demur.results.json_v1_cells import AT_ONCE, INTERVALS, written
 from demur.results.json_v1_costs import costs_of
+from demur.results.json_v1_external import external_of
 from demur.results.json_v1_groups import encoded_groups
 from demur.results.json_v1_model import metrics_model
 from demur.results.study import PARTICIPANT, reported
@@ -33,7 +34,7 @@ DIFFERENCE = {
 }
 _ITEM_MEMBERS = {quantity: member for member, quantity in ITEM_NUMBERS.items()}
 # Members only of the numbers that have them.
-_BESIDE = ("switches",)  # of a curve, but in members of their own
+_BESIDE = ("switches", "handover")  # of a curve, but in members of their own
 _SPARSE = ("upper_bound", "no_interval", "not_requested", "short_domain_rate")
 FAVOURS = {
     "lower": {"favours_left": "above", "favours_right": "below"},
@@ -74,6 +75,9 @@ def encoded(results: Results) -> Json:
         },
         "comparison": _comparison(results),
         **_worded(results),
+        "external_points": study.external_points,
+        "margin": study.margin,
+        "handover_threshold": study.handover_threshold,
         "abstention_costs": study.abstention_costs,
         "cross_fit": study.cross_fit,
         "estimates": columns_of(rest) if (rest := _beyond_members(results)) else None,
@@ -129,7 +133,9 @@ def _by_side(values: Sequence[Any]) -> Any:
 
 def side_of(results: Results, system: str | None) -> str:
     """Which side of a comparison a system is on; nothing where there is one."""
-    return SIDES[results.systems.index(system)] if len(results.systems) > 1 and system is not None else ""
+    if len(results.systems) == 1 or system is None:
+        return ""
+    return SIDES[results.systems.index(system)] if system in results.systems else system
 
 
 def where(results: Results, warning: ResultWarning) -> str:
@@ -206,6 +212,8 @@ def _run(results: Results, system: str, confidence: str) -> Json:
     beside = {
         "groups": encoded_groups(results, system, confidence),
         "cost": costs_of(results, system, confidence),
+        "external": external_of(results, system, confidence),
+        "handover": results.curves[system, confidence].handover,
     }
     return content | {**drawn, "by_item": items, **beside}
 

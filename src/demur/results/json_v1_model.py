@@ -23,6 +23,7 @@ from demur.results import parts
 from demur.results.group_parts import Ends, GroupedNumbers, GroupsRecord, Pair
 from demur.results.json_table import EstimateColumns
 from demur.results.json_v1_costs import Costs
+from demur.results.json_v1_external import BesidePoint
 from demur.results.parts import CurveRecord, Many, Name, Number
 
 _ROUNDING = 1e-12
@@ -252,6 +253,9 @@ class _File(Part):
     comparison: Compared
     warnings: Many[WordedWarning]
     cases: Cases
+    external_points: Annotated[Many[parts.ExternalPoint] | None, SPARSE] = None
+    margin: Annotated[float | None, SPARSE] = None
+    handover_threshold: Annotated[float | None, SPARSE] = None
     abstention_costs: Annotated[Many[str] | None, SPARSE] = None
     cross_fit: Annotated[int | None, SPARSE] = None
     estimates: Annotated[EstimateColumns | None, SPARSE] = None
@@ -358,4 +362,6 @@ def _run_fields(reported: Sequence[Quantity]) -> dict[str, Any]:
         "reliability": (parts.ReliabilityTable | None, ...),
         "groups": (Annotated[Mapping[str, GroupedNumbers] | None, SPARSE], None),
         "cost": (Annotated[Costs | None, SPARSE], None),
+        "external": (Annotated[Mapping[str, BesidePoint] | None, SPARSE], None),
+        "handover": (Annotated[Mapping[str, parts.HandoverCurve] | None, SPARSE], None),
     }

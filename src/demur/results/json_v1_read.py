@@ -39,11 +39,12 @@ def decoded(content: Json) -> Results:
     rows = [row for key, run in runs.items() for row in _run_rows(empty, *key, run)]
     for confidence, deltas in (file.comparison.deltas or {}).items():
         rows += _delta_rows(empty, confidence, deltas)
-    rows += rows_of(file.estimates) if file.estimates is not None else ()
     first = next(iter(variants))
     rows += [row for system in names for row in _item_rows(system, runs[system, first])]
     rows += [row for key, run in runs.items() for row in group_rows(*key, run.groups or {})]
-    return Results(rows, empty.study, curves, [_warning(empty, warning) for warning in file.warnings])
+    beyond = [*rows_of(file.estimates)] if file.estimates is not None else []
+    rows += beyond
+    return Results(rows, empty.study, curves, [_warning(empty, warning, beyond) for warning in file.warnings])
 
 
 def _study(file: Any, names: tuple[str, ...], runs: Mapping[tuple[str, str], Any]) -> SelectiveStudy:
@@ -76,6 +77,9 @@ def _study(file: Any, names: tuple[str, ...], runs: Mapping[tuple[str, str], Any
         "groups": file.groups,
         "failed": file.cases.failed,
         "failed_units": people.failed_units,
+        "external_points": file.external_points,
+        "margin": file.margin,
+        "handover_threshold": file.handover_threshold,
         "abstention_costs": file.abstention_costs,
         "cross_fit": file.cross_fit,
         "excluded": people.excluded,
@@ -147,7 +151,7 @@ def _item_rows(system: str, run: Any) -> Iterator[Estimate]:
             yield Estimate(Key(system, quantity, group=Group("item", item)), float(value), undefined=undefined)
 
 
-def _warning(results: Results, worded: Any) -> ResultWarning:
+def _warning(results: Results, worded: Any, beyond: Sequence[Estimate]) -> ResultWarning:
     """A warning with the numbers it is about: those for which the file would say the same place."""
     warning = ResultWarning(worded.code, text=worded.message or worded.code)  # never without words
     if worded.code not in KINDS or worded.where == warning.subject:
@@ -164,4 +168,8 @@ def _warning(results: Results, worded: Any) -> ResultWarning:
         patterned = replace(warning, about=Pattern(quantity=quantity, confidence=confidence, **subject))
         if where(results, patterned) in (worded.where, worded.where.replace("mae@", "risk@")):
             return patterned
+    for key, quantity in ((row.key, named) for row in beyond for named in (row.key.quantity, None)):
+        about = Pattern(key.system, quantity, key.confidence, minus=key.minus)
+        if where(results, replace(warning, about=about)) == worded.where:
+            return replace(warning, about=about)
     return warning

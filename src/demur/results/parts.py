@@ -151,6 +151,20 @@ Switch = dict[Literal["a", "from", "to"], Number]
 LowerIsSurer = Annotated[Literal[True] | None, SPARSE]
 
 
+class HandoverCurve(_Columns):
+    """What the system declines goes to a rater: how much that is, and how much and how well the two answer together.
+
+    The first point is the rater alone, without a threshold; `joint` is the summed loss over all units.
+    """
+
+    of: ClassVar[str] = "a hand-over curve"
+    threshold: Many[Number]
+    share: Numbers
+    coverage: Numbers
+    risk: Many[Number]
+    joint: Numbers
+
+
 class CurveRecord(Part, Tabular):
     """One system under one confidence: its curve, and what a report draws besides.
 
@@ -167,6 +181,7 @@ class CurveRecord(Part, Tabular):
     histogram: Histogram | None = None
     reliability: ReliabilityTable | None = None
     switches: Annotated[Many[Switch] | None, SPARSE] = None
+    handover: Annotated[Mapping[str, HandoverCurve] | None, SPARSE] = None
 
     @classmethod
     def within(cls, part: Part) -> Self:
@@ -236,6 +251,30 @@ class Breach(Part):
     selected: Count
     candidates: Count
     allowed: Annotated[tuple[int, int], Field(strict=False)]
+
+
+class PointEnds(Part):
+    """Intervals of a point at 95 %, of its coverage and of its risk; null where nothing is known."""
+
+    coverage: Annotated[tuple[float, float] | None, Field(strict=False)] = None
+    risk: Annotated[tuple[float, float] | None, Field(strict=False)] = None
+
+
+class ExternalPoint(Part):
+    """Somebody else's operating point; `given` are its numbers as they were typed, of one that has no answers here."""
+
+    name: str
+    kind: Literal["paired", "forced", "counts", "published"]
+    source: str | None = None
+    population: str | None = None
+    given: str | None = None
+    loss: str | None = None
+    coverage: Share
+    risk: float
+    n_units: Count | None = None
+    n_answered: Count | None = None
+    ci95: PointEnds
+    note: Many[str] = ()
 
 
 class Input(Part):

@@ -27,6 +27,7 @@ from demur.results.table import named_inputs
 from demur.types import Indices, Json
 
 if TYPE_CHECKING:
+    from demur.results.beside import Others
     from demur.results.selective import Settings
 
 CONVENTION = {
@@ -49,6 +50,7 @@ class Evaluation:
     baseline: str
     views: Mapping[str, Mapping[str, CurveView]]
     skipped: Sequence[Json]
+    others: Others
 
 
 def selective_study(evaluation: Evaluation, provenance: Json, groups: Json | None) -> SelectiveStudy:

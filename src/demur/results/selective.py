@@ -25,6 +25,7 @@ from demur.facts.losses import GIVEN
 from demur.files.strict_model import checked_time
 from demur.inference.bands import bands_of, drawn_risks
 from demur.inference.estimates import Estimate, Estimates
+from demur.inference.groups import GroupRows
 from demur.inference.held_out import FOLDS
 from demur.inference.key import Key, Pattern
 from demur.inference.resample import Ask, Plan
@@ -45,6 +46,7 @@ from demur.quantities.coverage import Coverage
 from demur.quantities.graded import Graded
 from demur.quantities.losses import check_loss, loss_of
 from demur.quantities.registry import COMMON, CUT
+from demur.results.beside import Beside, Others
 from demur.results.costs import checked_prices, cost_rows, switches, with_bands, with_thresholds
 from demur.results.curves import curve_record
 from demur.results.groups import GroupSettings, about_groups, group_record, grouped, overall_rows, strata_of
@@ -145,11 +147,13 @@ def evaluate(  # noqa: PLR0913  (what to evaluate and how, then what to record o
     created_at: str | None = None,
     command: str | None = None,
     also_read: Iterable[str | Path] = (),
+    beside: Beside | None = None,
 ) -> Results:
     """Evaluate one system, or several on the clusters all of them hold.
 
     Systems come as the `Items` of a reader, called by their labels, modes, run ids or files, or as a mapping by name.
-    Files that were `also_read`, such as a calibration, are recorded, and nothing is written over them.
+    Files that were `also_read`, such as a calibration, are recorded, and nothing is written over them. `beside` the
+    systems may stand raters of the same units and published points.
     """
     checked_time(created_at)
     if settings.request and not plan.n_resamples:
@@ -173,44 +177,65 @@ def evaluate(  # noqa: PLR0913  (what to evaluate and how, then what to record o
         }
         for name in served
     }
-    evaluation = Evaluation(settings, systems, alignment, baseline, views, skipped)
+    others = Others.of(beside or Beside(), alignment, views, settings.loss, {*systems})
+    evaluation = Evaluation(settings, systems, alignment, baseline, views, skipped, others)
     return _results(evaluation, plan, provenance(plan, created_at, command, also_read))
+
+
+@dataclass(frozen=True, eq=False)
+class _Asked:
+    """What is asked of the draws: numbers of the systems, differences, the pairs that are ranked, and the groups."""
+
+    rows: Sequence[Row]
+    contrasts: Sequence[Contrast]
+    headline: Headline
+    groups: Sequence[GroupRows]
+    others: Others
+
+    @classmethod
+    def of(cls, evaluation: Evaluation, plan: Plan) -> _Asked:
+        settings, views, systems = evaluation.settings, evaluation.views, len(evaluation.given)
+        measures = settings.measures(systems)
+        rows = [row for name, by_system in views.items() for row in curve_rows(name, by_system, measures)]
+        rows += cost_rows(views, settings.prices, plan, settings.cross_fit)
+        contrasts = [*contrasts_with(rows, evaluation.baseline)]
+        number = Key("", f"{AREA}@{settings.cut(systems)}", next(iter(views)))
+        headline = Headline(number, all_pairs(rows_to_rank(rows, number), contrasts))
+        return cls(rows, contrasts, headline, grouped(evaluation), evaluation.others)
+
+    def estimated(self, evaluation: Evaluation, plan: Plan, asks: Sequence[Ask]) -> tuple[list[Estimate], list[Any]]:
+        """Every estimate, those of groups last, and the answers to what else is asked."""
+        views, groups = evaluation.views, self.groups
+        rows = [*self.rows, *overall_rows(groups, views), *self.others.rows]
+        rows += [row for each in groups for row in (*each.rows, *each.rests)]
+        contrasts = [*self.contrasts, *self.others.contrasts, *(row for each in groups for row in each.contrasts)]
+        request, headline = evaluation.settings.request, self.headline
+        made, answers = estimated(rows, contrasts, plan=plan, request=request, asks=asks, headline=headline)
+        of_groups = [row for each in groups for row in each.finished({row.key: row for row in made})]
+        of_systems = with_thresholds([row for row in made if row.key.group is None], views)
+        return [*self.others.finished(with_bands([*of_systems], self.contrasts)), *of_groups], answers
 
 
 def _results(evaluation: Evaluation, plan: Plan, origin: Json) -> Results:
     """One pass over the draws of every view, and what follows."""
-    settings, views = evaluation.settings, evaluation.views
-    measures = settings.measures(len(evaluation.given))
-    rows = [row for name, by_system in views.items() for row in curve_rows(name, by_system, measures)]
-    rows += cost_rows(views, settings.prices, plan, settings.cross_fit)
-    contrasts, groups = [*contrasts_with(rows, evaluation.baseline)], grouped(evaluation)
-    plan = replace(plan, strata=strata_of(evaluation))
+    views, plan = evaluation.views, replace(plan, strata=strata_of(evaluation))
+    asked = _Asked.of(evaluation, plan)
     drawn = {(system, name): view for name, by_system in views.items() for system, view in by_system.items()}
     asks = [Ask(view, partial(drawn_risks, view.curve)) for view in drawn.values()]
-    number = Key("", f"{AREA}@{settings.cut(len(evaluation.given))}", next(iter(views)))
-    pairs = all_pairs(rows_to_rank(rows, number), contrasts)
-    headline = Headline(number, pairs)
-    parts = [*overall_rows(groups, views), *(row for each in groups for row in (*each.rows, *each.rests))]
-    apart = [contrast for each in groups for contrast in each.contrasts]
-    estimates, risks = estimated(
-        [*rows, *parts], [*contrasts, *apart], plan=plan, request=settings.request, asks=asks, headline=headline
-    )
-    known = {row.key: row for row in estimates}
-    estimates = [row for row in estimates if row.key.group is None]
-    estimates = with_bands([*with_thresholds(estimates, views)], contrasts)
-    beside = [{"switches": switches(view.curve)} if settings.prices else {} for view in drawn.values()]
+    estimates, risks = asked.estimated(evaluation, plan, asks)
     curves = {
-        key: curve_record(view, plan, bands_of(view, risk) if risk and view.varies else None, more)
-        for (key, view), risk, more in zip(drawn.items(), risks, beside, strict=True)
+        key: curve_record(view, plan, bands_of(view, risk) if risk and view.varies else None, _beside(evaluation, view))
+        for (key, view), risk in zip(drawn.items(), risks, strict=True)
     }
     items = [row for system, view in views[next(iter(views))].items() for row in by_item(system, view.graded)]
-    facts = [about for system, given in evaluation.given.items() for about in about_units(given, system)]
-    facts += about_groups(groups)
-    told = [*about_resamples(plan.n_resamples), *facts]
-    warnings = _warnings(told, views, Estimates(estimates), [*rows, *contrasts, *pairs])
-    of_groups = [row for each in groups for row in each.finished(known)]
-    study = selective_study(evaluation, origin, group_record(evaluation, groups))
-    return Results([*estimates, *items, *of_groups], study, curves, warnings)
+    study = selective_study(evaluation, origin | asked.others.record(estimates), group_record(evaluation, asked.groups))
+    return Results([*estimates, *items], study, curves, _warnings(evaluation, plan, asked, Estimates(estimates)))
+
+
+def _beside(evaluation: Evaluation, view: CurveView) -> Json:
+    """What a curve has besides its points: where the cheapest threshold moves, and what goes to a rater."""
+    priced = evaluation.settings.prices
+    return {"switches": switches(view.curve) if priced else None, "handover": evaluation.others.handover(view)}
 
 
 def _named(runs: Sequence[Any]) -> dict[str, Items]:
@@ -275,17 +300,16 @@ def _served(
     return made, skipped
 
 
-def _warnings(
-    told: Sequence[ResultWarning],
-    views: Mapping[str, Mapping[str, CurveView]],
-    estimates: Estimates,
-    rows: Sequence[Row | Contrast],
-) -> list[ResultWarning]:
+def _warnings(evaluation: Evaluation, plan: Plan, asked: _Asked, estimates: Estimates) -> list[ResultWarning]:
     """What is true of the clusters themselves is said once, the rest with its system and confidence."""
-    warned = [*told, *_about_numbers(views, estimates), *about_counts(rows)]
+    facts = [about for system, given in evaluation.given.items() for about in about_units(given, system)]
+    told = [*about_resamples(plan.n_resamples), *facts, *about_groups(asked.groups)]
+    numbers = Estimates([row for row in estimates if row.key.group is None])
+    counted: list[Row | Contrast] = [*asked.rows, *asked.contrasts, *asked.others.contrasts, *asked.headline.pairs]
+    warned = [*told, *_about_numbers(evaluation.views, numbers), *about_counts(counted)]
     first = {warning.code: warning for warning in reversed(warned)}
     kept = [warning for warning in warned if not warning.of_sample or warning is first[warning.code]]
-    tested = sum(row.recommended is not None for row in estimates if row.key.minus)
+    tested = sum(row.recommended is not None for row in numbers if row.key.minus)
     return [*kept, *about_comparisons(tested)]
 
 

@@ -88,6 +88,9 @@ class SelectiveStudy(Study):
     confident_errors: Many[parts.ConfidentErrors]
     abstention_costs: Annotated[Many[str] | None, SPARSE] = None
     cross_fit: Annotated[int | None, SPARSE] = None
+    external_points: Annotated[Many[parts.ExternalPoint] | None, SPARSE] = None
+    margin: Annotated[float | None, SPARSE] = None
+    handover_threshold: Annotated[float | None, SPARSE] = None
 
     @property
     def clusters_failed(self) -> int:

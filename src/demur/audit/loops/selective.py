@@ -150,6 +150,16 @@ def _risk_at(curve: PlainCurve, coverage: Fraction) -> Fraction | None:
     return None if point is None else point.risk
 
 
+def _matched_risk(curve: PlainCurve, coverage: Fraction) -> Fraction | None:
+    before, lost = Fraction(0), Fraction(0)
+    for point in curve.points:
+        if coverage <= point.coverage:
+            share = (coverage - before) / (point.coverage - before)
+            return (lost + share * (point.generalized - lost)) / coverage
+        before, lost = point.coverage, point.generalized
+    return None
+
+
 def _coverage_at_risk(curve: PlainCurve, risk: Fraction) -> Fraction:
     return max((point.coverage for point in curve.points if point.risk <= risk), default=Fraction(0))
 
@@ -170,6 +180,7 @@ FORMULAS: dict[str, Callable[..., Fraction | None]] = {
     "coverage@risk=R": _coverage_at_risk,
     "coverage@threshold=T": lambda curve, threshold: _at_threshold(curve, threshold).cmax,
     "risk@threshold=T": lambda curve, threshold: _at_threshold(curve, threshold).risk,
+    "matched_risk@C": _matched_risk,
     "aurc": lambda curve: curve.aurc,
     "augrc": lambda curve: curve.augrc,
     "aurc@C": lambda curve, coverage: curve.selective_area(curve.points, coverage),

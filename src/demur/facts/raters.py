@@ -1,0 +1,111 @@
+"""Raters: somebody's answers to the units of an evaluation, put in its order and judged by its truths."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from demur.errors import UserError, literal, shown
+from demur.facts.columns import Column, State
+from demur.facts.items import ClusterId, Items, Source
+from demur.facts.losses import LossColumn
+from demur.types import Flags, Indices
+
+_SCORES = (-(2.0**31), 2.0**31)
+Unit = tuple[ClusterId, str]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RaterAnswers:
+    """The answers of a rater: a prediction or a loss of each unit, null where the rater abstained."""
+
+    units: Sequence[Unit]
+    answers: Sequence[Any]
+    by: str
+    truths: Sequence[Any] | None = None
+    source: Source | None = None
+
+    @classmethod
+    def of_items(cls, items: Items) -> RaterAnswers:
+        """The answers of a run, as those of a rater."""
+        said = items.answered.tolist()
+        if items.losses is not None:
+            values = (items.losses.numerators / items.losses.divisor).tolist()
+        elif items.labels is not None:
+            values = [items.labels[answer] for answer in items.answer.tolist()]
+        else:
+            values = items.answer.tolist()
+        answers = [value if known else None for value, known in zip(values, said, strict=True)]
+        by = "prediction" if items.losses is None else "loss"
+        return cls(items.unit_names, answers, by, source=items.source)
+
+    def beside(self, like: Items, left_out: Collection[ClusterId] = ()) -> Items:
+        """The answers as facts, unit for unit those of a system; units that do not meet are an error with counts.
+
+        Clusters that are `left_out` of the evaluation are left out here too.
+        """
+        index = self._index(like, left_out)
+        values = Column.of([self.answers[place] for place in index.tolist()])
+        answered = ~values.abstains()
+        if not answered.any():
+            raise UserError("rater_answers_nothing: a rater without an answer has no risk")
+        nan = np.asarray(values.is_(State.NUMBER) & np.isnan(values.values))
+        rated = replace(like, answered=answered, nan_answer=nan, signals=MappingProxyType({}), source=self.source)
+        if self.by == "loss":
+            return replace(rated, losses=_losses(values, answered, like), labels=None)
+        if like.losses is not None:
+            raise UserError("the evaluation is of losses, and this rater gives predictions: give a column loss")
+        self._check_truths(like, index)
+        return _predicted(rated, values, answered)
+
+    def _index(self, like: Items, left_out: Collection[ClusterId]) -> Indices:
+        """Where the answer to each unit of the evaluation is."""
+        place = {unit: number for number, unit in enumerate(self.units) if unit[0] not in left_out}
+        wanted = like.unit_names
+        missing, extra = [unit for unit in wanted if unit not in place], {*place}.difference(wanted)
+        if missing or extra:
+            first = missing[0] if missing else min(extra, key=str)
+            unit = f"{like.noun} {shown(first[0])}, {shown(first[1])}"
+            raise UserError(
+                f"the rater and the evaluation hold different units: {len(missing)} of {len(wanted)} are not in the "
+                f"rater's table, {len(extra)} are there alone ({unit}, …)"
+            )
+        return np.array([place[unit] for unit in wanted], dtype=np.intp)
+
+    def _check_truths(self, like: Items, index: Indices) -> None:
+        """A truth that the rater's table holds must be the evaluation's own."""
+        if self.truths is None:
+            return
+        for unit, place in enumerate(index.tolist()):
+            own: Any = int(like.truth[unit]) if like.labels is None else like.labels[like.truth[unit]]
+            if self.truths[place] != own:
+                both = f"{literal(self.truths[place])} of the rater, {literal(own)} of the evaluation"
+                raise UserError(f"{like.place(unit)}: truth {both}")
+
+
+def _losses(values: Column, answered: Flags, like: Items) -> Any:
+    largest = None
+    if like.losses is not None and like.losses.largest is not None:
+        largest = like.losses.largest / like.losses.divisor
+    column = LossColumn(values, "loss", maximum=largest)
+    values.refuse(column.wrong(answered), "loss", f"{column.expected} or null", like.place)
+    return column.losses(answered)
+
+
+def _predicted(rated: Items, values: Column, answered: Flags) -> Items:
+    """Predictions as scores of the instrument, or as labels."""
+    if rated.labels is None:
+        scale = rated.instrument
+        low, high, score = (scale.minimum, scale.maximum, scale.score) if scale else (*_SCORES, "an integer")
+        wrong = answered & ~values.within(low, high, whole=True)
+        values.refuse(wrong, "prediction", f"{score} or null", rated.place)
+        return replace(rated, answer=np.where(answered, values.values, 0).astype(np.int64))
+    texts = [str(values.cell(unit)) if said else None for unit, said in enumerate(answered.tolist())]
+    labels = (*rated.labels, *sorted({text for text in texts if text is not None}.difference(rated.labels)))
+    number = {label: index for index, label in enumerate(labels)}
+    answer = np.array([0 if text is None else number[text] for text in texts], dtype=np.int64)
+    return replace(rated, labels=labels, answer=answer)

@@ -1,0 +1,91 @@
+"""Files about others: points.toml, and the table of a rater who answered the same units."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from demur.errors import UserError, literal, located, repeated, shown
+from demur.facts.items import Source
+from demur.facts.points import NumbersOfPoint, point_of
+from demur.facts.raters import RaterAnswers
+from demur.files.strict_json import decode, read_bytes
+from demur.read.cells import Cells, read_cells
+from demur.read.tables import opened_table
+
+_ABOUT = ("source", "population", "loss")
+
+
+def read_points(path: str | Path) -> list[NumbersOfPoint]:
+    """The points of a TOML file: a table for each, by its name, of the numbers and what is known about it.
+
+    A loss sum is `loss_sum` there, as `loss` says which loss the risk is of.
+    """
+    with located(path):
+        try:
+            content = tomllib.loads(decode(read_bytes(path)))
+        except tomllib.TOMLDecodeError as error:
+            raise UserError(f"not TOML: {error}") from None
+        return [_point(name, members) for name, members in content.items()]
+
+
+def _point(name: str, members: Any) -> NumbersOfPoint:
+    if not isinstance(members, dict):
+        raise UserError(f"{shown(name)} {literal(members)}, expected a table of the numbers of a point")
+    about = {member: members[member] for member in _ABOUT if member in members}
+    for member, value in about.items():
+        if not isinstance(value, str):
+            raise UserError(f"point {shown(name)}: {member} {literal(value)}, expected a text")
+    renamed = {"loss_sum": "loss"}
+    numbers = [
+        f"{renamed.get(member, member)}={_typed(name, member, value)}"
+        for member, value in members.items()
+        if member not in _ABOUT
+    ]
+    return point_of(name, ", ".join(numbers), **about)
+
+
+def _typed(name: str, member: str, value: Any) -> str:
+    if isinstance(value, list) and member == "ci" and len(value) == 2:  # noqa: PLR2004
+        return "..".join(_typed(name, member, end) for end in value)
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise UserError(f"point {shown(name)}: {member} {literal(value)}, expected a number")
+    return np.format_float_positional(value, trim="-") if isinstance(value, float) else str(value)
+
+
+def read_rater(table: str | Path | Any, columns: Mapping[str, str] | None = None) -> RaterAnswers:
+    """The answers of a rater: a table with cluster, item, and a prediction or a loss of each unit, null for none.
+
+    Columns go by these names, or by those that `columns` maps them to where the table has them.
+    """
+    try:
+        with opened_table(table, nan_kept=("prediction", "loss")) as (opened, source):
+            cells = read_cells(opened, columns or {})
+            origin = source()
+        return _rater(cells, columns or {}, origin)
+    except UserError as error:
+        told = isinstance(table, (str, Path)) and not str(error).startswith(f"{table}: ")
+        raise (error.in_file(table) if told else error) from None
+
+
+def _rater(cells: Cells, columns: Mapping[str, str], origin: Source | None) -> RaterAnswers:
+    names = {role: columns.get(role, role) for role in ("cluster", "item", "prediction", "loss", "truth")}
+    names = {role: name for role, name in names.items() if name in cells.values}
+    given = [role for role in ("prediction", "loss") if role in names]
+    if "cluster" not in names or len(given) != 1:
+        raise UserError("a rater's table has the columns cluster, item, and prediction or loss, one of the two")
+    owners = cells.ids(names["cluster"], "cluster")
+    numbers = {owner: count(1) for owner in owners}
+    items = (cells.written if cells.as_text else cells.values)[names["item"]] if "item" in names else None
+    units = [(owner, str(next(numbers[owner]) if items is None else items[n])) for n, owner in enumerate(owners)]
+    if twice := repeated(units):
+        raise UserError(f"cluster {shown(twice[0][0])}, {shown(twice[0][1])}: given more than once")
+    texts = not cells.texts.isdisjoint([names[given[0]]])
+    answers = cells.labels(names[given[0]]) if texts else cells.values[names[given[0]]]
+    truths = None if "truth" not in names else cells.labels(names["truth"]) if texts else cells.values[names["truth"]]
+    return RaterAnswers(units, answers, given[0], truths, origin)

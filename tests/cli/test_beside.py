@@ -1,0 +1,84 @@
+"""Raters, points and prices on the command line: what is printed and recorded, and that a mistake writes nothing."""
+
+import json
+
+import pytest
+
+from commands import demur
+
+UNITS = "cluster,item,loss,sure\nA,1,0,.9\nA,2,1,.9\nB,1,0,.8\nB,2,0,.7\nC,1,1,.7\nC,2,,0\nD,1,0,.6\nD,2,,0\n"
+RATED = "cluster,item,loss\nA,1,0\nA,2,0\nB,1,1\nB,2,0\nC,1,0\nC,2,0\nD,1,\nD,2,\n"
+EVALUATE = ("evaluate", "units.csv", "--confidence", "sure", "--loss-max", "1", "--seed", "7")
+EVALUATE += ("--bootstrap-resamples", "50", "--output", "out.json")
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "units.csv").write_text(UNITS)
+    (tmp_path / "rater.csv").write_text(RATED)
+    (tmp_path / "points.toml").write_text('["A paper"]\ncoverage = 0.5\nrisk = 0.25\nsource = "Smith 2020"\n')
+    return tmp_path
+
+
+def test_raters_points_and_prices_in_one_command(folder):
+    told = ("--rater", "Dr </script> A=rater.csv", "--point", "P: coverage=0.5, risk=0.25, se=0.1", "--margin", "0.9")
+    told += (
+        "--points",
+        "points.toml",
+        "--handover-threshold",
+        "0.8",
+        "--abstention-cost",
+        "1:10",
+        "--report",
+        "out.html",
+    )
+    found = demur(folder, *EVALUATE, *told)
+    assert (found.returncode, found.stderr) == (0, "")
+    assert "Dr </script> A answered 75.0% of the items at a risk of 0.167" in found.stdout
+    assert (
+        "If a silence costs a tenth of the worst error, declining everything is cheapest: 0.1 per unit" in found.stdout
+    )
+    content = json.loads((folder / "out.json").read_text())
+    assert [point["kind"] for point in content["external_points"]] == ["paired", "published", "published"]
+    assert content["external_points"][2]["source"] == "Smith 2020"
+    assert {file["path"] for file in content["also_read"]} == {"rater.csv", "points.toml"}
+    page = (folder / "out.html").read_text()
+    assert "Beside others" in page
+    assert "Dr </script> A" not in page
+    again = demur(folder, "audit", "--data", "units.csv", "--reported", "out.json", "--loss-max", "1", *told[:2])
+    assert (again.returncode, again.stderr) == (0, "")
+    other = RATED.replace("A,1,0", "A,1,1")
+    (folder / "rater.csv").write_text(other)
+    changed = demur(folder, "audit", "--data", "units.csv", "--reported", "out.json", "--loss-max", "1", *told[:2])
+    assert changed.returncode == 3
+    assert "these data are not those the file was made from" in changed.stdout
+
+
+@pytest.mark.parametrize(
+    ("told", "message"),
+    [
+        (("--rater", "rater.csv"), "--rater 'rater.csv', expected NAME=FILE, each name once"),
+        (("--rater", "A=missing.csv"), "missing.csv"),
+        (("--rater", "A=units.csv", "--output", "units.csv"), "units.csv"),
+        (("--point", "P"), "point 'P', expected NAME: units=328"),
+        (("--abstention-cost", "2"), "price of an abstention '2', expected a number 0 to 1, as 0.1 or 1:10"),
+        (("--margin", "0.1"), "a margin is for a comparison with raters or points"),
+        (("--forced", "x=rater.csv"), "--forced 'rater.csv', expected SYSTEM=FILE with one of units.csv"),
+        (("--cross-fit", "1", "--abstention-cost", "1"), "cross-fit 1, expected a number of folds, 2 or more"),
+    ],
+)
+def test_a_mistake_is_one_line_and_writes_nothing(folder, told, message):
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    found = demur(folder, *EVALUATE, *told)
+    assert found.returncode == 2
+    assert found.stderr.count("\n") == 1
+    assert message in found.stderr
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_losses_without_a_maximum_have_no_price(folder):
+    words = [word for word in EVALUATE if word not in ("--loss-max", "1")]
+    found = demur(folder, *words, "--abstention-cost", "0.1")
+    assert found.returncode == 2
+    assert "the largest loss is not known" in found.stderr
+    assert "--loss-max" in found.stderr
