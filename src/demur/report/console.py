@@ -14,6 +14,7 @@ from demur.files.strict_model import WordedWarning
 from demur.inference.key import Key
 from demur.quantities import Measure
 from demur.quantities.coverage import Coverage
+from demur.report.groups import groups_text
 from demur.report.names import Pair, by_code, pairs_of, systems_of, why_skipped, worded_warnings
 from demur.report.selective.overview import verdict
 from demur.report.text import UNDEFINED, bounded_interval, decimals, four, level_of, table, title_of, with_interval
@@ -85,6 +86,7 @@ def evaluation_text(results: Results, width: int = _WIDE) -> str:
             lines += ["", *_single(results, confidence)]
         for pair in pairs:
             lines += ["", *_paired(results, confidence, pair, width)]
+        lines += groups_text(results, confidence)
     text = verdict(results)
     lines += ["", text.headline, *text.sentences, *text.failures]
     lines += [
