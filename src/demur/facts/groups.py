@@ -136,7 +136,11 @@ def grouping_of(items: Items, name: str, most: int = MOST_LEVELS) -> Grouping:
     if levels == 1:
         raise UserError(f"the group {shown(name)} has one level, {shown(grouping.levels[0])}: it is everything")
     if levels > most:
-        cut = ", or cut a number, NAME=COLUMN:18,40,65" if all(map(written_number, grouping.levels)) else ""
+        cut = (
+            ", or cut a number, NAME=COLUMN:18,40,65"
+            if all(written_number(each) is not None for each in grouping.levels)
+            else ""
+        )
         raise UserError(f"the group {shown(name)} has {levels} levels, expected at most {most}: --max-groups{cut}")
     if clusters is not None and levels == len(items.cluster_ids):
         raise UserError(f"the group {shown(name)} has a level for each {items.noun}: nothing is grouped by it")
