@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from demur.errors import UserError, literal, shown, unknown
+from demur.errors import UserError, literal, shown
 from demur.facts.columns import MISSING, written_number
 from demur.types import Flags, Indices
 
@@ -131,16 +131,14 @@ def grouping_of(items: Items, name: str, most: int = MOST_LEVELS) -> Grouping:
     elif name in items.groups:
         grouping = items.groups[name]
     else:
-        raise unknown("grouping", name, [*items.groups, ITEM])
+        known, own = ", ".join(map(shown, [*items.groups, ITEM])), shown(name)
+        raise UserError(f"no group is called {own}: name its column, --group {own}=COLUMN; there are: {known}")
     levels, clusters = len(grouping.levels), grouping.of_clusters(items.cluster)
     if levels == 1:
         raise UserError(f"the group {shown(name)} has one level, {shown(grouping.levels[0])}: it is everything")
     if levels > most:
-        cut = (
-            ", or cut a number, NAME=COLUMN:18,40,65"
-            if all(written_number(each) is not None for each in grouping.levels)
-            else ""
-        )
+        numbers = all(written_number(level) is not None for level in grouping.levels)
+        cut = ", or cut the numbers, NAME=COLUMN:18,40,65" if numbers else ""
         raise UserError(f"the group {shown(name)} has {levels} levels, expected at most {most}: --max-groups{cut}")
     if clusters is not None and levels == len(items.cluster_ids):
         raise UserError(f"the group {shown(name)} has a level for each {items.noun}: nothing is grouped by it")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from demur.errors import UserError, literal, located, shown, unknown
+from demur.errors import UserError, literal, shown, unknown
 from demur.facts.groups import GroupColumn, Grouping
 from demur.facts.items import ClusterId, Items
 from demur.read.cells import Cells, read_cells
@@ -30,7 +30,8 @@ def table_groups(table: Cells, columns: Mapping[str, str]) -> dict[str, Grouping
     for name, text in columns.items():
         column = GroupColumn.of(text, [*table.values])
         if column.name not in table.values:
-            raise missing_column(column.name, f"the group {name}", table.values)
+            listed = ", ".join(map(shown, table.values))
+            raise UserError(f"no column {shown(column.name)} for the group {shown(name)}; columns: {listed}")
         groupings[name] = column.grouping(table.values[column.name])
     return groupings
 
@@ -41,16 +42,31 @@ def _named(column: GroupColumn, known: Mapping[str, Any]) -> GroupColumn:
     return column
 
 
+def with_groups(items: Items, labels: str | Path | object, columns: Mapping[str, str] | None = None) -> Items:
+    """The facts of a run with labels of groups: a path, a frame or a dict of lists, with a column `cluster`.
+
+    With a column `item` the labels are of units. `columns` says which columns are taken, by the names of the groups,
+    and may cut numbers, COLUMN:18,40,65; without it all are.
+
+    >>> from demur import read_table
+    >>> items = read_table({"cluster": ["a", "b"], "loss": [0, 1]})
+    >>> with_groups(items, {"cluster": ["a", "b"], "site": ["x", "y"]}).groups["site"].levels
+    ('x', 'y')
+    """
+    file = GroupFile.of(labels)
+    return file.joined(items, columns or {name: name for name in file.columns})
+
+
 @dataclass(frozen=True, slots=True)
 class GroupFile:
     """A table of labels: `cluster`, perhaps `item`, and a column for each grouping."""
 
-    path: str
+    path: str | None
     keys: Sequence[tuple[ClusterId, str | None]]
     columns: Mapping[str, Sequence[Any]]
 
     @classmethod
-    def of(cls, path: str | Path) -> GroupFile:
+    def of(cls, path: str | Path | object) -> GroupFile:
         """Read and check it: a cluster, or a unit, has one row."""
         with opened_table(path) as (opened, _):
             cells = read_cells(opened, {})
@@ -68,7 +84,7 @@ class GroupFile:
             columns = {name: column for name, column in cells.values.items() if name not in _IDS}
             if not columns:
                 raise UserError("there is no column of labels beside cluster and item")
-        return cls(str(path), keys, columns)
+        return cls(str(path) if isinstance(path, (str, Path)) else None, keys, columns)
 
     def joined(self, items: Items, asked: Mapping[str, str]) -> Items:
         """The facts of a run with the columns of labels that are asked for; who has no row has the label (none)."""
@@ -77,15 +93,18 @@ class GroupFile:
         units = [rows.get((cluster, item if by_item else None)) for cluster, item in items.unit_names]
         if all(unit is None for unit in units):
             first = literal(self.keys[0][0]) if self.keys else "none"
-            raise UserError(
-                f"{self.path}: no {items.noun} of the run is among its clusters, the first of which is {first}"
-            )
+            raise self._error(f"no {items.noun} of the run is among its clusters, the first of which is {first}")
         groups = dict(items.groups)
         for name, text in asked.items():
             column = replace(GroupColumn.of(text, [*self.columns]), file=self.path)
             if name in groups:
-                raise UserError(f"{self.path}: the data have a group {shown(name)} as well: call this one otherwise")
+                raise self._error(f"the data have a group {shown(name)} as well: call this one otherwise")
             cells = self.columns[_named(column, self.columns).name]
-            with located(self.path):
+            try:
                 groups[name] = column.grouping([None if unit is None else cells[unit] for unit in units])
+            except UserError as error:
+                raise self._error(str(error)) from None
         return replace(items, groups=groups)
+
+    def _error(self, text: str) -> UserError:
+        return UserError(text if self.path is None else f"{self.path}: {text}")
