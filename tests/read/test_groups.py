@@ -80,3 +80,14 @@ def test_every_system_of_a_table_keeps_its_groups_when_they_are_compared():
     assert {items.groups["g"].levels for items in systems.values()} == {("x", "y", "z")}
     kept = systems["a"].only([2])
     assert (kept.groups["g"].levels, kept.groups["g"].index.tolist()) == (("z",), [0])
+
+
+def test_labels_of_a_csv_are_as_they_are_written(tmp_path):
+    text = "cluster;loss;zip;size\n1;0;01;1,5\n2;1;1;2\n3;0;NaN;\n"
+    options = TableOptions(group={"zip": "zip", "size": "size:0,2,9"})
+    items = read_table(written(tmp_path, text, "t.csv"), options=options)
+    assert items.groups["zip"].levels == ("01", "1", "(none)")
+    assert items.groups["size"].levels == ("[0,2)", "[2,9)", "(none)")
+    labels = written(tmp_path, "cluster;item;topic\n1;01;law\n", "g.csv")
+    items = read_table({"cluster": [1], "item": ["01"], "loss": [0]})
+    assert with_groups(items, labels).groups["topic"].levels == ("law",)

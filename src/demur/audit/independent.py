@@ -71,9 +71,7 @@ def audited_independently(
     wanted = {operand: recipes[operand] for key in ends for operand in operands[key]}
     values: dict[Key, list[Any]] = {key: [] for key in ends}
     for replicate in range(boot.n_resamples if boot else 0):
-        seed = boot.seed if boot else 0
-        which = drawn(seed, replicate, clusters) if strata is None else drawn_within(seed, replicate, strata)
-        numbers = _numbers(wanted, which)
+        numbers = _numbers(wanted, _drawn(boot.seed if boot else 0, replicate, strata or clusters))
         for key in ends:
             values[key].append(_difference(operands[key], numbers))
         if progress and boot:
@@ -82,6 +80,11 @@ def audited_independently(
         for name, end, recomputed in zip(("low", "high"), pair, ci95(values[key]) or (None, None), strict=True):
             findings.append(_finding(f"{label(key)}: ci95, {name}", end, recomputed))
     return findings
+
+
+def _drawn(seed: int, replicate: int, of: int | Sequence[int]) -> list[int]:
+    """The clusters of a replicate: of so many, or within the strata of each."""
+    return drawn(seed, replicate, of) if isinstance(of, int) else drawn_within(seed, replicate, of)
 
 
 def _operands(key: Key, recipes: Mapping[Key, Recipe]) -> list[Key]:

@@ -69,9 +69,10 @@ class GroupColumn:
     def _label(self, cell: Any) -> str:
         if _is_missing(cell):
             return NONE
-        if isinstance(cell, float) and not cell.is_integer():
+        number = written_number(cell) if isinstance(cell, str) else cell
+        if isinstance(number, float) and not number.is_integer():
             raise UserError(
-                f"{shown(self.name)} holds the number {literal(cell)}: cut it, such as {shown(self.name)}:18,40,65"
+                f"{shown(self.name)} holds the number {shown(str(cell))}: cut it, such as {shown(self.name)}:18,40,65"
             )
         label = str(cell).lower() if isinstance(cell, bool) else str(int(cell) if isinstance(cell, float) else cell)
         if label.strip() != label or label in (NONE, OTHER) or not isinstance(cell, (str, int, float)):
@@ -89,7 +90,8 @@ class GroupColumn:
 
 
 def _is_missing(cell: Any) -> bool:
-    return cell is None or cell is MISSING or cell == "" or (isinstance(cell, float) and math.isnan(cell))
+    number = written_number(cell) if isinstance(cell, str) else cell
+    return cell is None or cell is MISSING or cell == "" or (isinstance(number, float) and math.isnan(number))
 
 
 def _in_order(level: str) -> tuple[bool, float, str]:

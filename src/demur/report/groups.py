@@ -12,7 +12,7 @@ from demur.inference.key import Group, Key, Minus
 from demur.quantities.thresholds import threshold_text
 from demur.report.names import NamedSystem, systems_of
 from demur.report.text import UNDEFINED, four, interval_text, table
-from demur.results.group_parts import GroupCurve, GroupingRecord
+from demur.results.group_parts import GroupCurve, GroupingRecord, GroupsRecord
 from demur.results.table import Results
 
 
@@ -98,50 +98,66 @@ def group_tables(results: Results, confidence: str) -> list[GroupTable]:
     if record is None:
         return []
     return [
-        _table(results, system, confidence, grouping) for grouping in record.groupings for system in systems_of(results)
+        _table(_Numbers(results, system.system, confidence, record), system, grouping)
+        for grouping in record.groupings
+        for system in systems_of(results)
     ]
 
 
-def _table(results: Results, system: NamedSystem, confidence: str, grouping: GroupingRecord) -> GroupTable:
-    record = results.selective.groups
-    assert record is not None  # noqa: S101  (there is a grouping)
-    threshold = record.threshold_of(system.system, confidence)
+@dataclass(frozen=True, slots=True)
+class _Numbers:
+    """The numbers of one system under one confidence, and the curves of its groups."""
 
-    def row(stem: str, group: Group | None = None, minus: Minus | None = None) -> Estimate:
-        name = f"{stem}@{threshold_text(threshold)}"
-        return results[Key(system.system, name, confidence, group=group, minus=minus)]
+    results: Results
+    system: str
+    confidence: str
+    record: GroupsRecord
 
-    whose = (system.system, confidence)
-    curves = {tuple(each.group): each for each in record.curves if (each.system, each.confidence) == whose}
+    @property
+    def threshold(self) -> float:
+        return self.record.threshold_of(self.system, self.confidence)
 
-    def line(level: str, label: str) -> GroupLine:
-        group = Group(grouping.name, level)
-        names = ("clusters", "units", *WITHIN)
-        own = {name: results[Key(system.system, name, confidence, group=group)] for name in names}
+    def at(self, stem: str, group: Group | None = None, minus: Minus | None = None) -> Estimate:
+        """A number at the threshold."""
+        return self.own(f"{stem}@{threshold_text(self.threshold)}", group, minus)
+
+    def own(self, name: str, group: Group | None, minus: Minus | None = None) -> Estimate:
+        """A number by its name."""
+        return self.results[Key(self.system, name, self.confidence, group=group, minus=minus)]
+
+    def line(self, group: Group, label: str) -> GroupLine:
+        """One group."""
         return GroupLine(
             label=isolated(label),
-            clusters=int(own["clusters"].value),
-            units=int(own["units"].value),
-            accepted=int(row("accepted", group).value),
-            coverage=row("coverage", group),
-            risk=row("risk", group),
-            rest=row("risk", group, Minus("group", Group(grouping.name, REST))),
-            within=tuple(own[name] for name in WITHIN),
-            curve=curves[grouping.name, level],
+            clusters=int(self.own("clusters", group).value),
+            units=int(self.own("units", group).value),
+            accepted=int(self.at("accepted", group).value),
+            coverage=self.at("coverage", group),
+            risk=self.at("risk", group),
+            rest=self.at("risk", group, Minus("group", Group(group.name, REST))),
+            within=tuple(self.own(name, group) for name in WITHIN),
+            curve=next(
+                each
+                for each in self.record.curves
+                if (each.system, each.confidence, *each.group) == (self.system, self.confidence, *group)
+            ),
         )
 
-    lines = [line(*each) for each in zip(grouping.levels, shortened(grouping.levels), strict=True)]
+
+def _table(numbers: _Numbers, system: NamedSystem, grouping: GroupingRecord) -> GroupTable:
+    labels = zip(grouping.levels, shortened(grouping.levels), strict=True)
+    lines = [numbers.line(Group(grouping.name, level), label) for level, label in labels]
     return GroupTable(
         system=system,
-        confidence=confidence,
+        confidence=numbers.confidence,
         name=grouping.name,
-        noun=results.selective.noun,
-        threshold=threshold,
-        coverage=row("coverage"),
-        risk=row("risk"),
+        noun=numbers.results.selective.noun,
+        threshold=numbers.threshold,
+        coverage=numbers.at("coverage"),
+        risk=numbers.at("risk"),
         lines=tuple(sorted(lines, key=_by_risk)),
-        worst=row("worst_risk", Group(grouping.name)),
-        gap=row("worst_minus_best", Group(grouping.name)),
+        worst=numbers.at("worst_risk", Group(grouping.name)),
+        gap=numbers.at("worst_minus_best", Group(grouping.name)),
     )
 
 
