@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from fractions import Fraction as F
 from typing import Any
 
@@ -348,6 +349,24 @@ def test_groups_too_small_for_their_risk_are_judged_by_their_coverage_alone() ->
     assert coverage.simultaneous.count == 2
     worst = results.to_json()["confidence_variants"]["conf"]["groups"]["site"]["worst"]
     assert (worst["level"], worst["ci95"]["count"]) == ("b", 1)
+
+
+def test_groups_without_a_loss_have_bounds_and_no_difference_from_each_other() -> None:
+    table = random_table(14, clusters=40, levels="ab")
+    table["loss"] = [None if loss is None else 0 for loss in table["loss"]]
+    results = evaluated(table, GroupSettings("site", threshold=0.4), {"site": "site"})
+    system, ends = results.systems[0], []
+    for level in "ab":
+        _, accepted, _ = sums_at(table, 0.4, level.__eq__)
+        counts = [count for count in accepted if count]
+        row = results[Key(system, "risk@threshold=0.4", "conf", group=Group("site", level))]
+        bound = (1 - 0.025 ** (1 / len(counts))) * max(counts) * len(counts) / sum(counts)
+        assert (row.simultaneous.low, row.simultaneous.high) == (0, pytest.approx(min(bound, 1), rel=1e-12))
+        rest = results[replace(row.key, minus=Minus("group", Group("site", REST)))]
+        assert (rest.value, rest.recommended, rest.no_interval) == (0, None, "no answer in its range has a loss")
+        ends.append(Ratio(np.zeros(len(counts)), np.array(counts), maximum=1.0).interval(1 - 0.05 / 2)[0].high)
+    gap = results[Key(system, "worst_minus_best@threshold=0.4", "conf", group=Group("site"))]
+    assert (gap.value, gap.simultaneous.low, gap.simultaneous.high) == (0, 0, pytest.approx(max(ends), rel=1e-12))
 
 
 def test_both_files_give_back_every_number() -> None:
