@@ -1,7 +1,7 @@
 """Parts of a result about groups of units: what was asked about them, and their numbers as the nested file has them."""
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
 
@@ -10,7 +10,7 @@ from demur.results.parts import Many, Number, Vertices
 from demur.types import Json
 
 Pair = Annotated[tuple[float, float], Field(strict=False)]
-HELD = Field(default_factory=dict, exclude_if=lambda value: not value)  # in a file only where it says something
+HELD: Any = Field(default_factory=dict, exclude_if=lambda value: not value)  # a member that says something
 
 
 class SharedThreshold(Part):
