@@ -117,7 +117,9 @@ def _population(results: Results) -> Iterator[str]:
         )
         yield f"items that failed: {lost if len(systems) > 1 else study.systems[0].units_failed}, {fate}"
     boot = study.bootstrap
-    drawn = f"{boot.n_resamples} resamples of {study.noun}s, seed {boot.seed}" if boot else "no intervals: 0 resamples"
+    within = study.groups.stratified_by if study.groups else None
+    whom = f"{study.noun}s" if within is None else f"{study.noun}s within {isolated(within)}"
+    drawn = f"{boot.n_resamples} resamples of {whom}, seed {boot.seed}" if boot else "no intervals: 0 resamples"
     drawn += f"; in brackets the {level_of(results)}" if study.requested else ""
     yield f"loss {study.loss.name}: {study.loss.definition}; {drawn}"
 
