@@ -65,8 +65,10 @@ from demur.read import read_run as read_run
 from demur.read import read_systems as read_systems
 from demur.read import read_table as read_table
 from demur.read import read_trec as read_trec
+from demur.read import with_groups as with_groups
 from demur.report.html import report_html as report_html
 from demur.results.beside import Beside as Beside
+from demur.results.groups import GroupSettings as GroupSettings
 from demur.results.load import load as load
 from demur.results.retrieval import RetrievalSettings as RetrievalSettings
 from demur.results.retrieval import evaluate_retrieval as evaluate_retrieval

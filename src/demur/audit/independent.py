@@ -10,15 +10,17 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from demur.audit.figures import Finding
+from demur.audit.group_recipes import group_loops, labelled
 from demur.audit.loops import LOOPS, family, number, parsed
 from demur.audit.loops.confidence import confidence as plain_confidence
-from demur.audit.loops.draws import ci95, drawn
+from demur.audit.loops.draws import ci95, drawn, drawn_within
 from demur.audit.loops.forecasts import detection
 from demur.audit.loops.registry import mean
 from demur.audit.loops.rows import QueryRow, by_cluster, by_post, losses, query_row, selective_rows
 from demur.audit.loops.selection import PlainBounds, Shown, shown_by
-from demur.audit.loops.selective import PlainCurve
+from demur.audit.loops.selective import PlainCurve, Unit
 from demur.errors import UserError
+from demur.facts.groups import grouping_of
 from demur.facts.items import Items
 from demur.facts.rankings import Query
 from demur.facts.tabular import TableOf
@@ -50,7 +52,10 @@ class Recipe(NamedTuple):
 
 
 def audited_independently(
-    claimed: Results, recipes: Mapping[Key, Recipe], progress: Progress | None = None
+    claimed: Results,
+    recipes: Mapping[Key, Recipe],
+    progress: Progress | None = None,
+    strata: Sequence[int] | None = None,
 ) -> TableOf[Finding]:
     """Every number that has a plain loop, and its ci95."""
     operands = {row.key: _operands(row.key, recipes) for row in claimed}
@@ -68,7 +73,7 @@ def audited_independently(
     wanted = {operand: recipes[operand] for key in ends for operand in operands[key]}
     values: dict[Key, list[Any]] = {key: [] for key in ends}
     for replicate in range(boot.n_resamples if boot else 0):
-        numbers = _numbers(wanted, drawn(boot.seed if boot else 0, replicate, clusters))
+        numbers = _numbers(wanted, _drawn(boot.seed if boot else 0, replicate, strata or clusters))
         for key in ends:
             values[key].append(_difference(operands[key], numbers))
         if progress and boot:
@@ -79,8 +84,15 @@ def audited_independently(
     return findings
 
 
+def _drawn(seed: int, replicate: int, of: int | Sequence[int]) -> list[int]:
+    """The clusters of a replicate: of so many, or within the strata of each."""
+    return drawn(seed, replicate, of) if isinstance(of, int) else drawn_within(seed, replicate, of)
+
+
 def _operands(key: Key, recipes: Mapping[Key, Recipe]) -> list[Key]:
     """The rows a number is made of: itself, or the two a difference is between; none if a loop is lacking."""
+    if key in recipes:  # a difference of groups is one loop
+        return [key]
     systems = [key.system, *([] if key.minus is None else [str(key.minus.value)])]
     keys = [Key(system, key.quantity, key.confidence, key.among, key.group) for system in systems]
     return keys if all(operand in recipes for operand in keys) else []
@@ -121,16 +133,16 @@ def run_recipes(claimed: Results, runs: Mapping[str, Items], calibration: Any) -
             continue
         if name in claimed.lower_is_surer:
             given = {system: [-value for value in values] for system, values in given.items()}
-        tables = {
-            system: Rows(by_cluster(items, selective_rows(items, given[system], study.loss.name)), PlainCurve)
-            for system, items in runs.items()
-        }
+        graded = {system: selective_rows(items, given[system], study.loss.name) for system, items in runs.items()}
+        tables = {system: Rows(by_cluster(items, graded[system]), PlainCurve) for system, items in runs.items()}
         speaking = [table for system, table in tables.items() if claimed.curves[system, name].defined]
         sharing = speaking if len(speaking) > 1 else [*tables.values()]
         for row in claimed.where(confidence=name, minus=None, group=None):
             own, largest = tables[row.key.system], _largest_loss(study.loss, runs[row.key.system])
             loop = _cost_loop(row.key.quantity, own, largest) or _curve_loop(row.key.quantity)
             recipes |= {} if loop is None else {row.key: Recipe((own, *sharing), loop)}
+        for system, items in runs.items():
+            recipes |= _group_recipes(claimed, Key(system, "", name), items, graded[system])
     for system, items in runs.items():
         names = [items.item_names[index] for index in items.item.tolist()]
         columns = zip(items.answer.tolist(), items.answered, strict=True)
@@ -162,6 +174,24 @@ def _cost_loop(quantity: str, own: Rows, largest: float | None) -> Loop | None:
     if registered == "cost_at_threshold@A":
         kept = {"of": own.prepared([row for cluster in own.clusters for row in cluster])}
     return lambda curve, *_: LOOPS[registered](curve, *at, largest=largest, **kept)
+
+
+def _group_recipes(claimed: Results, whose: Key, items: Items, units: Sequence[Unit]) -> dict[Key, Recipe]:
+    record = claimed.selective.groups
+    names = [each.name for each in record.groupings] if record else []
+    tables = {name: Rows(by_cluster(items, labelled(items, name, units))) for name in names}
+    loops = group_loops(claimed, whose.system, whose.confidence)
+    return {key: Recipe((tables[name],), loop) for name, key, loop in loops}
+
+
+def strata_of_runs(claimed: Results, runs: Mapping[str, Items]) -> list[int] | None:
+    """The stratum of each cluster, where the file says that clusters were drawn within some."""
+    record = claimed.selective.groups
+    if record is None or record.stratified_by is None:
+        return None
+    items = next(iter(runs.values()))
+    strata = grouping_of(items, record.stratified_by, len(items)).of_clusters(items.cluster)
+    return None if strata is None else strata.tolist()
 
 
 def _curve_loop(quantity: str) -> Loop | None:

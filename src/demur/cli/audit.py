@@ -136,7 +136,7 @@ class _Audit:
 
     def _of_own_runs(self, claimed: Results) -> list[Finding]:
         """The runs a file names, by the modes it records or those given."""
-        from demur.audit.independent import audited_independently, run_recipes
+        from demur.audit.independent import audited_independently, run_recipes, strata_of_runs
         from demur.audit.own import audited_runs
         from demur.facts.alignment import aligned
         from demur.read import read_inputs
@@ -171,7 +171,7 @@ class _Audit:
             named_runs = dict(zip(claimed.systems, runs, strict=True))
             systems = aligned(named_runs, intersection_only=study.intersection_only).systems
             recipes = run_recipes(claimed, systems, self._parsed_calibration())
-            return audited_independently(claimed, recipes, advance)
+            return audited_independently(claimed, recipes, advance, strata_of_runs(claimed, systems))
 
     def _parsed_calibration(self) -> Any:
         loaded = fitted(self.calibration)

@@ -52,7 +52,7 @@ class Labels:
         from demur.facts.groups import GroupColumn
         from demur.read.groups import GroupFile
 
-        columns = [*GroupFile.of(file).columns] if file else []
+        columns = GroupFile.of(file).columns if file else []
         asked: dict[str, str | None] = {}
         for text in given or ():
             name, equals, column = text.partition("=")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from demur.errors import UserError, literal, shown, unknown
+from demur.errors import UserError, literal, shown
 from demur.facts.columns import MISSING, written_number
 from demur.types import Flags, Indices
 
@@ -69,9 +69,10 @@ class GroupColumn:
     def _label(self, cell: Any) -> str:
         if _is_missing(cell):
             return NONE
-        if isinstance(cell, float) and not cell.is_integer():
+        number = written_number(cell) if isinstance(cell, str) else cell
+        if isinstance(number, float) and not number.is_integer():
             raise UserError(
-                f"{shown(self.name)} holds the number {literal(cell)}: cut it, such as {shown(self.name)}:18,40,65"
+                f"{shown(self.name)} holds the number {shown(str(cell))}: cut it, such as {shown(self.name)}:18,40,65"
             )
         label = str(cell).lower() if isinstance(cell, bool) else str(int(cell) if isinstance(cell, float) else cell)
         if label.strip() != label or label in (NONE, OTHER) or not isinstance(cell, (str, int, float)):
@@ -89,7 +90,8 @@ class GroupColumn:
 
 
 def _is_missing(cell: Any) -> bool:
-    return cell is None or cell is MISSING or cell == "" or (isinstance(cell, float) and math.isnan(cell))
+    number = written_number(cell) if isinstance(cell, str) else cell
+    return cell is None or cell is MISSING or cell == "" or (isinstance(number, float) and math.isnan(number))
 
 
 def _in_order(level: str) -> tuple[bool, float, str]:
@@ -131,12 +133,14 @@ def grouping_of(items: Items, name: str, most: int = MOST_LEVELS) -> Grouping:
     elif name in items.groups:
         grouping = items.groups[name]
     else:
-        raise unknown("grouping", name, [*items.groups, ITEM])
+        known, own = ", ".join(map(shown, [*items.groups, ITEM])), shown(name)
+        raise UserError(f"no group is called {own}: name its column, --group {own}=COLUMN; there are: {known}")
     levels, clusters = len(grouping.levels), grouping.of_clusters(items.cluster)
     if levels == 1:
         raise UserError(f"the group {shown(name)} has one level, {shown(grouping.levels[0])}: it is everything")
     if levels > most:
-        cut = ", or cut a number, NAME=COLUMN:18,40,65" if all(map(written_number, grouping.levels)) else ""
+        numbers = all(written_number(level) is not None for level in grouping.levels)
+        cut = ", or cut the numbers, NAME=COLUMN:18,40,65" if numbers else ""
         raise UserError(f"the group {shown(name)} has {levels} levels, expected at most {most}: --max-groups{cut}")
     if clusters is not None and levels == len(items.cluster_ids):
         raise UserError(f"the group {shown(name)} has a level for each {items.noun}: nothing is grouped by it")

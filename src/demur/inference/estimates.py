@@ -170,7 +170,10 @@ class Estimates(Sequence[Estimate], Tabular):
 
 def label(key: Key) -> str:
     """A key as a line of text shows it."""
-    group = None if key.group is None else f"{key.group.name} {key.group.level or 'mean'}"
+    group = None
+    if key.group is not None:
+        over = "" if Measure.of(key.quantity).quantity.of == "groups" else "mean"
+        group = f"{key.group.name} {key.group.level or over}".strip()
     among = None if key.among == "all" else key.among
     value = key.minus and key.minus.value
     minus = None if value is None else f"minus {value if isinstance(value, str) else value.level or 'mean'}"

@@ -19,7 +19,7 @@ import numpy as np
 from demur.facts.groups import REST, Grouping
 from demur.inference.estimates import Estimate
 from demur.inference.evidence import Evidence
-from demur.inference.intervals import Interval
+from demur.inference.intervals import NO_VARIATION, Interval
 from demur.inference.key import Group, Key, Minus
 from demur.inference.rows import Contrast, Row
 from demur.inference.rules import recommended
@@ -171,7 +171,10 @@ class GroupRows:
         return Estimate(key, value, simultaneous=interval, undefined=undefined, no_interval=why_none)
 
     def _apart(self, judged: Sequence[Estimate]) -> Iterator[tuple[float, float]]:
-        """Intervals of the differences of any two groups, in both directions, that hold for all of them at once."""
+        """Intervals of the differences of any two groups, in both directions, that hold for all of them at once.
+
+        Where no cluster moves either of two, as without a loss, they follow from intervals of the two.
+        """
         rows = {row.key: row for row in self.rows}
         pairs = [*combinations([rows[each.key] for each in judged], 2)]
         for one, other in pairs:
@@ -180,9 +183,11 @@ class GroupRows:
             point = contrast.point
             evidence = Evidence(point, np.array([point]), one.clusters, contrast.influence(), scale=abs(one.point))
             made, _ = recommended("difference", evidence, contrast.counted, _level_of(len(pairs)))
+            if made is None or made.note == NO_VARIATION:
+                made = _from_sides(one, other, _level_of(2 * len(pairs)))
             if made is not None:
                 yield made.low, made.high
-                yield -made.high, -made.low
+                yield 0.0 - made.high, 0.0 - made.low
 
 
 def _level(name: str, whole: CurveView, units: Flags, threshold: float) -> Level:
@@ -192,6 +197,15 @@ def _level(name: str, whole: CurveView, units: Flags, threshold: float) -> Level
     loss = float(Fraction(graded.loss[taken].sum().item()) / graded.divisor)
     sums = AcceptedSums(int(view.held.sum()), int(taken.sum()), int((graded.loss[taken] != 0).sum()), loss)
     return Level(name, view, rest, sums)
+
+
+def _from_sides(one: Row, other: Row, level: float) -> Interval | None:
+    """An interval of a difference of two ratios from one of each: as wide as both together."""
+    ends = [row.ratio.interval(level)[0] for row in (one, other) if row.ratio]
+    if None in ends:
+        return None
+    first, second = (each for each in ends if each)
+    return Interval("simultaneous", first.low - second.high, first.high - second.low)
 
 
 def _level_of(family: int) -> float:

@@ -11,7 +11,10 @@ _CONTRASTED = ("system", "confidence", "group")
 
 
 class Group(NamedTuple):
-    """A part of the units: those at one level of a named grouping, or, with no level, the mean over its levels."""
+    """A part of the units: those at one level of a named grouping; with no level a number is over its levels.
+
+    That is their mean, unless its quantity says otherwise, as the highest risk does.
+    """
 
     name: str
     level: str | None = None

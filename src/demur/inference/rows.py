@@ -179,7 +179,10 @@ class Contrast:
         """How many clusters differ between the sides; a difference of two numbers in [a, b] is in [a − b, b − a]."""
         low = max(self.row.counted.low, self.subtracted.counted.low)
         width = min(self.row.counted.high, self.subtracted.counted.high) - low
-        varies = self.row.counted.varies or self.subtracted.counted.varies
+        sides = self.row.counted, self.subtracted.counted
+        varies = any(side.varies for side in sides)
+        if self.row.ratio is not None:  # which may vary by its denominator alone
+            varies = varies and any(side.number for side in sides)
         what = "discordant_clusters" if self.of_systems else "informative_clusters"
         return Counted(what, self.discordant, varies, -width, width)
 

@@ -152,7 +152,7 @@ def _single(row: Row, drawn: Columns, alone: Columns, request: Request | None) -
     if row.must_vary == "always":
         evidence = _varying(evidence)
     if row.ratio is not None and row.ratio.clusters:
-        evidence = row.ratio.evidence(values)
+        evidence = replace(row.ratio.evidence(values), point=row.point)
     uncertainty = _uncertainty(evidence, row.rule, row.counted, request if row.resampled else None)
     if not row.resampled:
         uncertainty["no_interval"] = POINT_ONLY

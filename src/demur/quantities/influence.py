@@ -60,7 +60,8 @@ def on_optimal_selective_area(sample: Replicates) -> Floats:
     by_loss[-1] -= 1 / (2 * answered)
     by_units = -sample.optimal_selective_area * sample.table.divisor
     influence = _of_clusters(sample, sample.table.levels, by_count, by_loss, by_units)
-    influence -= cluster_sums(sample.weights * influence) / sample.table.clusters
+    held = sample.table.cluster_units > 0
+    influence -= held[:, None] * (cluster_sums(sample.weights * influence) / np.maximum(held @ sample.weights, 1))
     return influence
 
 

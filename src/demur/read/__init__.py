@@ -2,6 +2,7 @@
 
 from demur.read.files import read_inputs, read_items
 from demur.read.points import read_points, read_rater
+from demur.read.groups import with_groups
 from demur.read.queries import query_lists, read_queries
 from demur.read.rows import TableOptions, read_systems, read_table
 from demur.read.run_json import read_run
@@ -19,4 +20,5 @@ __all__ = [
     "read_systems",
     "read_table",
     "read_trec",
+    "with_groups",
 ]

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from itertools import compress
 from typing import Any, Self
@@ -75,8 +75,11 @@ class Cells:
         return [value if value is None or _is_nan(value) else text for text, value in pairs]
 
 
-def read_cells(table: FileTable, mapped: Mapping[str, str]) -> Cells:
-    """Texts as what they stand for: numbers where they read as numbers, null where they are empty."""
+def read_cells(table: FileTable, mapped: Mapping[str, str], labels: Collection[str] = ()) -> Cells:
+    """Texts as what they stand for: numbers where they read as numbers, null where they are empty.
+
+    The columns `labels` are kept as they are written as well.
+    """
     cells = typed = table.columns()
     ids, answers, flags = ({mapped.get(role, role) for role in roles} for roles in (_IDS, _ANSWERS, _FLAGS))
     if table.text_only:
@@ -84,7 +87,7 @@ def read_cells(table: FileTable, mapped: Mapping[str, str]) -> Cells:
             name: column if name in ids else [_value(cell, decimal_comma=table.decimal_comma) for cell in column]
             for name, column in cells.items()
         }
-        cells = {name: column for name, column in cells.items() if name in ids | answers | flags}
+        cells = {name: column for name, column in cells.items() if name in ids | answers | flags | {*labels}}
     texts = frozenset(name for name in answers & {*typed} if any(isinstance(cell, str) for cell in typed[name]))
     return Cells(cells, typed, table.text_only, texts)
 

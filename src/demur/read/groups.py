@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from demur.errors import UserError, literal, located, shown, unknown
+from demur.errors import UserError, literal, shown, unknown
 from demur.facts.groups import GroupColumn, Grouping
 from demur.facts.items import ClusterId, Items
 from demur.read.cells import Cells, read_cells
@@ -15,6 +15,16 @@ from demur.read.tables import missing_column, opened_table
 from demur.read.units_file import GROUPS
 
 _IDS = ("cluster", "item")
+
+
+def label_columns(header: Sequence[str], columns: Mapping[str, str]) -> list[str]:
+    """The columns that hold labels."""
+    return [GroupColumn.of(text, header).name for text in columns.values()]
+
+
+def _cells(table: Cells, column: GroupColumn) -> list[Any]:
+    """A column of labels as it is written, where that is text: 01 is not 1. What is cut are numbers."""
+    return (table.written if table.as_text and not column.cuts else table.values)[column.name]
 
 
 def table_groups(table: Cells, columns: Mapping[str, str]) -> dict[str, Grouping]:
@@ -30,34 +40,56 @@ def table_groups(table: Cells, columns: Mapping[str, str]) -> dict[str, Grouping
     for name, text in columns.items():
         column = GroupColumn.of(text, [*table.values])
         if column.name not in table.values:
-            raise missing_column(column.name, f"the group {name}", table.values)
-        groupings[name] = column.grouping(table.values[column.name])
+            listed = ", ".join(map(shown, table.values))
+            raise UserError(f"no column {shown(column.name)} for the group {shown(name)}; columns: {listed}")
+        groupings[name] = column.grouping(_cells(table, column))
     return groupings
 
 
-def _named(column: GroupColumn, known: Mapping[str, Any]) -> GroupColumn:
+def _named(column: GroupColumn, known: Collection[str]) -> GroupColumn:
     if column.name not in known:
         raise unknown("group of this file", column.name, known)
     return column
+
+
+def with_groups(items: Items, labels: str | Path | object, columns: Mapping[str, str] | None = None) -> Items:
+    """The facts of a run with labels of groups: a path, a frame or a dict of lists, with a column `cluster`.
+
+    With a column `item` the labels are of units. `columns` says which columns are taken, by the names of the groups,
+    and may cut numbers, COLUMN:18,40,65; without it all are.
+
+    >>> from demur import read_table
+    >>> items = read_table({"cluster": ["a", "b"], "loss": [0, 1]})
+    >>> with_groups(items, {"cluster": ["a", "b"], "site": ["x", "y"]}).groups["site"].levels
+    ('x', 'y')
+    """
+    file = GroupFile.of(labels)
+    return file.joined(items, columns or {name: name for name in file.columns})
 
 
 @dataclass(frozen=True, slots=True)
 class GroupFile:
     """A table of labels: `cluster`, perhaps `item`, and a column for each grouping."""
 
-    path: str
+    path: str | None
     keys: Sequence[tuple[ClusterId, str | None]]
-    columns: Mapping[str, Sequence[Any]]
+    table: Cells
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns of labels."""
+        return [name for name in self.table.values if name not in _IDS]
 
     @classmethod
-    def of(cls, path: str | Path) -> GroupFile:
+    def of(cls, path: str | Path | object) -> GroupFile:
         """Read and check it: a cluster, or a unit, has one row."""
         with opened_table(path) as (opened, _):
-            cells = read_cells(opened, {})
+            cells = read_cells(opened, {}, opened.header)
             if "cluster" not in cells.values:
                 raise missing_column("cluster", "cluster", cells.values)
             clusters = cells.ids("cluster", "cluster")
-            items = [*map(str, cells.values["item"])] if "item" in cells.values else [None] * len(clusters)
+            named = "item" in cells.values
+            items = [*map(str, _cells(cells, GroupColumn("item")))] if named else [None] * len(clusters)
             keys = [*zip(clusters, items, strict=True)]
             seen: set[Any] = set()
             for cluster, item in keys:
@@ -65,10 +97,10 @@ class GroupFile:
                     whose = shown(cluster) if item is None else f"{shown(cluster)}, {shown(item)}"
                     raise UserError(f"cluster {whose}: given more than once")
                 seen.add((cluster, item))
-            columns = {name: column for name, column in cells.values.items() if name not in _IDS}
-            if not columns:
+            made = cls(str(path) if isinstance(path, (str, Path)) else None, keys, cells)
+            if not made.columns:
                 raise UserError("there is no column of labels beside cluster and item")
-        return cls(str(path), keys, columns)
+        return made
 
     def joined(self, items: Items, asked: Mapping[str, str]) -> Items:
         """The facts of a run with the columns of labels that are asked for; who has no row has the label (none)."""
@@ -77,15 +109,18 @@ class GroupFile:
         units = [rows.get((cluster, item if by_item else None)) for cluster, item in items.unit_names]
         if all(unit is None for unit in units):
             first = literal(self.keys[0][0]) if self.keys else "none"
-            raise UserError(
-                f"{self.path}: no {items.noun} of the run is among its clusters, the first of which is {first}"
-            )
+            raise self._error(f"no {items.noun} of the run is among its clusters, the first of which is {first}")
         groups = dict(items.groups)
         for name, text in asked.items():
-            column = replace(GroupColumn.of(text, [*self.columns]), file=self.path)
+            column = replace(GroupColumn.of(text, self.columns), file=self.path)
             if name in groups:
-                raise UserError(f"{self.path}: the data have a group {shown(name)} as well: call this one otherwise")
-            cells = self.columns[_named(column, self.columns).name]
-            with located(self.path):
+                raise self._error(f"the data have a group {shown(name)} as well: call this one otherwise")
+            cells = _cells(self.table, _named(column, self.columns))
+            try:
                 groups[name] = column.grouping([None if unit is None else cells[unit] for unit in units])
+            except UserError as error:
+                raise self._error(str(error)) from None
         return replace(items, groups=groups)
+
+    def _error(self, text: str) -> UserError:
+        return UserError(text if self.path is None else f"{self.path}: {text}")

@@ -17,6 +17,7 @@ from demur.quantities.coverage import Coverage
 from demur.report.beside import HEADINGS as BESIDE_HEADINGS
 from demur.report.beside import beside_sentences, point_cells
 from demur.report.costs import HEADINGS, cost_sentences, cost_table
+from demur.report.groups import groups_text
 from demur.report.leaderboard import best_sentence, board_to_show, ranks_text, sentences, why_not_ranked
 from demur.report.names import Pair, by_code, pairs_of, systems_of, why_skipped, worded_warnings
 from demur.report.selective.overview import verdict
@@ -89,7 +90,7 @@ def evaluation_text(results: Results, width: int = _WIDE) -> str:
             lines += ["", *_single(results, confidence)]
         for pair in pairs:
             lines += ["", *_paired(results, confidence, pair, width)]
-        lines += [*_beside(results, confidence), *_costs(results, confidence)]
+        lines += [*groups_text(results, confidence), *_beside(results, confidence), *_costs(results, confidence)]
     text = verdict(results)
     lines += ["", text.headline, *text.sentences, *text.failures]
     lines += [
@@ -120,7 +121,9 @@ def _population(results: Results) -> Iterator[str]:
         )
         yield f"items that failed: {lost if len(systems) > 1 else study.systems[0].units_failed}, {fate}"
     boot = study.bootstrap
-    drawn = f"{boot.n_resamples} resamples of {study.noun}s, seed {boot.seed}" if boot else "no intervals: 0 resamples"
+    within = study.groups.stratified_by if study.groups else None
+    whom = f"{study.noun}s" if within is None else f"{study.noun}s within {isolated(within)}"
+    drawn = f"{boot.n_resamples} resamples of {whom}, seed {boot.seed}" if boot else "no intervals: 0 resamples"
     drawn += f"; in brackets the {level_of(results)}" if study.requested else ""
     yield f"loss {study.loss.name}: {study.loss.definition}; {drawn}"
 

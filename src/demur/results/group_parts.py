@@ -1,7 +1,7 @@
 """Parts of a result about groups of units: what was asked about them, and their numbers as the nested file has them."""
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
 
@@ -10,6 +10,7 @@ from demur.results.parts import Many, Number, Vertices
 from demur.types import Json
 
 Pair = Annotated[tuple[float, float], Field(strict=False)]
+HELD: Any = Field(default_factory=dict, exclude_if=lambda value: not value)  # a member that says something
 
 
 class SharedThreshold(Part):
@@ -94,18 +95,18 @@ class Ends(Part):
 class GroupNumbers(Part):
     """What is known of the uncertainty of the numbers beside it, by their names."""
 
-    std_error: Mapping[str, float]
-    drop_rate: Mapping[str, Share]
-    upper_bound95: Mapping[str, float]
-    p_value: Mapping[str, Share]
-    share_above: Mapping[str, Share]
-    share_below: Mapping[str, Share]
-    ci95: Mapping[str, Pair]
-    ci95_recommended: Mapping[str, Ends]
-    ci95_simultaneous: Mapping[str, Ends]
-    ci: Mapping[str, Ends]
-    no_interval: Mapping[str, str]
-    not_requested: Mapping[str, str]
+    std_error: Annotated[Mapping[str, float], HELD]
+    drop_rate: Annotated[Mapping[str, Share], HELD]
+    upper_bound95: Annotated[Mapping[str, float], HELD]
+    p_value: Annotated[Mapping[str, Share], HELD]
+    share_above: Annotated[Mapping[str, Share], HELD]
+    share_below: Annotated[Mapping[str, Share], HELD]
+    ci95: Annotated[Mapping[str, Pair], HELD]
+    ci95_recommended: Annotated[Mapping[str, Ends], HELD]
+    ci95_simultaneous: Annotated[Mapping[str, Ends], HELD]
+    ci: Annotated[Mapping[str, Ends], HELD]
+    no_interval: Annotated[Mapping[str, str], HELD]
+    not_requested: Annotated[Mapping[str, str], HELD]
 
 
 class AtThreshold(GroupNumbers):

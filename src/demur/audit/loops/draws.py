@@ -23,6 +23,21 @@ def drawn(seed: int, replicate: int, clusters: int) -> list[int]:
     return [_mixed(key + (draw + 1) * _GOLDEN) * clusters // _WORD for draw in range(clusters)]
 
 
+def drawn_within(seed: int, replicate: int, strata: Sequence[int]) -> list[int]:
+    """The clusters of one replicate, drawn within strata: the i-th in the order of strata gives way to one of its own.
+
+    >>> drawn_within(7, 0, [0, 1, 0, 1, 1]), drawn_within(7, 1, [0, 1, 0, 1, 1])
+    ([2, 0, 4, 1, 3], [0, 0, 1, 1, 3])
+    """
+    key = _mixed(_mixed(seed + _GOLDEN) + (replicate + 1) * _GOLDEN)
+    order = sorted(range(len(strata)), key=lambda cluster: strata[cluster])
+    chosen = []
+    for draw, cluster in enumerate(order):
+        own = [other for other in order if strata[other] == strata[cluster]]
+        chosen.append(own[_mixed(key + (draw + 1) * _GOLDEN) * len(own) // _WORD])
+    return chosen
+
+
 def _mixed(word: int) -> int:
     """The finaliser of SplitMix64."""
     word %= _WORD

@@ -16,7 +16,7 @@ _MOST_NAMES = 200
 def by_item(results: Results) -> Content:
     """Every item, whatever the confidence: how often it is answered, how wrong, which way, and out of how many."""
     table: dict[tuple[str, str], Numbers] = {}
-    for row in results:
+    for row in results.where(confidence=""):
         if row.key.group is not None and row.key.group.name == "item" and row.key.group.level is not None:
             table.setdefault((row.key.group.level, row.key.system), {})[row.key.quantity] = row.value
     most: Numbers = {}

@@ -53,7 +53,7 @@ def verdict(results: Results) -> Verdict:
         everyone = f"{study.clusters_total} {study.noun}s"
         failures = (f"{failed} of {everyone}: they are excluded from all results, and may be the harder ones.",)
     named = names if pairs else {}
-    about = results.about(confidence=confidence)
+    about = results.about(confidence=confidence, group=None)
     warnings = bearing_warnings(results, about, _BEARING, lambda warning: named.get(warning.about.system or "", ""))
     return Verdict(headline, tuple(sentences), failures, tuple(warnings))
 
@@ -106,7 +106,7 @@ def _where(results: Results, confidence: str, pair: Pair) -> str:
 
 
 def _too_few(results: Results, confidence: str) -> bool:
-    return any(warning.code in _TOO_FEW for warning in results.about(confidence=confidence))
+    return any(warning.code in _TOO_FEW for warning in results.about(confidence=confidence, group=None))
 
 
 def _one_system(results: Results, system: str, confidence: str) -> Iterator[str]:

@@ -1,0 +1,59 @@
+"""Who is served: every group at the threshold all share, drawn and as a table, and by a curve of its own."""
+
+from dataclasses import replace
+
+from demur.drawing.groups import ServedRow, served
+from demur.drawing.risk_coverage import RiskCurve, risk_coverage
+from demur.report.groups import GroupTable, group_tables, row_text
+from demur.report.sections import Content, section
+from demur.report.text import title_of
+from demur.results.group_parts import GroupCurve
+from demur.results.table import Results
+
+_SMALL = (380, 250)
+
+
+@section("groups", "Who is served", task="selective", order=65)
+def groups(results: Results) -> Content | None:
+    """The groups of every confidence; nothing where none were asked for."""
+    record = results.selective.groups
+    if record is None:
+        return None
+    tables = [group_tables(results, confidence) for confidence in results.selective.confidences]
+    return {
+        "by_confidence": [[_content(each) for each in listed] for listed in tables],
+        "min_clusters": record.min_clusters,
+        "stratified_by": record.stratified_by,
+        "unlabelled": {each.name: each.without_label for each in record.groupings if each.without_label},
+    }
+
+
+def _content(table: GroupTable) -> Content:
+    rows = [
+        ServedRow(
+            label=line.label,
+            risk=line.risk.value,
+            interval=(line.risk.simultaneous.low, line.risk.simultaneous.high) if line.risk.simultaneous else None,
+            coverage=line.coverage.value,
+            small=line.small,
+            note=f"n = {line.clusters}" if line.small else "",
+        )
+        for line in table.lines
+    ]
+    overall = table.coverage.value, table.risk.value
+    top = max((max(line.curve.selective_risk, default=0.0) for line in table.lines), default=0.0)
+    within = [title_of(row) for row in table.lines[0].within]
+    return {
+        "table": table,
+        "svg": served(rows, overall, table.system.style).svg,
+        "curves": [(line, _curve(line.label, line.curve, table.system.style, top)) for line in table.lines],
+        "headings": within,
+        "within": [(line, [row_text(row) for row in line.within]) for line in table.lines],
+    }
+
+
+def _curve(label: str, curve: GroupCurve, style: str, top: float) -> str:
+    end = curve.coverage[-1] if curve.coverage else 0.0
+    drawn = RiskCurve(label, style, curve.coverage, curve.selective_risk, end)
+    picture = risk_coverage([drawn], "selective", top=top, units="items of the group", size=_SMALL)
+    return replace(picture, kind="multiple", data={}).svg
