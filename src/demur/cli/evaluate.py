@@ -1,8 +1,8 @@
 """`demur evaluate`: every number of one system or of several, with its uncertainty."""
 
-import shlex
 import shutil
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -10,7 +10,8 @@ import typer
 
 from demur.cli import options
 from demur.cli.app import MEASURE, Delivery, app, check_flags, command_line, fitted, listed, named, progress_bar
-from demur.errors import UserError, shown
+from demur.cli.guessing import settled
+from demur.errors import UserError
 from demur.facts.instruments import BY_ITEMS
 
 
@@ -38,6 +39,7 @@ def evaluate(
     confidence: Annotated[
         str, typer.Option(help="default (llm,total_evidence), all, or names of variants separated by commas.")
     ] = "default",
+    lower_is_surer: options.LowerIsSurer = None,
     coverage_grid: Annotated[
         str, typer.Option(help="Coverages to report the risk at, separated by commas.")
     ] = "0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8,0.9",
@@ -74,10 +76,10 @@ def evaluate(
 
     Example: demur evaluate scores.csv --column cluster=document --noun document --confidence sure --seed 7
     """
-    from demur.confidences.serving import only_signal
     from demur.inference.resample import Plan
     from demur.quantities.coverage import Coverage
     from demur.read import read_inputs
+    from demur.read.guess import Given
     from demur.report.console import evaluation_text
     from demur.results.selective import Settings
     from demur.results.selective import evaluate as evaluated
@@ -85,7 +87,7 @@ def evaluate(
     given = [*(files or ()), *(inputs or ())]
     if not given:
         raise UserError("nothing to evaluate: give a run file or a table, or several to compare")
-    check_flags(bootstrap_resamples, seed, created_at, as_json=as_json, quiet=quiet)
+    check_flags(bootstrap_resamples, seed or 0, created_at, as_json=as_json, quiet=quiet)
     grid = listed(coverage_grid, "[0-9.]+", "coverage grid:", "decimals such as 0.1,0.25,0.5")
     settings = Settings(
         loss=loss,
@@ -96,26 +98,29 @@ def evaluate(
         interval=interval,
         baseline=baseline,
         primary=primary,
+        lower_is_surer=tuple(lower_is_surer or ()),
     )
-    runs = read_inputs(
-        given,
-        modes=mode or (),
-        experiments=experiment or (),
-        instrument=instrument,
-        columns=named(column, "--column"),
-        options=options.table_options(
-            score_range, loss_max, noun, failed_units, own_clusters=every_row_its_own_cluster
-        ),
-    )
-    signal = only_signal(runs[0]) if confidence == "default" else None
-    if signal is not None:
-        command = f"{command_line()} --confidence {shlex.quote(signal)}"
-        raise UserError(f"{given[0]}: no confidence is named, and its one numeric signal is {shown(signal)}: {command}")
+    table = options.table_options(score_range, loss_max, noun, failed_units, own_clusters=every_row_its_own_cluster)
+    known = Given(named(column, "--column"), instrument, every_row_its_own_cluster, score_range, loss)
+    known = replace(known, lower_is_surer=settings.lower_is_surer)
+    understood = settled(given, known, confidence, seedless=seed is None and bootstrap_resamples > 0)
+    with understood.explaining():
+        runs = read_inputs(
+            given,
+            modes=mode or (),
+            experiments=experiment or (),
+            instrument=instrument,
+            columns=understood.columns,
+            options=table,
+        )
+    understood = understood.of(runs)
+    if not quiet:
+        understood.tell()
     fit = fitted(calibration)
     with progress_bar("resamples") as advance:
         results = evaluated(
             *runs,
-            settings=settings,
+            settings=replace(settings, loss=understood.loss, confidence=understood.confidence),
             plan=Plan(bootstrap_resamples, seed=seed, progress=advance),
             calibration=fit,
             intersection_only=intersection_only,

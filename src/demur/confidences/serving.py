@@ -123,6 +123,11 @@ def can_serve(items: Items, variants: Sequence[str]) -> str:
     return f"this run can serve: {', '.join(variants) or 'no variant'}{also}"
 
 
+def usual_signals() -> frozenset[str]:
+    """The signals that the default confidences cannot do without."""
+    return frozenset(need.signal for name in DEFAULT for need in VARIANTS[name].needs if need.absent is None)
+
+
 def only_signal(items: Items) -> str | None:
     """The one signal that is a number of every answer, where the default confidences cannot be served."""
     if all(_source(name, None).problem(items) is None for name in DEFAULT):
