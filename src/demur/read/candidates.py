@@ -1,11 +1,13 @@
 """Columns as candidates for roles: what other tools call them, and what they can be by what they hold."""
 
-import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
+
+from demur.facts.columns import MISSING, written_number
+from demur.read.tables import FileTable
 
 # What the columns of other tools are called, the likeliest first; small letters, with _ between words.
 NAMES = {
@@ -20,6 +22,7 @@ CONFIDENCES = ("confidence", "conf", "probability", "proba", "prob", "max_prob",
 LOWER_IS_SURER = ("entropy", "uncertainty", "perplexity", "variance", "std", "nll")
 INDEXES = ("", "index", "level_0", "row")  # numbers of rows, which pandas writes under no name or as Unnamed: 0
 _BOOLS = {"true": True, "false": False}
+_MOST_DIGITS = 300
 
 
 def plain_name(name: str) -> str:
@@ -32,21 +35,17 @@ def plain_name(name: str) -> str:
     return re.sub(r"^unnamed_\d+$", "", "_".join(re.findall(r"\w+", words)).strip("_"))
 
 
-def plain_cell(value: Any) -> Any:
-    """A cell as a guess needs it: numbers, texts and truth values; None where there is nothing, … for the rest."""
-    if value is None or value == "" or (isinstance(value, float) and math.isnan(value)):
-        return None
-    if isinstance(value, str):
-        return _BOOLS.get(value.lower(), value)
-    return value if isinstance(value, (int, float)) else ...
-
-
 @dataclass(frozen=True)
 class Candidate:
     """A column, and what it can be."""
 
     name: str
     values: Sequence[Any]
+
+    @classmethod
+    def of(cls, name: str, cells: Iterable[Any], table: FileTable) -> Self:
+        """A column of these cells, which are texts alone in some tables."""
+        return cls(name, [_value(cell, table) for cell in cells])
 
     @cached_property
     def filled(self) -> list[Any]:
@@ -103,3 +102,18 @@ class Candidate:
         name = f"_{plain_name(self.name)}_"
         like = (name.startswith(f"_{each}_") or name.endswith(f"_{each}_") for each in names)
         return next((index for index, alike in enumerate(like) if alike), len(names))
+
+
+def _value(cell: Any, table: FileTable) -> Any:
+    """A number, a text or a truth value; None where there is nothing, … for all the rest."""
+    if isinstance(cell, str):
+        number = _number(cell.replace(",", ".") if table.decimal_comma else cell) if table.text_only else None
+        cell = _BOOLS.get(cell.lower(), cell) if number is None else number
+    if cell is None or cell is MISSING or cell == "" or cell != cell:  # noqa: PLR0124  (NaN is not what it is)
+        return None
+    return cell if isinstance(cell, (str, int, float)) else ...
+
+
+def _number(text: str) -> float | None:
+    digits = text.removeprefix("-")
+    return int(text) if digits.isascii() and digits.isdigit() and len(digits) < _MOST_DIGITS else written_number(text)

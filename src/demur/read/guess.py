@@ -5,19 +5,19 @@ Nothing is guessed in silence: what was taken is told and recorded, and a questi
 
 import os.path
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
-from demur.errors import shown
+from demur.errors import UserError, shown
 from demur.facts.instruments import BY_ITEMS, instrument_with
 from demur.facts.signals import SIGNALS
-from demur.read.candidates import INDEXES, NAMES, Candidate, plain_cell, plain_name
-from demur.read.cells import read_cells
+from demur.read.candidates import INDEXES, NAMES, Candidate, plain_name
 from demur.read.files import named_input
 from demur.read.foreign import check_foreign
-from demur.read.roles import ROLES, SOURCES
-from demur.read.tables import FileTable, format_of, opened_table
+from demur.read.paths import with_paths
+from demur.read.roles import ROLES, SOURCES, check_mapped
+from demur.read.tables import NO_ROWS, format_of, opened_table
 from demur.read.units_file import MEMBERS
 
 _ROWS = 5000
@@ -84,10 +84,16 @@ def _is_pipe(path: str | Path) -> bool:
 
 def guess(table: str | Path | object, given: Given) -> Guess:
     """Which column plays which part, by the names and the first rows of a table."""
-    with opened_table(table) as (opened, _):
-        cells = read_cells(_first_rows(opened), given.columns)
-        columns = {name: Candidate(name, [*map(plain_cell, values)]) for name, values in cells.values.items()}
+    with opened_table(table) as (plain, _):
+        opened = with_paths(plain, given.columns.values())
+        rows = [row for _, row in islice(opened.rows(opened.header), _ROWS)]
+        names = dict.fromkeys([*opened.header, *(name for row in rows for name in row)])
+        columns = {name: Candidate.of(name, [row.get(name) for row in rows], opened) for name in names}
         fixed = opened.units is not None
+        if not rows:
+            raise UserError(NO_ROWS)
+        if not fixed:
+            check_mapped(columns, given.columns)
     guesser = _Guesser(columns, given)
     if fixed:
         guesser.roles = {member: member for member in MEMBERS}
@@ -95,12 +101,6 @@ def guess(table: str | Path | object, given: Given) -> Guess:
         guesser.settle_roles()
     guesser.settle_confidence()
     return Guess(guesser.taken, guesser.loss, guesser.confidence, tuple(guesser.questions))
-
-
-def _first_rows(table: FileTable) -> FileTable:
-    whole = table.column
-    column = (lambda name: whole(name)[:_ROWS]) if whole else None
-    return replace(table, rows=lambda names: islice(table.rows(names), _ROWS), column=column)
 
 
 class _Guesser:

@@ -27,11 +27,8 @@ class Roles:
         return self.columns.get(role)
 
 
-def roles_of(header: Collection[str], mapped: Mapping[str, str], texts: Collection[str] = ()) -> Roles:
-    """Who plays what: as mapped, or by the name of the role; `texts` are the columns that hold texts.
-
-    What is mapped decides where losses come from. A truth and a prediction that are texts may stand beside losses.
-    """
+def check_mapped(header: Collection[str], mapped: Mapping[str, str]) -> None:
+    """Each role is one there is, and each has a column of its own that there is."""
     for role in mapped:
         if role not in ROLES:
             raise unknown("column role", role, ROLES)
@@ -40,6 +37,14 @@ def roles_of(header: Collection[str], mapped: Mapping[str, str], texts: Collecti
     for role, name in mapped.items():
         if name not in header:
             raise missing_column(name, role, header)
+
+
+def roles_of(header: Collection[str], mapped: Mapping[str, str], texts: Collection[str] = ()) -> Roles:
+    """Who plays what: as mapped, or by the name of the role; `texts` are the columns that hold texts.
+
+    What is mapped decides where losses come from. A truth and a prediction that are texts may stand beside losses.
+    """
+    check_mapped(header, mapped)
     taken = {*mapped.values()}
     columns = {role: role for role in ROLES if role in header and role not in taken} | dict(mapped)
     source = _source(columns, mapped, header, texts)

@@ -14,6 +14,7 @@ from demur.facts.instruments import instrument as instrument_of
 from demur.facts.items import ClusterId, FailedUnits, Items, RawUnits, Source
 from demur.facts.losses import LossColumn, label_numbers
 from demur.read.cells import Cells, read_cells
+from demur.read.paths import with_paths
 from demur.read.roles import Roles, roles_of
 from demur.read.tables import missing_column, opened_table
 from demur.read.units_file import is_independent, items_with_repeats
@@ -98,7 +99,7 @@ def read_systems(
     chosen = None if instrument in (None, BY_ITEMS) else instrument_of(instrument)
     nan_kept = [mapped.get(role, role) for role in ("prediction", "loss", "score")]
     with opened_table(table, nan_kept=nan_kept) as (opened, source):
-        cells = read_cells(opened, mapped)
+        cells = read_cells(with_paths(opened, mapped.values()), mapped)
         if opened.units is not None:
             return {"": _imported(cells, opened.units, mapped, how, source)}
         roles = _roles(cells, mapped, how)
