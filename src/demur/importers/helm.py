@@ -37,7 +37,12 @@ class _Answered(NamedTuple):
     instance: Json
 
 
-@importer("helm", noun="instance", rules=("answer", "field", "value"))
+def _records(path: Path) -> Iterator[Json]:
+    for key, means in _rows(path / "per_instance_stats.json", None):
+        yield {**key._asdict(), "stats": means}
+
+
+@importer("helm", noun="instance", rules=("answer", "field", "value"), records=_records)
 def read_helm(paths: Sequence[Path], options: ImportOptions, facts: LogFacts) -> Iterator[LogEntry]:
     """The instances of a run; perturbed ones are left out unless their perturbation is named."""
     (folder,) = paths

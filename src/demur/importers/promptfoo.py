@@ -26,7 +26,13 @@ _DISPLAY = ".csv"
 _ABOUT = {"evalId": ("run_id", ""), "metadata": ("tool_version", "promptfooVersion"), "config": ("task", "description")}
 
 
-@importer("promptfoo", noun="row", rules=("answer", "named", "field", "value"))
+def _records(path: Path) -> Iterator[Json]:
+    with stream(path) as file:
+        cursor = JsonCursor(file.text.read)
+        yield from (cursor.value() for _ in _places(cursor, LogFacts()))
+
+
+@importer("promptfoo", noun="row", rules=("answer", "named", "field", "value"), records=_records)
 def read_promptfoo(paths: Sequence[Path], options: ImportOptions, facts: LogFacts) -> Iterator[LogEntry]:
     """The rows of one provider and one prompt."""
     (path,) = paths

@@ -45,7 +45,7 @@ class Candidate:
     @classmethod
     def of(cls, name: str, cells: Iterable[Any], table: FileTable) -> Self:
         """A column of these cells, which are texts alone in some tables."""
-        return cls(name, [_value(cell, table) for cell in cells])
+        return cls(name, [cell_value(cell, table) for cell in cells])
 
     @cached_property
     def filled(self) -> list[Any]:
@@ -104,7 +104,7 @@ class Candidate:
         return next((index for index, alike in enumerate(like) if alike), len(names))
 
 
-def _value(cell: Any, table: FileTable) -> Any:
+def cell_value(cell: Any, table: FileTable) -> Any:
     """A number, a text or a truth value; None where there is nothing, … for all the rest."""
     if isinstance(cell, str):
         number = _number(cell.replace(",", ".") if table.decimal_comma else cell) if table.text_only else None
