@@ -1,6 +1,7 @@
 """Ordinary tables, as other tools write them: each is evaluated at once, or the one message is a command that works."""
 
 import itertools
+import re
 import shlex
 import subprocess
 from fractions import Fraction
@@ -205,7 +206,9 @@ class TestMessages:
         assert demur(folder, "evaluate", "models.csv", *SEEDED, "--quiet").stderr == ""
 
     def test_an_audit_understands_the_table_as_the_file_says(self, folder):
-        demur(folder, "evaluate", "models.csv", *SEEDED)
+        demur(folder, "evaluate", "models.csv", *SEEDED, "--report", "m.html")
+        page = re.sub("</?bdi>", "", (folder / "m.html").read_text(encoding="utf-8"))
+        assert "; model as system, correct as score, user as cluster, question_id as item<br>" in page
         for way in ((), ("--independent",)):
             audited = demur(folder, "audit", "--data", "models.csv", "--reported", "m.json", *way)
             assert ", 0 differs, 0 not recognised" in audited.stdout, audited

@@ -101,6 +101,13 @@ def test_rows_of_several_models_are_told_apart_first():
     assert words(found) == ["--every-row-its-own-cluster"]
 
 
+def test_a_model_that_is_alone_in_its_file_names_a_system_only_if_the_file_is_alone():
+    table = {"model": ["m", "m"], "user": [1, 2], "correct": [0, 1], "conf": [1, 2]}
+    assert guessed(table).columns["system"] == "model"
+    assert "system" not in guessed(table, alone=False).columns
+    assert guessed(table | {"model": ["m", "n"]}, alone=False).columns["system"] == "model"
+
+
 class TestSources:
     def test_a_judgment_counts_where_answers_are_texts(self):
         table = {"user": [1, 1, 2], "gold": ["a", "b", "c"], "answer": ["A.", "x", "c!"], "correct": [1, 0, 1]}

@@ -60,7 +60,7 @@ def settled(inputs: Sequence[str], given: Given, confidence: str, *, seedless: b
     from demur.inference.draws import NO_SEED
     from demur.read.guess import guess_inputs
 
-    given = replace(given, confidence=confidence != "default", usual=usual_signals())
+    given = replace(given, confidence=confidence != "default", usual=usual_signals(), alone=len(inputs) == 1)
     guesses = guess_inputs(inputs, given)
     for path, made in guesses:
         if made is not None and made.questions:

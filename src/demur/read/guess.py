@@ -27,7 +27,10 @@ _ANSWERS = {"truth": "what is right", "prediction": "what the system answered"}
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What the user has said already; `usual` are the signals of the confidences that are taken if none is named."""
+    """What the user has said already; `usual` are the signals of the confidences that are taken if none is named.
+
+    A table is `alone` if it is compared with no other.
+    """
 
     columns: Mapping[str, str] = field(default_factory=dict)
     instrument: object = BY_ITEMS
@@ -37,6 +40,7 @@ class Given:
     confidence: bool = False
     lower_is_surer: Sequence[str] = ()
     usual: frozenset[str] = frozenset()
+    alone: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +121,11 @@ class _Guesser:
 
     def settle_roles(self) -> None:
         """Whose answers, how wrong they are, whose rows, which unit, and which loss."""
-        if "system" not in self.roles and (named := self._named("system")):
-            self._take("system", named[0])
+        models = [] if "system" in self.roles else self._named("system")
+        # Files that hold one model each are told apart by their names, also if the model is the same.
+        models = [column for column in models if self.given.alone or len({*column.filled}) > 1]
+        if models:
+            self._take("system", models[0])
         source = self._settle_source()
         unused = {role for other, roles in SOURCES.items() if other != source for role in roles}
         self.roles = {role: name for role, name in self.roles.items() if role not in unused}
