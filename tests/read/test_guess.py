@@ -1,6 +1,11 @@
 """Guesses of what the columns of a table are: by name and by what they hold, and never between two that could be it."""
 
+from dataclasses import replace
+from itertools import pairwise
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from demur.facts.instruments import PHQ8
 from demur.read.candidates import CONFIDENCES, INDEXES, LOWER_IS_SURER, NAMES, plain_name
@@ -209,3 +214,43 @@ def test_signals_are_listed_with_the_likeliest_first():
     signals = {"choice_entropy": [1, 2, 3], "choice_margin": [1, 2, 3], "choice_max_prob": [1, 2, 3]}
     found = guessed({"cluster": [1, 1, 2], "loss": [0, 1, 1]} | signals)
     assert found.questions[0].about.endswith(": choice_max_prob, or choice_margin, or choice_entropy")
+
+
+def answered(given, found):
+    """What the user has said after pasting the words of every question."""
+    words = [word for question in found.questions for word in question.words]
+    said = {option: [value for each, value in pairwise(words) if each == option] for option in words}
+    columns = dict(value.split("=", 1) for value in said.get("--column", ()))
+    return replace(
+        given,
+        columns={**given.columns, **columns},
+        own_clusters="--every-row-its-own-cluster" in said,
+        score_range=(said.get("--score-range") or [None])[0],
+        loss=(said.get("--loss") or [None])[0],
+        confidence="--confidence" in said,
+        lower_is_surer=tuple(said.get("--lower-is-surer", ())),
+    )
+
+
+CELLS = {
+    "flags": st.sampled_from([0, 1, True, False, None]),
+    "numbers": st.sampled_from([0.5, 2, -1.5, 7.0, None]),
+    "classes": st.integers(0, 3),
+    "texts": st.sampled_from(["a", "b", "", " c ", None]),
+    "odd": st.sampled_from([[1], {"x": 1}, float("nan"), "1", 2**70]),
+}
+KNOWN = [name for names in NAMES.values() for name in names]
+COLUMN_NAMES = st.sampled_from([*ROLES, *KNOWN, *CONFIDENCES, *LOWER_IS_SURER, "", "Unnamed: 0", "topic", "a.b", "a=b"])
+
+
+@given(st.data())
+def test_whatever_is_asked_is_settled_by_the_words_that_answer_it(data):
+    names = data.draw(st.lists(COLUMN_NAMES, min_size=1, max_size=7, unique=True))
+    rows = data.draw(st.integers(1, 5))
+    kinds = [data.draw(st.sampled_from([*CELLS.values()])) for _ in names]
+    table = {name: data.draw(st.lists(kind, min_size=rows, max_size=rows)) for name, kind in zip(names, kinds)}
+    first = Given()
+    found = guess(table, first)
+    if any("COLUMN" in word for question in found.questions for word in question.words):
+        return
+    assert guess(table, answered(first, found)).questions == ()
