@@ -257,6 +257,13 @@ class TestMessages:
         assert f"cluster={name}" in words
         assert demur(folder, *words).returncode == 0
 
+    def test_a_signal_may_have_commas_in_its_name(self, folder):
+        (folder / "comma.csv").write_text('user,correct,"p, max"\na,1,0.5\nb,0,0.6\n', encoding="utf-8")
+        assert demur(folder, "evaluate", "comma.csv", *SEEDED).returncode == 0
+        assert load(folder / "m.json").selective.confidences == ("p, max",)
+        audited = demur(folder, "audit", "--data", "comma.csv", "--reported", "m.json")
+        assert ", 0 differs, 0 not recognised" in audited.stdout
+
     def test_a_log_of_another_tool_is_still_recognised_first(self, folder):
         (folder / "log.jsonl").write_text('{"doc_id": 1, "filtered_resps": [], "acc": 1.0}\n', encoding="utf-8")
         assert "import it first: demur import lm-eval log.jsonl" in demur(folder, "evaluate", "log.jsonl").stderr
