@@ -150,6 +150,18 @@ ORDINARY = {
         2,
         "--column truth=solution --loss zero_one",
     ),
+    "keys.csv": (
+        "participant,correct,predicted,conf\na,2,2,0.9\na,0,3,0.8\nb,3,3,0.7\n",
+        [(0, 9), (1, 8), (0, 7)],
+        2,
+        "--column truth=correct --loss zero_one",
+    ),
+    "percents.csv": (
+        "participant,accuracy,conf\na,100,0.9\na,50,0.8\nb,25,0.7\n",
+        [(0, 9), (0.5, 8), (0.75, 7)],
+        2,
+        "--column score=accuracy --score-range 0:100",
+    ),
     "done.csv": (
         "participant,done,conf\na,1,0.9\na,0,0.8\nb,1,0.7\n",
         [(0, 9), (1, 8), (0, 7)],
@@ -231,10 +243,10 @@ class TestMessages:
         assert (results.study.inputs[0].instrument, results.selective.loss.name) == ("PHQ-8", "abs_norm")
 
     def test_a_mistake_is_told_with_how_the_table_was_understood(self, folder):
-        (folder / "bad.csv").write_text("user,correct,conf\n1,1,0.5\n2,-3,0.5\n", encoding="utf-8")
-        refused = demur(folder, "evaluate", "bad.csv", *SEEDED, "--score-range", "0:1")
-        assert ": score -3, expected a number 0 to 1 (--score-range) or null" in refused.stderr
-        told = "took correct as score, user as cluster; answers are ranked by conf, the one numeric signal"
+        (folder / "bad.csv").write_text("user,loss,conf\n1,1,0.5\n2,-3,0.5\n", encoding="utf-8")
+        refused = demur(folder, "evaluate", "bad.csv", *SEEDED)
+        assert ": loss -3, expected a number, 0 or more or null" in refused.stderr
+        told = "took user as cluster; answers are ranked by conf, the one numeric signal"
         assert refused.stderr.endswith(f" ({told})\n")
         assert not (folder / "m.json").exists()
 

@@ -77,14 +77,17 @@ class Candidate:
         """Whether the reader takes answers of this column for texts."""
         return bool(self.kinds & {str, bool})
 
+    def is_called(self, role: str) -> bool:
+        """Whether its name is one of a role; a cluster may also be called by its id."""
+        ends = ("", "_id") if role == "cluster" else ("",)
+        return plain_name(self.name) in {each + end for each in NAMES[role] for end in ends}
+
     def plays(self, role: str) -> bool:
         """Whether it is called like a role, and holds what such a column would hold."""
-        name = plain_name(self.name)
-        names = NAMES[role] if role != "cluster" else {each + end for each in NAMES[role] for end in ("", "_id")}
-        if name not in names:
+        if not self.is_called(role):
             return False
         if role == "score":
-            return self.is_flag or self.is_number
+            return self.is_flag or (self.is_number and min(self.filled) >= 0 and max(self.filled) <= 1)
         return self.is_id if role in ("cluster", "item", "system") else bool(self.kinds) and ... not in self.filled
 
     @property

@@ -222,9 +222,10 @@ class _Guesser:
         return len(missing) < len(_ANSWERS)
 
     def _ask_source(self) -> str:
-        flags = [column for column in self._free() if column.is_flag]
-        if flags:
-            self._choose("score", "how good each answer is", flags, ", with 1 for a right one")
+        able = [each for each in self._free() if each.is_flag or (each.is_number and each.is_called("score"))]
+        if able:
+            able.sort(key=lambda column: not column.is_called("score"))
+            self._choose("score", "how good each answer is", able)
             return "score"
         ways = "a loss, a score, or a truth and a prediction"
         self._ask(f"how wrong an answer is: no column is called {ways}", "--column", "score=COLUMN")
@@ -311,7 +312,7 @@ class _Guesser:
         answered = self._answered()
         for column in self._free():
             declared = SIGNALS.get(column.name)
-            a_role = column.name != "score" and (column.name in ROLES or any(column.plays(role) for role in NAMES))
+            a_role = column.name != "score" and (column.name in ROLES or any(map(column.is_called, NAMES)))
             no_signal = a_role or plain_name(column.name) in INDEXES
             turned = declared is not None and declared.lower_is_more_confident
             numbers = (type(column.values[row]) in (int, float) for row in answered)
