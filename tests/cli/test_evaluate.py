@@ -108,10 +108,10 @@ class TestFlags:
         (tmp_path / "own.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
         names = ("cluster=who", "item=q", "truth=gold", "prediction=said")
         columns = [word for name in names for word in ("--column", name)]
-        common = ("evaluate", "--input", "own.csv", "--instrument", "none", "--loss", "abs", "--seed", "1", *columns)
+        common = ("evaluate", "--input", "own.csv", "--loss", "abs", "--seed", "1", *columns)
         refused = demur(tmp_path, *common)
         assert refused.returncode == 2
-        assert refused.stderr.endswith("--column prediction=said --confidence entropy\n")
+        assert refused.stderr.endswith("--column prediction=said --confidence entropy --lower-is-surer entropy\n")
         found = demur(tmp_path, *common, "--confidence", "entropy", "--output", "m.json")
         assert found.returncode == 0, found.stderr
         assert "warning (worse_than_random): entropy: confidence: the AUGRC" in found.stdout

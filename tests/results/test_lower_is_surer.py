@@ -71,6 +71,11 @@ def test_a_file_whose_thresholds_run_the_other_way_is_refused(turned, tmp_path, 
         load(tmp_path / "m.json")
 
 
+def test_to_turn_a_signal_twice_would_turn_it_back():
+    with pytest.raises(UserError, match="entropy is turned twice"):
+        Settings(confidence="entropy", lower_is_surer=("entropy", "entropy"))
+
+
 @pytest.mark.parametrize(
     ("confidence", "lower", "message"),
     [

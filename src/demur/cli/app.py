@@ -60,13 +60,21 @@ def command_line() -> str:
     return " ".join(map(_quoted, [Path(sys.argv[0]).name, *sys.argv[1:]]))
 
 
+def pasted(more: Sequence[str]) -> str:
+    """What was typed with some words more, as a command to paste."""
+    return " ".join(map(_quoted, ["demur", *sys.argv[1:], *more]))
+
+
 def _quoted(word: str) -> str:
-    typed = os.fsencode(word)
-    try:
-        return shlex.quote(typed.decode())
-    except UnicodeDecodeError:
-        escaped = typed.replace(b"\\", rb"\\").replace(b"'", rb"\'")
-        return f"$'{escaped.decode('utf-8', 'backslashreplace')}'"
+    if word.isprintable():
+        return shlex.quote(word)
+    # What a terminal would obey, and bytes that are not UTF-8, the shell makes itself of their numbers.
+    signs = (f"\\{sign}" if sign in "\\'" else sign if sign.isprintable() else _spelled(sign) for sign in word)
+    return f"$'{''.join(signs)}'"
+
+
+def _spelled(sign: str) -> str:
+    return "".join(f"\\x{byte:02x}" for byte in os.fsencode(sign))
 
 
 def named(pairs: list[str] | None, option: str) -> dict[str, str]:

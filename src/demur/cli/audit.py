@@ -148,13 +148,15 @@ class _Audit:
         count, labels = len(claimed.systems), Labels.recorded(study.groups)
         recorded = [source.mode for source in study.inputs if source.mode is not None]
         modes = self.modes or (recorded if len(recorded) == len(study.inputs) else ())
+        mapped = [dict(source.columns or {}) for source in study.inputs]
+        columns = self.columns or (mapped if len(self.data) == len(mapped) else mapped[0])
         if self.data[0].suffix.lower() == _RUN:
             paths = [*self.data] * (count if len(self.data) == 1 else 1)
             runs = read_inputs(paths, modes=modes, instrument=self.instrument, columns=self.columns, options=self.table)
         else:
             table = replace(self.table, noun=study.noun, failed_units=study.failed_units or "drop")
             table = labels.options(table)
-            runs = read_inputs(self.data, modes=modes, instrument=self.instrument, columns=self.columns, options=table)
+            runs = read_inputs(self.data, modes=modes, instrument=self.instrument, columns=columns, options=table)
             runs *= count if len(runs) == 1 else 1  # one table that was compared with itself
         if study.excluded and len(runs) > count:
             names = system_names([input_of(items) for items in runs])

@@ -1,4 +1,4 @@
-"""`demur calibrate` and `demur fields`: what makes a confidence a probability, and what a file can be ranked by."""
+"""`demur calibrate`: what makes a confidence a probability."""
 
 from pathlib import Path
 from typing import Annotated
@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from demur.cli import options
-from demur.cli.app import DATA, MEASURE, Delivery, app, command_line, fitted, listed, read_one
+from demur.cli.app import MEASURE, Delivery, app, command_line, listed, read_one
 from demur.facts.instruments import BY_ITEMS
 
 
@@ -55,29 +55,3 @@ def calibrate(
     )
     delivery = Delivery(f"calibrator-{made.method}", output, report, [run, instrument])
     delivery.of(made, lambda: calibration_text(made))
-
-
-@app.command(rich_help_panel=DATA)
-def fields(
-    run: Annotated[Path, typer.Argument(help="A run file (.json) or a long table (.csv, .jsonl, .parquet).")],
-    mode: options.Mode = None,
-    experiment: options.Experiment = None,
-    instrument: options.InstrumentName = BY_ITEMS,
-    column: options.ColumnNames = None,
-    score_range: options.ScoreRange = None,
-    loss_max: options.LossMax = None,
-    every_row_its_own_cluster: options.OwnClusters = False,
-    noun: options.Noun = None,
-    failed_units: options.FailedUnits = "drop",
-    calibration: options.CalibrationFile = None,
-) -> None:
-    """Show what is in a file: which confidences it can serve, why not the others, and signals of its own.
-
-    Example: demur fields run.json --mode few_shot
-    """
-    from demur.confidences.serving import served
-    from demur.report.console import variants_text
-
-    table = options.table_options(score_range, loss_max, noun, failed_units, own_clusters=every_row_its_own_cluster)
-    items = read_one(run, mode, experiment, instrument, column, table)
-    typer.echo(variants_text(items, served(items, fitted(calibration))))

@@ -1,8 +1,8 @@
 """`demur evaluate`: every number of one system or of several, with its uncertainty."""
 
-import shlex
 import shutil
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -10,7 +10,8 @@ import typer
 
 from demur.cli import groups, options
 from demur.cli.app import MEASURE, Delivery, app, check_flags, command_line, fitted, listed, named, progress_bar
-from demur.errors import UserError, shown
+from demur.cli.guessing import settled
+from demur.errors import UserError
 from demur.facts.instruments import BY_ITEMS
 
 
@@ -45,6 +46,7 @@ def evaluate(
     confidence: Annotated[
         str, typer.Option(help="default (llm,total_evidence), all, or names of variants separated by commas.")
     ] = "default",
+    lower_is_surer: options.LowerIsSurer = None,
     coverage_grid: Annotated[
         str, typer.Option(help="Coverages to report the risk at, separated by commas.")
     ] = "0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8,0.9",
@@ -101,14 +103,15 @@ def evaluate(
     Example: demur evaluate A=a.csv B=b.csv C=c.csv --baseline A --seed 7
 
     Example: demur evaluate scores.csv --group sex=Gender --group age=Age:18,40,65 --confidence sure --seed 7
+
     Example: demur evaluate run.json --mode few_shot --abstention-cost 0.1 --abstention-cost 1:3 --seed 7
 
     Example: demur evaluate scores.csv --column cluster=document --noun document --confidence sure --seed 7
     """
-    from demur.confidences.serving import only_signal
     from demur.inference.resample import Plan
     from demur.quantities.coverage import Coverage
     from demur.read import read_inputs
+    from demur.read.guess import Given
     from demur.report.console import evaluation_text
     from demur.results.selective import Settings
     from demur.results.selective import evaluate as evaluated
@@ -116,7 +119,7 @@ def evaluate(
     given = [*(files or ()), *(inputs or ())]
     if not given:
         raise UserError("nothing to evaluate: give a run file or a table, or several to compare")
-    check_flags(bootstrap_resamples, seed, created_at, as_json=as_json, quiet=quiet)
+    check_flags(bootstrap_resamples, seed or 0, created_at, as_json=as_json, quiet=quiet)
     labels = groups.Labels.of(group, group_file)
     grid = listed(coverage_grid, "[0-9.]+", "coverage grid:", "decimals such as 0.1,0.25,0.5")
     settings = Settings(
@@ -128,29 +131,32 @@ def evaluate(
         interval=interval,
         baseline=baseline,
         primary=primary,
+        lower_is_surer=tuple(lower_is_surer or ()),
         groups=groups.group_settings(labels, (threshold, at_coverage), (min_clusters, max_groups), stratify),
         abstention_costs=tuple(abstention_cost or ()),
         cross_fit=cross_fit,
         exclude=tuple(exclude or ()),
     )
-    runs = read_inputs(
-        given,
-        modes=mode or (),
-        experiments=experiment or (),
-        instrument=instrument,
-        columns=named(column, "--column"),
-        options=labels.options(
-            options.table_options(score_range, loss_max, noun, failed_units, own_clusters=every_row_its_own_cluster)
-        ),
-    )
-    runs = labels.joined(runs)
+    table = options.table_options(score_range, loss_max, noun, failed_units, own_clusters=every_row_its_own_cluster)
+    known = Given(named(column, "--column"), instrument, every_row_its_own_cluster, score_range, loss)
+    known = replace(known, lower_is_surer=settings.lower_is_surer)
+    understood = settled(given, known, confidence, seedless=seed is None and bootstrap_resamples > 0)
+    with understood.explaining():
+        runs = read_inputs(
+            given,
+            modes=mode or (),
+            experiments=experiment or (),
+            instrument=instrument,
+            columns=understood.columns,
+            options=labels.options(table),
+        )
+        runs = labels.joined(runs)
+    understood = understood.of(runs)
+    if not quiet:
+        understood.tell()
     beside = options.beside(
         options.Asked(rater, point, points, forced, margin, handover_threshold), runs, named(column, "--column")
     )
-    signal = only_signal(runs[0]) if confidence == "default" else None
-    if signal is not None:
-        command = f"{command_line()} --confidence {shlex.quote(signal)}"
-        raise UserError(f"{given[0]}: no confidence is named, and its one numeric signal is {shown(signal)}: {command}")
     fit = fitted(calibration)
     read_too = [
         instrument,
@@ -161,7 +167,7 @@ def evaluate(
     with progress_bar("resamples") as advance:
         results = evaluated(
             *runs,
-            settings=settings,
+            settings=replace(settings, loss=understood.loss, confidence=understood.confidence),
             plan=Plan(bootstrap_resamples, seed=seed, progress=advance),
             calibration=fit,
             intersection_only=intersection_only,

@@ -42,6 +42,10 @@ Noun = Annotated[str | None, typer.Option(help="What a cluster of a table is cal
 FailedUnits = Annotated[
     str, typer.Option(help="Units whose status is failed: drop (left out), abstain (counted as abstentions) or refuse.")
 ]
+LowerIsSurer = Annotated[
+    list[str] | None,
+    typer.Option("--lower-is-surer", metavar="COLUMN", help="A confidence of which a lower value is a surer one."),
+]
 CalibrationFile = Annotated[Path | None, typer.Option(help="A file written by demur calibrate, or by another script.")]
 Resamples = Annotated[int, typer.Option(help="Bootstrap resamples of the clusters, at most 1000000; 0: none.")]
 Seed = Annotated[

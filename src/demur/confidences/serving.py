@@ -123,6 +123,11 @@ def can_serve(items: Items, variants: Sequence[str]) -> str:
     return f"this run can serve: {', '.join(variants) or 'no variant'}{also}"
 
 
+def usual_signals() -> frozenset[str]:
+    """The signals that the default confidences cannot do without."""
+    return frozenset(need.signal for name in DEFAULT for need in VARIANTS[name].needs if need.absent is None)
+
+
 def only_signal(items: Items) -> str | None:
     """The one signal that is a number of every answer, where the default confidences cannot be served."""
     if all(_source(name, None).problem(items) is None for name in DEFAULT):
@@ -148,12 +153,14 @@ def chosen(
     """The confidences a list asks for, and those `all` leaves out with the reason.
 
     `default` is `llm,total_evidence`; `all` is every variant that the run, and the calibration if there is one, serve.
+    A signal whose own name has commas in it is meant as a whole.
     """
     if names == "all":
         reasons = served(items, calibration)
         made = {name: confidence(items, name, calibration) for name, reason in reasons.items() if reason is None}
         return made, {name: reason for name, reason in reasons.items() if reason is not None}
-    listed = DEFAULT if names == "default" else tuple(part.strip() for part in names.split(","))
+    parts = (names,) if names in items.signals else tuple(part.strip() for part in names.split(","))
+    listed = DEFAULT if names == "default" else parts
     if "" in listed:
         raise UserError(f"confidence {literal(names)}, expected names separated by commas")
     if len(set(listed)) < len(listed):

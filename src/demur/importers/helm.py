@@ -10,8 +10,9 @@ from demur.errors import UserError, literal, located, shown
 from demur.files.strict_json import read_as
 from demur.importers.hashing import sha256_of
 from demur.importers.json_cursor import JsonCursor
-from demur.importers.paths import at_path, is_number, object_at
+from demur.importers.paths import is_number, object_at
 from demur.importers.registry import ImportOptions, LogEntry, LogFacts, importer
+from demur.read.paths import at_path
 from demur.read.stream import stream
 from demur.types import Json
 
@@ -36,7 +37,12 @@ class _Answered(NamedTuple):
     instance: Json
 
 
-@importer("helm", noun="instance", rules=("answer", "field", "value"))
+def _records(path: Path) -> Iterator[Json]:
+    for key, means in _rows(path / "per_instance_stats.json", None):
+        yield {**key._asdict(), "stats": means}
+
+
+@importer("helm", noun="instance", rules=("answer", "field", "value"), records=_records)
 def read_helm(paths: Sequence[Path], options: ImportOptions, facts: LogFacts) -> Iterator[LogEntry]:
     """The instances of a run; perturbed ones are left out unless their perturbation is named."""
     (folder,) = paths

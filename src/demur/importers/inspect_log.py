@@ -21,8 +21,9 @@ from demur.importers.archive import Archive, Member
 from demur.importers.choosing import OneOf
 from demur.importers.hashing import sha256_of
 from demur.importers.json_cursor import JsonCursor
-from demur.importers.paths import at_path, is_number, object_at
+from demur.importers.paths import is_number, object_at
 from demur.importers.registry import ImportOptions, LogEntry, LogFacts, importer
+from demur.read.paths import at_path
 from demur.read.stream import stream
 from demur.types import Json
 
@@ -51,6 +52,10 @@ class _Reading:
     times: list[float] = field(default_factory=list)
 
 
+def _records(path: Path) -> Iterator[Json]:
+    return _samples(path, _Reading(ImportOptions(), LogFacts(), OneOf("scorer", "--scorer", None)))
+
+
 @importer(
     "inspect",
     noun="sample",
@@ -58,6 +63,7 @@ class _Reading:
     own=("value=N", "unscored", "null"),
     codes=_CODES,
     expected="C, I, P, N, a number, true or false",
+    records=_records,
 )
 def read_inspect(paths: Sequence[Path], options: ImportOptions, facts: LogFacts) -> Iterator[LogEntry]:
     """The samples of one log or of the parts of one."""
@@ -66,9 +72,9 @@ def read_inspect(paths: Sequence[Path], options: ImportOptions, facts: LogFacts)
     for path in paths:
         facts.path = path
         reading.header, before = {}, reading.samples
-        with path.open("rb") as file:
-            packed = file.read(2) == _ZIP
-        yield from _of_archive(path, reading) if packed else _of_json(path, reading)
+        for sample in _samples(path, reading):
+            with located(path):
+                yield from _entries(sample, reading)
         with located(path):
             _describe(reading, reading.samples - before)
     with located(paths[0]):
@@ -79,7 +85,13 @@ def read_inspect(paths: Sequence[Path], options: ImportOptions, facts: LogFacts)
     facts.mapping |= {"item": "id", "repeat": "epoch", "loss": f"1 - {value}"}
 
 
-def _of_archive(path: Path, reading: _Reading) -> Iterator[LogEntry]:
+def _samples(path: Path, reading: _Reading) -> Iterator[Json]:
+    with path.open("rb") as file:
+        packed = file.read(2) == _ZIP
+    return _of_archive(path, reading) if packed else _of_json(path, reading)
+
+
+def _of_archive(path: Path, reading: _Reading) -> Iterator[Json]:
     with located(path), Archive.opened(path, reading.options.largest_member) as archive:
 
         def cursor(member: Member) -> JsonCursor:
@@ -108,16 +120,16 @@ def _of_archive(path: Path, reading: _Reading) -> Iterator[LogEntry]:
                 reached = cursor(beside)
                 with located(shown(beside.name)):
                     sample["metadata"] = reached.value()
-            yield from _entries(sample, reading)
+            yield sample
 
 
-def _of_json(path: Path, reading: _Reading) -> Iterator[LogEntry]:
+def _of_json(path: Path, reading: _Reading) -> Iterator[Json]:
     with stream(path) as file:
         cursor = JsonCursor(file.text.read)
         for number, _ in enumerate(_header(cursor, reading)):
             with located(f"samples[{number}]"):
                 sample = _sample(cursor)
-            yield from _entries(sample, reading)
+            yield sample
         cursor.finish()
 
 

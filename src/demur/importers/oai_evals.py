@@ -12,8 +12,9 @@ from typing import Any
 from demur.errors import UserError, literal, located, shown
 from demur.files.strict_json import json_objects
 from demur.importers.hashing import sha256_of
-from demur.importers.paths import at_path, is_number, object_at
+from demur.importers.paths import is_number, object_at
 from demur.importers.registry import ImportOptions, LogEntry, LogFacts, importer
+from demur.read.paths import at_path
 from demur.read.stream import stream
 from demur.types import Json
 

@@ -3,29 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, TypeGuard
 
-from demur.facts.columns import MISSING
+from demur.read.paths import at_path
 from demur.types import Json
-
-
-def at_path(record: Any, path: str) -> Any:
-    """What is at a path, or MISSING. A name with dots in it is found as well as names within names.
-
-    >>> at_path({"doc": {"a.b": [10, 20]}}, "doc.a.b.1")
-    20
-    """
-    if not path:
-        return record
-    if isinstance(record, list):
-        first, _, rest = path.partition(".")
-        index = int(first) if first.isascii() and first.isdigit() and len(first) < 10 else len(record)  # noqa: PLR2004
-        return at_path(record[index], rest) if index < len(record) else MISSING
-    if isinstance(record, Mapping):
-        parts = path.split(".")
-        for size in range(len(parts), 0, -1):
-            name = ".".join(parts[:size])
-            if name in record and (found := at_path(record[name], ".".join(parts[size:]))) is not MISSING:
-                return found
-    return MISSING
 
 
 def names_beside(record: Any, path: str) -> list[str]:

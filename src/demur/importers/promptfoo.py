@@ -14,8 +14,9 @@ from demur.errors import UserError, literal, located, shown
 from demur.importers.choosing import OneOf
 from demur.importers.hashing import sha256_of
 from demur.importers.json_cursor import JsonCursor
-from demur.importers.paths import at_path, is_number, object_at
+from demur.importers.paths import is_number, object_at
 from demur.importers.registry import ImportOptions, LogEntry, LogFacts, importer
+from demur.read.paths import at_path
 from demur.read.stream import stream
 from demur.types import Json
 
@@ -25,7 +26,13 @@ _DISPLAY = ".csv"
 _ABOUT = {"evalId": ("run_id", ""), "metadata": ("tool_version", "promptfooVersion"), "config": ("task", "description")}
 
 
-@importer("promptfoo", noun="row", rules=("answer", "named", "field", "value"))
+def _records(path: Path) -> Iterator[Json]:
+    with stream(path) as file:
+        cursor = JsonCursor(file.text.read)
+        yield from (cursor.value() for _ in _places(cursor, LogFacts()))
+
+
+@importer("promptfoo", noun="row", rules=("answer", "named", "field", "value"), records=_records)
 def read_promptfoo(paths: Sequence[Path], options: ImportOptions, facts: LogFacts) -> Iterator[LogEntry]:
     """The rows of one provider and one prompt."""
     (path,) = paths

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from demur.files.limits import Limit
+from demur.files.strict_json import json_objects
+from demur.read.stream import stream
 from demur.types import Json
 
 
@@ -76,12 +78,19 @@ class LogFacts:
 Reads = Callable[[Sequence[Path], ImportOptions, LogFacts], Iterator[LogEntry]]
 
 
+def json_lines(path: Path) -> Iterator[Json]:
+    """The records of a log that has one on each line."""
+    with stream(path) as file:
+        yield from (record for _, record in json_objects(file.lines))
+
+
 @dataclass(frozen=True, slots=True)
 class Importer:
     """A tool whose logs can be imported.
 
     `codes` are texts that stand for a score and `expected` says what a score may be; `own` are the rules of abstention
-    that need not be given, `rules` the kinds that may be; `noun` is what a row is called.
+    that need not be given, `rules` the kinds that may be; `noun` is what a row is called. `records` gives what paths
+    lead into, whatever is to be chosen among it.
     """
 
     name: str
@@ -91,6 +100,7 @@ class Importer:
     own: Sequence[str] = ()
     codes: Mapping[str, float] = field(default_factory=dict)
     expected: str = "a number, true or false"
+    records: Callable[[Path], Iterator[Json]] = json_lines
 
 
 IMPORTERS: dict[str, Importer] = {}

@@ -37,10 +37,13 @@ _MOST_CLUSTERS = 2**31
 _NO_REPLICATE = 2**63
 
 
+NO_SEED = "a seed is needed wherever anything is resampled: give any integer, 0 or more, and report it"
+
+
 def checked_seed(seed: object) -> int:
     """A seed is an integer from 0 to 2⁶⁴ − 1, and there is no default: a hidden one would be a hidden choice."""
     if seed is None:
-        raise UserError("a seed is needed wherever anything is resampled: give any integer, 0 or more, and report it")
+        raise UserError(NO_SEED)
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or not 0 <= seed < 2**64:
         raise UserError(f"seed {literal(seed)}, expected an integer from 0 to 2**64 - 1")
     return int(seed)

@@ -1,8 +1,8 @@
 """Readers: one module per format, each with a file in and facts out: `Items` of runs, `Rankings` of retrieval."""
 
 from demur.read.files import read_inputs, read_items
-from demur.read.points import read_points, read_rater
 from demur.read.groups import with_groups
+from demur.read.points import read_points, read_rater
 from demur.read.queries import query_lists, read_queries
 from demur.read.rows import TableOptions, read_systems, read_table
 from demur.read.run_json import read_run

@@ -68,9 +68,9 @@ class Cells:
         return Column.of([int(cell) if type(cell) is bool else cell for cell in cells])
 
     def labels(self, name: str) -> list[Any]:
-        """A column of texts as they are written; an abstention is no text."""
+        """A column of texts as they are written, true and false among them; an abstention is no text."""
         if not self.as_text:
-            return self.values[name]
+            return [str(cell).lower() if type(cell) is bool else cell for cell in self.values[name]]
         pairs = zip(self.written[name], self.values[name], strict=True)
         return [value if value is None or _is_nan(value) else text for text, value in pairs]
 
@@ -88,7 +88,7 @@ def read_cells(table: FileTable, mapped: Mapping[str, str], labels: Collection[s
             for name, column in cells.items()
         }
         cells = {name: column for name, column in cells.items() if name in ids | answers | flags | {*labels}}
-    texts = frozenset(name for name in answers & {*typed} if any(isinstance(cell, str) for cell in typed[name]))
+    texts = frozenset(name for name in answers & {*typed} if any(isinstance(cell, (str, bool)) for cell in typed[name]))
     return Cells(cells, typed, table.text_only, texts)
 
 

@@ -46,28 +46,30 @@ def read_inputs(
     modes: Sequence[str | None] = (),
     experiments: Sequence[int | None] = (),
     instrument: str | Path | Instrument = BY_ITEMS,
-    columns: Mapping[str, str] | None = None,
+    columns: Mapping[str, str] | Sequence[Mapping[str, str]] | None = None,
     options: TableOptions | None = None,
 ) -> list[Items]:
     """The facts of several files, each a path, or a text `NAME=FILE` that labels its source.
 
-    A table with a column `system` gives the facts of each of its systems, under its name. One mode or experiment is
-    meant for all, several for each in turn. A run file given twice, for two of its modes, is read once.
+    A table with a column `system` gives the facts of each of its systems, under its name. One mode, experiment or
+    mapping of columns is meant for all, several for each in turn. A run file given twice, for two of its modes, is read
+    once.
     """
-    named = [*map(_named, inputs)]
+    named = [*map(named_input, inputs)]
     count = len(named)
     if twice := repeated(name for name, _ in named if name is not None):
         raise UserError(f"two inputs are called {shown(twice[0])}: give each a name of its own, NAME=FILE")
     chosen = for_each(modes, count, "mode"), for_each(experiments, count, "experiment")
+    mappings = for_each(columns if isinstance(columns, Sequence) else [columns], count, "mapping of columns")
     files: dict[str, RunFile] = {}
     facts: list[Items] = []
-    for (name, path), mode, experiment in zip(named, *chosen, strict=True):
+    for (name, path), mode, experiment, mapped in zip(named, *chosen, mappings, strict=True):
         check_foreign(path)
         if format_of(path):
             if mode is not None or experiment is not None:
                 raise UserError(f"{path}: a table holds one experiment and no modes: leave out mode and experiment")
             free = instrument == "none"
-            systems = read_systems(path, instrument=None if free else instrument, columns=columns, options=options)
+            systems = read_systems(path, instrument=None if free else instrument, columns=mapped, options=options)
             if name is not None and len(systems) > 1:
                 listed = ", ".join(map(shown, systems))
                 raise UserError(
@@ -75,7 +77,7 @@ def read_inputs(
                 )
             facts += [items if name is None else items.labelled(name) for items in systems.values()]
             continue
-        if columns:
+        if mapped:
             raise UserError(f"{path}: a run file has no columns to map: leave out columns (--column)")
         if options is not None and options.names:
             raise UserError(f"{path}: a run file says what is in it: leave out {options.names}")
@@ -87,7 +89,7 @@ def read_inputs(
     return facts
 
 
-def _named(given: str | Path) -> tuple[str | None, str | Path]:
+def named_input(given: str | Path) -> tuple[str | None, str | Path]:
     """A path with its name, if it has one. The name ends at the first `=`; a file that exists has no name before it."""
     if not isinstance(given, str) or "=" not in given or os.path.exists(given):  # noqa: PTH110  (Path.exists may raise)
         return None, given

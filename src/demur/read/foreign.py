@@ -34,8 +34,12 @@ def check_foreign(path: str | Path) -> None:
     """Refuse the log of another tool; the error names the command that imports it."""
     tool = foreign_tool(path)
     if tool is not None:
-        command = f"demur import {tool} {shlex.quote(shown_path(path))} -o units.jsonl"
-        raise UserError(f"{path}: {LOGS[tool][0]}; import it first: {command}")
+        raise UserError(f"{path}: {way_in(tool, path)}")
+
+
+def way_in(tool: str, path: str | Path) -> str:
+    """What a log is, and the command that imports it."""
+    return f"{LOGS[tool][0]}; import it first: demur import {tool} {shlex.quote(shown_path(path))} -o units.jsonl"
 
 
 def foreign_tool(path: str | Path) -> str | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from demur.errors import UserError, repeated, shown, unknown
 from demur.read.tables import missing_column
 
-_SOURCES = {"loss": ("loss",), "score": ("score",), "truth": ("truth", "prediction")}
+SOURCES = {"loss": ("loss",), "score": ("score",), "truth": ("truth", "prediction")}
 ROLES = ("cluster", "item", "truth", "prediction", "success", "loss", "score", "abstained", "status", "system")
 _OR_LOSS = "or give losses, loss=COLUMN, or scores, score=COLUMN"
 
@@ -27,11 +27,8 @@ class Roles:
         return self.columns.get(role)
 
 
-def roles_of(header: Collection[str], mapped: Mapping[str, str], texts: Collection[str] = ()) -> Roles:
-    """Who plays what: as mapped, or by the name of the role; `texts` are the columns that hold texts.
-
-    What is mapped decides where losses come from. A truth and a prediction that are texts may stand beside losses.
-    """
+def check_mapped(header: Collection[str], mapped: Mapping[str, str]) -> None:
+    """Each role is one there is, and each has a column of its own that there is."""
     for role in mapped:
         if role not in ROLES:
             raise unknown("column role", role, ROLES)
@@ -40,28 +37,36 @@ def roles_of(header: Collection[str], mapped: Mapping[str, str], texts: Collecti
     for role, name in mapped.items():
         if name not in header:
             raise missing_column(name, role, header)
+
+
+def roles_of(header: Collection[str], mapped: Mapping[str, str], texts: Collection[str] = ()) -> Roles:
+    """Who plays what: as mapped, or by the name of the role; `texts` are the columns that hold texts.
+
+    What is mapped decides where losses come from. A truth and a prediction that are texts may stand beside losses.
+    """
+    check_mapped(header, mapped)
     taken = {*mapped.values()}
     columns = {role: role for role in ROLES if role in header and role not in taken} | dict(mapped)
     source = _source(columns, mapped, header, texts)
-    unused = {role for other, roles in _SOURCES.items() if other != source for role in roles}
+    unused = {role for other, roles in SOURCES.items() if other != source for role in roles}
     return Roles({role: name for role, name in columns.items() if role not in unused}, source)
 
 
 def _source(
     columns: Mapping[str, str], mapped: Mapping[str, str], header: Collection[str], texts: Collection[str]
 ) -> str:
-    given = [source for source, roles in _SOURCES.items() if any(role in mapped for role in roles)]
+    given = [source for source, roles in SOURCES.items() if any(role in mapped for role in roles)]
     if not given:
-        given = [source for source, roles in _SOURCES.items() if all(role in columns for role in roles)]
-        if len(given) > 1 and given[-1] == "truth" and any(columns[role] in texts for role in _SOURCES["truth"]):
+        given = [source for source, roles in SOURCES.items() if all(role in columns for role in roles)]
+        if len(given) > 1 and given[-1] == "truth" and any(columns[role] in texts for role in SOURCES["truth"]):
             given = given[:-1]
     if len(given) > 1:
-        first, second = (" and ".join(shown(columns.get(role, role)) for role in _SOURCES[each]) for each in given[:2])
-        pairs = [(_SOURCES[each][0], columns.get(_SOURCES[each][0], "COLUMN")) for each in given[:2]]
+        first, second = (" and ".join(shown(columns.get(role, role)) for role in SOURCES[each]) for each in given[:2])
+        pairs = [(SOURCES[each][0], columns.get(SOURCES[each][0], "COLUMN")) for each in given[:2]]
         ways = " or ".join(f"--column {shlex.quote(f'{role}={name}')}" for role, name in pairs)
         raise UserError(f"two sources of loss: {first}, and {second}; say which one counts: {ways}")
     source = given[0] if given else "truth"
-    for role in _SOURCES[source]:
+    for role in SOURCES[source]:
         if role not in columns and role in mapped.values():
             raise UserError(f"the column {shown(role)} is mapped to more than one role")
         if role not in columns:

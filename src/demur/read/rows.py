@@ -15,6 +15,7 @@ from demur.facts.items import ClusterId, FailedUnits, Items, RawUnits, Source
 from demur.facts.losses import LossColumn, label_numbers
 from demur.read.cells import Cells, read_cells
 from demur.read.groups import label_columns, table_groups
+from demur.read.paths import with_paths
 from demur.read.roles import Roles, roles_of
 from demur.read.tables import missing_column, opened_table
 from demur.read.units_file import GROUPS, is_independent, items_with_repeats
@@ -103,7 +104,8 @@ def read_systems(
     chosen = None if instrument in (None, BY_ITEMS) else instrument_of(instrument)
     nan_kept = [mapped.get(role, role) for role in ("prediction", "loss", "score")]
     with opened_table(table, nan_kept=nan_kept) as (opened, source):
-        cells = read_cells(opened, mapped, label_columns(opened.header, how.group or {}))
+        labels = label_columns(opened.header, how.group or {})
+        cells = read_cells(with_paths(opened, mapped.values()), mapped, labels)
         if opened.units is not None:
             return {"": _imported(cells, opened.units, mapped, how, source)}
         roles = _roles(cells, mapped, how)

@@ -37,13 +37,18 @@ def console_text(lines: Iterable[str]) -> str:
 def variants_text(items: Items, reasons: Mapping[str, str | None]) -> str:
     """Which variants a run can serve, what each is, and why not the others."""
     counts = f"{len(items.cluster_ids)} {items.noun}s, {len(items)} units, {int(items.answered.sum())} answered"
+    own = [name for name in items.signals if name not in SIGNALS]
+    if len(own) == len(items.signals) and not any(reason is None for reason in reasons.values()):
+        able = [shown(name) for name in own if items.signals[name].usable()[items.answered].all()]
+        listed = ", ".join(able) or "nothing: no signal is a number for every answer"
+        return console_text([counts, f"Answers can be ranked by (--confidence): {listed}"])
     rows = []
     for name, reason in reasons.items():
         about = VARIANTS[name].meaning if name in VARIANTS else "a calibration applied"
         rows.append((shown(name), f"yes  {about}" if reason is None else f"no   {reason}"))
     lines = [counts, "", *table(rows, to_the_left=(0, 1)), ""]
-    own = ", ".join(shown(name) for name in items.signals if name not in SIGNALS)
-    lines += [f"Signals of the run's own, which can be asked for by name: {own}."] if own else []
+    named = ", ".join(map(shown, own))
+    lines += [f"Signals of the run's own, which can be asked for by name: {named}."] if own else []
     return console_text([*lines, "Two of them combined: secondary:<variant>+<variant>:average, or :product."])
 
 

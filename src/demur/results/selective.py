@@ -18,7 +18,7 @@ import numpy as np
 from demur.confidences.grading import grade
 from demur.confidences.serving import can_serve, chosen
 from demur.confidences.variants import Confidence
-from demur.errors import UserError, check_kind, literal, unknown
+from demur.errors import UserError, check_kind, literal, repeated, shown, unknown
 from demur.facts.alignment import aligned
 from demur.facts.items import Items
 from demur.facts.losses import GIVEN
@@ -99,6 +99,8 @@ class Settings:
         if type(self.cross_fit) is not int or self.cross_fit < 2:  # noqa: PLR2004
             raise UserError(f"cross-fit {literal(self.cross_fit)}, expected a number of folds, 2 or more")
         object.__setattr__(self, "grid", tuple(Coverage.of(target).plain for target in self.grid))
+        if twice := repeated(self.lower_is_surer):
+            raise UserError(f"{shown(twice[0])} is turned twice: say once that lower is surer")
         if self.area_coverage is not None:
             object.__setattr__(self, "area_coverage", Coverage.of(self.area_coverage).plain)
         values = [target.value for target in self.targets]

@@ -1,0 +1,133 @@
+"""`demur fields`: what is in a file, and which confidences it can serve."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from demur.cli import options
+from demur.cli.app import DATA, app, fitted, named
+from demur.errors import harmless, shown
+from demur.facts.instruments import BY_ITEMS
+
+if TYPE_CHECKING:
+    from demur.confidences.calibration import AnyCalibration
+    from demur.facts.items import Items
+    from demur.read.guess import Given
+    from demur.read.profile import Field, Profile
+
+
+@app.command(rich_help_panel=DATA)
+def fields(
+    file: Annotated[Path, typer.Argument(help="A table, a run file, a file of units, or the log of another tool.")],
+    mode: options.Mode = None,
+    experiment: options.Experiment = None,
+    instrument: options.InstrumentName = BY_ITEMS,
+    column: options.ColumnNames = None,
+    score_range: options.ScoreRange = None,
+    loss_max: options.LossMax = None,
+    every_row_its_own_cluster: options.OwnClusters = False,
+    noun: options.Noun = None,
+    failed_units: options.FailedUnits = "drop",
+    calibration: options.CalibrationFile = None,
+    no_examples: Annotated[bool, typer.Option("--no-examples", help="Show no values of the file.")] = False,
+) -> None:
+    """Show what is in a file: its fields, which confidences it can serve, and why not the others.
+
+    Example: demur fields run.json --mode few_shot
+
+    Example: demur fields capitals.eval --no-examples
+    """
+    from demur.read import read_inputs
+    from demur.read.foreign import foreign_tool, way_in
+    from demur.read.guess import Given
+    from demur.read.profile import items_profile
+
+    fit, columns, shown_values = fitted(calibration), named(column, "--column"), not no_examples
+    table = options.table_options(score_range, loss_max, noun, failed_units, own_clusters=every_row_its_own_cluster)
+    tool = foreign_tool(file)
+    if tool is not None:
+        _show(file, _of_log(tool, file), examples=shown_values)
+        typer.echo(way_in(tool, file))
+        return
+    profile = _of_table(file)
+    if profile is not None:
+        _show(file, profile, examples=shown_values)
+        known = Given(columns, instrument, every_row_its_own_cluster, score_range, loss="any", confidence=True)
+        if not _understood(file, known, columns):
+            return
+    runs = read_inputs(
+        [file], modes=[mode], experiments=[experiment], instrument=instrument, columns=columns, options=table
+    )
+    if profile is None:
+        _show(file, items_profile(runs[0]), examples=shown_values)
+    _show_confidences(runs, fit)
+
+
+def _of_log(tool: str, path: Path) -> Profile:
+    import demur.importers.units  # noqa: F401  (it registers all of them)
+    from demur.importers.registry import IMPORTERS
+    from demur.read.profile import Profile
+
+    return Profile.of(IMPORTERS[tool].records(path))
+
+
+def _of_table(path: Path) -> Profile | None:
+    """The fields of a table; of a run file, and of what can be read only once, its facts will tell."""
+    from demur.read.profile import table_profile
+    from demur.read.tables import format_of, opened_table
+
+    if format_of(path) is None or not path.is_file():
+        return None
+    with opened_table(path) as (opened, _):
+        return table_profile(opened)
+
+
+def _understood(path: Path, known: Given, columns: dict[str, str]) -> bool:
+    """Add the columns that can be told, and say so; if something cannot, say what would be asked."""
+    from demur.read.guess import guess
+
+    made = guess(path, known)
+    columns |= made.columns
+    if made.notes:
+        typer.echo(harmless("; ".join(made.notes)))
+    if made.questions:
+        typer.echo(harmless(f"before it is evaluated, say {'; '.join(question.about for question in made.questions)}"))
+    return not made.questions
+
+
+def _show(path: Path, profile: Profile, *, examples: bool) -> None:
+    from demur.read.profile import MOST_FIELDS
+    from demur.report.console import console_text
+    from demur.report.text import table
+
+    heads = ("field", "type", "filled", "distinct", "examples")
+    rows = [(shown(name), *_cells(field, profile.records)) for name, field in profile.fields.items()]
+    width = len(heads) if examples else len(heads) - 1
+    lines = [f"{shown(str(path))}: {profile.records} records", ""]
+    lines += table([row[:width] for row in (heads, *rows)], to_the_left=(0, 1, 4))
+    lines += [f"There are more than {MOST_FIELDS} fields: the others are not shown."] if profile.left_out else []
+    typer.echo(console_text([*lines, ""]))
+
+
+def _cells(field: Field, records: int) -> tuple[str, ...]:
+    share = f"{100 * field.filled / records:.3g} %" if records else "–"
+    if share == "100 %" and field.filled < records:
+        share = "< 100 %"
+    return field.kind, share, field.distinct, ", ".join(field.examples)
+
+
+def _show_confidences(runs: Sequence[Items], calibration: AnyCalibration | None) -> None:
+    """What every system of a file can serve."""
+    from demur.confidences.serving import served
+    from demur.report.console import variants_text
+
+    reasons = [served(items, calibration) for items in runs]
+    shared = {name: next((each[name] for each in reasons if each[name] is not None), None) for name in reasons[0]}
+    if len(runs) > 1:
+        labels = (shown(items.source.label) for items in runs if items.source)
+        typer.echo(harmless(f"{len(runs)} systems: {', '.join(labels)}; the counts are of the first"))
+    typer.echo(variants_text(runs[0], shared))

@@ -1,0 +1,63 @@
+"""Paths: into the objects of a row, as in `doc.document`, and several columns joined, as in `doc_id,filter`."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from demur.errors import UserError, literal, located, shown
+from demur.facts.columns import MISSING
+from demur.read.tables import FileTable, Row, Rows
+
+
+def at_path(record: Any, path: str) -> Any:
+    """What is at a path, or MISSING. A name with dots in it is found as well as names within names.
+
+    >>> at_path({"doc": {"a.b": [10, 20]}}, "doc.a.b.1")
+    20
+    """
+    if not path:
+        return record
+    if isinstance(record, list):
+        first, _, rest = path.partition(".")
+        index = int(first) if first.isascii() and first.isdigit() and len(first) < 10 else len(record)  # noqa: PLR2004
+        return at_path(record[index], rest) if index < len(record) else MISSING
+    if isinstance(record, Mapping):
+        parts = path.split(".")
+        for size in range(len(parts), 0, -1):
+            name = ".".join(parts[:size])
+            if name in record and (found := at_path(record[name], ".".join(parts[size:]))) is not MISSING:
+                return found
+    return MISSING
+
+
+def with_paths(table: FileTable, names: Iterable[str]) -> FileTable:
+    """A table with a column for each of these names that is a path into it; a column that is called so comes first."""
+    paths = {name: parts for name in names if name not in table.header and (parts := _parts(table.header, name))}
+    if not paths:
+        return table
+    columns = {column for parts in paths.values() for _, column in parts}
+
+    def rows(wanted: Sequence[str]) -> Rows:
+        for position, row in table.rows([*dict.fromkeys((*(n for n in wanted if n not in paths), *columns))]):
+            with located(position):
+                yield position, {**row, **{name: _cell(row, parts) for name, parts in paths.items()}}
+
+    return replace(table, header=[*table.header, *paths], rows=rows, column=None)
+
+
+def _parts(header: Sequence[str], name: str) -> list[tuple[str, str]]:
+    """The paths a name joins, each with the column it starts in; nothing if one of them starts in none."""
+    paths = name.split(",")
+    starts = [[column for column in header if f"{path}.".startswith(f"{column}.")] for path in paths]
+    return [(path, max(columns, key=len)) for path, columns in zip(paths, starts, strict=True)] if all(starts) else []
+
+
+def _cell(row: Row, parts: Sequence[tuple[str, str]]) -> Any:
+    """What is at the one path; of several a text, in which a comma within a part is told from one between them."""
+    found = [(path, at_path(row, path)) for path, _ in parts]
+    if len(found) == 1:
+        return found[0][1]
+    for path, value in found:
+        if not isinstance(value, (int, str)) or isinstance(value, bool):
+            raise UserError(f"{shown(path)} {literal(value)}, expected a name or a number, to be joined")
+    return ",".join(str(value).replace("\\", "\\\\").replace(",", "\\,") for _, value in found)

@@ -1,0 +1,92 @@
+"""Roles played by a path into objects, or by several columns joined; a column that is called so comes first."""
+
+import json
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from commands import demur
+from demur import UserError, load, read_table
+from runs import written
+
+ROWS = [
+    {"doc_id": 1, "filter": "none", "doc": {"document": "d1", "tags": ["x"]}, "acc": 1.0, "p": 0.9},
+    {"doc_id": 1, "filter": "maj", "doc": {"document": "d1", "tags": ["y"]}, "acc": 0.0, "p": 0.8},
+    {"doc_id": 2, "filter": "none", "doc": {"document": "d2", "tags": ["x"]}, "acc": 1.0, "p": 0.7},
+]
+COLUMNS = {"cluster": "doc.document", "item": "doc_id,filter", "score": "acc"}
+
+
+def json_lines(folder):
+    return written(folder, "".join(json.dumps(row) + "\n" for row in ROWS), "t.jsonl")
+
+
+def parquet(folder):
+    pq.write_table(pa.Table.from_pylist(ROWS), folder / "t.parquet")
+    return folder / "t.parquet"
+
+
+def lists(_):
+    return {name: [row[name] for row in ROWS] for name in ROWS[0]}
+
+
+@pytest.mark.parametrize("source", [json_lines, parquet, lists])
+def test_a_path_leads_into_objects_and_columns_are_joined(tmp_path, source):
+    items = read_table(source(tmp_path), columns=COLUMNS)
+    assert items.unit_names == [("d1", "1,none"), ("d1", "1,maj"), ("d2", "2,none")]
+    assert sorted(items.signals) == ["doc", "doc_id", "filter", "p"]
+
+
+def test_columns_of_a_csv_are_joined_as_they_are_written(tmp_path):
+    path = written(tmp_path, "who,q,part,loss\n1,007,a,0\n1,7,a,1\n2,7,b,0\n", "t.csv")
+    items = read_table(path, columns={"cluster": "who", "item": "q,part"})
+    assert items.unit_names == [(1, "007,a"), (1, "7,a"), (2, "7,b")]
+
+
+@pytest.mark.parametrize("name", ["a.b", "a,b"])
+def test_a_column_that_is_called_so_comes_first(tmp_path, name):
+    text = f'"{name}",a,b,loss\nx,1,2,0\ny,1,2,1\n'
+    items = read_table(written(tmp_path, text, "t.csv"), columns={"cluster": name})
+    assert items.cluster_ids == ("x", "y")
+    row = {name: "x", "a": {"b": "no"}, "b": "no", "loss": 0}
+    assert read_table(written(tmp_path, json.dumps(row), "t.jsonl"), columns={"cluster": name}).cluster_ids == ("x",)
+
+
+def test_a_list_is_counted_from_0():
+    assert read_table(lists(None), columns=COLUMNS | {"cluster": "doc.tags.0"}).cluster_ids == ("x", "y")
+
+
+@given(st.lists(st.tuples(st.text(",\\ab", min_size=1), st.text(",\\ab", min_size=1)), min_size=1, unique=True))
+def test_what_differs_in_a_part_differs_when_joined(pairs):
+    first, second = zip(*pairs, strict=True)
+    table = {"cluster": [1] * len(pairs), "x": [*first], "y": [*second], "loss": [0] * len(pairs)}
+    assert len(read_table(table, columns={"item": "x,y"})) == len(pairs)
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"cluster": "doc.name"}, "cluster id missing, expected an integer or a text"),
+        ({"cluster": "dog.name"}, "no column dog.name for cluster; columns: doc_id, filter, doc, acc, p"),
+        ({"item": "doc_id,fold"}, "no column doc_id,fold for item; columns: "),
+        ({"item": "doc_id,doc"}, "row 0: doc {'document': 'd1', 'tags': .*, expected a name or a number, to be joined"),
+        ({"item": "doc_id,doc.name"}, "row 0: doc.name missing, expected a name or a number, to be joined"),
+    ],
+)
+def test_a_path_that_leads_nowhere_is_one_line(columns, message):
+    with pytest.raises(UserError, match=message):
+        read_table(lists(None), columns=COLUMNS | columns)
+
+
+def test_the_command_line_takes_them_and_an_audit_knows_them(tmp_path):
+    path = json_lines(tmp_path)
+    roles = ("--column", "cluster=doc.document", "--column", "item=doc_id,filter")
+    flags = ("--seed", "1", "--bootstrap-resamples", "10", "--output", "m.json")
+    found = demur(tmp_path, "evaluate", path.name, *roles, *flags)
+    assert found.stderr == "demur: took acc as score; answers are ranked by p, the one numeric signal\n"
+    assert dict(load(tmp_path / "m.json").study.inputs[0].columns) == COLUMNS
+    audited = demur(tmp_path, "audit", "--data", path.name, "--reported", "m.json")
+    assert ", 0 differs, 0 not recognised" in audited.stdout
