@@ -55,6 +55,7 @@ def retrieval(
     seed: options.Seed = None,
     output: options.Output = None,
     report: options.ReportPage = None,
+    verbose: Annotated[bool, typer.Option("--verbose", help="Print every pooled number of every system.")] = False,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
     created_at: options.CreatedAt = None,
@@ -111,7 +112,9 @@ def retrieval(
             command=command_line(),
             also_read=[reference] if reference and reference not in REFERENCES else (),
         )
-    Delivery("retrieval", output, report, (), as_json, quiet).of(results, lambda: retrieval_text(results))
+    Delivery("retrieval", output, report, (), as_json, quiet).of(
+        results, lambda: retrieval_text(results, verbose=verbose)
+    )
 
 
 def _named_run(run: str) -> tuple[str | None, str]:

@@ -18,6 +18,7 @@ from demur.results.study import SelectiveStudy
 from demur.results.table import Results
 
 UNDECIDED = "undecided: the 95 % interval includes 0"
+SIMULTANEOUS = "simultaneous 95 % interval"
 REACHED_AT = "reached at"
 ENOUGH_RESAMPLES = 100
 
@@ -69,7 +70,7 @@ def decide(results: Results, key: Key) -> Decision:
     if contrast.requested is not None:
         by = f"recommended 95 % interval {interval_text(usual)}"
     if contrast.simultaneous is not None and not usual.low <= 0 <= usual.high:
-        by = "simultaneous 95 % interval"
+        by = SIMULTANEOUS
     if deciding.low <= 0 <= deciding.high:
         return Decision(None, UNDECIDED, by)
     subtracted = str(key.minus.value)
