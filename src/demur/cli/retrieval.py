@@ -55,6 +55,10 @@ def retrieval(
     seed: options.Seed = None,
     output: options.Output = None,
     report: options.ReportPage = None,
+    per_query: Annotated[
+        Path | None,
+        typer.Option(help="A table to write as well, every metric of every query: .csv, .jsonl or .parquet."),
+    ] = None,
     verbose: Annotated[bool, typer.Option("--verbose", help="Print every pooled number of every system.")] = False,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
@@ -72,12 +76,15 @@ def retrieval(
     from demur.quantities.selection import Bounds
     from demur.read import read_queries, read_trec
     from demur.report.retrieval.console import retrieval_text
+    from demur.report.retrieval.per_query import check_per_query_path, per_query_bytes, per_query_columns
     from demur.results.reference import REFERENCES, reference_of
     from demur.results.retrieval import RetrievalSettings, evaluate_retrieval
 
     if data is None and qrels is None:
         raise UserError("nothing to evaluate: give --data with a per-query file, or --qrels and --run with TREC files")
     check_flags(bootstrap_resamples, seed, created_at, as_json=as_json, quiet=quiet)
+    if per_query is not None:
+        check_per_query_path(per_query)
     if metrics is not None:
         _check_mixture({"--k": k}, "--metrics, whose names have depths")
     names = re.split(r"[\s,]+", metrics.strip(" ,")) if metrics is not None else ()
@@ -112,9 +119,11 @@ def retrieval(
             command=command_line(),
             also_read=[reference] if reference and reference not in REFERENCES else (),
         )
-    Delivery("retrieval", output, report, (), as_json, quiet).of(
-        results, lambda: retrieval_text(results, verbose=verbose)
-    )
+    beside = dict[Path, bytes]()
+    if per_query is not None and results.text:  # the file comes first: a name that no file can hold is refused there
+        beside[per_query] = per_query_bytes(per_query, per_query_columns(systems, settings))
+    delivery = Delivery("retrieval", output, report, (), as_json, quiet, beside=beside)
+    delivery.of(results, lambda: retrieval_text(results, verbose=verbose))
 
 
 def _named_run(run: str) -> tuple[str | None, str]:
