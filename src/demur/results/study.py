@@ -11,7 +11,7 @@ from demur.quantities import Measure, Quantity, quantities
 from demur.quantities.registry import COMMON, CUT
 from demur.results import parts
 from demur.results.parts import Many, Name
-from demur.results.reference import Ends, Reference
+from demur.results.reference import Ends, KnownRanges
 
 PARTICIPANT = "participant"
 _USUAL_DEPTH = 10
@@ -207,7 +207,7 @@ class RetrievalStudy(Study):
     criteria: Many[CriterionCounts]
     folds: Many[str]
     has_evidence_rate: Share
-    reference: Annotated[Reference | None, SPARSE] = None
+    reference: Annotated[KnownRanges | None, SPARSE] = None
     reference_ranges: Many[PlacedFigure]
 
     def _mistakes(self) -> Iterator[str]:
