@@ -118,6 +118,7 @@ def test_trec_files(folder):
     [
         (["--data", "q.csv"], "a seed is needed wherever anything is resampled"),
         (["--data", "q.csv", "--seed", "1", "--k", "0"], "k '0', expected integers of 1 or more"),
+        (["--data", "q.csv", "--seed", "1", "--k", ""], "k '', expected integers of 1 or more"),
         (["--data", "q.csv", "--seed", "1", "--k", "1,x"], "k 'x', expected integers"),
         (["--data", "q.csv", "--seed", "1", "--column", "gold_ids=nope"], "no column nope for gold_ids; columns:"),
         (

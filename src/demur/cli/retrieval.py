@@ -88,7 +88,7 @@ def retrieval(
     if metrics is not None:
         _check_mixture({"--k": k}, "--metrics, whose names have depths")
     names = re.split(r"[\s,]+", metrics.strip(" ,")) if metrics is not None else ()
-    depths = listed(k or "1,3,5,10", "0*[1-9][0-9]{0,7}", "k", "integers of 1 or more such as 1,5,10")
+    depths = listed("1,3,5,10" if k is None else k, "0*[1-9][0-9]{0,7}", "k", "integers of 1 or more such as 1,5,10")
     settings = RetrievalSettings(
         depths=[*map(int, depths)],
         effective_k=effective_k,

@@ -12,13 +12,13 @@ from demur.report.retrieval.overview import side_of_zero, verdict
 from demur.report.retrieval.places import at_depth, cell, pooled, pooled_and_mean, title
 from demur.report.retrieval.rankings import differences_by_place, mean_and_spread, means_over_folds
 from demur.report.text import table, with_interval
-from demur.report.verdict import SIMULTANEOUS, decide
+from demur.report.verdict import SIMULTANEOUS, Decision, decide
 from demur.results.study import RetrievalStudy, RetrievalSystem
 from demur.results.table import Results
 
 _RULES = {"threshold": "by the gate's threshold", "selected_ids": "by the selection", "ranked_ids": "by the list"}
 _MOST_BREACHES = 5
-_OPEN = "undecided"
+_MOST_GRADES = 10
 
 
 def retrieval_text(results: Results, *, verbose: bool = False) -> str:
@@ -53,8 +53,9 @@ def _sampled(study: RetrievalStudy) -> str:
 def _about_judgments(study: RetrievalStudy) -> Iterator[str]:
     """What graded judgments count for, and which ranges results are held against; nothing where there are none."""
     if study.judgments:
-        grades = ", ".join(f"{each.grade} ({each.ids} ids)" for each in study.judgments)
-        yield f"graded judgments: {grades}; they are the gains of the nDCG"
+        grades = ", ".join(f"{each.grade} ({each.ids} ids)" for each in study.judgments[:_MOST_GRADES])
+        more = len(study.judgments) - _MOST_GRADES
+        yield f"graded judgments: {grades}{f' and {more} more' if more > 0 else ''}; they are the gains of the nDCG"
         level = study.settings.relevance_level
         yield f"every other number counts ids of grade {level} or more as relevant (relevance level {level})"
     if study.reference:
@@ -86,22 +87,26 @@ def _against_baseline(results: Results) -> Iterator[str]:
     pairs = pairs_of(results)
     if not pairs:
         return
-    names = (pair.label for pair in pairs)
-    rows = [("differences on the same queries", *names)]
+    rows, notes = [("differences on the same queries", *(pair.label for pair in pairs))], dict[str, None]()
     for key in _at_a_glance(results):
-        keys = [replace(key, system=pair.other.system, minus=pair.minus) for pair in pairs]
-        rows.append((f"  {title(key)}", *(_difference(results, each) for each in keys)))
-    yield from ("", *table(rows))
-    if any(text.endswith(f" {_OPEN}") for row in rows[1:] for text in row):
-        yield f"  {_OPEN}: the {SIMULTANEOUS}, which allows for looking at all differences, includes 0"
+        cells = []
+        for pair in pairs:
+            difference = replace(key, system=pair.other.system, minus=pair.minus)
+            says, note = _says(decide(results, difference), difference.system)
+            cells.append(f"{cell(results, results.get(difference))} {says}".rstrip())
+            notes |= {note: None} if note else {}
+        rows.append((f"  {title(key)}", *cells))
+    yield from ("", *table(rows), *(f"  {note}" for note in notes))
 
 
-def _difference(results: Results, key: Key) -> str:
-    decision = decide(results, key)
-    says = "" if decision.winner is None else "better" if decision.winner == key.system else "worse"
-    if decision.winner is None and decision.by == SIMULTANEOUS:
-        says = _OPEN
-    return f"{cell(results, results.get(key))} {says}".rstrip()
+def _says(decision: Decision, system: str) -> tuple[str, str]:
+    """What a difference says of a system in a word, and what has to be added to it."""
+    if decision.winner is not None:
+        word = "better" if decision.winner == system else "worse"
+        return (f"looks {word}", f"looks better or worse: {decision.doubt}") if decision.doubt else (word, "")
+    if decision.by == SIMULTANEOUS:
+        return "undecided", f"undecided: the {SIMULTANEOUS}, which allows for looking at all differences, includes 0"
+    return "", ""
 
 
 def _nothing_to_find(results: Results) -> Iterator[str]:
