@@ -70,7 +70,7 @@ def retrieval(
 
     Example: demur retrieval --data per_query.csv --system retriever=retriever_topk --column post_id=id --seed 7
 
-    Example: demur retrieval --qrels qrels.txt --run bm25=bm25.run.gz --run dense.run --split-topics / --seed 7
+    Example: demur retrieval --qrels qrels.txt --run bm25=bm25.gz --run dense.run --metrics "nDCG@10 P@5 AP" --seed 7
     """
     from demur.inference.resample import Plan
     from demur.quantities.selection import Bounds
