@@ -197,6 +197,7 @@ none has, detection reports a conventional value (0.5 for `auroc`) and the warni
 # Rankings
 
 One query is one (post, criterion) pair with a set of gold ids and a list of distinct ids, best first; an empty list is an abstention.
+Where judgments are graded, gold are the ids of the relevance level or more; only the nDCG looks at grades.
 Each quantity is one number per query, and 0 where there is no gold. Means are given over the queries with gold (`with_gold`) and over
 all queries (`all`), pooled and averaged over criteria. trec_eval agrees query by query, except for `map@K`, which divides by
 min(gold, K): trec_eval's is `map_trec@K`; and trec_eval leaves topics that are missing from a run out of its means.

@@ -49,6 +49,22 @@ def only(queries_of_both, **members):
     return audited(queries_of_both, {"reranked": members})
 
 
+@pytest.mark.parametrize(
+    ("reported", "cause"),
+    [
+        ("0.913402", None),
+        ("1.0", "grades ignored: every relevant id gains 1"),
+        ("0.833991", "exponential gain: 2^grade − 1, not the grade"),
+    ],
+)
+def test_what_was_made_of_grades_is_named(tmp_path, reported, cause):
+    """Grades 2 and 3 in the order 2, 3: (2 + 3/log2 3) / (3 + 2/log2 3), and (3 + 7/log2 3) / (7 + 3/log2 3)."""
+    text = "post_id,criterion_id,gold_ids,gold_grades,own_topk\n1,A,a|b,2|3,a|b\n"
+    queries = queries_to_audit(written(tmp_path, text, "per_query.csv"))
+    (found,) = audited_retrieval(queries, loads(f'{{"ndcg@2": {reported}}}', number=Printed.of))
+    assert (found.status, found.cause) == ("differs" if cause else "match", cause)
+
+
 def test_an_untampered_pair_matches_with_every_figure_recognised(queries_of_both):
     found = audited_retrieval(queries_of_both, parsed(SUMMARY))
     assert [one for one in found if one.status != "match"] == []

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from commands import demur, real_demur
-from demur import load
+from demur import Key, load
 from demur.report.retrieval.console import retrieval_text
 
 HEAD = "post_id,criterion_id,gold_ids,retriever_topk,reranked_topk,prob,fold"
@@ -30,14 +30,17 @@ def run(folder, *more):
 
 
 def test_the_report_says_what_the_artifact_holds(folder):
-    done = run(folder, "--output", "r.json", "--k", "1,10", "--policy", "fixed:2", "--reference", "phq8-evidence")
+    done = run(
+        folder, "--output", "r.json", "--k", "1,10", "--policy", "fixed:2", "--verbose", "--reference", "phq8-evidence"
+    )
     assert (done.returncode, done.stderr) == (0, "")
     found = load(folder / "r.json")
-    assert done.stdout == f"{retrieval_text(found)}\nwrote r.json\n"
+    assert done.stdout == f"{retrieval_text(found, verbose=True)}\nwrote r.json\n"
     assert found.systems == ("retriever", "reranked")
     assert found.retrieval.settings.k == (1, 10)
     for said in (
         "6 queries of 3 posts and 2 criteria: 4 with gold, 2 without",
+        "reference ranges: phq8-evidence, from document 002, evidence retrieval",
         "95 % intervals from 50 resamples of posts, seed 7",
         "over 2 folds, mean ± std (ddof 0)",
         "reranked − retriever, on the same queries",
@@ -50,6 +53,36 @@ def test_the_report_says_what_the_artifact_holds(folder):
     first = found.one(system="retriever", quantity="ndcg@10", among="with_gold", group=None, minus=None)
     assert f"{first.value:.4g} [" in line
     assert line.endswith("below baseline")
+
+
+def test_the_short_report_has_what_is_read_first(folder):
+    done = run(folder, "--output", "r.json", "--metrics", "nDCG@10 P@5, AP")
+    found = load(folder / "r.json")
+    assert done.stdout == f"{retrieval_text(found)}\nwrote r.json\n"
+    table = done.stdout.partition("\n\n")[2].splitlines()
+    assert [line.split()[0] for line in table[1:4]] == ["nDCG@10", "Precision@5", "MAP"]
+    assert table[0].split()[-2:] == ["retriever", "reranked"]
+    assert "reranked − retriever" in table[5]
+    assert "no evidence here, by the list: 2 of 6 queries have nothing to find" in done.stdout
+    assert "empty lists: 0 of retriever, 1 of reranked" in done.stdout
+    assert "over 2 folds" not in done.stdout
+    assert len(done.stdout.splitlines()) < 40
+
+
+def test_graded_judgments_are_told_with_their_level(folder):
+    (folder / "qrels").write_text("1 0 d1 3\n1 0 d2 1\n2 0 d1 -1\n3 0 d2 2\n", encoding="utf-8")
+    (folder / "run").write_text("1 Q0 d2 1 2 t\n1 Q0 d1 1 2 t\n3 Q0 d2 1 2 t\n4 Q0 d2 1 2 t\n", encoding="utf-8")
+    arguments = ("retrieval", "--qrels", "qrels", "--run", "run", "--bootstrap-resamples", "0", "--output", "r.json")
+    done = demur(folder, *arguments, "--relevance-level", "2")
+    assert done.returncode == 0, done.stderr
+    assert "3 queries: 2 with gold, 1 without\n" in done.stdout
+    assert "graded judgments: 1 (1 ids), 2 (1 ids), 3 (1 ids); they are the gains of the nDCG\n" in done.stdout
+    assert "counts ids of grade 2 or more as relevant (relevance level 2)\n" in done.stdout
+    found = load(folder / "r.json")
+    assert found.retrieval.settings.relevance_level == 2
+    assert found[Key("t", "mrr@1", among="with_gold")].value == 1 / 2  # of two tied documents the greater id is first
+    refused = demur(folder, *arguments, "--relevance-level", "4")
+    assert refused.stderr == "demur: relevance level 4, and the highest judgment is 3: give 3 at most\n"
 
 
 def test_two_runs_of_one_command_give_the_same_bytes(folder):
@@ -85,6 +118,7 @@ def test_trec_files(folder):
     [
         (["--data", "q.csv"], "a seed is needed wherever anything is resampled"),
         (["--data", "q.csv", "--seed", "1", "--k", "0"], "k '0', expected integers of 1 or more"),
+        (["--data", "q.csv", "--seed", "1", "--k", ""], "k '', expected integers of 1 or more"),
         (["--data", "q.csv", "--seed", "1", "--k", "1,x"], "k 'x', expected integers"),
         (["--data", "q.csv", "--seed", "1", "--column", "gold_ids=nope"], "no column nope for gold_ids; columns:"),
         (
@@ -107,6 +141,18 @@ def test_trec_files(folder):
         (["--data", "q.csv", "--seed", "1", "--split-topics", ""], "--split-topics does not go with --data"),
         (["--data", "q.csv", "--seed", "1", "--created-at", "now"], "created_at: expected a time such as 2026-"),
         ([], "nothing to evaluate: give --data"),
+        (
+            ["--data", "q.csv", "--seed", "1", "--metrics", "P@5", "--k", "5"],
+            "--k does not go with --metrics, whose names have depths",
+        ),
+        (["--data", "q.csv", "--seed", "1", "--metrics", "ndgc@5 nDCG@5 P"], "ndgc@5 is not known (nearest: ndcg@K"),
+        (["--data", "q.csv", "--seed", "1", "--metrics", " "], "metrics: "),
+        (["--data", "q.csv", "--seed", "1", "--relevance-level", "0"], "relevance level 0, expected an integer, 1 or"),
+        (
+            ["--data", "q.csv", "--seed", "1", "--reference", "phq8"],
+            "no reference is called phq8; there are: FILE.json, phq8-evidence",
+        ),
+        (["--data", "q.csv", "--seed", "1", "--reference", "no.json"], "no.json: cannot be read"),
         (["--data", "absent.csv", "--seed", "1"], "absent.csv: cannot be read"),
         (["--data", "empty.csv", "--seed", "1"], "empty.csv: the file is empty"),
     ],

@@ -59,7 +59,7 @@ def test_a_hand_kept_list_of_quantities_would_be_found():
 
 
 CHOICES = {
-    "retrieval_record.py": "the numbers a document gives ranges for",
+    "reference.py": "the numbers a document gives ranges for",
     "rankings.py": "the four columns of the heat map",
     "json_v1.py": "what the nested file calls the numbers of an item",
     "json_v1_costs.py": "what the nested file calls the numbers at a price",

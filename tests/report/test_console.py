@@ -25,6 +25,7 @@ TEXTS = {
     "one": lambda spell: evaluation_text(renamed(golden("one"), spell)),
     "paired": lambda spell: evaluation_text(renamed(golden("paired"), spell)),
     "retrieval": lambda spell: retrieval_text(renamed_kind(retrieval().to_json(), spell)),
+    "retrieval in full": lambda spell: retrieval_text(renamed_kind(retrieval().to_json(), spell), verbose=True),
     "calibration": lambda spell: calibration_text(renamed_kind(calibration().to_json(), spell)),
 }
 

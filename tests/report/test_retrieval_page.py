@@ -92,7 +92,8 @@ class TestNumbers:
         missing = {row.key: None for row in retrieval() if row.key.system == "reranked"}
         results = with_rows(retrieval(), missing)
         assert "nDCG@10 " in page_text(results)
-        assert "reranked   " in retrieval_text(results)
+        assert "reranked   " in retrieval_text(results, verbose=True)
+        assert "  nDCG@10 " in retrieval_text(results)
 
     def test_who_was_counted(self, found):
         study = retrieval().retrieval
@@ -104,7 +105,7 @@ class TestNumbers:
             made = system.empty_decision
             counts = f"(TP {made.true_positives}, FP {made.false_positives}, FN {made.false_negatives})"
             assert f"the selection {counts}" in found.text
-            assert f"by the selection {counts}\n" in retrieval_text(retrieval())
+            assert f"by the selection {counts}\n" in retrieval_text(retrieval(), verbose=True)
 
     def test_every_number_is_defined_under_its_own_name(self, found):
         for name in ("recall@K", "map_trec@K", "ndcg@K", "auprc"):
@@ -194,7 +195,7 @@ class TestAwkwardNames:
 
     def test_each_system_has_its_own_numbers_on_the_console(self, results):
         """The old code gave bge the intervals of another: Recall@1 0.5 [0.1, 0.25], its own number outside of them."""
-        lines = retrieval_text(results).splitlines()
+        lines = retrieval_text(results, verbose=True).splitlines()
         heads = [number for number, line in enumerate(lines) if "queries without a list; candidates a query" in line]
         for head, system in zip(heads, results.systems, strict=True):
             key = Key(system, "recall@1", among="with_gold")
@@ -202,6 +203,17 @@ class TestAwkwardNames:
             assert lines[head + 2].split() == ["Recall@1", *" ".join(cell(results, one) for one in numbers).split()]
             low, high = numbers[0].recommended.low, numbers[0].recommended.high
             assert low <= numbers[0].value <= high
+
+    def test_systems_stand_side_by_side_with_their_own_numbers_and_differences(self, results):
+        lines = retrieval_text(results).splitlines()
+        key = Key("", "recall@10", among="with_gold")
+        first, second = (line.split(maxsplit=1)[1] for line in lines if line.startswith("  Recall@10 "))
+        cells = [cell(results, results[replace(key, system=system)]) for system in results.systems]
+        assert " ".join(first.split()) == " ".join(" ".join(cells).split())
+        base = Minus("system", "bge/large")
+        others = [results[replace(key, system=name, minus=base)] for name in results.systems if name != "bge/large"]
+        numbers = re.sub(r"( looks)? (better|worse|undecided)", "", " ".join(second.split()))
+        assert numbers == " ".join(" ".join(cell(results, one) for one in others).split())
 
     def test_each_system_has_its_own_numbers_on_the_page(self, results):
         text = page_text(results)

@@ -72,6 +72,20 @@ def test_too_few_posts_that_differ_take_the_strength_out_of_it_too():
     assert found.sentences[1].endswith("]: new looks better, but too few posts differ.")
 
 
+def test_the_console_does_not_call_better_what_too_few_posts_stand_behind():
+    some = [FIRST if post % 4 == 0 else SECOND for post in range(40)]
+    lines = retrieval_text(made(old=[SECOND] * 10 + some, new=[FIRST] * 10 + some)).splitlines()
+    assert [line for line in lines if line.startswith("  nDCG@10 ")][1].endswith("] looks better")
+    assert "  looks better or worse: too few posts differ" in lines
+
+
+def test_a_verdict_on_a_metric_without_letters_has_its_article():
+    lists = {"only": rankings_of([{"a"}] * 40, mixed(FIRST, MISSED))}
+    settings = RetrievalSettings(metrics=["P@1", "AP"])
+    found = verdict(evaluate_retrieval(lists, settings=settings, plan=Plan(200, seed=1)))
+    assert found.headline.startswith("only reaches a Precision@1 of 0.75 [")
+
+
 @pytest.mark.parametrize(
     ("resamples", "posts", "reason"),
     [(0, 40, "nothing was resampled"), (50, 40, "too few resamples to decide"), (200, 1, "one post decides nothing")],

@@ -297,7 +297,7 @@ class TestFolds:
 class TestChosenMetrics:
     def test_the_metrics_that_were_named_are_reported_and_no_others(self):
         results = evaluated(
-            made(), Plan(20, seed=1), metrics=["nDCG@10", "P@5", "AP", "R@100", "Success@1", "RR", "ndcg@10"]
+            made(), Plan(20, seed=1), metrics=["nDCG@10", "P@5", "AP", "R@100", "Success@1", "RR", "ndcg@010"]
         )
         chosen = ["ndcg@10", "precision@5", "map_trec", "recall@100", "hit@1", "mrr"]
         rows = results.where(among="with_gold", group=None)
@@ -327,7 +327,7 @@ class TestChosenMetrics:
             "the quantity precision takes a parameter: write precision@10",
             "P(rel=2)@5 has parameters, expected precision@10; the level of all is --relevance-level",
             "MAP@10 is not known (nearest: map@K, map_trec@K)",
-            "auroc is no ranking metric: it is reported unasked",
+            "auroc is not a metric of rankings, and only these are chosen",
             "k 0, expected an integer, 1 or more",
         ):
             assert told in str(caught.value)

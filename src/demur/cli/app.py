@@ -9,9 +9,9 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -134,7 +134,7 @@ def check_flags(resamples: int, seed: int | None, created_at: str | None, *, as_
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """Where a result goes: the file, its page where one is asked for, and what is printed.
+    """Where a result goes: the file, its page and other files where they are asked for, and what is printed.
 
     Nothing is written over the inputs, those of the result, and those of the calibration it was made with.
     """
@@ -146,6 +146,7 @@ class Delivery:
     as_json: bool = False
     quiet: bool = False
     calibration: AnyCalibration | None = None
+    beside: Mapping[Path, bytes] = field(default_factory=dict)
 
     def of(self, artifact: Results | Calibration, text: Callable[[], str]) -> None:
         """Write and print; what goes wrong with the words goes wrong before anything is written."""
@@ -164,7 +165,7 @@ class Delivery:
                 typer.echo(f"wrote {printed_path(path)}")
 
     def _write(self, artifact: Results | Calibration) -> list[Path]:
-        """The file, and its page: both or neither."""
+        """The file, its page and what is asked for beside them: all or none."""
         from demur.files.write import write_all
 
         path = self.output or _OUTPUTS / f"{self.kind}-{artifact.fingerprint[:8]}.json"
@@ -181,6 +182,10 @@ class Delivery:
             if self.report.resolve() == path.resolve():
                 raise UserError(f"{self.report}: is the result file itself; give the report another name")
             contents[self.report] = report_html(artifact, sha256=fingerprint(artifact.text.encode()))
+        for other, content in self.beside.items():
+            if other.resolve() in {Path(taken).resolve() for taken in contents}:
+                raise UserError(f"{other}: is the result file or its page; give another name")
+            contents[other] = content
         made = [artifact, *([self.calibration] if self.calibration else [])]
         inputs = [*self.inputs, *(path for each in made for path in each.input_paths)]
         return write_all(contents, inputs=inputs, hashes={sha for each in made for sha in each.input_hashes})

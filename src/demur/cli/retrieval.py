@@ -55,6 +55,11 @@ def retrieval(
     seed: options.Seed = None,
     output: options.Output = None,
     report: options.ReportPage = None,
+    per_query: Annotated[
+        Path | None,
+        typer.Option(help="A table to write as well, every metric of every query: .csv, .jsonl or .parquet."),
+    ] = None,
+    verbose: Annotated[bool, typer.Option("--verbose", help="Print every pooled number of every system.")] = False,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
     created_at: options.CreatedAt = None,
@@ -65,22 +70,25 @@ def retrieval(
 
     Example: demur retrieval --data per_query.csv --system retriever=retriever_topk --column post_id=id --seed 7
 
-    Example: demur retrieval --qrels qrels.txt --run bm25=bm25.run.gz --run dense.run --split-topics / --seed 7
+    Example: demur retrieval --qrels qrels.txt --run bm25=bm25.gz --run dense.run --metrics "nDCG@10 P@5 AP" --seed 7
     """
     from demur.inference.resample import Plan
     from demur.quantities.selection import Bounds
     from demur.read import read_queries, read_trec
     from demur.report.retrieval.console import retrieval_text
+    from demur.report.retrieval.per_query import check_per_query_path, per_query_bytes, per_query_columns
     from demur.results.reference import REFERENCES, reference_of
     from demur.results.retrieval import RetrievalSettings, evaluate_retrieval
 
     if data is None and qrels is None:
         raise UserError("nothing to evaluate: give --data with a per-query file, or --qrels and --run with TREC files")
     check_flags(bootstrap_resamples, seed, created_at, as_json=as_json, quiet=quiet)
+    if per_query is not None:
+        check_per_query_path(per_query)
     if metrics is not None:
         _check_mixture({"--k": k}, "--metrics, whose names have depths")
     names = re.split(r"[\s,]+", metrics.strip(" ,")) if metrics is not None else ()
-    depths = listed(k or "1,3,5,10", "0*[1-9][0-9]{0,7}", "k", "integers of 1 or more such as 1,5,10")
+    depths = listed("1,3,5,10" if k is None else k, "0*[1-9][0-9]{0,7}", "k", "integers of 1 or more such as 1,5,10")
     settings = RetrievalSettings(
         depths=[*map(int, depths)],
         effective_k=effective_k,
@@ -111,7 +119,11 @@ def retrieval(
             command=command_line(),
             also_read=[reference] if reference and reference not in REFERENCES else (),
         )
-    Delivery("retrieval", output, report, (), as_json, quiet).of(results, lambda: retrieval_text(results))
+    beside = dict[Path, bytes]()
+    if per_query is not None and results.text:  # the file comes first: a name that no file can hold is refused there
+        beside[per_query] = per_query_bytes(per_query, per_query_columns(systems, settings))
+    delivery = Delivery("retrieval", output, report, (), as_json, quiet, beside=beside)
+    delivery.of(results, lambda: retrieval_text(results, verbose=verbose))
 
 
 def _named_run(run: str) -> tuple[str | None, str]:

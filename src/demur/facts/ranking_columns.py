@@ -1,7 +1,5 @@
 """Making rankings: queries come in one by one or by column, are looked up and checked, and leave a few numbers each."""
 
-import math
-import re
 from array import array
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -13,8 +11,17 @@ from typing import Any
 import numpy as np
 
 from demur.errors import UserError, literal, repeated, shown
-from demur.facts.columns import check_lengths, plain, wrong_value
+from demur.facts.columns import check_lengths
 from demur.facts.items import ClusterId, as_integers, checked_ids, sorted_ids
+from demur.facts.ranking_checks import (
+    MOST_DIGITS,
+    by_number,
+    check_kinds,
+    checked_prob,
+    checked_scores,
+    fold_name,
+    relevant_grades,
+)
 from demur.facts.rankings import Grades, Query, Rankings, query_name
 from demur.types import Integers
 
@@ -26,9 +33,6 @@ _SELECTED = ("selected_count", "selected_hits", "selected_elsewhere")
 _PER_QUERY = ("gold_count", "candidates", *_SELECTED)
 _BATCH = 128  # few enough that what is made of them on the way does not set off the garbage collector
 _FEW = 5
-_LARGEST = 1e300
-_MOST_DIGITS = 18
-_HIGHEST = 10**18
 _GRADED = {"gold": "gold_count", "hit": "hit_count", "selected": "selected_hits"}  # what has grades, and its counts
 
 
@@ -125,8 +129,8 @@ class RankingsBuilder:
         try:
             [*map("".join, chain(given["gold"], given["ranked"]))]  # the fastest way to know that all ids are texts
         except TypeError:
-            _each(given, _check_kinds, "gold", "ranked")
-        grades = _each(given, _relevant, "gold", "grades") if "grades" in given else []
+            _each(given, check_kinds, "gold", "ranked")
+        grades = _each(given, relevant_grades, "gold", "grades") if "grades" in given else []
         gold = [judged.keys() for judged in grades] if grades else gold
         hits = _hit_indices([*map(and_, gold, ranked)], given["ranked"])
         self._add_codes("post", given["post"])
@@ -137,9 +141,9 @@ class RankingsBuilder:
         whole["hit_count"].extend(map(len, hits))
         whole["hit_index"].extend(chain.from_iterable(hits))
         if "scores" in given:
-            self.real["scores"].extend(chain.from_iterable(_each(given, _scores, "scores", "ranked")))
+            self.real["scores"].extend(chain.from_iterable(_each(given, checked_scores, "scores", "ranked")))
         if "prob" in given:
-            self.real["prob"].extend(_each(given, _prob, "prob"))
+            self.real["prob"].extend(_each(given, checked_prob, "prob"))
         if "selected" in given:
             selected = _sets(given, "selected")
             whole["selected_count"].extend(map(len, selected))
@@ -148,7 +152,7 @@ class RankingsBuilder:
         if grades:
             self._add_grades(grades, given, hits)
         if "fold" in given:
-            self._add_codes("fold", _each(given, _fold, "fold"))
+            self._add_codes("fold", _each(given, fold_name, "fold"))
 
     def _add_grades(self, grades: Sequence[Mapping[Any, int]], given: Columns, hits: Sequence[Sequence[int]]) -> None:
         selected = given.get("selected", [()] * len(hits))
@@ -186,7 +190,7 @@ class RankingsBuilder:
         if text_ids:
             self.codes["post"] = as_numbers(self.codes["post"])
         posts, criteria = (sorted_ids(checked_ids(self.codes[name], name)) for name in ("post", "criterion"))
-        folds = sorted(self.codes["fold"], key=_by_number)
+        folds = sorted(self.codes["fold"], key=by_number)
         columns: dict[str, Any] = {
             name: np.frombuffer(values, np.int64) for name, values in self.whole.items() if values
         }
@@ -230,7 +234,7 @@ class RankingsBuilder:
 
 def as_numbers(posts: Mapping[ClusterId, int]) -> dict[ClusterId, int]:
     """Posts as integers if every one is written as one, as they are otherwise."""
-    integers = as_integers(posts, _MOST_DIGITS)
+    integers = as_integers(posts, MOST_DIGITS)
     return dict(posts if integers is None else zip(integers, posts.values(), strict=True))
 
 
@@ -288,60 +292,3 @@ def _sets(given: Columns, name: str) -> list[frozenset[Any]]:
             if [*map(len, sets)] == [*map(len, given[name])]:
                 return sets
     return _each(given, distinct, name)
-
-
-def _check_kinds(gold: Collection[Any], ranked: Collection[Any]) -> None:
-    """The text '1' and the number 1 would never be equal, and a guess about who is who is no fact."""
-    text = next((value for value in chain(gold, ranked) if isinstance(value, str)), None)
-    number = next((value for value in chain(gold, ranked) if isinstance(value, (int, float, np.number))), None)
-    if text is not None and number is not None:
-        raise UserError(f"ids are texts or numbers, not both as here {literal(text)} and {literal(plain(number))}")
-
-
-def _by_number(fold: str) -> tuple[float, str]:
-    """Folds 2 and 10 in this order; others by their names."""
-    return (float(fold), "") if re.fullmatch("[0-9]{1,15}", fold) else (math.inf, fold)
-
-
-def _fold(fold: Any) -> str:
-    if isinstance(fold, float) and not fold.is_integer():
-        raise UserError(f"fold {literal(fold)}, expected a name or an integer")
-    return str(int(fold)) if isinstance(fold, float) else str(fold)
-
-
-def _is_between(number: Any, low: float, high: float) -> bool:
-    is_number = isinstance(number, (int, float, np.number)) and not isinstance(number, bool)
-    return is_number and bool(low <= number <= high)
-
-
-def _relevant(gold: Any, grades: Any) -> dict[Any, int]:
-    """The grade of each gold id that has one above 0; the others were judged, and are not relevant."""
-    if not isinstance(grades, (list, tuple)):
-        raise UserError(f"grades {literal(grades)}, expected a list of integers")
-    if not isinstance(gold, (list, tuple)):
-        raise UserError("a set of gold ids has no order for grades to follow: give a list of ids, or a dict of grades")
-    if len(grades) != len(gold):
-        raise UserError(f"{len(grades)} grades for {len(gold)} gold ids, expected one each")
-    for grade in grades:
-        if not isinstance(grade, (int, np.integer)) or not _is_between(grade, -_HIGHEST, _HIGHEST):
-            raise UserError(f"grade {literal(plain(grade))}, expected an integer of at most {_MOST_DIGITS} digits")
-    judged: dict[Any, int] = dict(zip(gold, grades, strict=True))
-    return {name: int(grade) for name, grade in judged.items() if grade > 0}
-
-
-def _scores(scores: Sequence[float], ranked: Sequence[Any]) -> Sequence[float]:
-    if not isinstance(scores, (list, tuple)):
-        raise UserError(f"scores {literal(scores)}, expected a list of numbers")
-    if len(scores) != len(ranked):
-        raise UserError(f"{len(scores)} scores for {len(ranked)} ranked ids, expected one each")
-    numbers = {*map(type, scores)} <= {int, float} and all(map(_LARGEST.__ge__, map(abs, scores)))
-    for score in () if numbers else scores:
-        if not _is_between(score, -_LARGEST, _LARGEST):
-            raise UserError(f"score {wrong_value(plain(score), 'a finite number')}")
-    return scores
-
-
-def _prob(prob: Any) -> float:
-    if not _is_between(prob, 0, 1):
-        raise UserError(f"prob {literal(prob)}, expected a number from 0 to 1")
-    return float(prob)

@@ -8,6 +8,7 @@ more; the nDCG alone looks at the grades themselves.
 import math
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -65,8 +66,10 @@ class Top:
     def ideal_gain(self) -> Floats:
         """Of each query: the same of its highest grades, from the first rank to the limit."""
         grades = self.rankings.grades
-        query = np.repeat(np.arange(len(self.gold)), self.gold) if grades is None else grades.gold_query
-        gold = np.ones(len(query)) if grades is None else grades.gold[np.lexsort((-grades.gold, query))]
+        if grades is None:  # the same sums for all queries
+            count = np.minimum(self.gold, self.limit)
+            return np.cumsum(np.append(0.0, _discounts(np.arange(1, count.max() + 1))))[count]
+        query, gold = grades.gold_query, grades.gold[np.lexsort((-grades.gold, grades.gold_query))]
         rank = np.arange(len(query)) - np.searchsorted(query, query) + 1
         within = rank <= self.limit[query]
         return self._summed(query[within], gold[within] * _discounts(rank[within]))
@@ -111,7 +114,8 @@ def ranking_measures(names: Iterable[str]) -> list[Measure]:
         except UserError as error:
             problems.append(_no_metric(name, str(error)))
         else:
-            found.setdefault(str(measure), measure)
+            written = measure if measure.value is None else replace(measure, text=str(measure.value))
+            found.setdefault(str(written), written)
     if problems:
         raise UserError(f"metrics: {'; '.join(problems)}")
     return [*found.values()]
@@ -121,15 +125,12 @@ def _no_metric(name: Any, complaint: str) -> str:
     """What is wrong with the name of a metric, and the names it may stand for."""
     import difflib  # noqa: PLC0415  (only a mistake pays for it)
 
-    stem = re.split(r"[@(]", canonical(str(name)))[0]
-    if "(" in str(name) and canonical(stem) in {entry.stem for entry in quantities("ranking")}:
-        return f"{shown(name)} has parameters, expected {canonical(stem)}@10; the level of all is --relevance-level"
-    if any(entry.stem == stem for entry in quantities("ranking")):
-        return complaint
-    others = [entry for entry in QUANTITIES.values() if entry.stem == stem]
-    if others:
-        return f"{shown(name)} is no ranking metric: it is reported unasked where the data allow"
-    names = [entry.name for entry in quantities("ranking")]
+    stem, names = canonical(re.split(r"[@(]", str(name))[0]), [entry.name for entry in quantities("ranking")]
+    if stem in {entry.stem for entry in quantities("ranking")}:
+        in_brackets = f"{shown(name)} has parameters, expected {stem}@10; the level of all is --relevance-level"
+        return in_brackets if "(" in str(name) else complaint
+    if stem in {entry.stem for entry in QUANTITIES.values()}:
+        return f"{shown(name)} is not a metric of rankings, and only these are chosen"
     near = difflib.get_close_matches(str(name).lower(), names, n=2, cutoff=0.4) or names
     return f"{shown(name)} is not known (nearest: {', '.join(near)})"
 

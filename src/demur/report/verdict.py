@@ -18,6 +18,7 @@ from demur.results.leaderboard import deciding
 from demur.results.table import Results
 
 UNDECIDED = "undecided: the 95 % interval includes 0"
+SIMULTANEOUS = "simultaneous 95 % interval"
 REACHED_AT = "reached at"
 _PAIR = 2
 
@@ -68,7 +69,7 @@ def decide(results: Results, key: Key) -> Decision:
     if contrast.requested is not None:
         by = f"recommended 95 % interval {interval_text(usual)}"
     if contrast.simultaneous is not None and not usual.low <= 0 <= usual.high:
-        by = "simultaneous 95 % interval"
+        by = SIMULTANEOUS
     if interval.low <= 0 <= interval.high:
         return Decision(None, UNDECIDED, by)
     subtracted = str(key.minus.value)

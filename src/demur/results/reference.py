@@ -40,7 +40,7 @@ class ReferenceRange(Part):
             yield "expected a baseline from low to high, and above it a good system from low to high"
 
 
-class Reference(Part):
+class KnownRanges(Part):
     """Ranges by metric: of rankings over the queries with gold, and of the detection of evidence over all queries."""
 
     name: Annotated[str, Field(min_length=1)]
@@ -59,7 +59,7 @@ class Reference(Part):
 REFERENCES = {
     known.name: known
     for known in (
-        Reference(
+        KnownRanges(
             name="phq8-evidence",
             source="document 002, evidence retrieval",
             ranges={
@@ -74,7 +74,7 @@ REFERENCES = {
 }
 
 
-def reference_of(which: str | Path) -> Reference:
+def reference_of(which: str | Path) -> KnownRanges:
     """Ranges by their name, or from a JSON file with a `source` and `ranges`, each with a `baseline` and a `good`."""
     if isinstance(which, str) and which in REFERENCES:
         return REFERENCES[which]
@@ -83,10 +83,10 @@ def reference_of(which: str | Path) -> Reference:
     return read_as(which, lambda content: _parsed(Path(which).stem, content))
 
 
-def _parsed(name: str, content: Any) -> Reference:
+def _parsed(name: str, content: Any) -> KnownRanges:
     if not isinstance(content, dict):
         raise UserError("expected an object with the members source and ranges")
     try:
-        return Reference.model_validate({"name": name} | content)
+        return KnownRanges.model_validate({"name": name} | content)
     except ValidationError as error:
         raise UserError(one_line(error)) from None

@@ -34,7 +34,7 @@ from demur.quantities.ranking import checked_depth, per_query, ranking_measures
 from demur.quantities.selection import Bounds, Policy, shown_hits
 from demur.results.curves import points
 from demur.results.parts import CurveRecord
-from demur.results.reference import Reference
+from demur.results.reference import KnownRanges
 from demur.results.retrieval_record import retrieval_study, retrieval_warnings
 from demur.results.study import metric_of_verdict
 from demur.results.table import Results, provenance
@@ -69,7 +69,7 @@ class RetrievalSettings:
     baseline: str | None = None
     relevance_level: int = 1
     metrics: Sequence[str] = ()
-    reference: Reference | None = None
+    reference: KnownRanges | None = None
 
     def __post_init__(self) -> None:
         if self.metrics:

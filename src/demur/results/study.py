@@ -13,7 +13,7 @@ from demur.quantities.registry import COMMON, CUT
 from demur.results import parts
 from demur.results.group_parts import GroupsRecord
 from demur.results.parts import Many, Name
-from demur.results.reference import Ends, Reference
+from demur.results.reference import Ends, KnownRanges
 
 PARTICIPANT = "participant"
 AREA = "augrc"
@@ -222,7 +222,7 @@ class RetrievalStudy(Study):
     criteria: Many[CriterionCounts]
     folds: Many[str]
     has_evidence_rate: Share
-    reference: Annotated[Reference | None, SPARSE] = None
+    reference: Annotated[KnownRanges | None, SPARSE] = None
     reference_ranges: Many[PlacedFigure]
 
     def _mistakes(self) -> Iterator[str]:

@@ -7,7 +7,7 @@ from typing import Any
 from demur.audit.loops import LOOPS, family, forecasts, number, ranking
 from demur.audit.loops.draws import percentile
 from demur.audit.loops.forecasts import detection, ece, threshold_at_fpr
-from demur.audit.loops.ranking import ideal, over
+from demur.audit.loops.ranking import Ranked, discounted, ideal, over
 from demur.audit.loops.registry import mean, ratio
 from demur.audit.loops.selective import PlainCurve, Unit
 from demur.audit.reported.names import ReportedQuantity
@@ -37,6 +37,7 @@ RUN_COUNTS: dict[str, Callable[[Items, int], int]] = {
 _SHORT = "no flat start: integrated from the first operating point"
 _OTHER_BINS = (5, 10, 15, 20)
 _LINSPACE = "bins by the rounded edges of numpy.linspace: 0.3 is below its own"
+_HIGHEST = 60
 _LAST_OPEN = "p = 1.0 dropped: the last bin is open"
 
 
@@ -119,6 +120,12 @@ def _binned(binning: forecasts.Binning, bins: int) -> Loop:
     return lambda rows: ece(rows, bins, binning) if all(0 <= p <= 1 for p, _ in rows) else None
 
 
+def _exponential(row: Ranked, k: int) -> Any:
+    """The nDCG with a gain of 2^grade − 1; grades that high are told apart no more."""
+    gains, best = ([2 ** min(grade, _HIGHEST) - 1 for grade in grades] for grades in (row.grades, row.judged))
+    return over(discounted(gains[:k]), discounted(sorted(best, reverse=True)[:k]))
+
+
 _BY_SMALLER, _BY_GOLD = "other denominator: ÷ min(gold, K), not ÷ gold", "other denominator: ÷ gold, not ÷ min(gold, K)"
 _CANDIDATES, _STRAIGHT = "other denominator: K at most the candidates", "ROC points on a straight line dropped"
 _EFFECTIVE = {
@@ -141,11 +148,15 @@ _OTHERS: dict[str, dict[str, Loop]] = {
     "map_trec@K": {_BY_SMALLER: _each(lambda row, k: over(row.precisions(k), min(row.gold, k)))},
     "ndcg@K": {
         "other denominator: ideal over all gold, not min(gold, K)": _each(
-            lambda row, k: over(row.gain(k), ideal(row.gold))
+            lambda row, k: over(row.gain(k), row.ideal_gain(len(row.judged)))
         ),
         "other denominator: ideal over the hits found": _each(
-            lambda row, k: over(row.gain(k), ideal(row.hits_within(k)))
+            lambda row, k: over(row.gain(k), discounted(sorted(row.grades[:k], reverse=True)))
         ),
+        "grades ignored: every relevant id gains 1": _each(
+            lambda row, k: over(discounted(row.hits[:k]), ideal(min(row.gold, k)))
+        ),
+        "exponential gain: 2^grade − 1, not the grade": _each(_exponential),
     },
     "has_evidence_rate": {
         "": _rate,

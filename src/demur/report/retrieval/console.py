@@ -1,48 +1,129 @@
-"""Retrieval on the console: who was counted, what each system finds and where that falls, and how systems differ."""
+"""Retrieval on the console: who was counted, what each system finds, how they differ, and where they find nothing."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from demur.errors import shown
+from demur.inference.key import Key
 from demur.report.console import console_text, warnings_text
-from demur.report.names import Pair, pairs_of, worded_warnings
+from demur.report.names import Pair, pairs_of, systems_of, worded_warnings
 from demur.report.retrieval.detection import decision_counts, selections_of, thresholds
 from demur.report.retrieval.overview import side_of_zero, verdict
-from demur.report.retrieval.places import cell, pooled, pooled_and_mean, title
+from demur.report.retrieval.places import at_depth, cell, pooled, pooled_and_mean, title
 from demur.report.retrieval.rankings import differences_by_place, mean_and_spread, means_over_folds
 from demur.report.text import table, with_interval
+from demur.report.verdict import SIMULTANEOUS, Decision, decide
 from demur.results.study import RetrievalStudy, RetrievalSystem
 from demur.results.table import Results
 
 _RULES = {"threshold": "by the gate's threshold", "selected_ids": "by the selection", "ranked_ids": "by the list"}
 _MOST_BREACHES = 5
+_MOST_GRADES = 10
 
 
-def retrieval_text(results: Results) -> str:
-    """The whole report, as lines."""
+def retrieval_text(results: Results, *, verbose: bool = False) -> str:
+    """The report, as lines: systems side by side, or with `verbose` every pooled number of each."""
     study, drawn = results.retrieval, results.study.bootstrap
     lines = [f"file: {shown(file.path)}" for file in study.inputs]
     counts = f"{study.with_gold} with gold, {study.queries - study.with_gold} without"
-    lines.append(f"{study.queries} queries of {study.posts} posts and {len(study.criteria)} criteria: {counts}")
-    lines += relevance_lines(study)
+    lines.append(f"{study.queries} queries{_sampled(study)}: {counts}")
+    lines += _about_judgments(study)
     resampled = drawn and f"95 % intervals from {drawn.n_resamples} resamples of posts, seed {drawn.seed}"
     lines.append(resampled or "no intervals: 0 resamples")
-    for system in study.systems:
-        lines += ["", *_system(results, system)]
-    for pair in pairs_of(results):
-        lines += ["", *_differences(results, pair)]
+    if verbose:
+        for system in study.systems:
+            lines += ["", *_system(results, system)]
+        for pair in pairs_of(results):
+            lines += ["", *_differences(results, pair)]
+    else:
+        lines += [*_side_by_side(results), *_against_baseline(results), *_nothing_to_find(results)]
     conclusion = verdict(results)
     lines += ["", conclusion.headline, *conclusion.sentences, *conclusion.failures]
+    lines += [] if verbose else ["More numbers: --verbose, the file, or its page (--report)."]
     return console_text([*lines, *warnings_text(worded_warnings(results))])
 
 
-def relevance_lines(study: RetrievalStudy) -> Iterator[str]:
-    """What graded judgments count for; nothing where judgments are not graded."""
+def _sampled(study: RetrievalStudy) -> str:
+    """What the queries are about; nothing where each is a post of its own that asks the same."""
+    if len(study.criteria) > 1:
+        return f" of {study.posts} posts and {len(study.criteria)} criteria"
+    return "" if study.posts == study.queries else f" of {study.posts} posts"
+
+
+def _about_judgments(study: RetrievalStudy) -> Iterator[str]:
+    """What graded judgments count for, and which ranges results are held against; nothing where there are none."""
     if study.judgments:
-        grades = ", ".join(f"{each.grade} ({each.ids} ids)" for each in study.judgments)
-        yield f"graded judgments: {grades}; they are the gains of the nDCG"
+        grades = ", ".join(f"{each.grade} ({each.ids} ids)" for each in study.judgments[:_MOST_GRADES])
+        more = len(study.judgments) - _MOST_GRADES
+        yield f"graded judgments: {grades}{f' and {more} more' if more > 0 else ''}; they are the gains of the nDCG"
         level = study.settings.relevance_level
         yield f"every other number counts ids of grade {level} or more as relevant (relevance level {level})"
+    if study.reference:
+        yield f"reference ranges: {shown(study.reference.name)}, from {shown(study.reference.source)}"
+
+
+def _at_a_glance(results: Results) -> list[Key]:
+    """The ranking numbers a reader looks at first: those that were chosen, or all at the depth of the verdict."""
+    rows = pooled(results, results.systems[0], "ranking", "with_gold")
+    return [row.key for row in rows if at_depth(results, row.key)]
+
+
+def _columns(results: Results, keys: Iterable[Key], head: str) -> Iterator[str]:
+    """Numbers of all systems side by side, with where they fall among the ranges asked for."""
+    rows = [(head, *(system.label for system in systems_of(results)))]
+    for key in keys:
+        cells = [pooled_and_mean(results, replace(key, system=name)) for name in results.systems]
+        rows.append((f"  {title(key)}", *(f"{number} ({place})" if place else number for number, _, place in cells)))
+    yield from table(rows)
+
+
+def _side_by_side(results: Results) -> Iterator[str]:
+    yield ""
+    yield from _columns(results, _at_a_glance(results), f"over the {results.retrieval.with_gold} queries with gold")
+
+
+def _against_baseline(results: Results) -> Iterator[str]:
+    """How the other systems differ from the baseline, and for whom that speaks."""
+    pairs = pairs_of(results)
+    if not pairs:
+        return
+    rows, notes = [("differences on the same queries", *(pair.label for pair in pairs))], dict[str, None]()
+    for key in _at_a_glance(results):
+        cells = []
+        for pair in pairs:
+            difference = replace(key, system=pair.other.system, minus=pair.minus)
+            says, note = _says(decide(results, difference), difference.system)
+            cells.append(f"{cell(results, results.get(difference))} {says}".rstrip())
+            notes |= {note: None} if note else {}
+        rows.append((f"  {title(key)}", *cells))
+    yield from ("", *table(rows), *(f"  {note}" for note in notes))
+
+
+def _says(decision: Decision, system: str) -> tuple[str, str]:
+    """What a difference says of a system in a word, and what has to be added to it."""
+    if decision.winner is not None:
+        word = "better" if decision.winner == system else "worse"
+        return (f"looks {word}", f"looks better or worse: {decision.doubt}") if decision.doubt else (word, "")
+    if decision.by == SIMULTANEOUS:
+        return "undecided", f"undecided: the {SIMULTANEOUS}, which allows for looking at all differences, includes 0"
+    return "", ""
+
+
+def _nothing_to_find(results: Results) -> Iterator[str]:
+    """Abstaining: how well systems know where there is nothing; left out where everything has gold and a list."""
+    study, first = results.retrieval, results.systems[0]
+    without = study.queries - study.with_gold
+    forecasts = [row for name in results.systems for row in pooled(results, name, "forecasts")]
+    if not (without or forecasts or any(system.abstained for system in study.systems)):
+        return
+    by_quantity = {row.key.quantity: replace(row.key, system=first) for row in forecasts}
+    keys = [row.key for row in pooled(results, first, "decision")] + [*by_quantity.values()]
+    rules = {_RULES[system.empty_decision_by] for system in study.systems}
+    yield ""
+    yield f"no evidence here, {' and '.join(sorted(rules))}: {without} of {study.queries} queries have nothing to find"
+    counts = ", ".join(f"{system.abstained} of {shown(system.name)}" for system in study.systems)
+    yield f"  empty lists: {counts}"
+    yield from _columns(results, keys, "")
 
 
 def _system(results: Results, system: RetrievalSystem) -> Iterator[str]:

@@ -13,7 +13,7 @@ from demur.report.names import NamedSystem, pairs_of, systems_of, worded_warning
 from demur.report.retrieval.places import a_title, chance_numbers, primary, primary_difference, title
 from demur.report.sections import Card, CardNumber, Content, carried, definition, section
 from demur.report.text import UNDEFINED, four, interval_text, level_of, shown_interval, with_interval
-from demur.report.verdict import UNDECIDED, Verdict, bearing_warnings, decide
+from demur.report.verdict import SIMULTANEOUS, UNDECIDED, Verdict, bearing_warnings, decide
 from demur.results.study import RetrievalSystem
 from demur.results.table import Results
 
@@ -96,7 +96,8 @@ def _differences(results: Results, names: Mapping[str, str]) -> Iterator[str]:
             few = f"looks better, but {decision.doubt}" if decision.doubt else "is better"
             end = f": {names[decision.winner]} {few}"
         elif decision.reason == UNDECIDED:
-            end = "; the interval includes 0, so neither is shown to be better"
+            by = decision.by if decision.by == SIMULTANEOUS else "interval"
+            end = f"; the {by} includes 0, so neither is shown to be better"
         else:
             end = f" ({open_question(results, key)})"
         reached = f"{names[system]} {_reached(results, primary(results, system))}"
