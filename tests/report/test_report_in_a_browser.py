@@ -98,7 +98,7 @@ def row(one, point, items, multiplier, ends):
     """What the table must say of a operating point."""
     curve = one.curve
     return [
-        threshold_at(curve, point),
+        threshold_at(one, point),
         f"{curve.coverage[point]:.1%}",
         f"{curve.selective_risk[point]:.4g}",
         ends,

@@ -1,5 +1,7 @@
 """The operating point of the page, and what it carries of very long curves."""
 
+import operator
+
 import numpy as np
 import pytest
 
@@ -8,7 +10,7 @@ from demur.drawing.picture import visible
 from demur.report.html import report_html
 from demur.report.selective.operating import operating, stops_of
 from demur.report.text import threshold_at
-from demur.results.parts import Points
+from demur.results.parts import CurveRecord
 from pages import Page
 from runs import participant
 
@@ -30,13 +32,17 @@ class TestOperatingPoint:
     def test_by_threshold_what_is_at_least_as_sure(self, one):
         assert self.stops(one, "threshold") == [("1", 2), ("2", 1), ("3", 0)]
 
-    def test_a_threshold_as_printed_accepts_what_the_point_accepts(self):
+    @pytest.mark.parametrize("lower", [None, True])
+    def test_a_threshold_as_printed_accepts_what_the_point_accepts(self, lower):
         close = sorted([0.7123456789, 0.712345678, 2 / 3, 0.3, 0.1 + 0.2, 1e-7, -2 / 3], reverse=True)
         coverage = [(n + 1) / 10 for n in range(len(close))]
-        curve = Points(coverage=coverage, selective_risk=coverage, generalized_risk=coverage, threshold=close)
+        close = [-threshold for threshold in close] if lower else close
+        curve = {"coverage": coverage, "selective_risk": coverage, "generalized_risk": coverage, "threshold": close}
+        record = CurveRecord(defined=True, lower_is_surer=lower, curve=curve)
+        accepts = operator.le if lower else operator.ge
         for point, threshold in enumerate(close):
-            typed = float(threshold_at(curve, point))
-            assert [confidence >= typed for confidence in close] == [confidence >= threshold for confidence in close]
+            typed = float(threshold_at(record, point))
+            assert [accepts(each, typed) for each in close] == [accepts(each, threshold) for each in close]
 
     def test_the_stops_of_two_runs_accept_in_both_what_is_said(self):
         content = golden("paired")
