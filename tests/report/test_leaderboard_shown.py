@@ -1,10 +1,15 @@
 """The leaderboard as it is shown: ranks, a tie set in a sentence, and what the comparison rests on."""
 
+import json
+
 import pytest
 
 from demur import Plan, Settings, evaluate, report_html
 from demur.report.console import evaluation_text
 from demur.report.leaderboard import best_sentence, board_to_show, sentences
+from demur.report.table_rows import Layout
+from demur.report.tables import table_text
+from demur.results.load import results_of
 from made_up import units_of
 
 PLAN = Plan(300, seed=5)
@@ -85,3 +90,15 @@ def test_the_page_has_it_with_names_as_text(three):
     assert section.count('class="diamond') == 2, "the first is what the others are compared with"
     assert "<two>" not in section
     assert "&lt;two&gt;" in section
+
+
+@pytest.mark.parametrize("names", [("silent", "mute", "dumb"), ("one", "silent", "mute")])
+def test_where_nobody_or_one_answers_nothing_is_ranked_and_nothing_fails(names):
+    systems = SYSTEMS | dict.fromkeys(("mute", "dumb"), SYSTEMS["silent"])
+    found = evaluate({name: systems[name] for name in names}, settings=Settings(confidence="sure"), plan=PLAN)
+    assert found.leaderboard().best == ()
+    assert "No two systems can be compared, so none is ranked." in evaluation_text(found)
+    assert 'id="leaderboard"' in report_html(found)
+    assert table_text(found, "sentence").startswith("We evaluated")
+    assert table_text(found, "markdown", Layout(("leaderboard",))).count("| – |") >= 3
+    assert results_of(json.loads(found.text)).text == found.text

@@ -22,6 +22,8 @@ from demur.types import Json
 if TYPE_CHECKING:
     from demur.results.table import Results
 
+_PAIR = 2
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Standing:
@@ -69,10 +71,10 @@ class Leaderboard:
     @property
     def shortest(self) -> tuple[Standing, float] | None:
         """The one system that ends first and so decides how far all areas go, and how far they would go without it."""
-        first, *others = sorted(self.ranked, key=lambda each: each.reaches)
-        if not self.common_to or len(others) < 2 or others[0].reaches == first.reaches:  # noqa: PLR2004  (a pair)
+        if not self.common_to or len(self.ranked) <= _PAIR:
             return None
-        return first, others[0].reaches
+        first, second, *_ = sorted(self.ranked, key=lambda each: each.reaches)
+        return (first, second.reaches) if second.reaches > first.reaches else None
 
     def to_columns(self) -> dict[str, list[Any]]:
         """One row per system: its number with its recommended interval, its ranks, and whether it may be the best."""
