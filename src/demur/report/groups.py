@@ -174,5 +174,5 @@ def groups_text(results: Results, confidence: str) -> Iterator[str]:
         yield ""
         yield f"{whose}{isolated(confidence)} {each.heading}"
         yield from (f"  {sentence}" for sentence in each.sentences)
-        heads = (f"  {isolated(each.name)}", f"{each.noun}s", "accepted", "coverage", "risk", "risk − the rest")
+        heads = (f"  {isolated(each.name)}", f"{each.noun}s", "items accepted", "coverage", "risk", "risk − the rest")
         yield from table([heads, *((f"  {line.label}", *line.cells) for line in each.lines)])
