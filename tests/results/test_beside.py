@@ -20,8 +20,8 @@ from demur import (
 from demur.audit.loops import number
 from demur.confidences.grading import grade
 from demur.facts.alignment import aligned
+from demur.inference.beside import wilson
 from demur.inference.key import Group
-from demur.inference.points import wilson
 from demur.inference.views import CurveView
 from demur.quantities.matched import matched_risk
 from demur.quantities.operating import coverage_at_risk

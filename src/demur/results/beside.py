@@ -22,10 +22,10 @@ from demur.facts.alignment import Alignment
 from demur.facts.items import Items
 from demur.facts.points import NumbersOfPoint
 from demur.facts.raters import RaterAnswers
+from demur.inference.beside import IndependentGap, PointView
 from demur.inference.estimates import Estimate
 from demur.inference.intervals import MOST_DROPPED, Interval
 from demur.inference.key import Group, Key
-from demur.inference.points import IndependentGap, PointView
 from demur.inference.rows import Contrast, Row
 from demur.inference.rules import recommended
 from demur.inference.views import CurveView, discordant
