@@ -97,6 +97,19 @@ def test_the_reward_for_effective_reliability_has_the_same_optimum():
     assert 1 - CostEnvelope.of(curve_of(T2, 1)).cost(F(1, 2)) / F(1, 2) == F(2, 5)
 
 
+right_or_wrong = st.lists(
+    st.builds(Unit, st.sampled_from([None, F(0), F(1)]), st.integers(0, 4).map(float)), min_size=1
+)
+
+
+@given(right_or_wrong, st.fractions(0, 9, max_denominator=12))
+def test_the_best_reward_is_1_less_the_cost_in_prices(units, penalty):
+    """Right +1, declined 0, wrong −λ, at the best threshold: 1 − E(a)/a with a = 1/(1 + λ)."""
+    best = max(reached - (1 + penalty) * lost for reached, lost, _ in every_point(units, 1))
+    price = 1 / (1 + penalty)
+    assert best == 1 - CostEnvelope.of(curve_of(units, 1)).cost(price) / price
+
+
 @given(units_lists, prices)
 def test_the_cheapest_is_the_cheapest_of_all_points(units, price):
     cost, minus_coverage, threshold = cheapest(units, price)

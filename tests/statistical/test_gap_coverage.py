@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from demur import Graded, Plan
+from demur.inference.beside import PointView
 from demur.inference.key import Group, Key, Minus
-from demur.inference.points import PointView
 from demur.inference.rows import Contrast, Row
 from demur.inference.uncertainty import estimated
 from demur.inference.views import CurveView, discordant

@@ -198,6 +198,12 @@ class Items:
         return [(self.cluster_ids[cluster], self.item_names[item]) for cluster, item in pairs]
 
     @property
+    def units_left_out(self) -> set[tuple[ClusterId, str]]:
+        """The units that failed and are not among these."""
+        failed = self.failed_units
+        return {*failed.names} if failed is not None and failed.rule == "drop" else set()
+
+    @property
     def has_scores(self) -> bool:
         """Whether truths and answers are numbers, whose difference says which way an answer is wrong."""
         return self.losses is None and self.labels is None

@@ -43,12 +43,12 @@ class RaterAnswers:
         by = "prediction" if items.losses is None else "loss"
         return cls(items.unit_names, answers, by, source=items.source)
 
-    def beside(self, like: Items, left_out: Collection[ClusterId] = ()) -> Items:
+    def beside(self, like: Items, left_out: Collection[ClusterId] = (), lost: Collection[Unit] = ()) -> Items:
         """The answers as facts, unit for unit those of a system; units that do not meet are an error with counts.
 
-        Clusters that are `left_out` of the evaluation are left out here too.
+        Clusters that are `left_out` of the evaluation, and units that are `lost` to it, are left out here too.
         """
-        index = self._index(like, left_out)
+        index = self._index(like, left_out, lost)
         values = Column.of([self.answers[place] for place in index.tolist()])
         answered = ~values.abstains()
         if not answered.any():
@@ -62,9 +62,10 @@ class RaterAnswers:
         self._check_truths(like, index)
         return _predicted(rated, values, answered)
 
-    def _index(self, like: Items, left_out: Collection[ClusterId]) -> Indices:
+    def _index(self, like: Items, left_out: Collection[ClusterId], lost: Collection[Unit]) -> Indices:
         """Where the answer to each unit of the evaluation is."""
-        place = {unit: number for number, unit in enumerate(self.units) if unit[0] not in left_out}
+        known = ((unit, number) for number, unit in enumerate(self.units) if unit[0] not in left_out)
+        place = {unit: number for unit, number in known if unit not in lost}
         wanted = like.unit_names
         missing, extra = [unit for unit in wanted if unit not in place], {*place}.difference(wanted)
         if missing or extra:

@@ -8,8 +8,7 @@ from demur.inference.intervals import Interval
 from demur.inference.key import Group, Key
 from demur.report.names import NamedSystem, systems_of
 from demur.report.text import UNDEFINED, four, interval_text, three, with_interval
-from demur.results.beside import ANSWERED_BY, both_key, gap_key, handed_key, system_key
-from demur.results.gaps import gap_verdict
+from demur.results.gaps import ANSWERED_BY, both_key, gap_key, gap_verdict, handed_key, system_key
 from demur.results.parts import ExternalPoint
 from demur.results.published import OTHER_PEOPLE
 from demur.results.table import Results
@@ -47,11 +46,13 @@ def point_sentence(results: Results, point: ExternalPoint, system: NamedSystem, 
     return f"{start}; at that coverage {whose} is {three(own.value)}: {_of_system(gap)}, {said}{people}."
 
 
-def _way(higher: float, ends: Interval | None) -> str:
-    """How much higher or lower a risk is, with the ends of that."""
+def _way(higher: float, ends: Interval | None, other: str = "") -> str:
+    """How much higher or lower a risk is, with the ends of that, and than whose."""
     turned = ends.negated() if ends is not None and higher < 0 else ends
     between = "" if turned is None else f" {interval_text(turned)}"
-    return f"{three(abs(higher))} {'higher' if higher > 0 else 'lower'}{between}" if higher else f"the same{between}"
+    if not higher:
+        return f"the same{between}{other and f' as {other}'}"
+    return f"{three(abs(higher))} {'higher' if higher > 0 else 'lower'}{between}{other and f' than {other}'}"
 
 
 def _of_system(gap: Estimate) -> str:
@@ -89,7 +90,7 @@ def handover_sentence(results: Results, point: ExternalPoint, system: NamedSyste
     return (
         f"If {name} answers from a confidence of {together.threshold:g} on and {point.name} the rest, they answer "
         f"{together.at or 0.0:.1%} at a risk of {three(together.value)}: "
-        f"{_way(apart.value, apart.recommended)} beside {point.name} alone."
+        f"{_way(apart.value, apart.recommended, f'{point.name} alone')}."
     )
 
 

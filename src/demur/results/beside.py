@@ -22,24 +22,31 @@ from demur.facts.alignment import Alignment
 from demur.facts.items import Items
 from demur.facts.points import NumbersOfPoint
 from demur.facts.raters import RaterAnswers
+from demur.inference.beside import IndependentGap, PointView
 from demur.inference.estimates import Estimate
 from demur.inference.intervals import MOST_DROPPED, Interval
-from demur.inference.key import Group, Key, Minus
-from demur.inference.points import IndependentGap, PointView
+from demur.inference.key import Group, Key
 from demur.inference.rows import Contrast, Row
 from demur.inference.rules import recommended
 from demur.inference.views import CurveView, discordant
 from demur.quantities import Measure
 from demur.quantities.coverage import Coverage
 from demur.quantities.graded import Graded
-from demur.quantities.registry import POINT
+from demur.results.gaps import (
+    ANSWERED_BY,
+    COVERAGE_OF,
+    HANDED_TO,
+    RISK,
+    both_key,
+    gap_key,
+    handed_key,
+    system_key,
+)
 from demur.results.handover import handed_over, handover_curve, shared_units
 from demur.results.published import estimates_of_point, on_our_scale, point_error, point_record
 from demur.types import Json
 
 Views = Mapping[str, Mapping[str, CurveView]]
-COVERAGE_OF, ANSWERED_BY, HANDED_TO = "coverage_of", "answered_by", "handed_to"
-RISK = f"matched_risk@{POINT}"
 _LEVEL = 0.05
 
 
@@ -69,27 +76,6 @@ class Beside:
             raise UserError("a hand-over threshold needs a rater to hand over to: give one, or leave it out")
 
 
-def gap_key(point: str, system: str, confidence: str) -> Key:
-    """The risk of a point less that of a system at the same coverage."""
-    return Key(point, RISK, confidence, group=Group(COVERAGE_OF, point), minus=Minus("system", system))
-
-
-def system_key(point: str, system: str, confidence: str) -> Key:
-    """The risk of a system at the coverage of a point."""
-    return Key(system, RISK, confidence, group=Group(COVERAGE_OF, point))
-
-
-def both_key(whose: str, other: str, *, minus: str | None = None) -> Key:
-    """The risk on the units that another answers too, or its difference."""
-    return Key(whose, "risk", group=Group(ANSWERED_BY, other), minus=Minus("system", minus) if minus else None)
-
-
-def handed_key(point: str, system: str, confidence: str, *, minus: bool = False) -> Key:
-    """The risk of a system that hands over to a rater at a fixed threshold, or less that of the rater alone."""
-    less = Minus("system", point) if minus else None
-    return Key(system, "risk", confidence, group=Group(HANDED_TO, point), minus=less)
-
-
 @dataclass(frozen=True, eq=False)
 class Others:
     """Everybody beside the systems, with what is measured of them."""
@@ -106,16 +92,19 @@ class Others:
         names = [*taken, *asked.raters, *forced, *(point.name for point in asked.points)]
         if twice := repeated(names):
             raise UserError(f"two systems, raters or points are called {shown(twice[0])}: give each a name of its own")
+        if not all(name.strip() for name in names):
+            raise UserError("a rater or a point has no name: give each one")
         for name in asked.forced:
             if name not in taken:
                 raise unknown("system with a forced run", name, taken)
         like = next(iter(alignment.systems.values()))
         given = {name: answers.beside for name, answers in asked.raters.items()}
         given |= {name: RaterAnswers.of_items(items).beside for name, items in forced.items()}
+        lost = {unit for items in alignment.systems.values() for unit in items.units_left_out}
         graded = {}
         for name, beside in given.items():
             with located(f"rater {shown(name)}"):
-                rated = beside(like, alignment.left_out)
+                rated = beside(like, alignment.left_out, lost)
                 usual = None if rated.losses is not None else loss
                 graded[name] = CurveView.of(grade(rated, loss=usual, confidence=np.zeros(len(rated))))
         for point in asked.points:

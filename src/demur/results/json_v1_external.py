@@ -10,8 +10,7 @@ from demur.files.strict_model import Count, Part, Share
 from demur.inference.estimates import Estimate
 from demur.inference.key import Group, Key
 from demur.inference.warnings import OFTEN
-from demur.results.beside import ANSWERED_BY, both_key, gap_key, system_key
-from demur.results.gaps import gap_verdict
+from demur.results.gaps import ANSWERED_BY, both_key, gap_key, gap_verdict, system_key
 from demur.results.parts import Many, Number
 from demur.results.table import Results
 from demur.types import Json

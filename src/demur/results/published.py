@@ -8,10 +8,10 @@ from dataclasses import replace
 
 from demur.errors import UserError, shown
 from demur.facts.points import NumbersOfPoint
+from demur.inference.beside import half_width_error, wilson
 from demur.inference.estimates import Estimate
 from demur.inference.intervals import Interval
 from demur.inference.key import Key
-from demur.inference.points import half_width_error, wilson
 from demur.inference.student import normal_quantile
 from demur.inference.views import CurveView
 from demur.types import Json

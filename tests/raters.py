@@ -1,0 +1,22 @@
+"""The worked example of a rater: four clusters of two units, a system that declines two, and a rater who does too."""
+
+from demur import Plan, Settings, TableOptions, evaluate, read_rater, read_table
+
+WHO, ITEM = [*"AABBCCDD"], ["1", "2"] * 4
+LOSS, SURE = [0, 1, 0, 0, 1, None, 0, None], [0.9, 0.9, 0.8, 0.7, 0.7, 0, 0.6, 0]
+RATED = [0, 0, 1, 0, 0, 0, None, None]
+PLAN = Plan(400, seed=7)
+
+
+def system(loss=LOSS):
+    return read_table(
+        {"cluster": WHO, "item": ITEM, "loss": loss, "sure": SURE}, instrument=None, options=TableOptions(loss_max=1)
+    )
+
+
+def rater(loss=RATED, who=WHO, item=ITEM):
+    return read_rater({"cluster": who, "item": item, "loss": loss})
+
+
+def evaluated(beside, systems=None, plan=PLAN):
+    return evaluate(systems or {"sys": system()}, settings=Settings(confidence="sure"), plan=plan, beside=beside)
