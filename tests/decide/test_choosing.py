@@ -270,6 +270,10 @@ class TestTheCommand:
             (("--confidence", "sure", "--risk", "x"), "risk 'x', expected a number"),
             (("--confidence", "sure", "--abstention-cost", "0.1"), "the largest loss is not known"),
             (("--confidence", "sure", "--risk", "0.1", "-o", "a.csv"), "a.csv: is an input"),
+            (
+                ("--confidence", "sure", "--risk", "0.1", "--max-units", "0"),
+                "max units 0, expected an integer, 1 or more",
+            ),
         ],
     )
     def test_a_mistake_is_one_line(self, tmp_path, words, told):
