@@ -153,9 +153,9 @@ class TestRefusals:
 
 
 def test_memory_does_not_grow_with_the_table(tmp_path, rule, monkeypatch):
-    monkeypatch.setattr("demur.decide.applying._CHUNK", 500)
+    monkeypatch.setattr("demur.decide.applying._CHUNK", 200)
     peaks = []
-    for rows in (2_000, 6_000):
+    for rows in (800, 2_400):
         with (tmp_path / "long.csv").open("w") as file:
             file.write("sure,note\n")
             file.writelines(f"0.{n % 10},{'x' * 80}\n" for n in range(rows))
