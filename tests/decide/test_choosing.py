@@ -3,15 +3,17 @@
 import json
 import math
 from fractions import Fraction
+from importlib.resources import files
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from jsonschema import validate
 from scipy import stats
 
 from commands import demur
-from demur import UserError, choose, grade, grade_units, load_rule, read_table, variant
+from demur import UserError, certify, choose, grade, grade_units, load_rule, read_table, variant
 from demur.confidences.variants import VARIANTS
 from demur.decide.targets import DecisionTarget
 from demur.facts.items import Items
@@ -184,6 +186,16 @@ class TestAMadeUpFile:
         assert f"sure is at least {chosen.threshold!r}. That answers {chosen.accepted} of 600 units" in found.stdout
         assert f"with a risk of {risk.value:.3g} [{risk.low:.3g}, {risk.high:.3g}]." in found.stdout
 
+    def test_the_certified_answer_stands_beside_it(self, made_up):
+        cluster, confidence, wrong = zip(*made_up)
+        labels = {"truth": [0] * 600, "prediction": wrong, "loss": "zero_one", "clusters": cluster}
+        units, fixed = grade_units(confidence, **labels), {"grid": ["0.7", "0.6"], "max_units": 4}
+        made = certify(units, risk="0.1", **fixed, seed=7)
+        assert made.chosen == choose(units, risk="0.1", seed=7).chosen
+        assert made.threshold is made.guarantee.threshold is None
+        assert f"To certify 0.7, {made.guarantee.needed.clusters} clusters would be needed" in str(made)
+        assert certify(units, risk="0.15", **fixed, seed=7).threshold == 0.6
+
     def test_the_order_of_the_rows_and_the_kind_of_the_ids_do_not_matter(self, made_up):
         made = choose(grade_units(**columns(made_up)), risk="0.1", seed=7)
         turned = choose(grade_units(**columns(made_up[::-1])), risk="0.1", seed=7)
@@ -230,6 +242,13 @@ class TestTheFile:
         with pytest.raises(UserError, match=r"rule.json: "):
             load_rule(tmp_path / "rule.json")
 
+    def test_the_schema_knows_it(self):
+        schema = json.loads(files("demur").joinpath("schemas/rule.schema.json").read_text(encoding="utf-8"))
+        labels = {"truth": [0] * 4, "prediction": [0, 0, 0, 1], "loss": "zero_one", "clusters": [1, 2, 3, 4]}
+        units = grade_units([4, 3, 2, 1], **labels)
+        for made in (choose(units, risk="0", seed=1), certify(units, risk="0.5", grid=[2, 1], max_units=1, seed=1)):
+            validate(json.loads(made.text), schema)
+
     def test_a_notebook_and_a_frame_show_it(self):
         made = choose(grade_units(**T1), risk="0.5", seed=1)
         assert "chosen on these data" in made._repr_html_()
@@ -251,6 +270,10 @@ class TestTheCommand:
             (("--confidence", "sure", "--risk", "x"), "risk 'x', expected a number"),
             (("--confidence", "sure", "--abstention-cost", "0.1"), "the largest loss is not known"),
             (("--confidence", "sure", "--risk", "0.1", "-o", "a.csv"), "a.csv: is an input"),
+            (
+                ("--confidence", "sure", "--risk", "0.1", "--max-units", "0"),
+                "max units 0, expected an integer, 1 or more",
+            ),
         ],
     )
     def test_a_mistake_is_one_line(self, tmp_path, words, told):

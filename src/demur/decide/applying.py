@@ -224,7 +224,14 @@ def _encoder(table: FileTable, output: str | Path) -> _Encode:
         return text.getvalue().encode()
 
     def as_json(rows: list[Row], words: list[str]) -> bytes:
-        lines = (json.dumps({**row, DECISION: word}, ensure_ascii=False) for row, word in zip(rows, words, strict=True))
-        return "".join(f"{line}\n" for line in lines).encode()
+        made = ({**row, DECISION: word} for row, word in zip(rows, words, strict=True))
+        return "".join(f"{_json_line(row)}\n" for row in made).encode()
 
     return as_csv if Path(output).suffix.lower() == ".csv" else as_json
+
+
+def _json_line(row: Row) -> str:
+    try:
+        return json.dumps(row, ensure_ascii=False, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise UserError(f"a row cannot be written as JSON: {error}") from None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from demur.quantities.graded import Graded
 from demur.results.parts import Input
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Certification:
     """What is tested how: the method, its terms, the grid, the units, and those to tune on, of other clusters."""
 
@@ -37,11 +38,12 @@ class Certification:
         accepted = Accepted.of(units, own_scale(units, threshold))
         return accepted, self.certifier.test(accepted, self.terms)
 
-    def tuning_p(self) -> list[float]:
+    @cached_property
+    def tuning_p(self) -> tuple[float, ...]:
         """The p-value of every threshold on the units to tune on."""
         if self.tune is None:
-            return []
-        return [float(passing.p or 0.0) for _, passing in (self.at(each, self.tune) for each in self.grid)]
+            return ()
+        return tuple(float(passing.p or 0.0) for _, passing in (self.at(each, self.tune) for each in self.grid))
 
 
 def certify(  # noqa: PLR0913  (what is fixed beforehand, each by itself)
@@ -124,9 +126,9 @@ def _parts(graded: Graded, certifier: Certifier, tune: Graded | None, seed: int 
 
 def sequence(trial: Certification) -> list[tuple[float, Accepted, Passing]]:
     """Thresholds from the first on, each tested at the same level, up to the first that fails."""
-    p = trial.tuning_p()
+    first = int(np.argmin(trial.tuning_p)) if trial.tuning_p else 0
     found = []
-    for threshold in trial.grid[int(np.argmin(p)) if p else 0 :]:
+    for threshold in trial.grid[first:]:
         accepted, passing = trial.at(threshold)
         found.append((threshold, accepted, passing))
         if not passing.passed:
@@ -141,7 +143,7 @@ def _guarantee(trial: Certification, tuned_inputs: tuple[Input, ...], seed: int 
     tuned_on = None
     if tune is not None:
         people = len(tune.grouped.ids)
-        tuned_on = TunedOn(clusters=people, seed=seed, inputs=tuned_inputs, p=tuple(trial.tuning_p()))
+        tuned_on = TunedOn(clusters=people, seed=seed, inputs=tuned_inputs, p=trial.tuning_p)
     return Guarantee(
         method=trial.certifier.name,
         alpha=as_typed(terms.alpha),

@@ -11,6 +11,7 @@ from demur.confidences.variants import VARIANTS
 from demur.decide.crossfit import crossfit, procedure_interval
 from demur.decide.rule import Chosen, Direction, Measured, Procedure, Rule, Wanted
 from demur.decide.targets import DecisionTarget, Typed
+from demur.decide.terms import most_units
 from demur.files.strict_model import Tool, checked_time, now
 from demur.inference.draws import checked_seed
 from demur.quantities.curve import Curve
@@ -108,7 +109,6 @@ def about(graded: Graded, target: DecisionTarget, max_units: int | None = None) 
     """What a rule says of the units it was made from."""
     items, largest = graded.items, graded.largest_loss
     maximum = None if largest is None else largest / graded.divisor
-    instrument = items.instrument if items else None
     counted = "errors" if np.isin(graded.loss, (0, graded.divisor)).all() else "loss"
     plain = Loss(name=graded.loss_name, definition=graded.loss_name, raw_multiplier=graded.divisor)
     return {
@@ -117,7 +117,7 @@ def about(graded: Graded, target: DecisionTarget, max_units: int | None = None) 
         "noun": items.noun if items else "cluster",
         "loss": Loss.model_validate(loss_record(items, graded.loss_name)) if items else plain,
         "largest_loss": maximum,
-        "max_units": max_units or (len(instrument.items) if instrument else None),
+        "max_units": most_units(graded, max_units),
         "target": Wanted.model_validate({"kind": target.kind, "value": target.text, "counts": counted}),
         "clusters": len(graded.grouped.ids),
         "units": graded.units,

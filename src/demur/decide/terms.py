@@ -44,14 +44,21 @@ def terms_of(graded: Graded, alpha: Fraction, delta: Typed, max_units: int | Non
         raise UserError("the largest loss is not known, and a guarantee needs it: give it (--loss-max)")
     if graded.answered and graded.loss.min() < 0:
         raise UserError("a loss is below 0: nothing can be certified of such losses")
-    instrument = graded.items.instrument if graded.items else None
-    if max_units is None and instrument is None:
+    most = most_units(graded, max_units)
+    if most is None:
         raise UserError("how many units a participant has at most, by design, is not known: give it (--max-units)")
-    most = len(instrument.items) if max_units is None and instrument else max_units
-    if type(most) is not int or most < 1:
-        raise UserError(f"max units {literal(max_units)}, expected an integer, 1 or more")
-    check_units(graded, most)
     return Terms(alpha, level, Fraction(graded.largest_loss) / graded.divisor, most)
+
+
+def most_units(graded: Graded, given: int | None) -> int | None:
+    """How many units a participant has at most, by design: as given, or the items of the instrument, if any."""
+    if given is not None and (type(given) is not int or given < 1):
+        raise UserError(f"max units {literal(given)}, expected an integer, 1 or more")
+    instrument = graded.items.instrument if graded.items else None
+    most = len(instrument.items) if given is None and instrument else given
+    if most is not None:
+        check_units(graded, most)
+    return most
 
 
 def check_units(graded: Graded, most: int) -> None:

@@ -101,9 +101,9 @@ class Watch:
     rule: Rule
     delta: Typed = "0.05"
     max_units: int | None = None
-    _seen: dict[str, _Sums] = field(default_factory=dict)
-    _level: Fraction = Fraction(0)
-    _most: int = 0
+    _seen: dict[str, _Sums] = field(default_factory=dict, init=False)
+    _level: Fraction = field(default=Fraction(0), init=False)
+    _most: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
         self._level = risk_of(as_typed(self.delta))
