@@ -9,7 +9,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Literal
 
-from demur.audit.loops import LOOPS
+from demur.audit.loops import LOOPS, family
 from demur.audit.loops.registry import coverage
 
 Averaging = Literal["micro", "macro"]
@@ -70,7 +70,8 @@ _STEM_OF = {name.partition("@")[0]: name for name in LOOPS if name.endswith(("@K
         "augrc@C": "augrc augrc_at_c augrc_at_coverage",
     }
 )
-_PLAIN_OF = {name: name for name in LOOPS if "@" not in name and name != "ece"} | spelled(
+# Costs are in largest losses, which no report of others tells, and elsewhere a cost is money: they are not guessed.
+_PLAIN_OF = {name: name for name in LOOPS if "@" not in name and name != "ece" and family(name) != "costs"} | spelled(
     {
         "auroc": "roc_auc auc_roc auc roc_auc_score",
         "auprc": "pr_auc auc_pr average_precision average_precision_score",
