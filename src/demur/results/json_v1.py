@@ -17,7 +17,7 @@ from demur.results.json_table import columns_of
 from demur.results.json_v1_cells import AT_ONCE, INTERVALS, written
 from demur.results.json_v1_costs import costs_of
 from demur.results.json_v1_external import external_of
-from demur.results.json_v1_groups import encoded_groups
+from demur.results.json_v1_groups import encoded_groups, in_groups
 from demur.results.json_v1_model import metrics_model
 from demur.results.study import PARTICIPANT, reported
 from demur.results.table import Results
@@ -97,10 +97,13 @@ def _beyond_members(results: Results) -> Estimates:
     rest = []
     for row in results:
         key = row.key
-        if key.group is None and not (key.quantity in held and key.system in results.systems):
-            first, last = results.systems[0], results.systems[-1]
-            swapped = first != last and (key.system, key.minus) == (first, Minus("system", last))
-            rest.append(_turned(row, replace(key, system=last, minus=Minus("system", first))) if swapped else row)
+        if key.group is None and key.quantity in held and key.system in results.systems:
+            continue
+        if in_groups(results, key) or (key.group is not None and key.group.name == "item" and not key.confidence):
+            continue
+        first, last = results.systems[0], results.systems[-1]
+        swapped = first != last and (key.system, key.minus) == (first, Minus("system", last))
+        rest.append(_turned(row, replace(key, system=last, minus=Minus("system", first))) if swapped else row)
     return Estimates(rest)
 
 

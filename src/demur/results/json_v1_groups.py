@@ -10,7 +10,7 @@ from demur.inference.groups import SERVED, WITHIN
 from demur.inference.key import Group, Key, Minus
 from demur.quantities import Measure, quantities
 from demur.quantities.registry import COMMON
-from demur.quantities.thresholds import threshold_text
+from demur.quantities.thresholds import THRESHOLD, threshold_text
 from demur.results.group_parts import GroupedNumbers, GroupingRecord, GroupLevel, GroupNumbers
 from demur.results.json_v1_cells import AT_ONCE, INTERVALS, read, written
 from demur.results.table import Results
@@ -35,6 +35,16 @@ def encoded_groups(results: Results, system: str, confidence: str) -> Json | Non
     if record is None:
         return None
     return {each.name: _grouping(results, Key(system, "", confidence), each) for each in record.groupings}
+
+
+def in_groups(results: Results, key: Key) -> bool:
+    """Whether the members of groups hold a number: one of a group, or one of all units at the shared threshold."""
+    record, measure = results.selective.groups, Measure.of(key.quantity)
+    at_threshold = measure.quantity.parameter is THRESHOLD
+    if record is None or key.group is None:
+        return record is not None and at_threshold
+    named = key.group.name in {each.name for each in record.groupings}
+    return named and (at_threshold or str(measure) in WITHIN or str(measure) in COUNTS)
 
 
 def _grouping(results: Results, key: Key, grouping: GroupingRecord) -> Json:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -205,17 +205,35 @@ class _Asked:
         headline = Headline(number, all_pairs(rows_to_rank(rows, number), contrasts))
         return cls(rows, contrasts, headline, grouped(evaluation), evaluation.others)
 
-    def estimated(self, evaluation: Evaluation, plan: Plan, asks: Sequence[Ask]) -> tuple[list[Estimate], list[Any]]:
-        """Every estimate, those of groups last, and the answers to what else is asked."""
+    def estimated(self, evaluation: Evaluation, plan: Plan, asks: Sequence[Ask]) -> _Answers:
+        """One pass over the draws: every estimate, and the answers to what else is asked."""
         views, groups = evaluation.views, self.groups
-        rows = [*self.rows, *overall_rows(groups, views), *self.others.rows]
-        rows += [row for each in groups for row in (*each.rows, *each.rests)]
-        contrasts = [*self.contrasts, *self.others.contrasts, *(row for each in groups for row in each.contrasts)]
-        request, headline = evaluation.settings.request, self.headline
-        made, answers = estimated(rows, contrasts, plan=plan, request=request, asks=asks, headline=headline)
-        of_groups = [row for each in groups for row in each.finished({row.key: row for row in made})]
-        of_systems = with_thresholds([row for row in made if row.key.group is None], views)
-        return [*self.others.finished(with_bands([*of_systems], self.contrasts)), *of_groups], answers
+        of_groups = [row for each in groups for row in (*each.rows, *each.rests)]
+        apart = [contrast for each in groups for contrast in each.contrasts]
+        made, answers = estimated(
+            [*self.rows, *overall_rows(groups, views), *self.others.rows, *of_groups],
+            [*self.contrasts, *self.others.contrasts, *apart],
+            plan=plan,
+            request=evaluation.settings.request,
+            asks=asks,
+            headline=self.headline,
+        )
+        grouped_keys = {row.key for row in of_groups} | {contrast.key for contrast in apart}
+        systems = with_thresholds([row for row in made if row.key not in grouped_keys], views)
+        known = {row.key: row for row in made}
+        return _Answers(
+            self.others.finished(with_bands([*systems], self.contrasts)),
+            [row for each in groups for row in each.finished(known)],
+            answers,
+        )
+
+
+class _Answers(NamedTuple):
+    """The estimates of systems and of those beside them, those of groups, and what was asked besides."""
+
+    systems: list[Estimate]
+    groups: list[Estimate]
+    asks: Sequence[Any]
 
 
 def _results(evaluation: Evaluation, plan: Plan, origin: Json) -> Results:
@@ -224,14 +242,15 @@ def _results(evaluation: Evaluation, plan: Plan, origin: Json) -> Results:
     asked = _Asked.of(evaluation, plan)
     drawn = {(system, name): view for name, by_system in views.items() for system, view in by_system.items()}
     asks = [Ask(view, partial(drawn_risks, view.curve)) for view in drawn.values()]
-    estimates, risks = asked.estimated(evaluation, plan, asks)
+    estimates, of_groups, risks = asked.estimated(evaluation, plan, asks)
     curves = {
         key: curve_record(view, plan, bands_of(view, risk) if risk and view.varies else None, _beside(evaluation, view))
         for (key, view), risk in zip(drawn.items(), risks, strict=True)
     }
     items = [row for system, view in views[next(iter(views))].items() for row in by_item(system, view.graded)]
     study = selective_study(evaluation, origin | asked.others.record(estimates), group_record(evaluation, asked.groups))
-    return Results([*estimates, *items], study, curves, _warnings(evaluation, plan, asked, Estimates(estimates)))
+    warnings = _warnings(evaluation, plan, asked, Estimates(estimates))
+    return Results([*estimates, *items, *of_groups], study, curves, warnings)
 
 
 def _beside(evaluation: Evaluation, view: CurveView) -> Json:
@@ -306,12 +325,11 @@ def _warnings(evaluation: Evaluation, plan: Plan, asked: _Asked, estimates: Esti
     """What is true of the clusters themselves is said once, the rest with its system and confidence."""
     facts = [about for system, given in evaluation.given.items() for about in about_units(given, system)]
     told = [*about_resamples(plan.n_resamples), *facts, *about_groups(asked.groups)]
-    numbers = Estimates([row for row in estimates if row.key.group is None])
     counted: list[Row | Contrast] = [*asked.rows, *asked.contrasts, *asked.others.contrasts, *asked.headline.pairs]
-    warned = [*told, *_about_numbers(evaluation.views, numbers), *about_counts(counted)]
+    warned = [*told, *_about_numbers(evaluation.views, estimates), *about_counts(counted)]
     first = {warning.code: warning for warning in reversed(warned)}
     kept = [warning for warning in warned if not warning.of_sample or warning is first[warning.code]]
-    tested = sum(row.recommended is not None for row in numbers if row.key.minus)
+    tested = sum(row.recommended is not None for row in estimates if row.key.minus)
     return [*kept, *about_comparisons(tested)]
 
 
