@@ -58,6 +58,7 @@ def texts_of(svg):
 
 
 class TestTheFile:
+    @pytest.mark.slow
     def test_it_is_as_wide_as_the_column(self):
         assert [width_mm(name) for name in ("single", "double", "120", "61.5mm")] == [89, 183, 120, 61.5]
         points = 89 / 25.4 * 72
@@ -78,6 +79,7 @@ class TestTheFile:
         assert b"dc:date" not in drawn(".svg")
         assert b"Software" not in drawn(".png")
 
+    @pytest.mark.slow
     def test_it_is_the_same_every_time_whatever_the_settings_of_the_place(self, tmp_path):
         """Another process, with other hashes and settings that would set names by LaTeX."""
         (tmp_path / "matplotlibrc").write_text("font.size: 20\ntext.usetex: True\nsvg.fonttype: path\n")

@@ -149,6 +149,7 @@ class TestNumbers:
         assert not {"differences", "folds", "choose"} & set(page.values("id"))
         assert "none: there are no intervals" in page.text
 
+    @pytest.mark.slow
     def test_the_usual_results_make_a_page_under_300_kilobytes(self, tmp_path):
         (tmp_path / "q.csv").write_text(simulated_queries(60, seed=1), "utf-8")
         options = ("--data", "q.csv", "--seed", "7", "--policy", "gap", "--policy", "mass:0.8")
