@@ -58,6 +58,7 @@ test-browser: $(READY)  ## the report in a real chromium
 bench: $(READY)  ## ratios against references measured in the same run
 	$(BIN)/python bench/curve.py
 	$(BIN)/python bench/read_run.py
+	$(BIN)/python bench/read_table.py
 	$(BIN)/python bench/start.py
 	$(BIN)/python bench/bootstrap.py
 	$(BIN)/python bench/variants.py

@@ -1,13 +1,14 @@
 """Long tables, one row per unit: CSV, JSON Lines, Parquet, a data frame, or a dict of lists."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import compress, count
-from operator import not_
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from demur.errors import UserError, and_more, literal, shown, unknown
+from demur.facts.codes import Codes
 from demur.facts.columns import Column
 from demur.facts.instruments import PHQ8, Instrument
 from demur.facts.instruments import instrument as instrument_of
@@ -17,6 +18,7 @@ from demur.read.cells import Cells, read_cells
 from demur.read.roles import Roles, roles_of
 from demur.read.tables import missing_column, opened_table
 from demur.read.units_file import is_independent, items_with_repeats
+from demur.types import Flags
 
 FAILED_UNITS = ("drop", "abstain", "refuse")
 _STATES = ("ok", "failed")
@@ -101,10 +103,11 @@ def read_systems(
         if opened.units is not None:
             return {"": _imported(cells, opened.units, mapped, how, source)}
         roles = _roles(cells, mapped, how)
-        parts = _by_system(cells, roles)
-        made = {name: _raw_units(part, roles, chosen, how) for name, part in parts.items()}
         origin = source()
-        return {name: Items.of(raw, origin).labelled(name or None) for name, raw in made.items()}
+        return {
+            name: Items.of(_raw_units(part, roles, chosen, how), origin).labelled(name or None)
+            for name, part in _by_system(cells, roles)
+        }
 
 
 def _imported(
@@ -117,12 +120,12 @@ def _imported(
     """The facts of a file of units: its header says what is in it."""
     if mapped:
         raise UserError("a file of units has no columns to map: leave out columns (--column)")
-    columns = dict(table.values)
-    columns["item"] = items_with_repeats(columns["item"], columns.pop("repeat"))
+    items = items_with_repeats(table.codes("item"), table.codes("repeat"))
+    columns = {name: cells for name, cells in table.values.items() if name != "repeat"} | {"item": items}
     roles = Roles({role: role for role in ("cluster", "item", "loss", "status")}, "loss")
     if options.loss_max is None and header["mapping"].get("score_range") is not None:
         options = replace(options, loss_max=1.0)  # a loss is a share of the range of the scores
-    raw = _raw_units(replace(table, written=columns, values=columns), roles, None, options)
+    raw = _raw_units(replace(table, values=columns), roles, None, options)
     run_id, origin = header["source"].get("run_id"), source()
     if origin is not None and isinstance(run_id, str):
         origin = replace(origin, run_id=run_id)
@@ -136,18 +139,23 @@ def _roles(table: Cells, mapped: Mapping[str, str], options: TableOptions) -> Ro
     return roles_of(table.values, mapped, table.texts)
 
 
-def _by_system(table: Cells, roles: Roles) -> dict[str, Cells]:
+def _by_system(table: Cells, roles: Roles) -> Iterator[tuple[str, Cells]]:
     """The rows of each system, by its name."""
     column = roles.get("system")
     if column is None:
-        return {"": table}
-    cells = (table.written if table.as_text else table.values)[column]
-    for row, name in enumerate(cells, 1):
-        is_name = isinstance(name, str) and name.strip() == name != ""
-        if not is_name and type(name) is not int:
-            raise UserError(f"row {row}: {shown(column)} {literal(name)}, expected the name of a system")
-    names = [*map(str, cells)]
-    return {name: table.only([each == name for each in names]) for name in dict.fromkeys(names)}
+        yield "", table
+        return
+    cells = table.codes(column)
+    wrong = cells.first(lambda name: not _is_name(name) and type(name) is not int)
+    if wrong is not None:
+        raise UserError(f"row {wrong + 1}: {shown(column)} {literal(cells[wrong])}, expected the name of a system")
+    names = cells.mapped(str)
+    for number, name in enumerate(names.values):
+        yield name, table.only(names.numbers == number)
+
+
+def _is_name(cell: object) -> bool:
+    return isinstance(cell, str) and cell.strip() == cell != ""
 
 
 def _raw_units(table: Cells, roles: Roles, instrument: Instrument | None, options: TableOptions) -> RawUnits:
@@ -159,24 +167,24 @@ def _raw_units(table: Cells, roles: Roles, instrument: Instrument | None, option
     clusters = _clusters(table, roles, options)
     failed: dict[ClusterId, None] = {}
     if success := roles.get("success"):
-        flags = table.flags(success)
-        failed = _failures(clusters, flags)
-        table, clusters = table.only(flags), [*compress(clusters, flags)]
+        succeeded = _succeeded(clusters, table.flags(success))
+        failed = dict.fromkeys(clusters.take(np.flatnonzero(~succeeded)).values)
+        table, clusters = table.only(succeeded), clusters.take(np.flatnonzero(succeeded))
     items = _items(table, roles, clusters, instrument)
-    lost = _failed_units(table, roles, zip(clusters, items, strict=True), options.failed_units)
+    lost = _failed_units(table, roles, (clusters, items), options.failed_units)
     if lost and options.failed_units == "drop":
-        gone = {*lost.names}
-        flags = [name not in gone for name in zip(clusters, items, strict=True)]
-        table, clusters, items = table.only(flags), [*compress(clusters, flags)], [*compress(items, flags)]
-        left = {*clusters}
-        failed |= dict.fromkeys(cluster for cluster, _ in lost.names if cluster not in left)
+        left = ~clusters.is_pair(items, lost.names)
+        rows = np.flatnonzero(left)
+        table, clusters, items = table.only(left), clusters.take(rows), items.take(rows)
+        kept = {*clusters.values}
+        failed |= dict.fromkeys(cluster for cluster, _ in lost.names if cluster not in kept)
     used = {*roles.columns.values()}
     return RawUnits(
         clusters=clusters,
         items=items,
         **_answers(table, roles, instrument, options),
-        abstained=Column.of(table.flags(roles["abstained"])) if roles.get("abstained") else None,
-        signals={name: Column.of(values) for name, values in table.values.items() if name not in used},
+        abstained=Column.of_codes(table.flags(roles["abstained"])) if roles.get("abstained") else None,
+        signals={name: table.column(name) for name in table.values if name not in used},
         failed=[*failed],
         failed_units=lost,
         instrument=instrument,
@@ -194,7 +202,7 @@ def _check_options(roles: Roles, options: TableOptions) -> None:
         raise UserError("the largest loss is of a column of losses: map one, loss=COLUMN (--column), or leave it out")
 
 
-def _clusters(table: Cells, roles: Roles, options: TableOptions) -> list[ClusterId]:
+def _clusters(table: Cells, roles: Roles, options: TableOptions) -> Codes:
     """Whose each row is; a row of its own is called by its item, so that two systems are paired by it."""
     name = roles.get("cluster")
     if not options.every_row_its_own_cluster:
@@ -202,25 +210,32 @@ def _clusters(table: Cells, roles: Roles, options: TableOptions) -> list[Cluster
     if name is not None:
         raise UserError(f"the column {shown(name)} says whose each row is: leave out --every-row-its-own-cluster")
     item = roles.get("item")
-    return [*range(1, table.rows + 1)] if item is None else table.ids(item, "item")
+    return Codes(np.arange(table.rows), range(1, table.rows + 1)) if item is None else table.ids(item, "item")
 
 
-def _items(table: Cells, roles: Roles, clusters: list[ClusterId], instrument: Instrument | None) -> list[str]:
+def _items(table: Cells, roles: Roles, clusters: Codes, instrument: Instrument | None) -> Codes:
     """The item of every row: its name, or its number within the cluster."""
     name = roles.get("item")
     if name is None:
         if instrument:
             error = missing_column("item", "item", table.values)
             raise UserError(f"{error}; a table without the items of {instrument.name} needs --instrument none")
-        numbers = {cluster: count(1) for cluster in clusters}
-        return [str(next(numbers[cluster])) for cluster in clusters]
-    cells = (table.written if table.as_text else table.values)[name]
-    for cluster, item in zip(clusters, cells, strict=True):
-        is_name = isinstance(item, str) and item.strip() == item != ""
-        if not is_name and (instrument or type(item) is not int):
-            expected = "its name" if instrument else "a number or a name without spaces around it"
-            raise UserError(f"cluster {shown(cluster)}: item {literal(item)}, expected {expected}")
-    return cells if table.as_text else [*map(str, cells)]
+        return _running_numbers(clusters)
+    cells = table.codes(name)
+    wrong = cells.first(lambda item: not _is_name(item) and (bool(instrument) or type(item) is not int))
+    if wrong is not None:
+        expected = "its name" if instrument else "a number or a name without spaces around it"
+        raise UserError(f"cluster {shown(clusters[wrong])}: item {literal(cells[wrong])}, expected {expected}")
+    return cells.mapped(str)
+
+
+def _running_numbers(clusters: Codes) -> Codes:
+    """The rows of each cluster by their number, from 1."""
+    order = np.argsort(clusters.numbers, kind="stable")
+    sizes = np.bincount(clusters.numbers)
+    numbers = np.empty(len(clusters), dtype=np.intp)
+    numbers[order] = np.arange(len(clusters)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return Codes(numbers, [str(number) for number in range(1, sizes.max(initial=0) + 1)])
 
 
 def _answers(table: Cells, roles: Roles, instrument: Instrument | None, options: TableOptions) -> dict[str, Any]:
@@ -229,40 +244,42 @@ def _answers(table: Cells, roles: Roles, instrument: Instrument | None, options:
         name = roles[roles.source]
         cells = table.numbers(name)
         scores = (options.score_range or (0.0, 1.0)) if roles.source == "score" else None
-        nothing = Column.of([None] * len(cells))
-        loss = LossColumn(cells, name, scores, options.loss_max)
-        return {"truth": nothing, "prediction": nothing, "loss": loss}
+        return {"loss": LossColumn(cells, name, scores, options.loss_max)}
     names = roles["truth"], roles["prediction"]
     if instrument is None and not table.texts.isdisjoint(names):
         labels, (truth, prediction) = label_numbers(*map(table.labels, names))
         return {"truth": truth, "prediction": prediction, "labels": labels}
-    return {role: Column.of(table.values[roles[role]]) for role in ("truth", "prediction")}
+    return {role: table.column(roles[role]) for role in ("truth", "prediction")}
 
 
-def _failed_units(table: Cells, roles: Roles, names: Iterable[tuple[ClusterId, str]], rule: str) -> FailedUnits | None:
-    """The units whose status is failed, None if there are none."""
+def _failed_units(table: Cells, roles: Roles, units: tuple[Codes, Codes], rule: str) -> FailedUnits | None:
+    """The units whose status is failed, by cluster and item; None if there are none."""
     column = roles.get("status")
     if column is None:
         return None
-    cells = [*zip(names, table.values[column], strict=True)]
-    for (cluster, item), state in cells:
-        if state not in _STATES:
-            unit = f"cluster {shown(cluster)}, {shown(item)}"
-            raise UserError(f"{unit}: {shown(column)} {literal(state)}, expected {' or '.join(_STATES)}")
-    failed = tuple(name for name, state in cells if state == "failed")
+    states = table.codes(column)
+    wrong = states.first(lambda state: state not in _STATES)
+    if wrong is not None:
+        unit = ", ".join(shown(each[wrong]) for each in units)
+        found = literal(table.value(states[wrong]))
+        raise UserError(f"cluster {unit}: {shown(column)} {found}, expected {' or '.join(_STATES)}")
+    rows = np.flatnonzero(states.where(lambda state: state == "failed")).tolist()
+    failed = tuple((units[0][row], units[1][row]) for row in rows)
     if failed and rule == "refuse":
         unit = f"cluster {shown(failed[0][0])}, {shown(failed[0][1])}"
         raise UserError(and_more(f"{unit}: it failed; --failed-units drop leaves such units out", len(failed)))
     return FailedUnits(rule, failed) if failed else None
 
 
-def _failures(clusters: list[ClusterId], flags: list[Any]) -> dict[ClusterId, None]:
-    """The clusters that failed, in order; their rows count in nothing else."""
-    for cluster, flag in zip(clusters, flags, strict=True):
-        if type(flag) is not bool:
-            raise UserError(f"cluster {shown(cluster)}: success {literal(flag)}, expected true or false")
-    failed = dict.fromkeys(compress(clusters, map(not_, flags)))
-    for cluster in compress(clusters, flags):
-        if cluster in failed:
-            raise UserError(f"cluster {shown(cluster)} both succeeded and failed")
-    return failed
+def _succeeded(clusters: Codes, flags: Codes) -> Flags:
+    """Which rows are of clusters that succeeded; those of the others count in nothing else."""
+    wrong = flags.first(lambda flag: type(flag) is not bool)
+    if wrong is not None:
+        flag = literal(flags[wrong])
+        raise UserError(f"cluster {shown(clusters[wrong])}: success {flag}, expected true or false")
+    succeeded = flags.where(bool)
+    failed = np.bincount(clusters.numbers[~succeeded], minlength=len(clusters.values)) > 0
+    both = np.flatnonzero(succeeded & failed[clusters.numbers])
+    if both.size:
+        raise UserError(f"cluster {shown(clusters[int(both[0])])} both succeeded and failed")
+    return succeeded

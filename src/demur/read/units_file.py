@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from demur.errors import UserError, literal, located, shown
+from demur.facts.codes import Codes
 
 MARK = "demur_units"
 VERSION = 1
@@ -33,16 +34,20 @@ def unit_rows(rows: Iterator[tuple[str, Mapping[str, Any]]]) -> Iterator[tuple[s
             yield position, {name: unit[name] for name in MEMBERS if name in unit} | signals
 
 
-def items_with_repeats(items: list[Any], repeats: list[Any]) -> list[Any]:
+def items_with_repeats(items: Codes, repeats: Codes) -> Codes:
     """The items, each with the number of its repeat where there is a second one of any.
 
-    >>> items_with_repeats(["q", "q"], [1, 2]), items_with_repeats(["q", "r"], [1, 1])
-    (['q#1', 'q#2'], ['q', 'r'])
+    >>> [*items_with_repeats(Codes.of(["q", "q"]), Codes.of([1, 2]))]
+    ['q#1', 'q#2']
+    >>> [*items_with_repeats(Codes.of(["q", "r"]), Codes.of([1, 1]))]
+    ['q', 'r']
     """
-    for item, repeat in zip(items, repeats, strict=True):
-        if type(repeat) is not int or repeat < 1:
-            raise UserError(f"item {literal(item)}: repeat {literal(repeat)}, expected an integer from 1")
-    return [f"{item}#{repeat}" for item, repeat in zip(items, repeats, strict=True)] if max(repeats) > 1 else items
+    wrong = repeats.first(lambda repeat: type(repeat) is not int or repeat < 1)
+    if wrong is not None:
+        raise UserError(f"item {literal(items[wrong])}: repeat {literal(repeats[wrong])}, expected an integer from 1")
+    if max(repeats.values) == 1:
+        return items
+    return items.paired(repeats).mapped(lambda pair: f"{pair[0]}#{pair[1]}")
 
 
 def is_independent(header: Mapping[str, Any]) -> bool:
