@@ -30,6 +30,9 @@ Noun = Annotated[str | None, typer.Option(help="What a cluster of a table is cal
 FailedUnits = Annotated[
     str, typer.Option(help="Units whose status is failed: drop (left out), abstain (counted as abstentions) or refuse.")
 ]
+Repeats = Annotated[
+    str, typer.Option(help="Repeats of a question: units (each is one), first (it alone), or vote (one unit for all).")
+]
 CalibrationFile = Annotated[Path | None, typer.Option(help="A file written by demur calibrate, or by another script.")]
 Resamples = Annotated[int, typer.Option(help="Bootstrap resamples of the clusters, at most 1000000; 0: none.")]
 Seed = Annotated[
@@ -56,6 +59,7 @@ def table_options(
     loss_max: float | None,
     noun: str | None = None,
     failed_units: str = "drop",
+    repeats: str = "units",
     *,
     own_clusters: bool,
 ) -> TableOptions:
@@ -64,7 +68,7 @@ def table_options(
     from demur.read import TableOptions
 
     scores = None if score_range is None else parsed(score_range)
-    return TableOptions(scores, loss_max, own_clusters, noun, failed_units)
+    return TableOptions(scores, loss_max, own_clusters, noun, failed_units, repeats)
 
 
 class ListingCommand(TyperCommand):

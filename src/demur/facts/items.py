@@ -48,6 +48,18 @@ class FailedUnits:
 
 
 @dataclass(frozen=True, slots=True)
+class Repeats:
+    """What became of repeats of a question: each a unit (units), the first one alone (first), or one unit by vote.
+
+    `rows` counts all of them, `failed` those that failed.
+    """
+
+    rule: str
+    rows: int
+    failed: int
+
+
+@dataclass(frozen=True, slots=True)
 class RawUnits:
     """What a reader hands over, one entry per unit and nothing checked yet.
 
@@ -70,6 +82,7 @@ class RawUnits:
     noun: str = "cluster"
     no_answer: str = "null"
     independent: bool = False
+    repeats: Repeats | None = None
 
     @property
     def given(self) -> Column:
@@ -88,6 +101,16 @@ class RawUnits:
         if self.failed_units is None:
             return np.zeros(len(self.items), dtype=bool)
         return Codes.of(self.clusters).is_pair(Codes.of(self.items), self.failed_units.names)
+
+    def but(self, lost: Sequence[tuple[ClusterId, str]], rule: str, failed: Sequence[ClusterId] = ()) -> RawUnits:
+        """The same units, and these that failed; clusters that have failed units alone have failed."""
+        left = {*Codes.of(self.clusters).values}
+        gone = dict.fromkeys([*failed, *(cluster for cluster, _ in lost if cluster not in left)])
+        return replace(self, failed=[*gone], failed_units=FailedUnits(rule, tuple(lost)) if lost else None)
+
+    def label(self, cell: object) -> object:
+        """What a truth or a prediction is called: its label, where it is the number of one."""
+        return self.labels[cell] if self.labels is not None and isinstance(cell, int) else cell
 
     def unit_name(self, unit: int) -> str:
         """How a message calls a unit."""
@@ -121,6 +144,7 @@ class Items:
     independent: bool = False
     ignored_answers: int = 0
     failed_units: FailedUnits | None = None
+    repeats: Repeats | None = None
 
     def __post_init__(self) -> None:
         columns = [array for column in self.signals.values() for array in (column.values, column.state)]
@@ -166,6 +190,7 @@ class Items:
             independent=raw.independent,
             ignored_answers=int(ignored.sum()),
             failed_units=raw.failed_units,
+            repeats=raw.repeats,
         )
 
     def __len__(self) -> int:

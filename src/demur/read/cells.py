@@ -15,7 +15,7 @@ from demur.facts.columns import Column, State, written_number
 from demur.facts.items import as_integers, checked_ids
 from demur.read.gather import Columns
 from demur.read.tables import FileTable
-from demur.types import Flags, Floats
+from demur.types import Floats, Indices
 
 _MOST_DIGITS = 300
 _INTEGER = re.compile(rf"[+-]?[0-9]{{1,{_MOST_DIGITS}}}")
@@ -23,7 +23,7 @@ _DECIMAL = re.compile(r"[+-]?([0-9]+\.[0-9]*|\.[0-9]+)")
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+(?:[eE][+-]?[0-9]+)?")
 _EXACT = 2.0**53
 _BOOLS = {"true": True, "false": False}
-_CODED = ("cluster", "item", "system", "truth", "prediction", "abstained", "success", "status", "repeat")
+_CODED = ("cluster", "item", "system", "truth", "prediction", "abstained", "success", "status", "repeat", "answer")
 _ANSWERS = ("truth", "prediction")
 
 
@@ -40,9 +40,8 @@ class Cells:
     as_text: bool
     texts: frozenset[str]
 
-    def only(self, flags: Flags) -> Self:
-        """The rows whose flag is true."""
-        rows = np.flatnonzero(flags)
+    def take(self, rows: Indices) -> Self:
+        """These rows alone."""
         return replace(self, values={name: cells.take(rows) for name, cells in self.values.items()})
 
     @property

@@ -1,27 +1,28 @@
 """Long tables, one row per unit: CSV, JSON Lines, Parquet, a data frame, or a dict of lists."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from demur.errors import UserError, and_more, literal, shown, unknown
+from demur.errors import UserError, literal, shown, unknown
 from demur.facts.codes import Codes
 from demur.facts.columns import Column
 from demur.facts.instruments import PHQ8, Instrument
 from demur.facts.instruments import instrument as instrument_of
-from demur.facts.items import ClusterId, FailedUnits, Items, RawUnits, Source
+from demur.facts.items import Items, RawUnits, Repeats, Source
 from demur.facts.losses import LossColumn, label_numbers
+from demur.facts.unit_checks import check_values
 from demur.read.cells import Cells, read_cells
+from demur.read.repeats import REPEATS, first_rows, voted_rows
 from demur.read.roles import Roles, roles_of
 from demur.read.tables import missing_column, opened_table
-from demur.read.units_file import is_independent, items_with_repeats
-from demur.types import Flags
+from demur.read.unit_rows import UnitRows, is_name, unit_rows
+from demur.read.units_file import MEMBERS, is_independent
 
 FAILED_UNITS = ("drop", "abstain", "refuse")
-_STATES = ("ok", "failed")
 _NO_ANSWER = "null (in CSV an empty cell)"
 
 
@@ -34,17 +35,20 @@ class TableOptions:
     every_row_its_own_cluster: bool = False
     noun: str | None = None
     failed_units: str = "drop"
+    repeats: str = "units"
 
     def __post_init__(self) -> None:
         if self.failed_units not in FAILED_UNITS:
             raise unknown("rule for failed units", self.failed_units, FAILED_UNITS)
+        if self.repeats not in REPEATS:
+            raise unknown("rule for repeats", self.repeats, REPEATS)
         if self.noun is not None and not (self.noun.strip() == self.noun != ""):
             raise UserError(f"noun {literal(self.noun)}, expected a word such as document")
 
     @property
     def names(self) -> str:
         """The options that are given, as a command line calls them."""
-        given = (name for name in self.__slots__ if getattr(self, name) not in (None, False, "drop"))
+        given = (option.name for option in fields(self) if getattr(self, option.name) != option.default)
         return ", ".join(f"--{name.replace('_', '-')}" for name in given)
 
 
@@ -120,12 +124,10 @@ def _imported(
     """The facts of a file of units: its header says what is in it."""
     if mapped:
         raise UserError("a file of units has no columns to map: leave out columns (--column)")
-    items = items_with_repeats(table.codes("item"), table.codes("repeat"))
-    columns = {name: cells for name, cells in table.values.items() if name != "repeat"} | {"item": items}
-    roles = Roles({role: role for role in ("cluster", "item", "loss", "status")}, "loss")
+    roles = Roles({role: role for role in MEMBERS if role in table.values}, "loss")
     if options.loss_max is None and header["mapping"].get("score_range") is not None:
         options = replace(options, loss_max=1.0)  # a loss is a share of the range of the scores
-    raw = _raw_units(replace(table, values=columns), roles, None, options)
+    raw = _raw_units(table, roles, None, options)
     run_id, origin = header["source"].get("run_id"), source()
     if origin is not None and isinstance(run_id, str):
         origin = replace(origin, run_id=run_id)
@@ -146,16 +148,12 @@ def _by_system(table: Cells, roles: Roles) -> Iterator[tuple[str, Cells]]:
         yield "", table
         return
     cells = table.codes(column)
-    wrong = cells.first(lambda name: not _is_name(name) and type(name) is not int)
+    wrong = cells.first(lambda name: not is_name(name) and type(name) is not int)
     if wrong is not None:
         raise UserError(f"row {wrong + 1}: {shown(column)} {literal(cells[wrong])}, expected the name of a system")
     names = cells.mapped(str)
     for number, name in enumerate(names.values):
-        yield name, table.only(names.numbers == number)
-
-
-def _is_name(cell: object) -> bool:
-    return isinstance(cell, str) and cell.strip() == cell != ""
+        yield name, table.take(np.flatnonzero(names.numbers == number))
 
 
 def _raw_units(table: Cells, roles: Roles, instrument: Instrument | None, options: TableOptions) -> RawUnits:
@@ -164,34 +162,61 @@ def _raw_units(table: Cells, roles: Roles, instrument: Instrument | None, option
             raise UserError(f"{instrument.name} bounds truths and predictions; losses have no use for an instrument")
         instrument = None
     _check_options(roles, options)
-    clusters = _clusters(table, roles, options)
-    failed: dict[ClusterId, None] = {}
-    if success := roles.get("success"):
-        succeeded = _succeeded(clusters, table.flags(success))
-        failed = dict.fromkeys(clusters.take(np.flatnonzero(~succeeded)).values)
-        table, clusters = table.only(succeeded), clusters.take(np.flatnonzero(succeeded))
-    items = _items(table, roles, clusters, instrument)
-    lost = _failed_units(table, roles, (clusters, items), options.failed_units)
-    if lost and options.failed_units == "drop":
-        left = ~clusters.is_pair(items, lost.names)
-        rows = np.flatnonzero(left)
-        table, clusters, items = table.only(left), clusters.take(rows), items.take(rows)
-        kept = {*clusters.values}
-        failed |= dict.fromkeys(cluster for cluster, _ in lost.names if cluster not in kept)
-    used = {*roles.columns.values()}
+    rows = unit_rows(table, roles, instrument, options)
+    if options.repeats == "vote":
+        raw = _by_vote(rows, roles, instrument, options)
+    else:
+        units = first_rows(rows) if options.repeats == "first" else rows.named()
+        lost, left = units.names(units.failed), units
+        if lost and options.failed_units == "drop":
+            left = units.take(np.flatnonzero(~units.clusters.is_pair(units.items, lost)))
+        raw = _units(left, roles, instrument, options).but(lost, options.failed_units, rows.failed_clusters)
+    held = Repeats(options.repeats, len(rows.items), int(rows.failed.sum()))
+    return replace(raw, repeats=held if rows.is_repeated else None)
+
+
+def _by_vote(rows: UnitRows, roles: Roles, instrument: Instrument | None, options: TableOptions) -> RawUnits:
+    """A unit of every question: repeats that failed do not vote where they are left out, and abstain otherwise."""
+    rule, voting = options.failed_units, rows
+    if rule == "drop":
+        voting = rows.take(np.flatnonzero(~rows.failed))
+    named = voting.named()
+    raw = _units(named, roles, instrument, options).but(named.names(named.failed), rule)
+    check_values(raw)
+    units, agreement = voted_rows(voting, raw, _said(voting.table, roles, labels=raw.labels is not None))
+    lost = units.names(units.failed)
+    if rule == "drop":
+        alive = {*zip(units.clusters, units.items, strict=True)}
+        lost = tuple(dict.fromkeys(name for name in rows.names(rows.failed) if name not in alive))
+    raw = _units(units, roles, instrument, options).but(lost, rule, rows.failed_clusters)
+    return replace(raw, signals={**raw.signals, **agreement})
+
+
+def _units(rows: UnitRows, roles: Roles, instrument: Instrument | None, options: TableOptions) -> RawUnits:
+    """A unit of every row."""
+    table, used = rows.table, {*roles.columns.values()}
     return RawUnits(
-        clusters=clusters,
-        items=items,
+        clusters=rows.clusters,
+        items=rows.items,
         **_answers(table, roles, instrument, options),
         abstained=Column.of_codes(table.flags(roles["abstained"])) if roles.get("abstained") else None,
         signals={name: table.column(name) for name in table.values if name not in used},
-        failed=[*failed],
-        failed_units=lost,
         instrument=instrument,
         noun=options.noun or ("row" if options.every_row_its_own_cluster else "cluster"),
         no_answer=_NO_ANSWER,
         independent=options.every_row_its_own_cluster,
     )
+
+
+def _said(table: Cells, roles: Roles, *, labels: bool) -> Codes:
+    """What was answered, a number or a text: the prediction, which may stand beside losses, or an imported answer."""
+    name = roles.get("prediction") or roles.get("answer") or ("prediction" if "prediction" in table.values else None)
+    if name is None:
+        way_out = "import the log again with --include-text, or add a column prediction; --repeats first needs none"
+        raise UserError(f"repeats cannot vote, as nothing says what was answered: {way_out}")
+    if labels or roles.get("answer") or name in table.texts:
+        return table.labels(name).mapped(lambda cell: cell if cell is None else str(cell))
+    return table.codes(name).mapped(table.value)
 
 
 def _check_options(roles: Roles, options: TableOptions) -> None:
@@ -200,42 +225,8 @@ def _check_options(roles: Roles, options: TableOptions) -> None:
         raise UserError("a score range is of a column of scores: map one, score=COLUMN (--column), or leave it out")
     if options.loss_max is not None and roles.source != "loss":
         raise UserError("the largest loss is of a column of losses: map one, loss=COLUMN (--column), or leave it out")
-
-
-def _clusters(table: Cells, roles: Roles, options: TableOptions) -> Codes:
-    """Whose each row is; a row of its own is called by its item, so that two systems are paired by it."""
-    name = roles.get("cluster")
-    if not options.every_row_its_own_cluster:
-        return table.ids(roles["cluster"], "cluster")
-    if name is not None:
-        raise UserError(f"the column {shown(name)} says whose each row is: leave out --every-row-its-own-cluster")
-    item = roles.get("item")
-    return Codes(np.arange(table.rows), range(1, table.rows + 1)) if item is None else table.ids(item, "item")
-
-
-def _items(table: Cells, roles: Roles, clusters: Codes, instrument: Instrument | None) -> Codes:
-    """The item of every row: its name, or its number within the cluster."""
-    name = roles.get("item")
-    if name is None:
-        if instrument:
-            error = missing_column("item", "item", table.values)
-            raise UserError(f"{error}; a table without the items of {instrument.name} needs --instrument none")
-        return _running_numbers(clusters)
-    cells = table.codes(name)
-    wrong = cells.first(lambda item: not _is_name(item) and (bool(instrument) or type(item) is not int))
-    if wrong is not None:
-        expected = "its name" if instrument else "a number or a name without spaces around it"
-        raise UserError(f"cluster {shown(clusters[wrong])}: item {literal(cells[wrong])}, expected {expected}")
-    return cells.mapped(str)
-
-
-def _running_numbers(clusters: Codes) -> Codes:
-    """The rows of each cluster by their number, from 1."""
-    order = np.argsort(clusters.numbers, kind="stable")
-    sizes = np.bincount(clusters.numbers)
-    numbers = np.empty(len(clusters), dtype=np.intp)
-    numbers[order] = np.arange(len(clusters)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    return Codes(numbers, [str(number) for number in range(1, sizes.max(initial=0) + 1)])
+    if options.repeats != "units" and roles.get("repeat") is None:
+        raise UserError("repeats are told by a column: map one, repeat=COLUMN (--column), or leave out --repeats")
 
 
 def _answers(table: Cells, roles: Roles, instrument: Instrument | None, options: TableOptions) -> dict[str, Any]:
@@ -250,36 +241,3 @@ def _answers(table: Cells, roles: Roles, instrument: Instrument | None, options:
         labels, (truth, prediction) = label_numbers(*map(table.labels, names))
         return {"truth": truth, "prediction": prediction, "labels": labels}
     return {role: table.column(roles[role]) for role in ("truth", "prediction")}
-
-
-def _failed_units(table: Cells, roles: Roles, units: tuple[Codes, Codes], rule: str) -> FailedUnits | None:
-    """The units whose status is failed, by cluster and item; None if there are none."""
-    column = roles.get("status")
-    if column is None:
-        return None
-    states = table.codes(column)
-    wrong = states.first(lambda state: state not in _STATES)
-    if wrong is not None:
-        unit = ", ".join(shown(each[wrong]) for each in units)
-        found = literal(table.value(states[wrong]))
-        raise UserError(f"cluster {unit}: {shown(column)} {found}, expected {' or '.join(_STATES)}")
-    rows = np.flatnonzero(states.where(lambda state: state == "failed")).tolist()
-    failed = tuple((units[0][row], units[1][row]) for row in rows)
-    if failed and rule == "refuse":
-        unit = f"cluster {shown(failed[0][0])}, {shown(failed[0][1])}"
-        raise UserError(and_more(f"{unit}: it failed; --failed-units drop leaves such units out", len(failed)))
-    return FailedUnits(rule, failed) if failed else None
-
-
-def _succeeded(clusters: Codes, flags: Codes) -> Flags:
-    """Which rows are of clusters that succeeded; those of the others count in nothing else."""
-    wrong = flags.first(lambda flag: type(flag) is not bool)
-    if wrong is not None:
-        flag = literal(flags[wrong])
-        raise UserError(f"cluster {shown(clusters[wrong])}: success {flag}, expected true or false")
-    succeeded = flags.where(bool)
-    failed = np.bincount(clusters.numbers[~succeeded], minlength=len(clusters.values)) > 0
-    both = np.flatnonzero(succeeded & failed[clusters.numbers])
-    if both.size:
-        raise UserError(f"cluster {shown(clusters[int(both[0])])} both succeeded and failed")
-    return succeeded

@@ -26,7 +26,7 @@ from demur.files.strict_json import json_objects
 from demur.read.gather import MOST_MEMBERS, Columns, GrowingCodes, GrowingColumn, Made, Row, gathered
 from demur.read.parquet import ParquetTable
 from demur.read.stream import Progress, Stream, stream
-from demur.read.units_file import MARK, MEMBERS, check_header, unit_rows
+from demur.read.units_file import MARK, REQUIRED, check_header, unit_rows
 
 Rows = Iterator[tuple[str, Row]]
 
@@ -220,7 +220,7 @@ def _json_lines(file: Stream, _: str | Path) -> FileTable:
     if MARK in first[1]:
         with located(first[0]):
             check_header(first[1])
-        return FileTable(MEMBERS, lambda _: unit_rows(rows), joined_ids=False, units=first[1])
+        return FileTable(REQUIRED, lambda _: unit_rows(rows), joined_ids=False, units=first[1])
     if len(first[1]) > MOST_MEMBERS:
         raise UserError(f"{first[0]}: {len(first[1])} members, expected at most {MOST_MEMBERS}")
     return FileTable([*first[1]], lambda _: chain([first], rows), joined_ids=False)

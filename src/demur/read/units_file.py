@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from demur.errors import UserError, literal, located, shown
-from demur.facts.codes import Codes
 
 MARK = "demur_units"
 VERSION = 1
-MEMBERS = ("cluster", "item", "repeat", "loss", "status")
+REQUIRED = ("cluster", "item", "repeat", "loss", "status")
+MEMBERS = (*REQUIRED, "answer")
 _RESERVED = {*MEMBERS, "abstained", "success", "system"}  # roles a signal would take
 
 
@@ -32,22 +32,6 @@ def unit_rows(rows: Iterator[tuple[str, Mapping[str, Any]]]) -> Iterator[tuple[s
                 if name in _RESERVED:
                     raise UserError(f"the signal {shown(name)} is called like a column: give it another name")
             yield position, {name: unit[name] for name in MEMBERS if name in unit} | signals
-
-
-def items_with_repeats(items: Codes, repeats: Codes) -> Codes:
-    """The items, each with the number of its repeat where there is a second one of any.
-
-    >>> [*items_with_repeats(Codes.of(["q", "q"]), Codes.of([1, 2]))]
-    ['q#1', 'q#2']
-    >>> [*items_with_repeats(Codes.of(["q", "r"]), Codes.of([1, 1]))]
-    ['q', 'r']
-    """
-    wrong = repeats.first(lambda repeat: type(repeat) is not int or repeat < 1)
-    if wrong is not None:
-        raise UserError(f"item {literal(items[wrong])}: repeat {literal(repeats[wrong])}, expected an integer from 1")
-    if max(repeats.values) == 1:
-        return items
-    return items.paired(repeats).mapped(lambda pair: f"{pair[0]}#{pair[1]}")
 
 
 def is_independent(header: Mapping[str, Any]) -> bool:

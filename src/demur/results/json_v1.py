@@ -14,7 +14,7 @@ from demur.quantities import Quantity
 from demur.quantities.coverage import Coverage
 from demur.quantities.registry import CUT
 from demur.results.json_v1_model import metrics_model
-from demur.results.study import PARTICIPANT, reported
+from demur.results.study import PARTICIPANT, SelectiveStudy, reported
 from demur.results.table import Results
 from demur.types import Json
 
@@ -61,6 +61,9 @@ def encoded(results: Results) -> Json:
             "noun": None if study.noun == PARTICIPANT else study.noun,
             "units_failed": _by_side([system.units_failed for system in study.systems]) if study.failed_units else None,
             "failed_units": study.failed_units,
+            "repeats": study.repeats,
+            "rows": _by_side([system.rows for system in study.systems]) if _together(study) else None,
+            "rows_failed": _by_side([system.rows_failed for system in study.systems]) if _together(study) else None,
         },
         "loss": study.loss,
         "convention": dict(study.convention),
@@ -98,6 +101,11 @@ def _worded(results: Results) -> Json:
             "needless_abstentions": _by_side([system.needless_abstentions for system in study.systems]),
         },
     }
+
+
+def _together(study: SelectiveStudy) -> bool:
+    """Whether repeats of a question were put together."""
+    return study.repeats not in (None, "units")
 
 
 def _by_side(values: Sequence[Any]) -> Any:

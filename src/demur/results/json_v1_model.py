@@ -193,6 +193,9 @@ class Population(Part):
     noun: Annotated[str | None, SPARSE] = None
     units_failed: Annotated[Count | MaybeSides | None, SPARSE] = None
     failed_units: Annotated[Literal["drop", "abstain"] | None, SPARSE] = None
+    repeats: Annotated[Literal["units", "first", "vote"] | None, SPARSE] = None
+    rows: Annotated[Count | MaybeSides | None, SPARSE] = None
+    rows_failed: Annotated[Count | MaybeSides | None, SPARSE] = None
 
     def _mistakes(self) -> Iterator[str]:
         if self.participants_total != self.participants_included + self.participants_failed:

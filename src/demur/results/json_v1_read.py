@@ -77,6 +77,7 @@ def _study(file: Any, names: tuple[str, ...], runs: Mapping[tuple[str, str], Any
         "area_coverage": None if cut is None else Coverage.of(cut).text,
         "failed": file.cases.failed,
         "failed_units": people.failed_units,
+        "repeats": people.repeats,
         "confident_errors": [
             {"system": name, "confidence": each, "cases": file.cases.confident_errors.get(f"{each}{side}", ())}
             for each in file.confidence_variants
@@ -86,18 +87,21 @@ def _study(file: Any, names: tuple[str, ...], runs: Mapping[tuple[str, str], Any
     return SelectiveStudy.model_validate(study)
 
 
+_LOST = ("units_failed", "rows", "rows_failed")  # what is in the file only where there was such a thing
+
+
 def _systems(file: Any, names: tuple[str, ...]) -> list[Json]:
     people, compared, needless = file.population, file.comparison, file.cases.needless_abstentions
     if len(names) == 1:
         counts = {"answered": people.items_predicted, "failed": people.participants_failed}
-        return [{"name": names[0], "units_failed": people.units_failed, **counts}]
+        return [{"name": names[0], **{each: getattr(people, each) for each in _LOST}, **counts}]
     return [
         {
             "name": name,
             "answered": getattr(people.items_predicted, side),
             "failed": getattr(compared, f"participants_failed_{side}"),
             "not_in_all": getattr(compared, f"participants_{side}_only"),
-            "units_failed": people.units_failed and getattr(people.units_failed, side),
+            **{each: getattr(people, each) and getattr(getattr(people, each), side) for each in _LOST},
             "needless_abstentions": needless and getattr(needless, side),
         }
         for side, name in zip(SIDES, names, strict=True)

@@ -79,6 +79,7 @@ def selective_study(evaluation: Evaluation, provenance: Json) -> SelectiveStudy:
             "failed_units": next(
                 (each.failed_units.rule for each in evaluation.given.values() if each.failed_units), None
             ),
+            "repeats": next((each.repeats.rule for each in evaluation.given.values() if each.repeats), None),
             "confident_errors": [
                 {"system": system, "confidence": name, "cases": _confident_errors(view.graded)}
                 for name, by_system in evaluation.views.items()
@@ -108,6 +109,8 @@ def input_of(items: Items) -> Input:
 def _system(name: str, evaluation: Evaluation) -> Json:
     alignment, failed_units = evaluation.alignment, evaluation.given[name].failed_units
     items, declined = alignment.systems[name], None
+    repeats = evaluation.given[name].repeats
+    together = repeats if repeats and repeats.rule != "units" else None
     others = [other for other_name, other in alignment.systems.items() if other_name != name]
     if others:  # of one alone nobody knows what it would have answered
         right = np.logical_or.reduce([other.right for other in others])
@@ -119,6 +122,8 @@ def _system(name: str, evaluation: Evaluation) -> Json:
         "failed": alignment.failed[name],
         "not_in_all": alignment.only[name],
         "units_failed": len(failed_units.names) if failed_units else None,
+        "rows": together and together.rows,
+        "rows_failed": together and together.failed,
         "needless_abstentions": declined,
     }
 

@@ -45,13 +45,18 @@ def depth_of_verdict(depths: Sequence[int]) -> int:
 
 
 class SelectiveSystem(Part):
-    """One system: how many units it answered, how many clusters it failed on, and how many it alone lacks or holds."""
+    """One system: how many units it answered, how many clusters it failed on, and how many it alone lacks or holds.
+
+    Where repeats of a question were put together, `rows` counts all of them, and `rows_failed` those that failed.
+    """
 
     name: str
     answered: Count
     failed: Count
     not_in_all: Count = 0
     units_failed: Annotated[Count | None, SPARSE] = None
+    rows: Annotated[Count | None, SPARSE] = None
+    rows_failed: Annotated[Count | None, SPARSE] = None
     needless_abstentions: parts.Declined | None = None
 
 
@@ -72,6 +77,7 @@ class SelectiveStudy(Study):
     area_coverage: str | None
     failed: Many[Name]
     failed_units: Annotated[Literal["drop", "abstain"] | None, SPARSE] = None
+    repeats: Annotated[Literal["units", "first", "vote"] | None, SPARSE] = None
     confident_errors: Many[parts.ConfidentErrors]
 
     @property
