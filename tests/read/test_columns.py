@@ -104,5 +104,5 @@ def test_the_first_wrong_row_is_named_whatever_comes_after(tmp_path):
         with pytest.raises(UserError, match="row 3: system '', expected the name of a system"):
             read_systems(source)
     failed = {"cluster": [1, 2, 2], "item": ["x", "y", "z"], "loss": [0, 1, 1], "status": ["ok", "late", None]}
-    with pytest.raises(UserError, match="cluster 2, y: status 'late', expected ok or failed"):
+    with pytest.raises(UserError, match="cluster 2, y: status 'late', expected ok, failed or failed: CAUSE"):
         read_table(failed)

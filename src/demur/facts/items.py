@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
@@ -41,10 +42,20 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class FailedUnits:
-    """Units that failed, by cluster and item, and what becomes of them: left out (drop), or abstentions (abstain)."""
+    """Units that failed, by cluster and item, and what becomes of them: left out (drop), or abstentions (abstain).
+
+    `causes` says why each of them failed, as far as is known.
+    """
 
     rule: str
     names: tuple[tuple[ClusterId, str], ...]
+    causes: tuple[str, ...] = ()
+
+    @property
+    def by_cause(self) -> dict[str, int]:
+        """How many failed for each cause that is known, the most frequent first."""
+        counts = Counter(cause for cause in self.causes if cause)
+        return dict(sorted(counts.items(), key=lambda counted: (-counted[1], counted[0])))
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,11 +113,12 @@ class RawUnits:
             return np.zeros(len(self.items), dtype=bool)
         return Codes.of(self.clusters).is_pair(Codes.of(self.items), self.failed_units.names)
 
-    def but(self, lost: Sequence[tuple[ClusterId, str]], rule: str, failed: Sequence[ClusterId] = ()) -> RawUnits:
-        """The same units, and these that failed; clusters that have failed units alone have failed."""
+    def but(self, lost: Mapping[tuple[ClusterId, str], str], rule: str, failed: Sequence[ClusterId] = ()) -> RawUnits:
+        """The same units, and those that failed, with why they did; clusters of failed units alone have failed."""
         left = {*Codes.of(self.clusters).values}
         gone = dict.fromkeys([*failed, *(cluster for cluster, _ in lost if cluster not in left)])
-        return replace(self, failed=[*gone], failed_units=FailedUnits(rule, tuple(lost)) if lost else None)
+        units = FailedUnits(rule, tuple(lost), tuple(lost.values())) if lost else None
+        return replace(self, failed=[*gone], failed_units=units)
 
     def label(self, cell: object) -> object:
         """What a truth or a prediction is called: its label, where it is the number of one."""

@@ -58,8 +58,8 @@ def _questions(rows: UnitRows) -> Iterator[list[int]]:
     order = np.lexsort((repeat, question))
     twice = order[1:][(np.diff(question[order]) == 0) & (np.diff(repeat[order]) == 0)]
     if twice.size:
-        unit = f"cluster {shown(rows.clusters[int(twice[0])])}, {shown(rows.items[int(twice[0])])}"
-        raise UserError(and_more(f"{unit}: repeat {repeat[twice[0]]} is given more than once", twice.size))
+        text = f"{rows.unit_name(int(twice[0]))}: repeat {repeat[twice[0]]} is given more than once"
+        raise UserError(and_more(text, twice.size))
     starts = np.flatnonzero(np.diff(question[order], prepend=-1)).tolist()
     listed = order.tolist()
     yield from (listed[start:end] for start, end in pairwise([*starts, len(listed)]))

@@ -167,7 +167,7 @@ def _raw_units(table: Cells, roles: Roles, instrument: Instrument | None, option
         raw = _by_vote(rows, roles, instrument, options)
     else:
         units = first_rows(rows) if options.repeats == "first" else rows.named()
-        lost, left = units.names(units.failed), units
+        lost, left = units.lost(), units
         if lost and options.failed_units == "drop":
             left = units.take(np.flatnonzero(~units.clusters.is_pair(units.items, lost)))
         raw = _units(left, roles, instrument, options).but(lost, options.failed_units, rows.failed_clusters)
@@ -181,13 +181,13 @@ def _by_vote(rows: UnitRows, roles: Roles, instrument: Instrument | None, option
     if rule == "drop":
         voting = rows.take(np.flatnonzero(~rows.failed))
     named = voting.named()
-    raw = _units(named, roles, instrument, options).but(named.names(named.failed), rule)
+    raw = _units(named, roles, instrument, options).but(named.lost(), rule)
     check_values(raw)
     units, agreement = voted_rows(voting, raw, _said(voting.table, roles, labels=raw.labels is not None))
-    lost = units.names(units.failed)
+    lost = units.lost()
     if rule == "drop":
         alive = {*zip(units.clusters, units.items, strict=True)}
-        lost = tuple(dict.fromkeys(name for name in rows.names(rows.failed) if name not in alive))
+        lost = {name: cause for name, cause in rows.lost().items() if name not in alive}
     raw = _units(units, roles, instrument, options).but(lost, rule, rows.failed_clusters)
     return replace(raw, signals={**raw.signals, **agreement})
 

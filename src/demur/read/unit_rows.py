@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -20,18 +21,21 @@ if TYPE_CHECKING:
     from demur.read.roles import Roles
     from demur.read.rows import TableOptions
 
-_STATES = ("ok", "failed")
+_STATE = re.compile("ok|failed(:.*)?", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
 class UnitRows:
-    """The rows of clusters that did not fail as a whole; `repeats` counts the repeats of an item, from 1."""
+    """The rows of clusters that did not fail as a whole; `repeats` counts the repeats of an item, from 1.
+
+    `causes` says why a unit failed, "" where that is not known, and is None where it did not.
+    """
 
     table: Cells
     clusters: Codes
     items: Codes
     repeats: Codes | None
-    failed: Flags
+    causes: Codes
     failed_clusters: Sequence[ClusterId]
 
     def take(self, rows: Indices) -> Self:
@@ -42,8 +46,13 @@ class UnitRows:
             clusters=self.clusters.take(rows),
             items=self.items.take(rows),
             repeats=None if self.repeats is None else self.repeats.take(rows),
-            failed=self.failed[rows],
+            causes=self.causes.take(rows),
         )
+
+    @property
+    def failed(self) -> Flags:
+        """Which units failed."""
+        return self.causes.where(lambda cause: cause is not None)
 
     @property
     def is_repeated(self) -> bool:
@@ -59,9 +68,15 @@ class UnitRows:
             return self
         return replace(self, items=self.items.paired(self.repeats).mapped(lambda pair: f"{pair[0]}#{pair[1]}"))
 
-    def names(self, rows: Flags) -> tuple[tuple[Any, str], ...]:
-        """The cluster and the item of some rows."""
-        return tuple((self.clusters[row], self.items[row]) for row in np.flatnonzero(rows).tolist())
+    def unit_name(self, row: int) -> str:
+        """How a message calls a unit."""
+        return f"cluster {shown(self.clusters[row])}, {shown(self.items[row])}"
+
+    def lost(self) -> dict[tuple[ClusterId, str], str]:
+        """Why each unit failed that did, by its cluster and its item."""
+        rows = np.flatnonzero(self.failed)[::-1].tolist()  # of a unit that failed twice, the first cause
+        found = {(self.clusters[row], self.items[row]): self.causes[row] for row in rows}
+        return dict(reversed(found.items()))
 
 
 def unit_rows(table: Cells, roles: Roles, instrument: Instrument | None, options: TableOptions) -> UnitRows:
@@ -75,10 +90,10 @@ def unit_rows(table: Cells, roles: Roles, instrument: Instrument | None, options
         table, clusters = table.take(kept), clusters.take(kept)
     items = _items(table, roles, clusters, instrument)
     repeats = _repeats(table, roles, items)
-    rows = UnitRows(table, clusters, items, repeats, np.zeros(table.rows, dtype=bool), failed_clusters)
+    rows = UnitRows(table, clusters, items, repeats, _no_causes(table.rows), failed_clusters)
     if instrument and rows.is_repeated and options.repeats == "units":
         raise UserError(f"{instrument.name} has every item once: --repeats first or --repeats vote makes it so")
-    return replace(rows, failed=_failed(rows.named(), roles, options.failed_units))
+    return replace(rows, causes=_causes(rows.named(), roles, options.failed_units))
 
 
 def _clusters(table: Cells, roles: Roles, *, own: bool) -> Codes:
@@ -131,23 +146,25 @@ def _repeats(table: Cells, roles: Roles, items: Codes) -> Codes | None:
     return repeats
 
 
-def _failed(rows: UnitRows, roles: Roles, rule: str) -> Flags:
-    """Which units failed, by their status."""
+def _no_causes(count: int) -> Codes:
+    return Codes(np.zeros(count, dtype=np.intp), [None])
+
+
+def _causes(rows: UnitRows, roles: Roles, rule: str) -> Codes:
+    """Why each unit failed, by its status: ok, failed, or `failed: ` and the cause."""
     column = roles.get("status")
     if column is None:
-        return rows.failed
+        return rows.causes
     states = rows.table.codes(column)
-    wrong = states.first(lambda state: state not in _STATES)
+    wrong = states.first(lambda state: not (isinstance(state, str) and _STATE.fullmatch(state)))
     if wrong is not None:
         found = literal(rows.table.value(states[wrong]))
-        unit = f"cluster {shown(rows.clusters[wrong])}, {shown(rows.items[wrong])}"
-        raise UserError(f"{unit}: {shown(column)} {found}, expected {' or '.join(_STATES)}")
-    failed = states.where(lambda state: state == "failed")
+        raise UserError(f"{rows.unit_name(wrong)}: {shown(column)} {found}, expected ok, failed or failed: CAUSE")
+    failed = states.where(lambda state: state != "ok")
     if rule == "refuse" and failed.any():
-        first = int(np.argmax(failed))
-        unit = f"cluster {shown(rows.clusters[first])}, {shown(rows.items[first])}"
-        raise UserError(and_more(f"{unit}: it failed; --failed-units drop leaves such units out", int(failed.sum())))
-    return failed
+        text = f"{rows.unit_name(int(np.argmax(failed)))}: it failed; --failed-units drop leaves such units out"
+        raise UserError(and_more(text, int(failed.sum())))
+    return states.mapped(lambda state: None if state == "ok" else state.removeprefix("failed").lstrip(":").strip())
 
 
 def _succeeded(clusters: Codes, flags: Codes) -> Flags:

@@ -10,6 +10,7 @@ VERSION = 1
 REQUIRED = ("cluster", "item", "repeat", "loss", "status")
 MEMBERS = (*REQUIRED, "answer")
 _RESERVED = {*MEMBERS, "abstained", "success", "system"}  # roles a signal would take
+_FAILED = "failed"
 
 
 def check_header(header: Mapping[str, Any]) -> None:
@@ -31,7 +32,18 @@ def unit_rows(rows: Iterator[tuple[str, Mapping[str, Any]]]) -> Iterator[tuple[s
             for name in signals:
                 if name in _RESERVED:
                     raise UserError(f"the signal {shown(name)} is called like a column: give it another name")
-            yield position, {name: unit[name] for name in MEMBERS if name in unit} | signals
+            members = {name: unit[name] for name in MEMBERS if name in unit}
+            yield position, members | _status(unit) | signals
+
+
+def _status(unit: Mapping[str, Any]) -> dict[str, str]:
+    """The status of a unit that failed with its cause, as a column would have it."""
+    cause = unit.get("cause")
+    if cause is None or unit.get("status") != _FAILED:
+        return {}
+    if not isinstance(cause, str):
+        raise UserError(f"cause {literal(cause)}, expected a text")
+    return {"status": f"{_FAILED}: {cause}"}
 
 
 def is_independent(header: Mapping[str, Any]) -> bool:

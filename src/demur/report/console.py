@@ -128,6 +128,10 @@ def _population(results: Results) -> Iterator[str]:
             f"{system.label} {counts.units_failed or 0}" for system, counts in zip(systems, study.systems, strict=True)
         )
         yield f"items that failed: {lost if len(systems) > 1 else study.systems[0].units_failed}, {fate}"
+        for system, counts in zip(systems, study.systems, strict=True):
+            causes = ", ".join(f"{shown(each.cause)} {each.units}" for each in counts.failed_by_cause or ())
+            if causes:
+                yield f"{f'{system.label} ' if len(systems) > 1 else ''}failed by: {causes}"
     if study.repeats:
         yield f"repeats of a question: {_REPEATS[study.repeats]}{_rows_read(study)}"
     boot = study.bootstrap

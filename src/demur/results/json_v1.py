@@ -14,7 +14,7 @@ from demur.quantities import Quantity
 from demur.quantities.coverage import Coverage
 from demur.quantities.registry import CUT
 from demur.results.json_v1_model import metrics_model
-from demur.results.study import PARTICIPANT, SelectiveStudy, reported
+from demur.results.study import PARTICIPANT, reported
 from demur.results.table import Results
 from demur.types import Json
 
@@ -59,11 +59,12 @@ def encoded(results: Results) -> Json:
             "items_predicted": _by_side([system.answered for system in study.systems]),
             "cmax": _by_side([system.answered / study.units for system in study.systems]),
             "noun": None if study.noun == PARTICIPANT else study.noun,
-            "units_failed": _by_side([system.units_failed for system in study.systems]) if study.failed_units else None,
+            "units_failed": _if_any([system.units_failed for system in study.systems]),
             "failed_units": study.failed_units,
+            "failed_by_cause": _if_any([system.failed_by_cause for system in study.systems]),
             "repeats": study.repeats,
-            "rows": _by_side([system.rows for system in study.systems]) if _together(study) else None,
-            "rows_failed": _by_side([system.rows_failed for system in study.systems]) if _together(study) else None,
+            "rows": _if_any([system.rows for system in study.systems]),
+            "rows_failed": _if_any([system.rows_failed for system in study.systems]),
         },
         "loss": study.loss,
         "convention": dict(study.convention),
@@ -103,9 +104,9 @@ def _worded(results: Results) -> Json:
     }
 
 
-def _together(study: SelectiveStudy) -> bool:
-    """Whether repeats of a question were put together."""
-    return study.repeats not in (None, "units")
+def _if_any(values: Sequence[Any]) -> Any:
+    """Nothing where no system has any."""
+    return None if all(value is None for value in values) else _by_side(values)
 
 
 def _by_side(values: Sequence[Any]) -> Any:

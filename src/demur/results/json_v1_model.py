@@ -23,7 +23,7 @@ from demur.files.strict_model import SPARSE, STRICT, Count, Part, Share, Time, T
 from demur.quantities import Quantity, quantities
 from demur.quantities.registry import CUT
 from demur.results import parts
-from demur.results.parts import CurveRecord, Many, Name, Number
+from demur.results.parts import Cause, CurveRecord, Many, Name, Number
 from demur.types import Json
 
 _ROUNDING = 1e-12
@@ -177,6 +177,13 @@ class MaybeSides(Part):
     right: Count | None
 
 
+class SideCauses(Part):
+    """Why units of the left and of the right run failed, where that is known."""
+
+    left: Many[Cause] | None
+    right: Many[Cause] | None
+
+
 class Population(Part):
     """Who was counted, and the share of the items that is predicted. Of two runs: those who are in both.
 
@@ -193,6 +200,7 @@ class Population(Part):
     noun: Annotated[str | None, SPARSE] = None
     units_failed: Annotated[Count | MaybeSides | None, SPARSE] = None
     failed_units: Annotated[Literal["drop", "abstain"] | None, SPARSE] = None
+    failed_by_cause: Annotated[Many[Cause] | SideCauses | None, SPARSE] = None
     repeats: Annotated[Literal["units", "first", "vote"] | None, SPARSE] = None
     rows: Annotated[Count | MaybeSides | None, SPARSE] = None
     rows_failed: Annotated[Count | MaybeSides | None, SPARSE] = None

@@ -87,7 +87,7 @@ def _study(file: Any, names: tuple[str, ...], runs: Mapping[tuple[str, str], Any
     return SelectiveStudy.model_validate(study)
 
 
-_LOST = ("units_failed", "rows", "rows_failed")  # what is in the file only where there was such a thing
+_LOST = ("units_failed", "failed_by_cause", "rows", "rows_failed")  # in the file only where there is such a thing
 
 
 def _systems(file: Any, names: tuple[str, ...]) -> list[Json]:

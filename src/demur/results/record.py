@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from demur.facts.alignment import Alignment
-from demur.facts.items import Items, sorted_ids
+from demur.facts.items import FailedUnits, Items, sorted_ids
 from demur.facts.losses import GIVEN
 from demur.inference.estimates import Estimate
 from demur.inference.key import Group, Key
@@ -122,10 +122,16 @@ def _system(name: str, evaluation: Evaluation) -> Json:
         "failed": alignment.failed[name],
         "not_in_all": alignment.only[name],
         "units_failed": len(failed_units.names) if failed_units else None,
+        "failed_by_cause": _causes(failed_units),
         "rows": together and together.rows,
         "rows_failed": together and together.failed,
         "needless_abstentions": declined,
     }
+
+
+def _causes(failed: FailedUnits | None) -> list[Json] | None:
+    """How many units failed for each cause; None where no cause is known."""
+    return [{"cause": cause, "units": units} for cause, units in failed.by_cause.items()] or None if failed else None
 
 
 def _failed(evaluation: Evaluation) -> tuple[int | str, ...]:

@@ -55,6 +55,7 @@ class SelectiveSystem(Part):
     failed: Count
     not_in_all: Count = 0
     units_failed: Annotated[Count | None, SPARSE] = None
+    failed_by_cause: Annotated[Many[parts.Cause] | None, SPARSE] = None
     rows: Annotated[Count | None, SPARSE] = None
     rows_failed: Annotated[Count | None, SPARSE] = None
     needless_abstentions: parts.Declined | None = None
