@@ -145,7 +145,7 @@ class _Audit:
             runs = read_inputs(paths, modes=modes, instrument=self.instrument, columns=self.columns, options=self.table)
         else:
             rules: Any = {"failed_units": study.failed_units or "drop", "repeats": study.repeats or "units"}
-            table = replace(self.table, noun=study.noun, **rules)
+            table = replace(self.table, noun=study.noun, probability=study.probabilities or (), **rules)
             runs = read_inputs(self.data, modes=modes, instrument=self.instrument, columns=self.columns, options=table)
             runs *= count if len(runs) == 1 else 1  # one table that was compared with itself
         if len(runs) != count:

@@ -34,6 +34,7 @@ def evaluate(
     noun: options.Noun = None,
     failed_units: options.FailedUnits = "drop",
     repeats: options.Repeats = "units",
+    probability: options.Probability = None,
     loss: options.LossName = None,
     confidence: Annotated[
         str, typer.Option(help="default (llm,total_evidence), all, or names of variants separated by commas.")
@@ -104,7 +105,7 @@ def evaluate(
         instrument=instrument,
         columns=named(column, "--column"),
         options=options.table_options(
-            score_range, loss_max, noun, failed_units, repeats, own_clusters=every_row_its_own_cluster
+            score_range, loss_max, noun, failed_units, repeats, probability, own_clusters=every_row_its_own_cluster
         ),
     )
     signal = only_signal(runs[0]) if confidence == "default" else None

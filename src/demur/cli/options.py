@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -33,6 +33,10 @@ FailedUnits = Annotated[
 Repeats = Annotated[
     str, typer.Option(help="Repeats of a question: units (each is one), first (it alone), or vote (one unit for all).")
 ]
+Probability = Annotated[
+    list[str] | None,
+    typer.Option(metavar="COLUMN", help="A column of a table that is the chance of being right; once for each."),
+]
 CalibrationFile = Annotated[Path | None, typer.Option(help="A file written by demur calibrate, or by another script.")]
 Resamples = Annotated[int, typer.Option(help="Bootstrap resamples of the clusters, at most 1000000; 0: none.")]
 Seed = Annotated[
@@ -60,6 +64,7 @@ def table_options(
     noun: str | None = None,
     failed_units: str = "drop",
     repeats: str = "units",
+    probability: Sequence[str] | None = None,
     *,
     own_clusters: bool,
 ) -> TableOptions:
@@ -68,7 +73,7 @@ def table_options(
     from demur.read import TableOptions
 
     scores = None if score_range is None else parsed(score_range)
-    return TableOptions(scores, loss_max, own_clusters, noun, failed_units, repeats)
+    return TableOptions(scores, loss_max, own_clusters, noun, failed_units, repeats, tuple(probability or ()))
 
 
 class ListingCommand(TyperCommand):

@@ -28,7 +28,8 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 class Confidence:
     """The confidence of every unit of a run (nan where the system abstained), and what was put in for a null.
 
-    Where a calibration made it, `inputs` holds what it was made from.
+    Where a calibration made it, `inputs` holds what it was made from. One that `is_probability` is the chance of being
+    right, as the system sees it.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Confidence:
     nulls_filled: Mapping[str, int] = field(default_factory=dict)
     calibration: AnyCalibration | None = None
     inputs: Mapping[str, Floats] = field(default_factory=dict)
+    is_probability: bool = False
 
 
 MERGED = "{inputs} different inputs become {outputs} different confidences: fewer operating points than before"
@@ -86,7 +88,7 @@ class Variant:
             declared = f"declared from {self.low:g} to {self.high:g}"
             raise UserError(f"{self.name}: {items.place(unit)}: {values[unit]:g}, {declared}")
         ranking = values if self.higher_is_more_confident else -values
-        return Confidence(self.name, ranking, nulls_filled(self.needs, items))
+        return Confidence(self.name, ranking, nulls_filled(self.needs, items), is_probability=self.is_probability)
 
 
 VARIANTS: dict[str, Variant] = {}

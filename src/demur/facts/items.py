@@ -76,7 +76,8 @@ class RawUnits:
 
     `instrument` is None for free tables: items are then called what the table calls them, and any integer is a score.
     Where a table gives losses, there are no `truth` and `prediction`. Truths and predictions that are texts are the
-    numbers of their `labels`. `abstained` says who abstained, whatever else is given.
+    numbers of their `labels`. `abstained` says who abstained, whatever else is given. `probabilities` are the signals
+    that are declared to be one.
     """
 
     clusters: Sequence[ClusterId]
@@ -94,6 +95,7 @@ class RawUnits:
     no_answer: str = "null"
     independent: bool = False
     repeats: Repeats | None = None
+    probabilities: tuple[str, ...] = ()
 
     @property
     def given(self) -> Column:
@@ -157,6 +159,7 @@ class Items:
     ignored_answers: int = 0
     failed_units: FailedUnits | None = None
     repeats: Repeats | None = None
+    probabilities: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         columns = [array for column in self.signals.values() for array in (column.values, column.state)]
@@ -203,6 +206,7 @@ class Items:
             ignored_answers=int(ignored.sum()),
             failed_units=raw.failed_units,
             repeats=raw.repeats,
+            probabilities=raw.probabilities,
         )
 
     def __len__(self) -> int:

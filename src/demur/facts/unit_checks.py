@@ -51,6 +51,7 @@ def check_values(units: RawUnits) -> None:
     for name, column in units.signals.items():
         if signal := SIGNALS.get(name):
             checks.append((name, column, _is_no_signal(signal, column), f"{signal.expected} or null"))
+    checks += _wrong_probabilities(units)
     wrong = [(int(np.argmax(bad)), check) for check in checks if (bad := check[2]).any()]
     if wrong:
         unit, (name, column, _, expected) = min(wrong, key=lambda mistake: mistake[0])
@@ -70,6 +71,15 @@ def _wrong_scores(units: RawUnits) -> Iterator[_Check]:
 def _wrong_losses(units: RawUnits, loss: LossColumn) -> Iterator[_Check]:
     nothing = ", as abstained is false" if units.abstained else f" or {units.no_answer}"
     yield loss.role, loss.cells, loss.wrong(units.answered), loss.expected + nothing
+
+
+def _wrong_probabilities(units: RawUnits) -> Iterator[_Check]:
+    """What is declared a probability is one; a NaN of a unit that abstained is never looked at."""
+    for name in units.probabilities:
+        column = units.signals[name]
+        unseen = np.isnan(column.values) & column.is_(State.NUMBER) & ~units.answered
+        given = (column.is_(State.NUMBER) & ~unseen) | column.is_(State.OTHER)
+        yield name, column, given & ~column.within(0, 1), "a probability from 0 to 1 (--probability) or null"
 
 
 def _is_no_signal(signal: Signal, column: Column) -> Flags:

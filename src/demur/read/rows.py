@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from demur.errors import UserError, literal, shown, unknown
+from demur.errors import UserError, literal, repeated, shown, unknown
 from demur.facts.codes import Codes
 from demur.facts.columns import Column
 from demur.facts.instruments import PHQ8, Instrument
@@ -36,6 +36,7 @@ class TableOptions:
     noun: str | None = None
     failed_units: str = "drop"
     repeats: str = "units"
+    probability: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.failed_units not in FAILED_UNITS:
@@ -162,6 +163,7 @@ def _raw_units(table: Cells, roles: Roles, instrument: Instrument | None, option
             raise UserError(f"{instrument.name} bounds truths and predictions; losses have no use for an instrument")
         instrument = None
     _check_options(roles, options)
+    _check_probabilities(table, roles, options.probability)
     rows = unit_rows(table, roles, instrument, options)
     if options.repeats == "vote":
         raw = _by_vote(rows, roles, instrument, options)
@@ -205,6 +207,7 @@ def _units(rows: UnitRows, roles: Roles, instrument: Instrument | None, options:
         noun=options.noun or ("row" if options.every_row_its_own_cluster else "cluster"),
         no_answer=_NO_ANSWER,
         independent=options.every_row_its_own_cluster,
+        probabilities=options.probability,
     )
 
 
@@ -227,6 +230,19 @@ def _check_options(roles: Roles, options: TableOptions) -> None:
         raise UserError("the largest loss is of a column of losses: map one, loss=COLUMN (--column), or leave it out")
     if options.repeats != "units" and roles.get("repeat") is None:
         raise UserError("repeats are told by a column: map one, repeat=COLUMN (--column), or leave out --repeats")
+
+
+def _check_probabilities(table: Cells, roles: Roles, names: tuple[str, ...]) -> None:
+    """Signals alone can be declared probabilities."""
+    if twice := repeated(names):
+        raise UserError(f"the column {shown(twice[0])} is declared a probability twice (--probability)")
+    for name in names:
+        role = next((role for role, column in roles.columns.items() if column == name), None)
+        if role is not None:
+            raise UserError(f"the column {shown(name)} is the {role}: only a signal can be declared a probability")
+        if name not in table.values:
+            listed = ", ".join(shown(each) for each in table.values if each not in roles.columns.values()) or "none"
+            raise UserError(f"no column {shown(name)} to be a probability (--probability); signals: {listed}")
 
 
 def _answers(table: Cells, roles: Roles, instrument: Instrument | None, options: TableOptions) -> dict[str, Any]:

@@ -66,6 +66,7 @@ def encoded(results: Results) -> Json:
             "rows": _if_any([system.rows for system in study.systems]),
             "rows_failed": _if_any([system.rows_failed for system in study.systems]),
         },
+        "probabilities": study.probabilities,
         "loss": study.loss,
         "convention": dict(study.convention),
         "confidence_variants": {

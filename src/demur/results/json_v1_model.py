@@ -275,6 +275,7 @@ class _File(Part):
     inputs: Annotated[Many[parts.Input], Field(min_length=1, max_length=2)]
     also_read: Many[parts.AlsoRead] = ()
     population: Population
+    probabilities: Annotated[Many[str] | None, SPARSE] = None
     loss: parts.Loss
     convention: Convention
     confidence_variants: Mapping[str, Any]

@@ -78,6 +78,7 @@ def _study(file: Any, names: tuple[str, ...], runs: Mapping[tuple[str, str], Any
         "failed": file.cases.failed,
         "failed_units": people.failed_units,
         "repeats": people.repeats,
+        "probabilities": file.probabilities,
         "confident_errors": [
             {"system": name, "confidence": each, "cases": file.cases.confident_errors.get(f"{each}{side}", ())}
             for each in file.confidence_variants

@@ -79,6 +79,8 @@ def selective_study(evaluation: Evaluation, provenance: Json) -> SelectiveStudy:
             "failed_units": next(
                 (each.failed_units.rule for each in evaluation.given.values() if each.failed_units), None
             ),
+            "probabilities": [*dict.fromkeys(name for each in evaluation.given.values() for name in each.probabilities)]
+            or None,
             "repeats": next((each.repeats.rule for each in evaluation.given.values() if each.repeats), None),
             "confident_errors": [
                 {"system": system, "confidence": name, "cases": _confident_errors(view.graded)}

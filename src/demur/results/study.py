@@ -78,6 +78,7 @@ class SelectiveStudy(Study):
     area_coverage: str | None
     failed: Many[Name]
     failed_units: Annotated[Literal["drop", "abstain"] | None, SPARSE] = None
+    probabilities: Annotated[Many[str] | None, SPARSE] = None
     repeats: Annotated[Literal["units", "first", "vote"] | None, SPARSE] = None
     confident_errors: Many[parts.ConfidentErrors]
 
