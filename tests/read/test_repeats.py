@@ -45,6 +45,7 @@ def test_each_is_a_unit_if_nothing_is_said():
     assert (items.repeats.rule, items.repeats.rows) == ("units", 7)
     once = {name: values[3:4] for name, values in TABLE.items()}
     assert read_table(once, instrument=None).repeats is None
+    assert read(once, "vote").repeats.rule == "vote", "what was chosen is told"
     assert read_table(once, instrument=None).unit_names == [("d", "r")], "nothing is repeated"
 
 

@@ -14,7 +14,7 @@ from demur.facts.signals import SIGNALS, Signal
 from demur.types import Flags, Indices
 
 if TYPE_CHECKING:
-    from demur.facts.items import RawUnits
+    from demur.facts.raw_units import RawUnits
 
 _SCORES = (-(2.0**31), 2.0**31)
 _Check = tuple[str, Column, Flags, str]  # a name, its cells, which are wrong, and what is expected

@@ -10,7 +10,7 @@ from demur.errors import UserError, and_more, shown
 from demur.facts.codes import Codes
 from demur.facts.columns import Column
 from demur.facts.consistency import consistency, modal
-from demur.facts.items import RawUnits
+from demur.facts.raw_units import RawUnits
 from demur.read.unit_rows import UnitRows
 
 REPEATS = ("units", "first", "vote")

@@ -12,8 +12,9 @@ from demur.facts.codes import Codes
 from demur.facts.columns import Column
 from demur.facts.instruments import PHQ8, Instrument
 from demur.facts.instruments import instrument as instrument_of
-from demur.facts.items import Items, RawUnits, Repeats, Source
+from demur.facts.items import Items, Source
 from demur.facts.losses import LossColumn, label_numbers
+from demur.facts.raw_units import RawUnits, Repeats
 from demur.facts.unit_checks import check_values
 from demur.read.cells import Cells, read_cells
 from demur.read.repeats import REPEATS, first_rows, voted_rows
@@ -173,8 +174,9 @@ def _raw_units(table: Cells, roles: Roles, instrument: Instrument | None, option
         if lost and options.failed_units == "drop":
             left = units.take(np.flatnonzero(~units.clusters.is_pair(units.items, lost)))
         raw = _units(left, roles, instrument, options).but(lost, options.failed_units, rows.failed_clusters)
-    held = Repeats(options.repeats, len(rows.items), int(rows.failed.sum()))
-    return replace(raw, repeats=held if rows.is_repeated else None)
+    if rows.is_repeated or options.repeats != "units":
+        raw = replace(raw, repeats=Repeats(options.repeats, len(rows.items), int(rows.failed.sum())))
+    return raw
 
 
 def _by_vote(rows: UnitRows, roles: Roles, instrument: Instrument | None, options: TableOptions) -> RawUnits:

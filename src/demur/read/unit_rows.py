@@ -60,10 +60,7 @@ class UnitRows:
         return self.repeats is not None and max(self.repeats.values, default=1) > 1
 
     def named(self) -> Self:
-        """The same rows, each item with the number of its repeat where there is a second one of any.
-
-        A question is what its item is called, so the two parts are kept apart by a sign.
-        """
+        """The same rows, each item with the number of its repeat where there is a second one of any."""
         if self.repeats is None or not self.is_repeated:
             return self
         return replace(self, items=self.items.paired(self.repeats).mapped(lambda pair: f"{pair[0]}#{pair[1]}"))

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from demur.facts.alignment import Alignment
-from demur.facts.items import FailedUnits, Items, sorted_ids
+from demur.facts.items import Items, sorted_ids
 from demur.facts.losses import GIVEN
+from demur.facts.raw_units import FailedUnits
 from demur.inference.estimates import Estimate
 from demur.inference.key import Group, Key
 from demur.inference.views import CurveView
