@@ -67,6 +67,7 @@ test-browser: $(TOOLS)  ## the report in a real chromium
 bench: $(TOOLS)  ## ratios against references measured in the same run
 	$(BIN)/python bench/curve.py
 	$(BIN)/python bench/read_run.py
+	$(BIN)/python bench/read_table.py
 	$(BIN)/python bench/start.py
 	$(BIN)/python bench/bootstrap.py
 	$(BIN)/python bench/variants.py

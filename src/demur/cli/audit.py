@@ -154,7 +154,8 @@ class _Audit:
             paths = [*self.data] * (count if len(self.data) == 1 else 1)
             runs = read_inputs(paths, modes=modes, instrument=self.instrument, columns=self.columns, options=self.table)
         else:
-            table = replace(self.table, noun=study.noun, failed_units=study.failed_units or "drop")
+            rules: Any = {"failed_units": study.failed_units or "drop", "repeats": study.repeats or "units"}
+            table = replace(self.table, noun=study.noun, probability=study.probabilities or (), **rules)
             table = labels.options(table)
             runs = read_inputs(self.data, modes=modes, instrument=self.instrument, columns=columns, options=table)
             runs *= count if len(runs) == 1 else 1  # one table that was compared with itself

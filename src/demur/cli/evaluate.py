@@ -42,6 +42,8 @@ def evaluate(
     min_clusters: groups.MinClusters = 10,
     max_groups: groups.MaxGroups = 30,
     stratify: groups.Stratify = None,
+    repeats: options.Repeats = "units",
+    probability: options.Probability = None,
     loss: options.LossName = None,
     confidence: Annotated[
         str, typer.Option(help="default (llm,total_evidence), all, or names of variants separated by commas.")
@@ -137,7 +139,9 @@ def evaluate(
         cross_fit=cross_fit,
         exclude=tuple(exclude or ()),
     )
-    table = options.table_options(score_range, loss_max, noun, failed_units, own_clusters=every_row_its_own_cluster)
+    table = options.table_options(
+        score_range, loss_max, noun, failed_units, repeats, probability, own_clusters=every_row_its_own_cluster
+    )
     known = Given(named(column, "--column"), instrument, every_row_its_own_cluster, score_range, loss)
     known = replace(known, lower_is_surer=settings.lower_is_surer)
     understood = settled(given, known, confidence, seedless=seed is None and bootstrap_resamples > 0)

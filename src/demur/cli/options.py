@@ -46,6 +46,13 @@ LowerIsSurer = Annotated[
     list[str] | None,
     typer.Option("--lower-is-surer", metavar="COLUMN", help="A confidence of which a lower value is a surer one."),
 ]
+Repeats = Annotated[
+    str, typer.Option(help="Repeats of a question: units (each is one), first (it alone), or vote (one unit for all).")
+]
+Probability = Annotated[
+    list[str] | None,
+    typer.Option(metavar="COLUMN", help="A column of a table that is the chance of being right; once for each."),
+]
 CalibrationFile = Annotated[Path | None, typer.Option(help="A file written by demur calibrate, or by another script.")]
 Resamples = Annotated[int, typer.Option(help="Bootstrap resamples of the clusters, at most 1000000; 0: none.")]
 Seed = Annotated[
@@ -84,6 +91,8 @@ def table_options(
     loss_max: float | None,
     noun: str | None = None,
     failed_units: str = "drop",
+    repeats: str = "units",
+    probability: Sequence[str] | None = None,
     *,
     own_clusters: bool,
 ) -> TableOptions:
@@ -92,7 +101,8 @@ def table_options(
     from demur.read import TableOptions
 
     scores = None if score_range is None else parsed(score_range)
-    return TableOptions(scores, loss_max, own_clusters, noun, failed_units)
+    told: Any = {"repeats": repeats, "probability": tuple(probability or ())}
+    return TableOptions(scores, loss_max, own_clusters, noun, failed_units, **told)
 
 
 @dataclass(frozen=True, slots=True)

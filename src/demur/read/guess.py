@@ -262,7 +262,7 @@ class _Guesser:
     def _settle_item(self) -> None:
         if "item" in self.roles:
             return
-        able = [column for column in self._named("item") if not self._repeats(column, "system", "cluster")]
+        able = [column for column in self._named("item") if not self._repeats(column, "system", "cluster", "repeat")]
         if able:
             self._take("item", able[0])
 
@@ -323,13 +323,17 @@ class _Guesser:
         """The rows of the sample that hold an answer."""
         given = next((self.roles[role] for role in ("loss", "score", "prediction") if role in self.roles), "")
         rows = range(len(next(iter(self.columns.values())).values))
-        refused = {"abstained": (True, 1), "status": ("failed",), "success": (False, 0)}
+        refused = {"abstained": (True, 1), "success": (False, 0)}
         gone = {role: self.columns[self.roles[role]].values for role in refused if self.roles.get(role) in self.columns}
         held = self.columns[given].values if given in self.columns else [...] * len(rows)
+        states = self.columns.get(self.roles.get("status", ""))
+        failed = [states is not None and str(states.values[row]).startswith("failed") for row in rows]
         return [
             row
             for row in rows
-            if held[row] is not None and not any(cells[row] in refused[role] for role, cells in gone.items())
+            if held[row] is not None
+            and not failed[row]
+            and not any(cells[row] in refused[role] for role, cells in gone.items())
         ]
 
 

@@ -63,11 +63,16 @@ def encoded(results: Results) -> Json:
             "items_predicted": _by_side([system.answered for system in study.systems]),
             "cmax": _by_side([system.answered / study.units for system in study.systems]),
             "noun": None if study.noun == PARTICIPANT else study.noun,
-            "units_failed": _by_side([system.units_failed for system in study.systems]) if study.failed_units else None,
+            "units_failed": _if_any([system.units_failed for system in study.systems]),
             "failed_units": study.failed_units,
             "excluded": study.excluded,
+            "failed_by_cause": _if_any([system.failed_by_cause for system in study.systems]),
+            "repeats": study.repeats,
+            "rows": _if_any([system.rows for system in study.systems]),
+            "rows_failed": _if_any([system.rows_failed for system in study.systems]),
         },
         "groups": study.groups,
+        "probabilities": study.probabilities,
         "loss": study.loss,
         "convention": dict(study.convention),
         "confidence_variants": {
@@ -128,6 +133,11 @@ def _worded(results: Results) -> Json:
             "needless_abstentions": _by_side([system.needless_abstentions for system in study.systems]),
         },
     }
+
+
+def _if_any(values: Sequence[Any]) -> Any:
+    """Nothing where no system has any."""
+    return None if all(value is None for value in values) else _by_side(values)
 
 
 def _by_side(values: Sequence[Any]) -> Any:
