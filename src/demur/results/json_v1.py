@@ -17,7 +17,7 @@ from demur.results.json_table import columns_of
 from demur.results.json_v1_cells import AT_ONCE, INTERVALS, written
 from demur.results.json_v1_costs import costs_of
 from demur.results.json_v1_external import external_of
-from demur.results.json_v1_groups import encoded_groups
+from demur.results.json_v1_groups import encoded_groups, names_at_thresholds
 from demur.results.json_v1_model import metrics_model
 from demur.results.study import PARTICIPANT, reported
 from demur.results.table import Results
@@ -93,11 +93,14 @@ def encoded(results: Results) -> Json:
 
 def _beyond_members(results: Results) -> Estimates:
     """The rows that no member of a run or of the comparison holds whole: the file has them as columns."""
-    held = {name for _, name, _ in cells(results)}
+    held = {name for _, name, _ in cells(results)} | {*names_at_thresholds(results)}
+    groups = results.selective.groups
+    groupings = {"item", *(each.name for each in groups.groupings)} if groups else {"item"}
     rest = []
     for row in results:
         key = row.key
-        if key.group is None and not (key.quantity in held and key.system in results.systems):
+        of_run = key.quantity in held and key.system in results.systems
+        if not (of_run if key.group is None else key.group.name in groupings):
             first, last = results.systems[0], results.systems[-1]
             swapped = first != last and (key.system, key.minus) == (first, Minus("system", last))
             rest.append(_turned(row, replace(key, system=last, minus=Minus("system", first))) if swapped else row)

@@ -37,6 +37,13 @@ def encoded_groups(results: Results, system: str, confidence: str) -> Json | Non
     return {each.name: _grouping(results, Key(system, "", confidence), each) for each in record.groupings}
 
 
+def names_at_thresholds(results: Results) -> Iterator[str]:
+    """The quantities of all units at the thresholds of groups, which the groupings hold too."""
+    record = results.selective.groups
+    for each in record.thresholds if record else ():
+        yield from (f"{stem}@{threshold_text(each.threshold)}" for stem in SERVED)
+
+
 def _grouping(results: Results, key: Key, grouping: GroupingRecord) -> Json:
     threshold = results.selective.groups.threshold_of(key.system, key.confidence)  # type: ignore[union-attr]
     overall = {stem: results[_key(key, stem, threshold)] for stem in SERVED}

@@ -214,8 +214,10 @@ class _Asked:
         request, headline = evaluation.settings.request, self.headline
         made, answers = estimated(rows, contrasts, plan=plan, request=request, asks=asks, headline=headline)
         of_groups = [row for each in groups for row in each.finished({row.key: row for row in made})]
-        of_systems = with_thresholds([row for row in made if row.key.group is None], views)
-        return [*self.others.finished(with_bands([*of_systems], self.contrasts)), *of_groups], answers
+        served = {row.key for each in groups for row in (*each.rows, *each.rests)}
+        served |= {row.key for each in groups for row in each.contrasts}
+        others = with_thresholds([row for row in made if row.key not in served], views)
+        return [*self.others.finished(with_bands([*others], self.contrasts)), *of_groups], answers
 
 
 def _results(evaluation: Evaluation, plan: Plan, origin: Json) -> Results:
