@@ -5,6 +5,7 @@ import json
 import pytest
 
 from commands import demur
+from demur import load
 
 UNITS = "cluster,item,loss,sure\nA,1,0,.9\nA,2,1,.9\nB,1,0,.8\nB,2,0,.7\nC,1,1,.7\nC,2,,0\nD,1,0,.6\nD,2,,0\n"
 RATED = "cluster,item,loss\nA,1,0\nA,2,0\nB,1,1\nB,2,0\nC,1,0\nC,2,0\nD,1,\nD,2,\n"
@@ -82,3 +83,42 @@ def test_losses_without_a_maximum_have_no_price(folder):
     assert found.returncode == 2
     assert "the largest loss is not known" in found.stderr
     assert "--loss-max" in found.stderr
+
+
+def test_groups_raters_and_prices_stand_in_one_file_and_come_back_from_it(folder):
+    sites = {"cluster": "site", "A": "x", "B": "x", "C": "y", "D": "y"}
+    rows = [f"{line},{sites[line.partition(',')[0]]}\n" for line in UNITS.split()]
+    (folder / "units.csv").write_text("".join(rows))
+    told = ("--rater", "Dr=rater.csv", "--abstention-cost", "0.5", "--group", "site=site", "--threshold", "0.7")
+    found = demur(folder, *EVALUATE, *told)
+    assert (found.returncode, found.stderr) == (0, "")
+    text = (folder / "out.json").read_text()
+    assert load(folder / "out.json").text == text
+    run = json.loads(text)["confidence_variants"]["sure"]
+    assert run["external"]["Dr"]["risk_gap"]["value"] == pytest.approx(-1 / 6)
+    assert [level["accepted"] for level in run["groups"]["site"]["levels"]] == [4, 1]
+    assert run["cost"]["optimal"][0]["cost"] == 3 / 8
+
+
+def both_of(folder, rated):
+    (folder / "rater.csv").write_text(rated)
+    found = demur(folder, *EVALUATE, "--rater", "Dr=rater.csv", "--quiet")
+    assert (found.returncode, found.stderr) == (0, "")
+    return json.loads((folder / "out.json").read_text())["confidence_variants"]["sure"]["external"]["Dr"][
+        "answered_by_both"
+    ]
+
+
+def test_a_difference_on_shared_units_counts_the_clusters_that_hold_any(folder):
+    whole, part = RATED.replace("C,1,0\nC,2,0", "C,1,1\nC,2,"), UNITS + "E,1,0,.5\nF,1,1,.5\nG,1,0,.4\n"
+    expected = both_of(folder, whole)["delta"]
+    (folder / "units.csv").write_text(part)
+    found = both_of(folder, whole + "E,1,\nF,1,\nG,1,\n")["delta"]
+    # Clusters in which the rater answers nothing say nothing about the difference, however many there are.
+    assert found["ci95_recommended"] == pytest.approx(expected["ci95_recommended"])
+
+
+def test_a_difference_within_one_cluster_alone_is_not_certain(folder):
+    both = both_of(folder, "cluster,item,loss\nA,1,0\nA,2,0\nB,1,\nB,2,\nC,1,\nC,2,\nD,1,\nD,2,\n")
+    assert (both["n"], both["delta"]["value"]) == (2, -0.5)
+    assert (both["delta"]["ci95_recommended"], both["delta"]["ci95"], both["delta"]["p_value"]) == (None, None, None)

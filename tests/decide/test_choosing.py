@@ -217,6 +217,12 @@ class TestFolds:
         procedure = choose(units, risk="0", seed=1).chosen.procedure
         assert (procedure.without_threshold, procedure.accepted) == (1, 0)
 
+    def test_accepted_answers_of_one_cluster_alone_have_no_interval(self):
+        clusters, loss = [*"AABBCCDD"], [0, 1, 0, 0, 1, None, 0, None]
+        units = grade_units([9, 9, 8, 7, 7, 0, 6, 0], loss=loss, clusters=clusters)
+        risk = choose(units, errors_per_100="15", seed=3).chosen.procedure.risk
+        assert (risk.value, risk.low, risk.high, risk.reason) == (0.5, None, None, "one cluster holds all of it")
+
     def test_without_an_error_the_interval_ends_at_the_cluster_bound(self):
         labels = {"truth": [1] * 8, "prediction": [1] * 8, "loss": "zero_one"}
         risk = choose(grade_units([1] * 8, **labels, clusters=[*range(8)]), risk="0", seed=1).chosen.procedure.risk

@@ -1,6 +1,7 @@
 """The interval at every operating point is that of the ratio at its threshold, one point at a time."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -60,3 +61,10 @@ def test_more_points_than_a_block():
 def test_quantiles_of_many_degrees_are_those_of_each(degrees, probability):
     expected = [t_quantile(probability, each) for each in degrees]
     assert t_quantiles(probability, np.array(degrees)).tolist() == pytest.approx(expected, rel=1e-10)
+
+
+def test_a_point_that_only_one_cluster_reaches_is_passed_in_silence():
+    confidence, losses = [0, 0, 0.25, 0.5, 0.75, 0.75, 1, 1, 0.25, 0], ["1", "0", "0", "0.3", "0", "0.25", "0", "0.1"]
+    graded = grade_units(confidence, loss=[*map(float, losses), 0, 0.7], clusters=["a"] * 8 + ["b"] * 2)
+    found = intervals_at_points(CurveView.of(replace(graded, largest_loss=graded.divisor)))
+    assert np.isnan(found.low).tolist() == [True, True, True, False, False]

@@ -175,3 +175,19 @@ def test_wrong_settings_are_one_line(wrong, message):
     with pytest.raises(UserError) as caught:
         Settings(**wrong)
     assert str(caught.value) == message
+
+
+def test_without_an_error_a_cost_of_nothing_is_not_certain():
+    table = {"cluster": [*"aabbcc"], "truth": [1] * 6, "prediction": [1] * 6, "sure": [3, 2, 3, 2, 3, 2]}
+    results = evaluate({"one": read_table(table, instrument=None)}, settings=settings(), plan=PLAN)
+    for name in ("cost", "cost_at_threshold", "cost_crossfit", "saving"):
+        row = results[Key("one", f"{name}@0.1", "sure")]
+        assert (row.value, row.std_error, row.percentile, row.recommended) == (0, 0, None, None)
+        assert row.no_interval
+
+
+def test_no_draw_has_a_cost_or_a_saving_below_0():
+    results = evaluate({"one": items(1, wrong=0.02)}, settings=settings(), plan=PLAN)
+    for price in PRICES:
+        assert results[Key("one", f"cost@{price}", "sure")].evidence.values.min() >= 0
+        assert results[Key("one", f"saving@{price}", "sure")].evidence.values.min() >= 0

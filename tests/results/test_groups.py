@@ -238,7 +238,7 @@ def test_differences_from_the_rest_and_the_gap_by_hand() -> None:
     def ends(one: Any, other: Any, level: float) -> tuple[float, float, float]:
         sides = [sums_at(table, 0.4, side)[:2] for side in (one, other)]
         moved = np.array([*influence(*sides[0]), *(-x for x in influence(*sides[1]))])
-        clusters, squares, fourths = 40, np.sum(moved**2), np.sum(moved**4)
+        clusters, squares, fourths = len(moved), np.sum(moved**2), np.sum(moved**4)  # of either side
         degrees = min(clusters - 1, 2 * squares**2 / (fourths - squares**2 / clusters))
         reach = t_quantile((1 + level) / 2, degrees) * math.sqrt(clusters / (clusters - 1) * squares)
         difference = sum(sides[0][0]) / sum(sides[0][1]) - sum(sides[1][0]) / sum(sides[1][1])

@@ -57,7 +57,7 @@ def procedure_interval(ratio: Ratio, clusters: int) -> tuple[Interval | None, st
     """
     if math.isnan(ratio.point):
         return None, "nothing is accepted on held-out clusters"
-    if not ratio.numerator.any():
+    if ratio.clusters == 1 or not ratio.numerator.any():  # ± 0 would claim certainty
         return ratio.interval()
     influence = np.zeros(clusters)
     influence[ratio.held] = ratio.influence

@@ -18,7 +18,6 @@ import numpy as np
 
 from demur.facts.groups import REST, Grouping
 from demur.inference.estimates import Estimate
-from demur.inference.evidence import Evidence
 from demur.inference.intervals import NO_VARIATION, Interval
 from demur.inference.key import Group, Key, Minus
 from demur.inference.rows import Contrast, Row
@@ -180,8 +179,7 @@ class GroupRows:
         for one, other in pairs:
             minus = Minus("group", other.key.group or self.group(REST))
             contrast = Contrast(replace(one.key, minus=minus), one, other, 0)
-            point = contrast.point
-            evidence = Evidence(point, np.array([point]), one.clusters, contrast.influence(), scale=abs(one.point))
+            evidence = contrast.evidence(np.array([contrast.point]))
             made, _ = recommended("difference", evidence, contrast.counted, _level_of(len(pairs)))
             if made is None or made.note == NO_VARIATION:
                 made = _from_sides(one, other, _level_of(2 * len(pairs)))

@@ -72,14 +72,14 @@ def _of_block(accepted: Floats, loss: Floats, risk: Floats) -> tuple[Floats, ...
     spread = fourths - squares**2 / clusters
     with np.errstate(divide="ignore", invalid="ignore"):
         degrees = np.where(spread > 0, np.minimum(clusters - 1, 2 * squares**2 / spread), clusters - 1)
-        std_error = np.sqrt(squares * clusters / (clusters - 1))
+    std_error = np.sqrt(squares * clusters / np.maximum(clusters - 1, 1))  # of one cluster nothing is told
     return risk, clusters, accepted.max(axis=1) * clusters / total, std_error, np.maximum(degrees, 1)
 
 
 def _ends(at: _Moments, worst: float | None, *, negative: bool) -> tuple[Floats, Floats]:
     """On the logit scale of the largest loss, on the log scale if it is not known, plain where losses are negative."""
-    reach = t_quantiles((1 + LEVEL) / 2, at.degrees) * np.nan_to_num(at.std_error)
-    still = np.nan_to_num(at.std_error) <= NOTHING * np.abs(at.risk)
+    reach = t_quantiles((1 + LEVEL) / 2, at.degrees) * at.std_error
+    still = at.std_error <= NOTHING * np.abs(at.risk)
     with np.errstate(divide="ignore", invalid="ignore"):
         if negative:
             ends = at.risk - reach, np.minimum(at.risk + reach, np.inf if worst is None else worst)

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 
 from demur.errors import unknown
-from demur.inference.evidence import standard_errors
+from demur.inference.evidence import Evidence, standard_errors
 from demur.inference.intervals import METHODS
 from demur.inference.key import Key, Minus
 from demur.inference.ratios import Ratio
@@ -128,6 +128,21 @@ class Contrast:
         if self.row.influence is None or self.subtracted.influence is None:
             return None
         return self.row.influence() - self.subtracted.influence()
+
+    def evidence(self, values: Floats, **known: Any) -> Evidence:
+        """What is known about it, from the clusters that hold units of a side: one among several tells nothing."""
+        influence, sides = self.influence(), (self.row.held, self.subtracted.held)
+        held = np.logical_or(*(np.ones(self.row.clusters, bool) if side is None else side for side in sides))
+        clusters = int(held.sum())
+        return Evidence(
+            point=self.point,
+            values=values,
+            clusters=clusters,
+            influence=None if influence is None else influence[held],
+            two_sided=clusters > 1 or self.row.clusters == 1,
+            scale=abs(self.row.point),
+            **known,
+        )
 
     @property
     def of_systems(self) -> bool:

@@ -17,7 +17,7 @@ from demur.inference.intervals import METHODS, MOST_DROPPED, Interval, interval,
 from demur.inference.key import Key
 from demur.inference.resample import Ask, Columns, Plan, left_out, resampled
 from demur.inference.rows import Contrast, Row, difference
-from demur.inference.rules import Counted, recommended
+from demur.inference.rules import ONE_HOLDS_ALL, Counted, recommended
 from demur.inference.simultaneous import at_once
 from demur.inference.student import t_tails
 from demur.inference.views import CurveView, JointView, SharedView
@@ -146,7 +146,7 @@ def _single(row: Row, drawn: Columns, alone: Columns, request: Request | None) -
         influence=influence if influence is None or row.held is None else influence[row.held],
         replicate_std_error=drawn.get("error"),
         left_out=alone.get("value"),
-        two_sided=row.counted.varies and row.rule != "biased" and not row.by_convention,
+        two_sided=row.counted.varies and row.rule != "biased" and not row.by_convention and not _held_by_one(row),
         largest=row.view.largest if isinstance(row.view, CurveView) else math.nan,
     )
     if row.must_vary == "always":
@@ -164,6 +164,11 @@ def _single(row: Row, drawn: Columns, alone: Columns, request: Request | None) -
         by_convention=row.by_convention,
         **_operating_point(row, drawn),
     )
+
+
+def _held_by_one(row: Row) -> bool:
+    """Whether all of its units are in one cluster among several, which cannot tell how others would move it."""
+    return row.holding == 1 and row.clusters > 1
 
 
 def _varying(evidence: Evidence) -> Evidence:
@@ -204,6 +209,8 @@ def _why_no_interval(evidence: Evidence) -> str:
         return "no resamples"
     if math.isnan(evidence.point):
         return "there is no number"
+    if evidence.clusters == 1 and not evidence.two_sided:
+        return ONE_HOLDS_ALL
     return "" if evidence.drop_rate <= MOST_DROPPED else "too many draws have no such number"
 
 
@@ -243,15 +250,9 @@ def _contrast(
 ) -> Estimate:
     (values, alone), (other_values, other_alone) = (drawn[id(row)] for row in (contrast.row, contrast.subtracted))
     row = contrast.row
-    evidence = Evidence(
-        point=contrast.point,
-        values=difference(values, other_values),
-        clusters=row.clusters,
-        influence=contrast.influence(),
-        replicate_std_error=errors.get("error"),
-        left_out=difference(alone, other_alone) if alone else None,
-        scale=abs(row.point),
-    )
+    left_out_of_both = difference(alone, other_alone) if alone else None
+    apart = difference(values, other_values)
+    evidence = contrast.evidence(apart, replicate_std_error=errors.get("error"), left_out=left_out_of_both)
     if row.must_vary != "never":
         evidence = _varying(evidence)
     parts = _uncertainty(evidence, row.contrast_rule, contrast.counted, request)

@@ -30,7 +30,6 @@ _cost = partial(
     defaults=PRICES,
     undefined=UNKNOWN,
     limits=lambda _, __: (0.0, 1.0),
-    loss_free=True,
     reported=False,
     shown=(),
 )
@@ -67,7 +66,7 @@ def cost(curve: RiskCoverage, price: Fraction) -> Any:
     return _of_sample(curve, lambda own: CostEnvelope.of(own).cost(price), lambda drawn: _lowest(drawn, price))
 
 
-@_cost("saving@A", title="saving@A", better="higher", loss_free=False)
+@_cost("saving@A", title="saving@A", better="higher")
 def saving(curve: RiskCoverage, price: Fraction) -> Any:
     """What the confidence is worth at a price of an abstention.
 
@@ -276,14 +275,18 @@ def _scale(table: Table) -> float:
     return math.nan if table.largest_loss is None else table.largest_loss
 
 
+def _paid(sample: Replicates, price: Fraction) -> Floats:
+    """The cost of a unit at each plateau (a row): of sums that are not below 0, and so never below 0 by rounding."""
+    paid = sample.loss_sum / _scale(sample.table) + float(price) * (sample.units - sample.count)
+    return np.asarray(paid / sample.units)
+
+
 def _lowest(sample: Replicates, price: Fraction) -> Floats:
-    paid = sample.loss_sum / _scale(sample.table) - float(price) * sample.count
-    return np.asarray(paid.min(axis=0, initial=0.0) / sample.units + float(price))
+    return np.asarray(_paid(sample, price).min(axis=0, initial=float(price)))
 
 
 def _of_all(sample: Replicates, price: Fraction) -> Floats:
-    scaled = sample.generalized_risk_reached * sample.table.divisor / _scale(sample.table)
-    return np.asarray(scaled + float(price) * (1 - sample.coverage_reached))
+    return np.asarray(_paid(sample, price)[-1]) if len(sample.count) else np.full(len(sample.units), float(price))
 
 
 def _place(table: Table, price: Fraction) -> int:
@@ -294,10 +297,7 @@ def _place(table: Table, price: Fraction) -> int:
 
 def _at_threshold(sample: Replicates, price: Fraction) -> Floats:
     place = _place(sample.table, price)
-    if place < 0:
-        return np.full(len(sample.units), float(price))
-    lost = sample.loss_sum[place] / _scale(sample.table)
-    return np.asarray((lost - float(price) * sample.count[place]) / sample.units + float(price))
+    return np.asarray(_paid(sample, price)[place]) if place >= 0 else np.full(len(sample.units), float(price))
 
 
 def _areas(sample: Replicates, count: Floats, loss_sum: Floats) -> Floats:

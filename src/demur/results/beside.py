@@ -297,7 +297,8 @@ def _at_point(key: Key, view: PointView) -> Row:
 def _risk_of(key: Key, graded: Graded) -> Row:
     """The risk of everything answered, as a number that an interval can be made of."""
     view = CurveView.of(graded)
-    return replace(_at_point(key, PointView((view, view))), measure=Measure.of("risk"))
+    held = np.bincount(graded.grouped.of_answer, minlength=len(view.ids)) > 0
+    return replace(_at_point(key, PointView((view, view))), measure=Measure.of("risk"), held=held)
 
 
 def _contrast(key: Key, row: Row, subtracted: Row) -> Contrast:

@@ -55,7 +55,7 @@ def _crossfit(key: Key, view: CurveView, seed: int, folds: int) -> Row:
         float(measure(held_out.exact())),
         rule,
         contrast_rule,
-        counted=Counted("clusters", len(view.ids), low=0.0, high=1.0),
+        counted=Counted("clusters", len(view.ids), view.varies, low=0.0, high=1.0),
         entries=held_out.entries,
         influence=lambda: held_out.influence(measure.value),
         sums=lambda: (held_out.paid(measure.value), held_out.units),
