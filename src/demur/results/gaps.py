@@ -4,7 +4,7 @@ from demur.inference.estimates import Estimate
 from demur.inference.key import Group, Key, Minus
 from demur.quantities.registry import POINT
 
-COVERAGE_OF, ANSWERED_BY, HANDED_TO = "coverage_of", "answered_by", "handed_to"
+COVERAGE_OF, ANSWERED_BY, HANDED_TO = OF_POINTS = "coverage_of", "answered_by", "handed_to"
 RISK = f"matched_risk@{POINT}"
 BELOW, ABOVE, UNDECIDED = "below the rater's risk", "above the rater's risk", "not distinguishable"
 

@@ -13,11 +13,12 @@ from demur.inference.warnings import ResultWarning
 from demur.quantities import Quantity
 from demur.quantities.coverage import Coverage
 from demur.quantities.registry import CUT
+from demur.results.gaps import OF_POINTS
 from demur.results.json_table import columns_of
 from demur.results.json_v1_cells import AT_ONCE, INTERVALS, written
 from demur.results.json_v1_costs import costs_of
 from demur.results.json_v1_external import external_of
-from demur.results.json_v1_groups import encoded_groups
+from demur.results.json_v1_groups import encoded_groups, is_overall
 from demur.results.json_v1_model import metrics_model
 from demur.results.study import PARTICIPANT, reported
 from demur.results.table import Results
@@ -102,7 +103,8 @@ def _beyond_members(results: Results) -> Estimates:
     rest = []
     for row in results:
         key = row.key
-        if key.group is None and not (key.quantity in held and key.system in results.systems):
+        of_run = key.group is None and key.quantity in held and key.system in results.systems
+        if not (of_run or is_overall(key) or (key.group is not None and key.group.name not in OF_POINTS)):
             first, last = results.systems[0], results.systems[-1]
             swapped = first != last and (key.system, key.minus) == (first, Minus("system", last))
             rest.append(_turned(row, replace(key, system=last, minus=Minus("system", first))) if swapped else row)

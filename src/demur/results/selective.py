@@ -49,6 +49,7 @@ from demur.quantities.registry import COMMON, CUT
 from demur.results.beside import Beside, Others
 from demur.results.costs import checked_prices, cost_rows, switches, with_bands, with_thresholds
 from demur.results.curves import curve_record
+from demur.results.gaps import OF_POINTS
 from demur.results.groups import GroupSettings, about_groups, group_record, grouped, overall_rows, strata_of
 from demur.results.leaderboard import rows_to_rank
 from demur.results.record import Evaluation, by_item, input_of, selective_study
@@ -214,7 +215,8 @@ class _Asked:
         request, headline = evaluation.settings.request, self.headline
         made, answers = estimated(rows, contrasts, plan=plan, request=request, asks=asks, headline=headline)
         of_groups = [row for each in groups for row in each.finished({row.key: row for row in made})]
-        of_systems = with_thresholds([row for row in made if row.key.group is None], views)
+        others = [row for row in made if row.key.group is None or row.key.group.name in OF_POINTS]
+        of_systems = with_thresholds(others, views)
         return [*self.others.finished(with_bands([*of_systems], self.contrasts)), *of_groups], answers
 
 
@@ -298,7 +300,7 @@ def _served(
             reason = next(iter(skipped.values()))
             raise UserError(f"no confidence variant can be served: {reason}; {can_serve(items, ())}")  # noqa: TRY301
     except UserError as error:
-        raise (error.in_file(items.source.path) if items.source else error) from None
+        raise (error.in_file(items.source.path) if items.source and items.source.path else error) from None
     return made, skipped
 
 
@@ -306,7 +308,7 @@ def _warnings(evaluation: Evaluation, plan: Plan, asked: _Asked, estimates: Esti
     """What is true of the clusters themselves is said once, the rest with its system and confidence."""
     facts = [about for system, given in evaluation.given.items() for about in about_units(given, system)]
     told = [*about_resamples(plan.n_resamples), *facts, *about_groups(asked.groups)]
-    numbers = Estimates([row for row in estimates if row.key.group is None])
+    numbers = Estimates([row for row in estimates if row.key.group is None or row.key.group.name in OF_POINTS])
     counted: list[Row | Contrast] = [*asked.rows, *asked.contrasts, *asked.others.contrasts, *asked.headline.pairs]
     warned = [*told, *_about_numbers(evaluation.views, numbers), *about_counts(counted)]
     first = {warning.code: warning for warning in reversed(warned)}
