@@ -135,7 +135,7 @@ def audited_queries(claimed: Results, rankings: Mapping[str, Rankings], progress
     )
     systems = {name: rankings[name] for name in claimed.systems}
     recomputed = evaluate_retrieval(systems, settings=settings, plan=_plan(claimed, progress))
-    sources = {source.sha256 for one in systems.values() for source in one.sources}
+    sources = {source.sha256 for one in systems.values() for source in one.sources if source.sha256}
     hashes = [(one.sha256, one.sha256 if one.sha256 in sources else min(sources, default=None)) for one in study.inputs]
     return TableOf([*_about_inputs(hashes), *joined(claimed, recomputed)])
 

@@ -128,7 +128,8 @@ def about(graded: Graded, target: DecisionTarget, max_units: int | None = None) 
 
 def inputs_of(graded: Graded) -> tuple[Input, ...]:
     """The file the units came from, if they came from one."""
-    return (input_of(graded.items),) if graded.items is not None and graded.items.source is not None else ()
+    source = graded.items.source if graded.items else None
+    return (input_of(graded.items),) if graded.items and source and source.path else ()
 
 
 def signal_of(graded: Graded) -> str:

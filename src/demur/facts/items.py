@@ -30,12 +30,12 @@ _LARGEST_ID = 2**63
 class Source:
     """Where facts came from, so that a result can be traced back to its bytes.
 
-    `label` is the name a system is shown by, where the user gives one. Of a table, `columns` are the roles played by a
-    column of another name, and `instrument` is the one that its items told.
+    A table in memory has no path. `label` is the name a system is shown by, where the user gives one. Of a table,
+    `columns` are the roles played by a column of another name, and `instrument` is the one that its items told.
     """
 
-    path: str
-    sha256: str
+    path: str | None = None
+    sha256: str | None = None
     run_id: str | None = None
     git_commit: str | None = None
     mode: str | None = None
@@ -194,7 +194,9 @@ class Items:
 
     def labelled(self, label: str | None) -> Items:
         """The same facts under the name their system is shown by."""
-        return self if self.source is None else replace(self, source=replace(self.source, label=label))
+        if self.source is None and label is None:
+            return self
+        return replace(self, source=replace(self.source or Source(), label=label))
 
     def _repr_html_(self) -> str:
         rows = [("signal", name) for name in self.signals]

@@ -8,12 +8,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from demur.errors import UserError, shown
 from demur.facts.instruments import BY_ITEMS, instrument_with
+from demur.facts.items import Items
 from demur.facts.signals import SIGNALS
 from demur.read.candidates import INDEXES, NAMES, Candidate, plain_name
-from demur.read.files import named_input
+from demur.read.files import located_in, named_input
 from demur.read.foreign import check_foreign
 from demur.read.paths import with_paths
 from demur.read.roles import ROLES, SOURCES, check_mapped
@@ -74,16 +76,28 @@ def ranked_by(signal: str) -> str:
     return f"answers are ranked by {shown(signal)}, the one numeric signal"
 
 
-def guess_inputs(inputs: Iterable[str | Path], given: Given) -> list[tuple[str, Guess | None]]:
-    """The guesses of several inputs, FILE or NAME=FILE, with their paths; None for a run file or a pipe."""
-    paths = [named_input(each)[1] for each in inputs]
-    for path in paths:
-        check_foreign(path)
-    return [(str(path), guess(path, given) if format_of(path) and not _is_pipe(path) else None) for path in paths]
+def guess_inputs(inputs: Iterable[Any], given: Given) -> list[tuple[str, Guess | None]]:
+    """The guesses of several inputs, as `read_inputs` takes them, with what each is called in a message.
+
+    There is none for a run file, a pipe, and facts that are read already.
+    """
+    named = [*map(named_input, inputs)]
+    for _, data in named:
+        if isinstance(data, (str, Path)):
+            check_foreign(data)
+    made = []
+    for name, data in named:
+        with located_in(name, data):
+            where = str(data) if isinstance(data, (str, Path)) else "" if name is None else shown(name)
+            made.append((where, guess(data, given) if _can_be_looked_at(data) else None))
+    return made
 
 
-def _is_pipe(path: str | Path) -> bool:
-    return os.path.exists(path) and not os.path.isfile(path)  # noqa: PTH110, PTH113  (Path.exists may raise)
+def _can_be_looked_at(data: object) -> bool:
+    if not isinstance(data, (str, Path)):
+        return not isinstance(data, Items)
+    is_pipe = os.path.exists(data) and not os.path.isfile(data)  # noqa: PTH110, PTH113  (Path.exists may raise)
+    return format_of(data) is not None and not is_pipe
 
 
 def guess(table: str | Path | object, given: Given) -> Guess:

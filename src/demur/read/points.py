@@ -65,9 +65,10 @@ def read_rater(table: str | Path | Any, columns: Mapping[str, str] | None = None
     """
     try:
         with opened_table(table, nan_kept=("prediction", "loss")) as (opened, source):
-            cells = read_cells(opened, columns or {})
+            mapped = {role: name for role, name in (columns or {}).items() if name in opened.header}
+            cells = read_cells(opened, mapped)
             origin = source()
-        return _rater(cells, columns or {}, origin)
+        return _rater(cells, mapped, origin)
     except UserError as error:
         told = isinstance(table, (str, Path)) and not str(error).startswith(f"{table}: ")
         raise (error.in_file(table) if told else error) from None

@@ -165,7 +165,9 @@ def _known_instrument(table: Cells, roles: Roles) -> Instrument | None:
 def _told(source: Source | None, roles: Roles, inferred: Instrument | None) -> Source | None:
     """A source with how its table was understood."""
     renamed = {role: name for role, name in roles.columns.items() if role != name}
-    return source and replace(source, columns=renamed or None, instrument=inferred.name if inferred else None)
+    if source is None and not (renamed or inferred):
+        return None
+    return replace(source or Source(), columns=renamed or None, instrument=inferred.name if inferred else None)
 
 
 def _by_system(table: Cells, roles: Roles) -> Iterator[tuple[str, Cells]]:

@@ -31,6 +31,7 @@ from demur.read.units_file import MARK, REQUIRED, check_header, unit_rows
 Rows = Iterator[tuple[str, Row]]
 
 NO_ROWS = "there are no rows: nothing can be evaluated"
+_ROWS = 5000  # of a table in memory at a time
 _EMPTY = "the file is empty: there is nothing to evaluate"
 _SEPARATORS = (",", ";", "\t")  # the first of those that are equally frequent
 _QUOTED = re.compile(r'"[^"]*"')
@@ -125,19 +126,22 @@ def _in_memory(data: Any, nan_kept: Collection[str] | None) -> FileTable:
     columns = {name: _sized(values) for name, values in columns_of(data).items()}
     check_lengths(columns)
 
-    def values(name: str) -> list[Any]:
-        cells = [*map(plain, plain_values(columns[name]))]
+    def values(name: str, part: slice | None = None) -> list[Any]:
+        held = columns[name] if part is None else _part(columns[name], part)
+        cells = [*map(plain, plain_values(held))]
         if nan_kept is None or isinstance(data, Mapping):
             return cells
-        nulls = columns[name].is_null().to_list()
+        nulls = held.is_null().to_list()
         return [
             None if null and not (name in nan_kept and isinstance(cell, float) and math.isnan(cell)) else cell
             for cell, null in zip(cells, nulls, strict=True)
         ]
 
     def rows(names: Sequence[str]) -> Rows:
-        for number, row in enumerate(zip(*map(values, names), strict=True)):
-            yield f"row {number}", dict(zip(names, row, strict=True))
+        for start in range(0, len(next(iter(columns.values()), ())), _ROWS):
+            parts = [values(name, slice(start, start + _ROWS)) for name in names]
+            for number, row in enumerate(zip(*parts, strict=True), start):
+                yield f"row {number}", dict(zip(names, row, strict=True))
 
     def column(name: str, coded: bool) -> Codes | Column:  # noqa: FBT001
         if coded:
@@ -164,6 +168,14 @@ def _sized(values: Any) -> Any:
     except TypeError:
         raise UserError(f"{literal(values)} is not a column: expected a list") from None
     return values if hasattr(values, "__len__") else [*cells]
+
+
+def _part(values: Any, part: slice) -> Any:
+    """Some rows of a column."""
+    if hasattr(values, "iloc"):  # a label of pandas may be a number too
+        return values.iloc[part]
+    is_series = isinstance(values, (list, tuple)) or hasattr(values, "dtype") or hasattr(values, "to_pylist")
+    return values[part] if is_series else plain_values(values)[part]
 
 
 @table_format(".csv")

@@ -317,7 +317,7 @@ def _served(
             reason = next(iter(skipped.values()))
             raise UserError(f"no confidence variant can be served: {reason}; {can_serve(items, ())}")  # noqa: TRY301
     except UserError as error:
-        raise (error.in_file(items.source.path) if items.source else error) from None
+        raise (error.in_file(items.source.path) if items.source and items.source.path else error) from None
     return made, skipped
 
 
