@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from demur import Key, Minus, Plan, Settings, UserError, evaluate
+from demur import Key, Minus, Plan, Settings, TableOptions, UserError, evaluate, read_table
 from demur.audit.independent import audited_independently, run_recipes
 from demur.inference.estimates import Estimate
 from demur.inference.intervals import Interval
@@ -231,3 +231,19 @@ def test_the_plain_loops_leave_a_silent_system_out_as_well():
     findings = audited_independently(found, run_recipes(found, systems, None), None)
     assert {finding.status for finding in findings} == {"match"}
     assert len(findings) > 100
+
+
+def test_the_level_is_shared_by_all_pairs_also_by_those_that_turn_out_not_to_differ():
+    rng = np.random.default_rng(5)
+    table = {"cluster": [f"p{unit // 3}" for unit in range(36)], "sure": rng.random(36).round(2).tolist()}
+    losses = {"right": [0] * 36, "right too": [0] * 36, "wrong": rng.integers(0, 2, 36).tolist()}
+    options = TableOptions(loss_max=1)
+    systems = {
+        name: read_table({**table, "loss": loss}, instrument=None, options=options) for name, loss in losses.items()
+    }
+    results = evaluate(systems, settings=Settings(confidence="sure"), plan=Plan(200, seed=7))
+    row = results[Key("wrong", "augrc@C_common", "sure", minus=Minus("system", "right"))]
+    # Twelve clusters: t at 1 − 0.05/(2·3), though the two without an error have no interval of their difference.
+    reach = stats.t.ppf(1 - 0.05 / 6, row.evidence.degrees) * row.evidence.std_error
+    assert (row.simultaneous.low, row.simultaneous.high) == pytest.approx((row.value - reach, row.value + reach))
+    assert row.simultaneous.count == 3

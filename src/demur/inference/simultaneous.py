@@ -16,27 +16,30 @@ _ROUNDING = 1e-9
 Name = TypeVar("Name", bound=Hashable)
 
 
-def at_once(family: Mapping[Name, tuple[Evidence, Counted]], level: float = 0.95) -> dict[Name, Interval]:
+def at_once(
+    family: Mapping[Name, tuple[Evidence, Counted]], level: float = 0.95, *, number: int = 0
+) -> dict[Name, Interval]:
     """Intervals that hold for all of a family of differences at once: each is the number ± c standard errors.
 
     c holds the largest deviation of the family in its share of the replicates (max-t). Few clusters leave too little
-    for that: each number then has a t interval at a level that a union of so many needs (Bonferroni).
+    for that: each number then has a t interval at a level that a union of so many needs (Bonferroni). Of a family that
+    was decided on before the data were seen `number` is how many it holds, those included that turn out not to vary.
     """
     varying = {name: each for name, each in family.items() if _std_error(each[0]) > 0}
     largest = np.zeros(0)
     for evidence, _ in varying.values():
         away = _deviations(evidence)
         largest = np.maximum(largest, away) if len(largest) else away
-    critical = quantile(np.sort(largest), level)
+    critical, size = quantile(np.sort(largest), level), max(number, len(varying), 1)
     intervals = {}
     for name, (evidence, counted) in family.items():
         if evidence.clusters < _FEW_CLUSTERS and evidence.clusters > 1:
             degrees = evidence.clusters - 1.0 if evidence.std_error is None else evidence.degrees
-            critical = t_quantile(1 - (1 - level) / (2 * max(len(varying), 1)), degrees)
+            critical = t_quantile(1 - (1 - level) / (2 * size), degrees)
         error = _std_error(evidence)
         reach = critical * error if error > 0 else 0.0
         low, high = max(evidence.point - reach, counted.low), min(evidence.point + reach, counted.high)
-        intervals[name] = Interval("simultaneous", low, high, count=len(varying))
+        intervals[name] = Interval("simultaneous", low, high, count=max(number, len(varying)))
     return intervals
 
 

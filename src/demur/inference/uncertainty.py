@@ -111,13 +111,15 @@ def _judged(differences: Sequence[Estimate], family: Sequence[Contrast], headlin
     named = [each.key for each in family if replace(each.key, system="", minus=None) == headline.number]
     if len(named) == 1:
         joint.pop(named[0], None)
-    return joint | _joint(differences, headline.pairs) if len(headline.pairs) > 1 else joint
+    number = len(headline.pairs)
+    return joint | _joint(differences, headline.pairs, number=number) if number > 1 else joint
 
 
-def _joint(differences: Sequence[Estimate], family: Sequence[Contrast]) -> dict[Key, Interval]:
+def _joint(differences: Sequence[Estimate], family: Sequence[Contrast], *, number: int = 0) -> dict[Key, Interval]:
     """Intervals that hold for a family of differences at once, of those that have one at all."""
     known = {row.key: row.evidence for row in differences if row.recommended and row.evidence}
-    return at_once({each.key: (known[each.key], each.counted) for each in family if each.key in known})
+    judged = {each.key: (known[each.key], each.counted) for each in family if each.key in known}
+    return at_once(judged, number=number)
 
 
 def _with_simultaneous(row: Estimate, at_once: Interval | None) -> Estimate:
