@@ -20,7 +20,8 @@ from demur.report.names import systems_of
 from demur.report.tables import FORMS, table_text
 from demur.report.text import columns_of
 from demur.results.load import load
-from demur.results.selective import Settings, evaluate
+from demur.results.selective import evaluate
+from demur.results.settings import Settings
 from demur.simulate.runs import FEW_SHOT, ZERO_SHOT, make_people, run_system
 from golden_runs import RUN
 from pages import Page

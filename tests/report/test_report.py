@@ -24,7 +24,8 @@ from demur.report.names import systems_of
 from demur.report.selective.closer import by_item
 from demur.report.selective.curves import forests, signals
 from demur.report.tables import table_text
-from demur.results.selective import Settings, evaluate
+from demur.results.selective import evaluate
+from demur.results.settings import Settings
 from demur.results.table import Results
 from pages import HOSTILE, Page
 from runs import failure, participant

@@ -27,7 +27,8 @@ from demur.results.groups import settings_of
 from demur.results.load import results_of
 from demur.results.reference import REFERENCES
 from demur.results.retrieval import RetrievalSettings, evaluate_retrieval
-from demur.results.selective import Settings, evaluate
+from demur.results.selective import evaluate
+from demur.results.settings import Settings
 from demur.results.table import Results
 
 Progress = Callable[[int, int], None]

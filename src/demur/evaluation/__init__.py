@@ -17,7 +17,7 @@ from demur.quantities.coverage import Coverage
 from demur.read import TableOptions
 from demur.results.beside import Beside
 from demur.results.groups import GroupSettings
-from demur.results.selective import Settings
+from demur.results.settings import Settings
 from demur.results.table import Results
 
 if TYPE_CHECKING:

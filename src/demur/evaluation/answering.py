@@ -21,8 +21,8 @@ from demur.read import TableOptions, read_inputs
 from demur.read.guess import Given
 from demur.results.beside import Beside
 from demur.results.groups import GroupSettings
-from demur.results.selective import Settings
 from demur.results.selective import evaluate as evaluated
+from demur.results.settings import Settings
 
 if TYPE_CHECKING:
     from demur.confidences.calibration import AnyCalibration

@@ -29,7 +29,7 @@ from demur.types import Indices, Json
 
 if TYPE_CHECKING:
     from demur.results.beside import Others
-    from demur.results.selective import Settings
+    from demur.results.settings import Settings
 
 CONVENTION = {
     "ties": "equal confidences are one operating point (plateau)",
