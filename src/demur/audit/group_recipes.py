@@ -46,7 +46,7 @@ def group_loops(claimed: Results, system: str, confidence: str) -> Iterator[tupl
 
 
 def as_ranked(claimed: Results, key: Key) -> Key:
-    """A number at a threshold as the confidence that ranks has it: turned, where lower values of its signal are surer."""
+    """A number at a threshold of the confidence that ranks: turned, where lower values of its signal are surer."""
     stem, at, threshold = key.quantity.partition("@threshold=")
     if not at or key.confidence not in claimed.lower_is_surer:
         return key
