@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from demur.confidences.serving import confidence
-from demur.decide.choosing import direction_of
+from demur.confidences.variants import VARIANTS
+from demur.decide.choosing import falls
 from demur.decide.rule import Rule
 from demur.decide.watching import Chunk, Watch, Watched
 from demur.drawing.html import html_table
@@ -124,7 +125,7 @@ def check_rule(rule: Rule, expected: Mapping[str, str | None]) -> None:
     for name, value in expected.items():
         if value is not None and value != getattr(rule, name):
             raise UserError(f"the rule is for the {name} {shown(getattr(rule, name))}, not for {shown(value)}")
-    if rule.direction != direction_of(rule.signal):
+    if rule.signal in VARIANTS and (rule.direction == "at_most") != falls(rule.signal):
         higher = "higher" if rule.direction == "at_most" else "lower"
         raise UserError(
             f"the rule is for the direction {rule.direction}, and {shown(rule.signal)} is more confident the {higher}"
@@ -202,6 +203,8 @@ class _Work:
         except UserError as error:
             raise UserError(f"the rule is for the signal {shown(rule.signal)}: {error}") from None
         threshold = rule.threshold if rule.direction == "at_least" else -rule.threshold
+        if rule.direction == "at_most" and not falls(rule.signal):
+            values = -values
         return np.asarray(answered & (np.nan_to_num(values, nan=-np.inf) >= threshold))
 
 

@@ -43,21 +43,11 @@ _LISTS = ("lower_is_surer", "exclude", "probability", "abstention_costs")
 
 def answered(data: Sequence[Any], said: Mapping[str, Any], voice: Voice) -> Results:
     """The results, from data and the options that somebody gave; what nobody says is what it usually is."""
-    entries = entries_of(data)
-    for name, options in _MADE.items():
-        twice = [each for each in options if each in said]
-        if said.get(name) is not None and twice:
-            raise UserError(f"{name} and {', '.join(twice)} say the same: leave out one of them")
-    checked_time(said.get("created_at"))
-    resamples, seed = said.get("resamples", RESAMPLES), said.get("seed")
-    plan: Plan | None = said.get("plan")
-    if plan is None:
-        Plan(resamples, seed=0 if seed is None else seed)
-    said = {**said, **{name: _tuple(said[name]) for name in _LISTS if name in said}}
+    entries, said = entries_of(data), _checked(said)
+    plan, seedless = _plan(said)
     labels = Labels.of(asked_groups(said.get("group")), said.get("groups"))
     settings: Settings = said.get("settings") or _settings(said, labels)
     given, table = _given(said, settings), _table(said)
-    seedless = plan is None and seed is None and resamples > 0
     understood = settled(entries, given, settings.confidence, voice, seedless=seedless)
     with understood.explaining():
         how: Any = {"columns": understood.columns, "options": labels.options(table), "instrument": given.instrument}
@@ -68,7 +58,7 @@ def answered(data: Sequence[Any], said: Mapping[str, Any], voice: Voice) -> Resu
     return evaluated(
         *runs,
         settings=replace(settings, loss=understood.loss, confidence=understood.confidence),
-        plan=plan or Plan(resamples, seed=seed, progress=said.get("progress")),
+        plan=plan,
         calibration=_fitted(said.get("calibration")),
         intersection_only=said.get("intersection_only", False),
         created_at=said.get("created_at"),
@@ -76,6 +66,25 @@ def answered(data: Sequence[Any], said: Mapping[str, Any], voice: Voice) -> Resu
         also_read=[*files_read(said), *said.get("also_read", ())],
         beside=said.get("beside") or everybody(said, runs, understood.columns[0]),
     )
+
+
+def _checked(said: Mapping[str, Any]) -> dict[str, Any]:
+    """The options, where nothing is said twice, and a wrong one is told before a large file is read."""
+    for name, options in _MADE.items():
+        twice = [each for each in options if each in said]
+        if said.get(name) is not None and twice:
+            raise UserError(f"{name} and {', '.join(twice)} say the same: leave out one of them")
+    checked_time(said.get("created_at"))
+    return {**said, **{name: _tuple(said[name]) for name in _LISTS if name in said}}
+
+
+def _plan(said: Mapping[str, Any]) -> tuple[Plan, bool]:
+    """How to resample, and whether a seed is missing, without which nothing is."""
+    if said.get("plan") is not None:
+        return said["plan"], False
+    resamples, seed = said.get("resamples", RESAMPLES), said.get("seed")
+    missing = bool(resamples) and seed is None
+    return Plan(resamples, seed=0 if missing else seed, progress=said.get("progress")), missing
 
 
 def files_read(said: Mapping[str, Any]) -> list[str | Path]:

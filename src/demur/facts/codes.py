@@ -101,7 +101,7 @@ class Numbering:
     """Numbers of values in the order in which they first appear."""
 
     def __init__(self) -> None:
-        self._numbers = _Numbers()
+        self._numbers = _NumberOf()
 
     @property
     def values(self) -> list[Any]:
@@ -114,7 +114,7 @@ class Numbering:
         return np.fromiter(map(self._numbers.__getitem__, keys), np.intp, len(cells))
 
 
-class _Numbers(dict[Any, int]):
+class _NumberOf(dict[Any, int]):
     def __missing__(self, key: Hashable) -> int:
         self[key] = number = len(self)
         return number

@@ -43,7 +43,7 @@ _LARGEST_SHOWN = 2.0**63  # as an integer
 _STATE_OF_TYPE = {Missing: State.MISSING, type(None): State.NULL, int: State.NUMBER, float: State.NUMBER}
 
 
-class Others(Mapping[int, object]):
+class OtherCells(Mapping[int, object]):
     """The cells of a column that are neither numbers nor null, by unit; `units` are in ascending order."""
 
     __slots__ = ("codes", "units")
@@ -52,7 +52,7 @@ class Others(Mapping[int, object]):
         self.units, self.codes = units, codes
 
     @classmethod
-    def none(cls) -> Others:
+    def none(cls) -> OtherCells:
         """No such cell."""
         return cls(np.zeros(0, dtype=np.intp), Codes.of([]))
 
@@ -75,7 +75,7 @@ class Others(Mapping[int, object]):
         """The units whose cell passes a test."""
         return self.units[self.codes.where(test)]
 
-    def take(self, order: Indices, count: int) -> Others:
+    def take(self, order: Indices, count: int) -> OtherCells:
         """The same cells of a column of `count` units in another order."""
         if not len(self):
             return self
@@ -83,7 +83,7 @@ class Others(Mapping[int, object]):
         position[self.units] = np.arange(len(self))
         moved = position[order]
         units = np.flatnonzero(moved >= 0)
-        return Others(units, self.codes.take(moved[units]))
+        return OtherCells(units, self.codes.take(moved[units]))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,7 +99,7 @@ class Column:
 
     values: Floats
     state: NDArray[np.uint8]
-    other: Others = field(default_factory=Others.none)
+    other: OtherCells = field(default_factory=OtherCells.none)
 
     @classmethod
     def of(cls, raw: Sequence[object]) -> Column:
@@ -118,7 +118,7 @@ class Column:
             if type(raw[index]) is int and (math.isinf(values[index]) or int(values[index]) != raw[index]):
                 state[index], values[index] = State.OTHER, np.nan
         units = np.flatnonzero(state == State.OTHER)
-        return cls(values, state, Others(units, Codes.of([raw[unit] for unit in units.tolist()])))
+        return cls(values, state, OtherCells(units, Codes.of([raw[unit] for unit in units.tolist()])))
 
     @classmethod
     def none(cls) -> Column:
@@ -138,7 +138,7 @@ class Column:
         numbering = Numbering()
         numbers = [numbering.numbers(part.other.codes.values)[part.other.codes.numbers] for part in parts]
         units = np.concatenate([part.other.units + start for part, start in zip(parts, starts, strict=False)])
-        return cls(values, state, Others(units, Codes(np.concatenate(numbers), numbering.values)))
+        return cls(values, state, OtherCells(units, Codes(np.concatenate(numbers), numbering.values)))
 
     @classmethod
     def from_sequence(cls, values: Any) -> Column:
@@ -197,7 +197,7 @@ class Column:
         number = np.full(len(self), -1, dtype=np.intp)
         number[self.other.units] = self.other.codes.numbers
         units = np.flatnonzero(self.is_(State.OTHER)[codes.numbers])
-        other = Others(units, Codes.numbered(number[codes.numbers[units]], self.other.codes.values))
+        other = OtherCells(units, Codes.numbered(number[codes.numbers[units]], self.other.codes.values))
         return Column(self.values[codes.numbers], self.state[codes.numbers], other)
 
     def changed(self, function: Callable[[Any], Any]) -> Column:
@@ -207,7 +207,7 @@ class Column:
         made = Column.of_codes(self.other.codes.mapped(function))
         values, state = self.values.copy(), self.state.copy()
         values[self.other.units], state[self.other.units] = made.values, made.state
-        return Column(values, state, Others(self.other.units[made.other.units], made.other.codes))
+        return Column(values, state, OtherCells(self.other.units[made.other.units], made.other.codes))
 
 
 def wrong_value(value: object, expected: str) -> str:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from demur.errors import UserError
 from demur.facts.codes import Codes
-from demur.facts.columns import Column, Others
+from demur.facts.columns import Column, OtherCells
 from demur.types import Flags, Floats, Indices
 
 GIVEN = "given"
@@ -142,7 +142,7 @@ def _numbered(codes: Codes, number: dict[str, int]) -> Column:
     """Texts by their numbers; anything but a text or an abstention is no label, and stays for the message to show."""
     column = Column.of([number[value] if isinstance(value, str) else _no_label(value) for value in codes.values])
     units = column.other.units
-    kept = Others(units, Codes.of([codes.values[unit] for unit in units.tolist()]))
+    kept = OtherCells(units, Codes.of([codes.values[unit] for unit in units.tolist()]))
     return replace(column, other=kept).spread(codes)
 
 

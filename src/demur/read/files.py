@@ -66,7 +66,7 @@ def read_inputs(
     files: dict[str, RunFile] = {}
     facts: list[Items] = []
     for (name, data), mode, experiment, mapped in zip(named, *chosen, mappings, strict=True):
-        reading = _Reading(mode, experiment, instrument, mapped or {}, options or TableOptions())
+        reading = _InputReading(mode, experiment, instrument, mapped or {}, options or TableOptions())
         with located_in(name, data):
             found = reading.systems(data, files)
             if name is not None and len(found) > 1:
@@ -81,7 +81,7 @@ def read_inputs(
 
 
 @dataclass(frozen=True, slots=True)
-class _Reading:
+class _InputReading:
     """How one input is to be read."""
 
     mode: str | None
