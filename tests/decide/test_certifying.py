@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from commands import demur
-from demur import UserError, certify, grade, grade_units, load_rule, read_table
+from demur import TableOptions, UserError, certify, grade, grade_units, load_rule, read_table
 from demur.decide.accepted import Accepted
 from demur.decide.certifiers import CERTIFIERS, betting, crc, guarded_t
 from demur.decide.needed import enough_for_betting, enough_for_control, enough_for_guarded_t, feasible_from, guarded_p
@@ -169,6 +169,17 @@ class TestTheSequence:
     def test_the_same_people_in_both_are_refused(self):
         with pytest.raises(UserError, match="0 is in the tuning data as well"):
             self.certified(self.units({}), tune=self.units({}))
+
+    def test_tuning_data_may_hold_other_decimals_of_the_same_loss(self):
+        def units(first, decimal, largest=1):
+            table = {"cluster": [*range(first, first + 30)], "loss": [decimal] + [0] * 29, "sure": [5] * 30}
+            items = read_table(table, instrument=None, options=TableOptions(loss_max=largest))
+            return grade(items, loss=None, confidence="sure")
+
+        made = self.certified(units(0, 0.25), tune=units(100, 0.1), grid=[5], max_units=1)
+        assert made.threshold == 5
+        with pytest.raises(UserError, match="the tuning data have another signal or another loss"):
+            self.certified(units(0, 0.25), tune=units(100, 0.1, largest=2), grid=[5], max_units=1)
 
     def test_control_is_infeasible_with_few_people_and_says_with_how_many_it_is_not(self):
         made = self.certified(self.units({}, people=3), method="crc", risk="0.1")

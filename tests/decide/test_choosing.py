@@ -81,6 +81,20 @@ class TestExamples:
         assert choose(units, risk=0.1, seed=1).chosen.accepted == 10
         assert choose(units, risk="0.0999999999999999999", seed=1).chosen.accepted == 9
 
+    @pytest.mark.parametrize(
+        ("target", "message"),
+        [
+            ({"risk": "10"}, "a risk of at most 10: expected no more than 1, which every threshold meets"),
+            ({"errors_per_100": "101"}, "at most 101 errors per 100 units: expected no more than 100, which every"),
+            ({"errors_per_100": "-3"}, "errors per 100 units '-3', expected a number, 0 or more, as 5 or 12.5"),
+        ],
+    )
+    def test_a_limit_that_limits_nothing_is_refused(self, target, message):
+        units = grade_units([2, 1], truth=[0, 0], prediction=[0, 1], loss="zero_one", clusters=[1, 2])
+        with pytest.raises(UserError, match=message):
+            choose(units, **target, seed=1)
+        assert choose(units, risk="1", seed=1).chosen.accepted == 2
+
     def test_nothing_answered(self):
         made = choose(grade_units([1, 2], loss=[None, None], clusters=[1, 2]), risk="0.1", seed=1)
         assert (made.threshold, made.chosen.reason) == (None, "no unit is answered")

@@ -143,7 +143,7 @@ def test_relabelling_the_groups_permutes_the_results() -> None:
         (["all"] * 8, "the group site has one level, all: it is everything"),
         ([*"AABBCCDD"], "the group site has a level for each cluster: nothing is grouped by it"),
         ([0.5] * 8, "site holds the number 0.5: cut it, such as site:18,40,65"),
-        (["(none)"] * 8, r"site '\(none\)', expected a label"),
+        (["(none)"] * 8, r"site '\(none\)': units without a label are called so, call these otherwise"),
     ],
 )
 def test_a_grouping_that_groups_nothing_is_refused(column: list[Any], message: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
@@ -16,6 +17,7 @@ from demur.decide.rule import Guarantee, Measured, Needed, Rule, Tested, TunedOn
 from demur.decide.targets import DecisionTarget, Typed, as_typed
 from demur.decide.terms import Terms, check_units, grid_of, terms_of
 from demur.errors import UserError, registered, shown
+from demur.facts.losses import GIVEN
 from demur.files.strict_model import checked_time
 from demur.inference.draws import checked_seed, folds
 from demur.quantities.graded import Graded
@@ -117,13 +119,19 @@ def _parts(graded: Graded, certifier: Certifier, tune: Graded | None, seed: int 
         if shared:
             first = next(name for name in clusters.ids if name in shared)
             raise UserError(f"{shown(first)} is in the tuning data as well: tune on other people than you certify on")
-        if signal_of(tune) != signal_of(graded) or (tune.loss_name, tune.divisor) != (graded.loss_name, graded.divisor):
+        if signal_of(tune) != signal_of(graded) or _loss_of(tune) != _loss_of(graded):
             raise UserError("the tuning data have another signal or another loss")
         return graded, tune
     if len(clusters.ids) == 1:
         raise UserError("one cluster cannot be split: give tuning data (--tune)")
     half = folds(seed or 0, len(clusters.ids), 2, purpose=1)
     return graded.of_clusters(half == 1), graded.of_clusters(half == 0)
+
+
+def _loss_of(graded: Graded) -> tuple[str, int | None, Fraction | None]:
+    """Which loss it is, and the largest there can be; over what losses of a column are summed is an accident."""
+    largest = None if graded.largest_loss is None else Fraction(graded.largest_loss) / graded.divisor
+    return graded.loss_name, None if graded.loss_name == GIVEN else graded.divisor, largest
 
 
 def sequence(trial: Certification) -> list[tuple[float, Accepted, Passing]]:

@@ -50,6 +50,7 @@ def choose(  # noqa: PLR0913  (one of four targets, then what to record)
     """
     given = {"risk": risk, "coverage": coverage, "errors_per_100": errors_per_100, "abstention_cost": abstention_cost}
     target = DecisionTarget.of(**given)
+    target.check(graded)
     checked_time(created_at)
     chosen = chosen_point(graded, target, checked_seed(seed))
     made = about(graded, target, max_units) | provenance(created_at, command)

@@ -13,6 +13,7 @@ from demur.errors import UserError, literal
 from demur.quantities.costs import cost_optimal, price_of
 from demur.quantities.coverage import Coverage, risk_of
 from demur.quantities.curve import Curve
+from demur.quantities.graded import Graded
 
 Typed = str | float | Fraction | Decimal
 
@@ -25,6 +26,13 @@ class TargetKind:
     point: Callable[[Curve, str], int | None]
     unmet: Callable[[Curve], str]
     words: str
+
+
+def _errors_of(text: str) -> Fraction:
+    try:
+        return risk_of(text) / 100
+    except UserError:
+        raise UserError(f"errors per 100 units {literal(text)}, expected a number, 0 or more, as 5 or 12.5") from None
 
 
 def _within(scale: int, curve: Curve, text: str) -> int | None:
@@ -62,7 +70,7 @@ TARGETS = {
         "a coverage of at least {}",
     ),
     "errors_per_100": TargetKind(
-        lambda text: risk_of(text) / 100,
+        _errors_of,
         lambda curve, text: _within(100, curve, text),
         _fewest_errors,
         "at most {} errors per 100 units",
@@ -74,6 +82,7 @@ TARGETS = {
         "the lowest cost where an abstention costs {} of the largest loss",
     ),
 }
+LIMITS = {"risk": 1, "errors_per_100": 100}  # and how many units they are of
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +107,16 @@ class DecisionTarget:
         [(kind, value)] = named.items()
         text = Coverage.of(value).text if kind == "coverage" else as_typed(value)  # a float may mean 3/10 by 0.1 + 0.2
         return cls(kind, text, TARGETS[kind].read(text))
+
+    def check(self, graded: Graded) -> None:
+        """A limit above the largest loss limits nothing: somebody meant a percentage."""
+        if self.kind not in LIMITS or graded.largest_loss is None:
+            return
+        largest = Fraction(graded.largest_loss) / graded.divisor
+        if self.value > largest:
+            wanted = TARGETS[self.kind].words.format(self.text)
+            most = f"{float(largest * LIMITS[self.kind]):g}, which every threshold meets"
+            raise UserError(f"{wanted}: expected no more than {most} (a share of 10 % is 0.1)")
 
     def point(self, curve: Curve) -> int | None:
         """The operating point that meets it with the largest coverage, or the lowest cost; None if none does."""

@@ -77,7 +77,10 @@ class GroupColumn:
                 f"{shown(self.name)} holds the number {shown(str(cell))}: cut it, such as {shown(self.name)}:18,40,65"
             )
         label = str(cell).lower() if isinstance(cell, bool) else str(int(cell) if isinstance(cell, float) else cell)
-        if label.strip() != label or label in (NONE, OTHER) or not isinstance(cell, (str, int, float)):
+        if label in (NONE, OTHER):
+            whom = "without a label" if label == NONE else "outside all intervals"
+            raise UserError(f"{shown(self.name)} {literal(cell)}: units {whom} are called so, call these otherwise")
+        if label.strip() != label or not isinstance(cell, (str, int, float)):
             raise UserError(f"{shown(self.name)} {literal(cell)}, expected a label: a text without spaces around it")
         return label
 

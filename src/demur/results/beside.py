@@ -43,7 +43,7 @@ from demur.results.gaps import (
     system_key,
 )
 from demur.results.handover import handed_over, handover_curve, shared_units
-from demur.results.published import estimates_of_point, on_our_scale, point_error, point_record
+from demur.results.published import check_point, estimates_of_point, on_our_scale, point_error, point_record
 from demur.types import Json
 
 Views = Mapping[str, Mapping[str, CurveView]]
@@ -108,7 +108,7 @@ class Others:
                 usual = None if rated.losses is not None else loss
                 graded[name] = CurveView.of(grade(rated, loss=usual, confidence=np.zeros(len(rated))))
         for point in asked.points:
-            point_error(point, next(iter(next(iter(views.values())).values())))
+            check_point(point, next(iter(next(iter(views.values())).values())))
         kinds = dict.fromkeys(asked.raters, "paired") | dict.fromkeys(forced, "forced")
         return cls(asked, views, graded, kinds)
 

@@ -20,6 +20,7 @@ from demur.quantities import Measure
 from demur.quantities.coverage import Coverage
 from demur.quantities.curve import Curve
 from demur.quantities.registry import COMMON
+from demur.results.gaps import ANSWERED_BY, COVERAGE_OF, HANDED_TO
 from demur.results.group_parts import GroupsRecord
 from demur.types import Json
 
@@ -50,6 +51,8 @@ class GroupSettings:
     def __post_init__(self) -> None:
         names = (self.names,) if isinstance(self.names, str) else tuple(self.names)
         object.__setattr__(self, "names", tuple(dict.fromkeys(names)))
+        if ours := [name for name in names if name in (COVERAGE_OF, ANSWERED_BY, HANDED_TO)]:
+            raise UserError(f"a group cannot be called {ours[0]}, by which raters are told: give it another name")
         if self.threshold is not None and self.at_coverage is not None:
             raise UserError("a threshold and a coverage to find it by are both given: leave out one")
         if self.threshold is not None and not math.isfinite(self.threshold):

@@ -158,7 +158,8 @@ def where(results: Results, warning: ResultWarning) -> str:
         return warning.subject
     side = "difference" if about.minus else side_of(results, about.system)
     group = f" of {about.group.name} {about.group.level}" if about.group else ""
-    return f"{about.confidence}: {f'{side} {about.quantity or warning.subject}'.strip()}{group}"
+    named = f"{f'{side} {about.quantity or warning.subject}'.strip()}{group}"
+    return f"{about.confidence}: {named}" if about.confidence else named
 
 
 def cells(results: Results, *, points: bool = True) -> Iterator[tuple[Quantity, str, str]]:

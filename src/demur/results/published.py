@@ -17,6 +17,7 @@ from demur.inference.views import CurveView
 from demur.types import Json
 
 OTHER_PEOPLE, UNKNOWN_CLUSTERING, NO_UNCERTAINTY = "other participants", "clustering_unknown", "no_uncertainty"
+_ROUNDING = 1e-12
 
 
 def on_our_scale(point: NumbersOfPoint, view: CurveView) -> NumbersOfPoint:
@@ -54,6 +55,15 @@ def _risk_ends(point: NumbersOfPoint, view: CurveView) -> Interval | None:
         error = point.std_error
     reach = normal_quantile(0.975) * error
     return Interval("published", max(point.risk - reach, 0.0), point.risk + reach)
+
+
+def check_point(point: NumbersOfPoint, view: CurveView) -> None:
+    """A risk is of the loss of the evaluation, and not above the largest there can be; what counts need is there."""
+    risk, largest = on_our_scale(point, view).risk, view.table.largest_loss
+    if largest is not None and risk > largest / view.table.divisor * (1 + _ROUNDING):
+        most = f"expected at most the largest loss, {largest / view.table.divisor:g}"
+        raise UserError(f"point {shown(point.name)}: its risk is {risk:.4g}, {most}")
+    point_error(point, view)
 
 
 def point_error(point: NumbersOfPoint, view: CurveView) -> float | None:

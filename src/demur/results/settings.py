@@ -53,6 +53,8 @@ class Settings:
         object.__setattr__(self, "abstention_costs", checked_prices(self.abstention_costs))
         if type(self.cross_fit) is not int or self.cross_fit < 2:  # noqa: PLR2004
             raise UserError(f"cross-fit {literal(self.cross_fit)}, expected a number of folds, 2 or more")
+        if self.cross_fit != FOLDS and not self.abstention_costs:
+            raise UserError("cross-fitting is of costs: give the price of an abstention, or leave it out (--cross-fit)")
         object.__setattr__(self, "grid", tuple(Coverage.of(target).plain for target in self.grid))
         if twice := repeated(self.lower_is_surer):
             raise UserError(f"{shown(twice[0])} is turned twice: say once that lower is surer")
