@@ -4,8 +4,8 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 
-from demur.drawing.forest import DotGroup, ForestPanel, IntervalRow, dot_plot, forest
-from demur.drawing.labels import shortened
+from demur.drawing.forest import IntervalRow, around_zero, difference_strip, scale_strip, value_strip
+from demur.drawing.picture import Frame
 from demur.inference.estimates import Estimate
 from demur.inference.key import Group, Key
 from demur.quantities import Measure
@@ -13,7 +13,7 @@ from demur.report.names import NamedSystem, Pair, pairs_of, systems_of
 from demur.report.retrieval.overview import open_question
 from demur.report.retrieval.places import Place, at_depth, by_place, cell, pooled, pooled_and_mean, title
 from demur.report.sections import FEW, Content, ShadedCell, section, shade
-from demur.report.text import UNDEFINED, decimals, shown_interval
+from demur.report.text import UNDEFINED, decimals, shown_interval, with_interval
 from demur.report.verdict import Difference, decide
 from demur.results.study import CriterionCounts
 from demur.results.table import Results
@@ -22,6 +22,7 @@ _NAMES = {"with_gold": "with gold", "all": "all"}
 _MOST_CRITERIA = 200
 _MOST_FOLDS = 12
 _MOST_IN_FULL = 2
+_SHARES = Frame()
 _HEATED = ("recall", "mrr", "map", "ndcg")
 
 
@@ -39,17 +40,17 @@ def _population(results: Results, among: str, queries: int) -> Content:
     ranges = {figure.metric: {"baseline": figure.baseline, "good": figure.good} for figure in figures}
     titles, systems = {key.quantity: title(key) for key in keys}, systems_of(results)
     groups = [
-        DotGroup(title(key), [_dot(results, system, key) for system in systems], ranges.get(key.quantity, {}))
+        (title(key), [(system, *_drawn(results, system, key, ranges.get(key.quantity, {}))) for system in systems])
         for key in keys
         if at_depth(results, key)
     ]
-    words = f"Ranking numbers of every system over the queries ({_NAMES[among]}), with intervals"
     reached = "{}: a baseline reaches {:g} to {:g}, a good system {:g} to {:g}"
     return {
         "key": among,
         "name": _NAMES[among],
         "queries": queries,
-        "svg": dot_plot(groups, f"{words}; the table holds them all.").svg,
+        "groups": groups,
+        "scale": scale_strip(_SHARES),
         "ranges": [
             reached.format(titles[metric], *limits["baseline"], *limits["good"])
             for metric, limits in ranges.items()
@@ -62,12 +63,15 @@ def _population(results: Results, among: str, queries: int) -> Content:
     }
 
 
-def _dot(results: Results, system: NamedSystem, key: Key) -> IntervalRow:
-    estimate, name = results.get(replace(key, system=system.system)), system.label
+def _drawn(results: Results, system: NamedSystem, key: Key, ranges: dict[str, tuple[float, float]]) -> tuple[str, str]:
+    """A number of a system drawn on a scale from 0 to 1, and in words."""
+    estimate = results.get(replace(key, system=system.system))
     if estimate is None or math.isnan(estimate.value):
-        return IntervalRow(name, system.style, None, None, estimate.undefined if estimate else "")
+        row = IntervalRow(system.label, system.style, None)
+        return value_strip(row, _SHARES, ranges), (estimate.undefined if estimate else "") or UNDEFINED
     ends = estimate.recommended
-    return IntervalRow(name, system.style, estimate.value, None if ends is None else (ends.low, ends.high))
+    row = IntervalRow(system.label, system.style, estimate.value, None if ends is None else (ends.low, ends.high))
+    return value_strip(row, _SHARES, ranges), with_interval(results, estimate)
 
 
 @section("criteria", "By criterion", task="retrieval", order=40)
@@ -141,22 +145,22 @@ def differences_by_place(results: Results, pair: Pair) -> dict[Place, list[Estim
 
 def _against(results: Results, pair: Pair) -> Content:
     """One system against the baseline, drawn at the depth of the verdict; of many systems other depths are counted."""
+    names, drawn, others = [pair.baseline.label, pair.other.label], dict[str, Content](), list[tuple[str, Difference]]()
     places = differences_by_place(results, pair)
-    names, panels = [pair.baseline.label, pair.other.label], dict[str, ForestPanel]()
-    drawn, others = list[tuple[str, Difference]](), list[tuple[str, Difference]]()
     for place, estimate in ((place, estimate) for place, members in places.items() for estimate in members):
         better, row = _difference(results, pair, place, estimate)
         if not row.panel or not at_depth(results, estimate.key):
             others.append((place.title, row))
             continue
-        drawn.append((place.title, row))
         first, second = names if better == "higher" else names[::-1]
-        empty = ForestPanel(shortened([place.title])[0], (f"← {first} is better", f"{second} is better →"))
-        panel = panels.get(row.panel, empty)
-        panels[row.panel] = replace(panel, rows=[*panel.rows, row.drawn])
+        ways = f"← {first} is better · {second} is better →"
+        drawn.setdefault(row.panel, {"heading": place.title, "ways": ways, "members": []})["members"].append(row)
+    for panel in drawn.values():
+        frame = around_zero(row.drawn for row in panel["members"])
+        panel["rows"] = [(row, difference_strip(row.drawn, frame)) for row in panel["members"]]
+        panel["scale"] = scale_strip(frame)
     kept = others if len(pairs_of(results)) <= _MOST_IN_FULL else []
-    svg, more = forest([*panels.values()], "the system minus the baseline").svg, len(others) - len(kept)
-    shown = {"svg": svg, "drawn": drawn, "others": kept, "more": more}
+    shown = {"panels": [*drawn.values()], "others": kept, "more": len(others) - len(kept)}
     return {"name": pair.other.name, "baseline": pair.baseline.name, **shown}
 
 

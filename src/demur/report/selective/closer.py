@@ -12,7 +12,7 @@ Numbers = dict[str, float]
 _MOST_NAMES = 200
 
 
-@section("items", "By item", task="selective", order=70)
+@section("items", "By item", task="selective", order=80)
 def by_item(results: Results) -> Content:
     """Every item, whatever the confidence: how often it is answered, how wrong, which way, and out of how many."""
     table: dict[tuple[str, str], Numbers] = {}
@@ -44,7 +44,7 @@ def _cells(numbers: Numbers | None, most: Numbers) -> tuple[ShadedCell, ShadedCe
     )
 
 
-@section("cases", "Cases", task="selective", order=80)
+@section("cases", "Cases", task="selective", order=85)
 def cases(results: Results) -> Content:
     """Cases to review: the first of each list, and how many more; `cut` where only that there may be more is known."""
     study, systems = results.selective, systems_of(results)
