@@ -1,12 +1,25 @@
 """Charts of confidences: how reliable they are, how they are spread, and what a calibrator makes of them."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Self
 
 from demur.drawing.looks import LOOKS
-from demur.drawing.picture import MARGINS, Frame, Picture, element, label, line, marker, place, plane, visible
+from demur.drawing.picture import (
+    MARGINS,
+    Frame,
+    Picture,
+    at,
+    element,
+    label,
+    line,
+    marker,
+    place,
+    plane,
+    steps,
+    visible,
+)
 from demur.drawing.risk_coverage import MOST_MARKERS
 
 _SQUARE = 320
@@ -76,26 +89,27 @@ def reliability_diagram(
 def histogram(bars: ConfidenceBars, top: int) -> Picture:
     """Answers by confidence, right below wrong, and the abstentions beside them, on a scale up to `top`."""
     frame = Frame(xs=(bars.edges[0], bars.edges[-1]), ys=(0.0, float(top)))
+    edges = [frame.across(edge) for edge in bars.edges]
+    right = [_box(frame, ends, (0, count)) for ends, count in zip(pairwise(edges), bars.right, strict=True)]
+    stacked = zip(pairwise(edges), bars.right, bars.wrong, strict=True)
+    wrong = [_box(frame, ends, (below, below + count)) for ends, below, count in stacked]
+    paths = [("".join(right), bars.style), ("".join(wrong), "wrong")]
     parts = [*frame.axes("confidence", "items")]
-    beside = element("svg", *_bar(frame, (0, 100), [(bars.abstained, "abstained")]), x="100%", width=40, height="100%")
-    parts.append(element("g", beside, transform="translate(22 0)"))
+    parts.append(plane(*(element("path", d=path, class_=f"bar {kind}") for path, kind in paths if path)))
+    height = 100 - frame.up(bars.abstained)
+    column = element("rect", y=place(100 - height), width=40, height=place(height), class_="bar abstained")
+    parts += [at(100, 0, element("g", column, transform="translate(22 0)"))]
     parts.append(label(100, 100, "abstained", shift=(42, 19)))
-    for edges, right, wrong in zip(pairwise(bars.edges), bars.right, bars.wrong, strict=True):
-        ends = frame.across(edges[0]), frame.across(edges[1])
-        parts += [*_bar(frame, ends, [(right, bars.style), (wrong, "wrong")])]
     words = f"Answers by confidence: {sum(bars.right)} right, {sum(bars.wrong)} wrong, {bars.abstained} abstained."
     margins = (MARGINS[0], _BESIDE, *MARGINS[2:])
     return Picture(_WIDTH, _HEIGHT, words, parts, "histogram", margins=margins)
 
 
-def _bar(frame: Frame, ends: tuple[float, float], stack: Sequence[tuple[int, str]]) -> Iterator[str]:
-    base = 0
-    for count, kind in stack:
-        if count:
-            top, foot = frame.up(base + count), frame.up(base)
-            box = {"x": ends[0], "y": top, "width": 0.97 * (ends[1] - ends[0]), "height": foot - top}
-            yield element("rect", class_=f"bar {kind}", **{name: place(each) for name, each in box.items()})
-        base += count
+def _box(frame: Frame, ends: tuple[float, float], stack: tuple[int, int]) -> str:
+    """A bar as a part of a path; nothing where it is empty."""
+    foot, top = map(frame.up, stack)
+    path = steps([(ends[0], foot), (ends[0] + 0.97 * (ends[1] - ends[0]), top), (ends[1], foot)], ends[0])
+    return f"{path.rpartition('h')[0]}Z" if stack[0] != stack[1] else ""
 
 
 def calibration_map(inputs: Sequence[float], outputs: Sequence[float], name: str, *, knots: bool) -> Picture:

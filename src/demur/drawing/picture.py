@@ -133,7 +133,8 @@ def number_text(number: float) -> str:
 def label(x: float, y: float, content: str, *, shift: Spot = (0, 0), anchor: str = "middle", kind: str = "tick") -> str:
     """A word at a place in percent, and so many pixels away from it."""
     away = {name: step for name, step in zip(("dx", "dy"), shift, strict=True) if step}
-    return element("text", escape(content), x=place(x), y=place(y), **away, text_anchor=anchor, class_=kind)
+    end = {} if anchor == "middle" else {"text_anchor": anchor}  # the middle is the rule of the style sheets
+    return element("text", escape(content), x=place(x), y=place(y), **away, **end, class_=kind)
 
 
 def place(percent: float) -> str:
@@ -196,11 +197,13 @@ def line(spots: Iterable[Spot]) -> str:
     """A path straight from point to point.
 
     >>> line([(1, 2), (3, 4.5), (2.5, 4.5)])
-    'M20 20l40 25l-10 0'
+    'M20 20l40 25h-10'
     """
     path, here = "", (0, 0)
     for there in map(_on_plane, spots):
-        path += f"{'l' if path else 'M'}{there[0] - here[0]} {there[1] - here[1]}"
+        across, up = there[0] - here[0], there[1] - here[1]
+        straight = f"h{across}" if not up else f"v{up}" if not across else f"l{across} {up}"
+        path += straight if path else f"M{across} {up}"
         here = there
     return path
 
@@ -258,6 +261,6 @@ class Picture:
         for row, (style, name) in enumerate(keys):
             y = coordinate(self.height + _KEY_ROW * (row + 0.5))
             mark = [element("path", d="M-20 0h40", class_=f"line {style}"), shape(style)]
-            text = element("text", escape(name), x=28, dy=4, class_="name")
+            text = element("text", escape(name), x=28, dy=4, text_anchor="start", class_="name")
             parts.append(element("g", *mark, text, transform=f"translate(76 {y})"))
         return element("svg", *parts, xmlns="http://www.w3.org/2000/svg", **attributes, class_="demur")

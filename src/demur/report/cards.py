@@ -1,40 +1,33 @@
-"""Tables as cards: each cell has the heading of its column, for screens that show rows one below another."""
+"""Tables as cards: a table carries its headings once, for screens that show the cells of a row one below another."""
 
 import re
 from html import unescape
 
-from markupsafe import escape
-
-_TABLE = re.compile(r"<table(.*?)</table>", re.DOTALL)
-_HEAD = re.compile(r"<thead>(.*?)</thead>", re.DOTALL)
+_TABLE = re.compile(r"<table([^>]*)>(.*?<thead>(.*?)</thead>)", re.DOTALL)
 _ROW = re.compile(r"<tr[ >].*?</tr>", re.DOTALL)
 _CELL = re.compile(r"<(t[hd])\b([^>]*)>(.*?)</\1>", re.DOTALL)
 _SPAN = re.compile(r'colspan="(\d+)"')
 _TAG = re.compile(r"<[^>]*>")
 _WIDE = 10
+_PLAIN = re.compile(r"[^A-Za-z0-9 ]")
 
 
 def carded(page: str) -> str:
-    """A page of ours with a `data-label` in each cell; a table with very many columns can be scrolled.
+    """A page of ours whose tables have their headings as properties of style; very wide ones can be scrolled.
 
-    >>> rows = "<tbody><tr><th>a</th><td>1</td></tr></tbody>"
-    >>> print(carded(f"<table><thead><tr><th>x</th><th>y &lt;</th></tr></thead>{rows}</table>")[-72:])
-    <tbody><tr><th>a</th><td data-label="y &lt;">1</td></tr></tbody></table>
+    >>> print(carded("<table><thead><tr><th>x</th><th>y</th><th class='drawn'>z</th></tr></thead></table>")[:35])
+    <table style="--c2:'y ';--c3:'z '">
     """
-    return _TABLE.sub(lambda found: _table(found[0]), page)
+    return _TABLE.sub(_with_headings, page)
 
 
-def _table(table: str) -> str:
-    head = _HEAD.search(table)
-    if head is None:
-        return table
-    labels = _labels(head[1])
-    before, body = table[: head.end()], table[head.end() :]
-    if len(labels) > _WIDE:
-        before = before.replace("<table", '<table tabindex="0"', 1)
-        named = 'class="' in before.partition(">")[0]
-        before = before.replace(*('class="', 'class="wide ') if named else ("<table", '<table class="wide"'), 1)
-    return before + _ROW.sub(lambda row: _labelled(row[0], labels), body)
+def _with_headings(found: re.Match[str]) -> str:
+    attributes, rest, head = found.groups()
+    labels = _labels(head)
+    wide = ' tabindex="0" data-wide=""' if len(labels) > _WIDE else ""
+    named = [(column, label) for column, label in enumerate(labels, 1) if column > 1 and label]
+    style = ";".join(f"--c{column}:'{_string(label)} '" for column, label in named)
+    return f'<table{attributes}{wide} style="{style}">{rest}' if style else found[0]
 
 
 def _labels(head: str) -> list[str]:
@@ -52,14 +45,6 @@ def _text(inside: str) -> str:
     return " ".join(unescape(_TAG.sub("", inside)).split())
 
 
-def _labelled(row: str, labels: list[str]) -> str:
-    left = iter(labels)
-
-    def cell(found: re.Match[str]) -> str:
-        tag, attributes, inside = found.groups()
-        heading = next(left, "")
-        if tag == "th" or not heading or "drawn" in attributes:
-            return found[0]
-        return f'<td{attributes} data-label="{escape(heading)}">{inside}</td>'
-
-    return _CELL.sub(cell, row)
+def _string(text: str) -> str:
+    """Text inside a string of a style sheet: nothing but letters, digits and spaces is left as it is."""
+    return _PLAIN.sub(lambda sign: f"\\{ord(sign[0]):x} ", text)

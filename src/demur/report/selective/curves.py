@@ -6,7 +6,7 @@ from demur.drawing.confidence import ConfidenceBars, histogram, reliability_diag
 from demur.drawing.forest import around_zero, difference_strip, scale_strip
 from demur.inference.key import Key
 from demur.report.leaderboard import listing
-from demur.report.names import NamedSystem, Pair, pairs_of, systems_of, why_skipped
+from demur.report.names import NamedSystem, Pair, pairs_of, shown_in_full, systems_of, why_skipped
 from demur.report.sections import Content, section
 from demur.report.selective.overview import cut_area
 from demur.report.text import UNDEFINED, level_of, title_of, with_interval
@@ -29,10 +29,12 @@ def forests(results: Results) -> Content | None:
     pairs, confidences = pairs_of(results), results.selective.confidences
     if not pairs:
         return None
-    by_confidence = [[_forest(results, confidence, pair) for pair in pairs] for confidence in confidences]
+    in_full = shown_in_full(results)
+    by_confidence = [[_forest(results, confidence, pair) for pair in pairs] for confidence in in_full]
     return {
         "interval": level_of(results) if results.study.bootstrap else "nothing resampled",
         "by_confidence": by_confidence,
+        "others": len(confidences) - len(in_full),
         "has_margin": any(
             row.has_margin
             for forests in by_confidence
@@ -81,14 +83,15 @@ def _takeaway(rows: list[Difference]) -> str:
 @section("signals", "Which signal", task="selective", order=70)
 def signals(results: Results) -> Content:
     """Every confidence side by side at a common coverage, and whether its numbers mean what they say."""
-    study = results.selective
+    study, in_full = results.selective, shown_in_full(results)
     first = results[Key(results.systems[0], _area(results), study.confidences[0])]
     return {
         "area": title_of(first) if _is_common(results, study.confidences[0]) else "",
         "pairs": pairs_of(results),
         "skipped": [(each.name, why_skipped(results, each)) for each in study.skipped],
         "rows": [_signal(results, name) for name in study.confidences],
-        "pictures": [_pictures(_records(results, name)) for name in study.confidences],
+        "pictures": [_pictures(_records(results, name), drawn=name in in_full) for name in study.confidences],
+        "others": len(study.confidences) - len(in_full),
     }
 
 
@@ -129,12 +132,12 @@ def _ece(table: ReliabilityTable) -> str:
     return f"{table.ece:.3f}" + (f" (calibrated: about {expected.mean:.3f})" if expected else "")
 
 
-def _pictures(records: Records) -> Content:
-    """How reliable a confidence is, and how it is spread."""
+def _pictures(records: Records, *, drawn: bool) -> Content:
+    """How reliable a confidence is, and how it is spread, where that is `drawn`."""
     bars = [
         (system, ConfidenceBars(system.style, counts.edges, counts.right, counts.wrong, counts.abstained))
         for system, record in records.items()
-        if (counts := record.histogram)
+        if drawn and (counts := record.histogram)
     ]
     top = max((each.tallest for _, each in bars), default=0) or 1
     tables = [(system, table) for system, record in records.items() if (table := record.reliability)]

@@ -14,7 +14,7 @@ from demur.quantities.coverage import Coverage
 from demur.report.beside import beside_sentences
 from demur.report.groups import group_tables
 from demur.report.leaderboard import listing
-from demur.report.names import systems_of
+from demur.report.names import NamedSystem, systems_of
 from demur.report.sections import FEW, Content, section
 from demur.report.selective.operating import (
     Mark,
@@ -34,7 +34,7 @@ from demur.results.pictures import risk_curve
 from demur.results.table import Results
 
 _SIZE = (680, 400)
-_IN_FULL = 2
+_IN_FULL, _HIGHER = 2, 1.2
 
 
 @section("decision", "Decision", task="selective", order=10, with_rule=True)
@@ -43,7 +43,6 @@ def decision(results: Results, rule: Rule | None) -> Content:
     mark, study = None if rule is None else marked(results, rule), results.selective
     start = start_of(results, mark)
     curves = {name: _curves(results, name, mark) for name in study.confidences}
-    top = max((curve.highest for drawn in curves.values() for curve in drawn), default=0.0)
     return {
         "answered": any(record.defined for record in results.curves.values()),
         "verdict": verdict(results),
@@ -54,7 +53,9 @@ def decision(results: Results, rule: Rule | None) -> Content:
         "interval": "95 % interval" if study.bootstrap else "interval",
         "grid_interval": level_of(results) if study.bootstrap else "nothing resampled",
         "lower_is_surer": results.lower_is_surer,
-        "confidences": [_confidence(results, start, index, top, drawn) for index, drawn in enumerate(curves.values())],
+        "grid": {Coverage.of(text).key: _risks_at(results, study.confidences[0], text) for text in study.coverages},
+        "points": [*_few_points(results)],
+        "confidences": [_confidence(results, start, index, each) for index, each in enumerate(curves.values())],
     }
 
 
@@ -73,7 +74,8 @@ def _curves(results: Results, confidence: str, mark: Mark | None) -> list[RiskCu
     return drawn
 
 
-def _confidence(results: Results, start: Start, index: int, top: float, drawn: list[RiskCurve]) -> Content:
+def _confidence(results: Results, start: Start, index: int, drawn: list[RiskCurve]) -> Content:
+    top = _HIGHER * max((max(curve.risk, default=0.0) for curve in drawn), default=0.0)
     name, systems = results.selective.confidences[index], systems_of(results)
     records = [results.curves[system.system, name] for system in systems]
     chosen = zip(systems, records, start.points[index], strict=True)
@@ -84,12 +86,6 @@ def _confidence(results: Results, start: Start, index: int, top: float, drawn: l
         "has_bands": any(curve.band is not None for curve in drawn),
         "has_references": any(curve.random is not None for curve in drawn),
         "chosen": [(system, point_cells(results, record, point, start.way)) for system, record, point in chosen],
-        "grid": {Coverage.of(text).key: _risks_at(results, name, text) for text in results.selective.coverages},
-        "points": [
-            (system, _points(results, record))
-            for system, record in zip(systems, records, strict=True)
-            if len(systems) <= _IN_FULL and 0 < len(record.curve.coverage) <= MOST_MARKERS
-        ],
     }
 
 
@@ -109,6 +105,14 @@ def takeaway(results: Results, confidence: str) -> str:
             )
     text = "; ".join(texts)
     return f"{text[:1].upper()}{text[1:]}." if text else "There is one operating point: no threshold changes anything."
+
+
+def _few_points(results: Results) -> Iterator[tuple[NamedSystem, list[tuple[str, ...]]]]:
+    """The operating points of curves that have few of them."""
+    for system in systems_of(results):
+        record = results.curves[system.system, results.selective.confidences[0]]
+        if 0 < len(record.curve.coverage) <= MOST_MARKERS:
+            yield system, _points(results, record)
 
 
 def _points(results: Results, record: CurveRecord) -> list[tuple[str, ...]]:

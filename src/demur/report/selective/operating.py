@@ -7,6 +7,7 @@ import base64
 import gzip
 import json
 from collections.abc import Sequence
+from decimal import ROUND_FLOOR, Context, Decimal
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,6 +26,7 @@ from demur.types import Indices
 MOST_POINTS = 120_000
 _FIRST = "0.5"
 _SPOKEN = 2
+_DIGITS = 9
 NO_INTERVAL = "no interval at this point"
 ABSENT = {
     "coverage": "no threshold reaches this coverage",
@@ -242,17 +244,27 @@ def packed_points(results: Results, record: CurveRecord, most: int) -> dict[str,
     risks = np.asarray(curve.selective_risk, dtype=float)[kept]
     sums = np.rint(risks * counts * multiplier)
     exact = bool((sums / np.maximum(counts * multiplier, 1) == risks).all())
-    typed = [(threshold_at(record, i), repr(curve.threshold[i]).removesuffix(".0")) for i in kept.tolist()]
+    scale = -1 if record.lower_is_surer else 1
+    typed = [(threshold_at(record, i), _reaching(scale * curve.threshold[i], scale)) for i in kept.tolist()]
     ends = [ends_at(words, record, i) or ("", "") for i in kept.tolist()]
     return {
         "all": len(curve.coverage),
         "count": np.diff(counts, prepend=0).tolist(),
         "sum": np.diff(sums, prepend=0).astype(np.int64).tolist() if exact else None,
         "risk": None if exact else risks.tolist(),
-        "typed": " ".join(text if text == whole else f"{text}={whole}" for text, whole in typed),
+        "typed": " ".join(text if scale * whole <= scale * float(text) else f"{text}={whole}" for text, whole in typed),
         "low": " ".join(low or "-" for low, _ in ends),
         "high": " ".join(high or "-" for _, high in ends),
     }
+
+
+def _reaching(threshold: float, scale: int) -> float:
+    """The strictest threshold of nine digits that still accepts what an operating point accepts.
+
+    >>> _reaching(2 / 3, 1), _reaching(-2 / 3, -1)
+    (0.666666666, 0.666666667)
+    """
+    return scale * float(Context(prec=_DIGITS, rounding=ROUND_FLOOR).create_decimal(Decimal(repr(threshold))))
 
 
 def kept_points(risk: Sequence[float], most: int) -> Indices:

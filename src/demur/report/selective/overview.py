@@ -20,6 +20,7 @@ from demur.results.table import Results
 Names = Mapping[str, str]
 _OFTEN_FAILED = 0.1
 _HALF = 0.5
+_MOST_LATEX = 10_000
 _TOO_FEW = ("one_cluster",)
 _BEARING = (
     *_TOO_FEW,
@@ -189,7 +190,7 @@ def _thousandths(value: float) -> str:
 def provenance(results: Results) -> Content:
     """How the results came about, and what a reviewer takes along."""
     study = results.selective
-    systems = [*zip(systems_of(results), study.systems, strict=True)]
+    systems, latex = [*zip(systems_of(results), study.systems, strict=True)], table_text(results, "latex")
     left_out = " and ".join(f"{counts.not_in_all} only in {system.name}" for system, counts in systems)
     return {
         "left_out": left_out if any(counts.not_in_all for counts in study.systems) else "",
@@ -197,6 +198,6 @@ def provenance(results: Results) -> Content:
         "definitions": [*map(definition, quantities("curve", "definitions"))],
         "level": level_of(results),
         "methods": methods_shown(results),
-        "latex": table_text(results, "latex"),
+        "latex": latex if len(latex) <= _MOST_LATEX else "",
         "carried": carried(results, "metrics" if results.nested else "results", worded_warnings(results)),
     }
