@@ -121,7 +121,7 @@ class TestStandalone:
         drawn = "".join(each.standalone() for each in (*every_chart("x"), risk_coverage([full], "generalized")))
         style = re.search("<style>(.*?)</style>", drawn, re.DOTALL)[1]
         names = {name for names in re.findall('class="([^"]*)"', drawn) for name in names.split()}
-        assert {name for name in names if f".{name}" not in style} == {"name", "end", "pointwise"}
+        assert {name for name in names if f".{name}" not in style} == {"end", "pointwise"}
 
     def test_paper_is_white(self):
         white = '<rect width="760" height="420" fill="white"/>'

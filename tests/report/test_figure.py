@@ -154,7 +154,7 @@ class TestRiskCoverage:
         assert not risk_curve(read_back(content), "zero_shot", "llm", "selective").band.stepped
         [drawn] = decision(read_back(content), None)["confidences"]
         band = re.search(r'd="([^"]*)" class="band pointwise first"', drawn["svg"])[1]
-        assert len(re.findall("[Ml]", band)) == 6, "three spots an edge"
+        assert len(re.findall("[Mlhv]", band)) == 6, "three spots an edge"
 
     def test_cmax_and_a_random_order_are_lines(self):
         (panel,) = panels(golden("one"), "risk-coverage")

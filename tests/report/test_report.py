@@ -79,15 +79,23 @@ class TestSafety:
             assert self.skeleton(hostile) == plain, texts[0]
 
     def skeleton(self, results):
-        """Pictures and labels of cells name the systems; nothing else of an attribute is from a file."""
+        """Pictures and headings of cards name the systems; nothing else of an attribute is from a file."""
         page, labels = Page(report_html(results)), "|".join(re.escape(system.label) for system in systems_of(results))
         named = re.compile(f"(?:{labels})(?=: | minus |, with)")
 
         def plain(attributes):
-            kept = [(key, value) for key, value in attributes if key not in ("href", "data-label")]
+            kept = [(key, value) for key, value in attributes if key != "href" and not str(value).startswith("--c1:")]
             return [(key, named.sub("name", value) if key == "aria-label" else value) for key, value in kept]
 
         return [(tag, plain(attributes)) for tag, attributes in page.elements]
+
+    def test_a_heading_in_a_style_is_a_string_of_letters_and_escapes(self):
+        for text in HOSTILE[::7]:
+            page = Page(report_html(renamed(golden("paired"), lambda name, text=text: f"{name}{text}")))
+            styles = [value for value in page.values("style") if value and value.startswith("--c")]
+            assert len(styles) > 5
+            for style in styles:
+                assert re.fullmatch(r"(--c\d+:'([A-Za-z0-9 ]|\\[0-9a-f]+ )*';?)+", style)
 
     def test_what_a_page_would_obey_is_spelled_out(self):
         text = report_html(renamed(golden("paired"), lambda text: f"{text}\u202e\u2028\x07"))
@@ -116,12 +124,11 @@ class TestNumbers:
 
     def test_every_risk_of_the_grid_stands_in_a_table(self, paired, paired_page):
         text = paired_page.text
-        for confidence in paired.selective.confidences:
-            for coverage in paired.selective.coverages:
-                rows = [paired[Key(system, f"risk@{coverage}", confidence)] for system in paired.systems]
-                cells = [f"{100 * row.at:.1f}% {row.value:.4g}" if row.at else "beyond Cmax –" for row in rows]
-                shown = rf"{float(coverage):.2f} {re.escape(cells[0])} \S+( \S+)? {re.escape(cells[1])}"
-                assert re.search(shown, text), coverage
+        for coverage in paired.selective.coverages:
+            rows = [paired[Key(system, f"risk@{coverage}", "llm")] for system in paired.systems]
+            cells = [f"{100 * row.at:.1f}% {row.value:.4g}" if row.at else "beyond Cmax –" for row in rows]
+            shown = rf"{float(coverage):.2f} {re.escape(cells[0])} \S+( \S+)? {re.escape(cells[1])}"
+            assert re.search(shown, text), coverage
 
     def test_every_difference_stands_in_a_table_with_the_replicates_for_each_side(self, paired, paired_page):
         text, names = paired_page.text, paired.selective.names_at_coverages

@@ -349,7 +349,7 @@ class TestForEveryone:
 
     def test_on_a_phone_a_table_is_cards_with_their_headings(self, opened, demo):
         shown = opened(demo, width=360)
-        cell = shown.page.locator("#items td").first
+        cell = shown.page.locator("#items tbody td").first
         before = cell.evaluate("(one) => getComputedStyle(one, '::before').content")
         assert before == '"zero_shot coverage "'
         assert shown.page.locator("#items tr").nth(3).evaluate("(one) => getComputedStyle(one).display") == "grid"

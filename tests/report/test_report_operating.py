@@ -9,6 +9,7 @@ import pytest
 from artifacts import GOLDEN, golden, large, read_back, silent
 from commands import demur
 from demur import Plan, Settings, UserError, choose, evaluate, grade, load, read_table, report_html
+from demur.confidences.variants import VARIANTS
 from demur.decide.certifying import certify
 from demur.decide.rule import Rule
 from demur.drawing.picture import visible
@@ -16,6 +17,7 @@ from demur.report.selective.decision import five_answers
 from demur.report.selective.operating import kept_points, marked, packed_points, spoken_sentence, start_of
 from demur.report.text import threshold_at
 from demur.results.parts import CurveRecord
+from demur.simulate.runs import FEW_SHOT, ZERO_SHOT, make_people, run_system
 from made_up import continuous
 from pages import Page
 
@@ -215,6 +217,25 @@ class TestStart:
         assert packed["risk"][0] == 0.123456789
 
 
+def made_up(systems, variants):
+    people = make_people(41, seed=0)
+    runs = {f"s{n}": run_system(people, (ZERO_SHOT, FEW_SHOT)[n % 2], seed=n).items() for n in range(systems)}
+    names = ",".join([*VARIANTS][:variants])
+    return evaluate(runs, settings=Settings(loss="abs", confidence=names), plan=Plan(100, seed=1))
+
+
+class TestSize:
+    def test_a_page_of_two_systems_is_at_most_300_kilobytes(self, demo_results):
+        assert len(report_html(demo_results).encode()) <= 300_000
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize(("systems", "most"), [(2, 300_000), (8, 1_500_000)])
+    def test_thirteen_variants_stay_small(self, systems, most):
+        results = made_up(systems, 13)
+        assert len(results.selective.confidences) == 13
+        assert len(report_html(results).encode()) <= most
+
+
 class TestManyPoints:
     def test_what_is_kept_of_many_points_is_every_height_a_column_reaches(self):
         rng = np.random.default_rng(1)
@@ -248,4 +269,6 @@ class TestManyPoints:
         for run, system in zip(runs, results.systems, strict=True):
             curve = results.curves[system, "variant_0"].curve
             assert [*accumulate(run["count"])] == [*range(1, 2001)]
-            assert [float(text.rpartition("=")[2]) for text in run["typed"].split()] == list(curve.threshold)
+            strict = [float(text.rpartition("=")[2]) for text in run["typed"].split()]
+            assert all(a <= b for a, b in zip(strict, curve.threshold, strict=True))
+            assert all(a > b for a, b in zip(strict[:-1], curve.threshold[1:], strict=True))

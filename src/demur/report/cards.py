@@ -13,10 +13,10 @@ _PLAIN = re.compile(r"[^A-Za-z0-9 ]")
 
 
 def carded(page: str) -> str:
-    """A page of ours whose tables have their headings as properties of style; very wide ones can be scrolled.
+    r"""A page of ours whose tables have their headings as properties of style; very wide ones can be scrolled.
 
-    >>> print(carded("<table><thead><tr><th>x</th><th>y</th><th class='drawn'>z</th></tr></thead></table>")[:35])
-    <table style="--c2:'y ';--c3:'z '">
+    >>> print(carded("<table><thead><tr><th>a_b</th><th>y</th></tr></thead></table>")[:40])
+    <table style="--c1:'a\5f b ';--c2:'y '">
     """
     return _TABLE.sub(_with_headings, page)
 
@@ -25,7 +25,7 @@ def _with_headings(found: re.Match[str]) -> str:
     attributes, rest, head = found.groups()
     labels = _labels(head)
     wide = ' tabindex="0" data-wide=""' if len(labels) > _WIDE else ""
-    named = [(column, label) for column, label in enumerate(labels, 1) if column > 1 and label]
+    named = [(column, label) for column, label in enumerate(labels, 1) if label]
     style = ";".join(f"--c{column}:'{_string(label)} '" for column, label in named)
     return f'<table{attributes}{wide} style="{style}">{rest}' if style else found[0]
 

@@ -15,14 +15,12 @@ from demur.confidences.calibration import Calibration
 from demur.decide.rule import Rule
 from demur.files.strict_model import WordedWarning
 from demur.quantities import Quantity
-from demur.report.names import NamedSystem, by_code
+from demur.report.names import by_code
 from demur.results.table import Results
 
 Filling = Callable[..., Any]
 Content = dict[str, Any]
 Task = Literal["selective", "retrieval", "calibration"]
-CardNumber = tuple[NamedSystem | None, str, str]  # whose it is, the number, and its interval
-Card = tuple[str, list[CardNumber], str]  # a title, a number or one of each system, and what it means
 ShadedCell = tuple[str, str]  # a number, and the style of its background
 FEW = 10
 _SHADES = 8

@@ -1,19 +1,19 @@
 """Rankings compared: every system and its difference from the baseline, criterion by criterion, and over folds."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from demur.drawing.forest import IntervalRow, around_zero, difference_strip, scale_strip, value_strip
-from demur.drawing.picture import Frame
+from demur.drawing.forest import around_zero, difference_strip, scale_strip
 from demur.inference.estimates import Estimate
 from demur.inference.key import Group, Key
 from demur.quantities import Measure
+from demur.report.leaderboard import listing
 from demur.report.names import NamedSystem, Pair, pairs_of, systems_of
-from demur.report.retrieval.overview import open_question
+from demur.report.retrieval.overview import SHARES, drawn_number, open_question
 from demur.report.retrieval.places import Place, at_depth, by_place, cell, pooled, pooled_and_mean, title
 from demur.report.sections import FEW, Content, ShadedCell, section, shade
-from demur.report.text import UNDEFINED, decimals, shown_interval, with_interval
+from demur.report.text import UNDEFINED, decimals, shown_interval
 from demur.report.verdict import Difference, decide
 from demur.results.study import CriterionCounts
 from demur.results.table import Results
@@ -22,7 +22,6 @@ _NAMES = {"with_gold": "with gold", "all": "all"}
 _MOST_CRITERIA = 200
 _MOST_FOLDS = 12
 _MOST_IN_FULL = 2
-_SHARES = Frame()
 _HEATED = ("recall", "mrr", "map", "ndcg")
 
 
@@ -39,18 +38,16 @@ def _population(results: Results, among: str, queries: int) -> Content:
     figures = results.retrieval.reference_ranges if among == "with_gold" else ()
     ranges = {figure.metric: {"baseline": figure.baseline, "good": figure.good} for figure in figures}
     titles, systems = {key.quantity: title(key) for key in keys}, systems_of(results)
-    groups = [
-        (title(key), [(system, *_drawn(results, system, key, ranges.get(key.quantity, {}))) for system in systems])
-        for key in keys
-        if at_depth(results, key)
-    ]
+    at_the_depth = [key for key in keys if at_depth(results, key)]
+    groups = [(title(key), [_of_system(results, key, system, ranges) for system in systems]) for key in at_the_depth]
     reached = "{}: a baseline reaches {:g} to {:g}, a good system {:g} to {:g}"
     return {
         "key": among,
         "name": _NAMES[among],
         "queries": queries,
         "groups": groups,
-        "scale": scale_strip(_SHARES),
+        "takeaway": _takeaway(results, at_the_depth),
+        "scale": scale_strip(SHARES),
         "ranges": [
             reached.format(titles[metric], *limits["baseline"], *limits["good"])
             for metric, limits in ranges.items()
@@ -63,15 +60,23 @@ def _population(results: Results, among: str, queries: int) -> Content:
     }
 
 
-def _drawn(results: Results, system: NamedSystem, key: Key, ranges: dict[str, tuple[float, float]]) -> tuple[str, str]:
-    """A number of a system drawn on a scale from 0 to 1, and in words."""
-    estimate = results.get(replace(key, system=system.system))
-    if estimate is None or math.isnan(estimate.value):
-        row = IntervalRow(system.label, system.style, None)
-        return value_strip(row, _SHARES, ranges), (estimate.undefined if estimate else "") or UNDEFINED
-    ends = estimate.recommended
-    row = IntervalRow(system.label, system.style, estimate.value, None if ends is None else (ends.low, ends.high))
-    return value_strip(row, _SHARES, ranges), with_interval(results, estimate)
+def _takeaway(results: Results, keys: list[Key]) -> str:
+    """Of how many numbers each system has the highest, whether or not that is shown to be more than chance."""
+    highest = []
+    for key in keys:
+        found = {system.name: results.get(replace(key, system=system.system)) for system in systems_of(results)}
+        values = {name: row.value for name, row in found.items() if row is not None and not math.isnan(row.value)}
+        best = [name for name, value in values.items() if value == max(values.values())]
+        highest += best if len(values) > 1 and len(best) == 1 else []
+    counts = [f"{name} in {highest.count(name)}" for name in dict.fromkeys(highest)]
+    return f"Highest of {len(keys)} numbers: {listing(counts)}." if counts else ""
+
+
+def _of_system(
+    results: Results, key: Key, system: NamedSystem, ranges: Mapping[str, Mapping[str, tuple[float, float]]]
+) -> tuple[NamedSystem, str, str]:
+    own = replace(key, system=system.system)
+    return system, *drawn_number(results, own, system, ranges.get(key.quantity, {}))
 
 
 @section("criteria", "By criterion", task="retrieval", order=40)

@@ -76,8 +76,10 @@ def _takeaway(rows: list[Difference]) -> str:
     fair = [row for row in judged if row.decision.comparable]
     if not winners:
         return f"None of the {len(fair)} fair differences shows one system to be better."
-    for_each = [f"{winners.count(name)} for {name}" for name in dict.fromkeys(winners)]
-    return f"Of {len(fair)} fair differences {listing(for_each)}; the others are undecided."
+    counts = {name: winners.count(name) for name in winners}
+    favour = listing([f"{count} {'favours' if count == 1 else 'favour'} {name}" for name, count in counts.items()])
+    rest = "" if len(winners) == len(fair) else "; the others are undecided"
+    return f"Of {len(fair)} fair differences {favour}{rest}."
 
 
 @section("signals", "Which signal", task="selective", order=70)
@@ -132,6 +134,15 @@ def _ece(table: ReliabilityTable) -> str:
     return f"{table.ece:.3f}" + (f" (calibrated: about {expected.mean:.3f})" if expected else "")
 
 
+def _spread(bars: ConfidenceBars) -> str:
+    """How many answers are correct in the upper and in the lower half of the bars."""
+    half, texts = len(bars.right) // 2, []
+    for name, part in (("upper", slice(half, None)), ("lower", slice(half))):
+        right, wrong = sum(bars.right[part]), sum(bars.wrong[part])
+        texts.append(f"{right} of {right + wrong} answers in the {name} half of the scale")
+    return f"Correct: {listing(texts)}; {bars.abstained} abstained."
+
+
 def _pictures(records: Records, *, drawn: bool) -> Content:
     """How reliable a confidence is, and how it is spread, where that is `drawn`."""
     bars = [
@@ -146,5 +157,6 @@ def _pictures(records: Records, *, drawn: bool) -> Content:
     bins = [reliability_bins(table, system.label, system.style) for system, table in tables]
     return {
         "reliability": reliability_diagram(bins, words).svg if bins else None,
-        "histograms": [(system, histogram(each, top).svg, each.abstained) for system, each in bars],
+        "calibration": errors,
+        "histograms": [(system, histogram(each, top).svg, _spread(each)) for system, each in bars],
     }

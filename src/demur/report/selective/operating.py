@@ -23,7 +23,7 @@ from demur.results.parts import CurveRecord
 from demur.results.table import Results
 from demur.types import Indices
 
-MOST_POINTS = 120_000
+MOST_POINTS = 60_000
 _FIRST = "0.5"
 _SPOKEN = 2
 _DIGITS = 9

@@ -8,7 +8,7 @@ from demur.inference.key import Key
 from demur.quantities import quantities
 from demur.quantities.coverage import Coverage
 from demur.report.leaderboard import best_sentence, board_to_show, listing
-from demur.report.names import Pair, pairs_of, systems_of, worded_warnings
+from demur.report.names import Pair, pairs_of, shown_in_full, systems_of, worded_warnings
 from demur.report.sections import Content, carried, definition, section
 from demur.report.table_rows import methods_shown
 from demur.report.tables import table_text
@@ -20,7 +20,6 @@ from demur.results.table import Results
 Names = Mapping[str, str]
 _OFTEN_FAILED = 0.1
 _HALF = 0.5
-_MOST_LATEX = 10_000
 _TOO_FEW = ("one_cluster",)
 _BEARING = (
     *_TOO_FEW,
@@ -190,7 +189,7 @@ def _thousandths(value: float) -> str:
 def provenance(results: Results) -> Content:
     """How the results came about, and what a reviewer takes along."""
     study = results.selective
-    systems, latex = [*zip(systems_of(results), study.systems, strict=True)], table_text(results, "latex")
+    systems = [*zip(systems_of(results), study.systems, strict=True)]
     left_out = " and ".join(f"{counts.not_in_all} only in {system.name}" for system, counts in systems)
     return {
         "left_out": left_out if any(counts.not_in_all for counts in study.systems) else "",
@@ -198,6 +197,6 @@ def provenance(results: Results) -> Content:
         "definitions": [*map(definition, quantities("curve", "definitions"))],
         "level": level_of(results),
         "methods": methods_shown(results),
-        "latex": latex if len(latex) <= _MOST_LATEX else "",
+        "latex": table_text(results, "latex") if shown_in_full(results) == study.confidences else "",
         "carried": carried(results, "metrics" if results.nested else "results", worded_warnings(results)),
     }
