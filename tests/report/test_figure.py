@@ -19,7 +19,7 @@ from demur import UserError
 from demur.drawing.labels import shortened
 from demur.inference.key import Key
 from demur.report.figure import COLUMN_MM, KINDS, figure_bytes, text_of, width_mm
-from demur.report.selective.curves import curves
+from demur.report.selective.decision import decision
 from demur.results.pictures import risk_curve
 
 
@@ -154,9 +154,9 @@ class TestRiskCoverage:
             assert [first, low[-1]] not in shade.get_paths()[0].vertices.tolist()
         assert [last, low[-1]] in shades[-1].get_paths()[0].vertices.tolist()
         assert not risk_curve(read_back(content), "zero_shot", "llm", "selective").band.stepped
-        [drawn] = curves(read_back(content))
-        band = re.search(r'd="([^"]*)" class="band pointwise first"', drawn["pictures"]["selective"])[1]
-        assert len(re.findall("[Ml]", band)) == 6, "three spots an edge"
+        [drawn] = decision(read_back(content), None)["confidences"]
+        band = re.search(r'd="([^"]*)" class="band pointwise first"', drawn["svg"])[1]
+        assert len(re.findall("[Mlhv]", band)) == 6, "three spots an edge"
 
     def test_cmax_and_a_random_order_are_lines(self):
         (panel,) = panels(golden("one"), "risk-coverage")

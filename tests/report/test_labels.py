@@ -49,9 +49,7 @@ def page_of(results):
     """The text of a page, what its pictures say of themselves, and its classes and ids."""
     page = Page(report_html(results))
     named = [value or "" for name in ("aria-label", "class", "id", "for") for value in page.values(name)]
-    return "\n".join(
-        [page.text, *named, json.dumps({name: page.data[name] for name in ("systems", "labels", "styles")})]
-    )
+    return "\n".join([page.text, *named, json.dumps({name: page.data[name] for name in ("systems", "names")})])
 
 
 SHOWN = {
