@@ -2,8 +2,6 @@
 
 import pytest
 
-pytest.importorskip("httpx")
-
 from demur.produce.failures import CATEGORIES, EndpointError
 from demur.produce.journal import replayed
 from demur.produce.scripted import Fault

@@ -13,8 +13,6 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("httpx")
-
 from demur.errors import UserError
 from demur.produce.journal import Journal, line_of, replayed
 from demur.produce.scripted import Fault
