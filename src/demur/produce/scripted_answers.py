@@ -14,6 +14,7 @@ from typing import Any
 
 _FORBIDDEN = "maybe"  # no schema allows it: the odds are those before a grammar, as those of real servers
 _SEEN = 0.98  # the share of the odds that answers, allowed or not, have together
+_MISTAKEN = 0.8  # how often the hardest items are taken for something else
 _KEPT, _INVENTED = 0.9, 0.12  # how often a quote is found, and how often one is made up
 
 
@@ -151,13 +152,22 @@ def _scored(asked: Prompted, person: Person, item: str) -> dict[str, Any]:
     ideal = person.items[item]
     drawn = uniform(asked.seed, asked.participant, "score", item)
     wavering = uniform(asked.seed, asked.participant, "wavering", item)
-    odds = score_odds(ideal["score"], person.scale, ideal["ambiguity"] * (0.6 + 0.8 * wavering))
+    odds = score_odds(_taken(person, item), person.scale, ideal["ambiguity"] * (0.6 + 0.8 * wavering))
     score = _draw(odds, drawn)
     spoken = math.ceil(5 * odds[score] / _SEEN + wavering - 0.5)
     confidence = None if score == "null" else min(max(spoken, 1), 5)
     value = json.loads(score)
-    quotes = [*ideal["quotes"]]
+    quotes = [*ideal["quotes"][:1]]
     return {"evidence": quotes, "reason": ideal["reason"], "score": Drawn(value, odds), "confidence": confidence}
+
+
+def _taken(person: Person, item: str) -> int | None:
+    """The score that what was said is taken for, by any seed: now and then, the more so if it is hard, a wrong one."""
+    score: int | None = person.items[item]["score"]
+    if score is None or uniform(person.name, "taken", item) >= _MISTAKEN * person.items[item]["ambiguity"]:
+        return score
+    other = score + (1 if uniform(person.name, "more", item) < 1 / 2 else -1)
+    return min(max(other, person.scale[0]), person.scale[-1])
 
 
 def score_odds(ideal: int | None, scale: Sequence[int], ambiguity: float) -> dict[str, float]:
