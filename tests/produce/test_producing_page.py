@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from commands import demur
+from demur.produce.failures import CATEGORIES
 from demur.produce.scripted import ScriptedEndpoint
 from demur.produce.scripted_answers import Script
 
@@ -33,3 +34,8 @@ def test_the_commands_of_the_page_run_as_they_stand(tmp_path):
             told = demur(tmp_path, *words, *fewer)
             assert told.returncode == 0, (words, told.stderr)
     assert (tmp_path / "metrics.html").exists()
+
+
+def test_the_page_lists_every_category_of_failure_and_what_it_means():
+    listed = dict(re.findall(r"^\| `([a-z_]+)` \| (.*) \|$", PAGE, flags=re.MULTILINE))
+    assert {name: listed.get(name) for name in CATEGORIES} == {each.name: each.when for each in CATEGORIES.values()}

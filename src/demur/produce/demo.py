@@ -23,6 +23,7 @@ from demur.simulate.interviews import Interviews, make_folder, simulated_intervi
 
 MEANINGLESS = "Nobody said any of it, and the answers are those of a script: the numbers mean nothing clinically."
 _PARTICIPANTS, _SEED, _SAMPLES, _RESAMPLES = 30, 1, 3, 1_000
+_MODES = (ZERO_SHOT, FEW_SHOT)
 _USUAL = "produce-demo"
 
 
@@ -47,7 +48,8 @@ def walk(folder: Path) -> Walked:
         outcome = Production(read_inputs_of(settings, interviews), run_folder, interviews, ProduceOptions()).produce()
     if outcome.run is None:
         raise UserError(f"{folder}: the demonstration was stopped; begin it anew in another folder")
-    items = read_inputs([outcome.run, outcome.run], modes=(ZERO_SHOT, FEW_SHOT))
+    facts = read_inputs([outcome.run, outcome.run], modes=_MODES)
+    items = [each.labelled(f"made-up {mode}") for each, mode in zip(facts, _MODES, strict=True)]  # on the page too
     plan = Plan(_RESAMPLES, seed=_SEED)
     results = evaluate(*items, settings=Settings(confidence="all"), plan=plan, command="demur produce --demo")
     page = write_whole(folder / "report.html", report_html(results), inputs=results.input_paths)

@@ -12,6 +12,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from demur.errors import UserError
+from demur.files.strict_json import read_as
+
 _FORBIDDEN = "maybe"  # no schema allows it: the odds are those before a grammar, as those of real servers
 _SEEN = 0.98  # the share of the odds that answers, allowed or not, have together
 _MISTAKEN = 0.8  # how often the hardest items are taken for something else
@@ -67,7 +70,11 @@ class Script:
     @classmethod
     def read(cls, path: str | Path) -> "Script":
         """The answers of a file that `demur simulate interviews` wrote."""
-        return cls.of(json.loads(Path(path).read_text(encoding="utf-8")))
+        content = read_as(path, lambda parsed: parsed)
+        try:
+            return cls.of(content)
+        except (KeyError, TypeError):
+            raise UserError(f"{path}: not the answers that demur simulate interviews writes") from None
 
     @classmethod
     def of(cls, content: Mapping[str, Any]) -> "Script":
