@@ -97,7 +97,7 @@ format: $(TOOLS)  ## let ruff rewrite the code
 	$(BIN)/ruff format .
 
 lock:  ## pin the newest versions, what demur needs as its developers have it (needs uv on PATH)
-	$(LOCK) --upgrade --extra inspect --extra parquet --extra plot --group dev -o requirements-dev.lock
+	$(LOCK) --upgrade --extra inspect --extra parquet --extra plot --extra produce --group dev -o requirements-dev.lock
 	$(LOCK) --constraint requirements-dev.lock --group build -o requirements.lock
 
 ci: test lint types imports test-slow test-browser  ## what .ci/run runs

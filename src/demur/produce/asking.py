@@ -15,7 +15,6 @@ T = TypeVar("T")
 _ANOTHER_TEMPERATURE = 0.2  # at 0 another seed gives the same answer
 _SEEDS = 2**31
 _SERVER = 500
-_NAMES = {"evidence": "evidence", "score": "scoring"}  # what the categories call a step
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +99,7 @@ def replace_attempts(failure: ParticipantFailure, attempts: int) -> ParticipantF
 
 def _failure(how: str, question: Question, attempts: int, length: int) -> ParticipantFailure:
     _, _, step, sample = question.key
-    category = f"{_NAMES[step]}_{how}"
+    category = f"{'evidence' if step == 'evidence' else 'scoring'}_{how}"
     return ParticipantFailure(category, step, sample, 200, attempts, {"answer_characters": length})
 
 

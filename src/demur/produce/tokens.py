@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
+from itertools import accumulate
 from typing import Any
 
 from demur.confidences.model_output import token_msp, token_signals
@@ -27,10 +28,10 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """The tokens of an answer with their places, in bytes, counted from the start of the content."""
+    """The tokens of an answer; `places` are where each begins and the last one ends, in bytes of the content."""
 
     entries: Sequence[Json]
-    spans: Sequence[Span]
+    places: Sequence[int]
 
     @classmethod
     def aligned(cls, entries: Any, content: str) -> Tokens:
@@ -42,35 +43,39 @@ class Tokens:
         start = b"".join(pieces).rfind(content.encode())
         if start < 0:
             raise ParticipantFailure("logprobs_unaligned", numbers={"tokens": len(entries)})
-        places = [*accumulate(map(len, pieces), initial=-start)]
-        return cls([*map(_floored, entries)], [*pairwise(places)])
+        return cls(entries, [*accumulate(map(len, pieces), initial=-start)])
 
     def over(self, span: Span) -> list[Json]:
-        """The tokens that meet a span."""
-        return [
-            entry
-            for entry, (start, end) in zip(self.entries, self.spans, strict=True)
-            if start < span[1] and end > span[0]
-        ]
+        """The tokens that meet a span, with their alternatives."""
+        first, last = bisect_right(self.places, span[0], 1) - 1, bisect_left(self.places, span[1])
+        return [_floored(entry) for entry in self.entries[first:last]]
+
+    def msp(self, span: Span | None = None) -> float:
+        """The mean probability of the tokens that meet a span, or of all."""
+        first, last = 0, len(self.entries)
+        if span is not None:
+            first, last = bisect_right(self.places, span[0], 1) - 1, bisect_left(self.places, span[1])
+        return token_msp([_floor(entry.get("logprob")) for entry in self.entries[first:last]])
 
 
 def item_token_signals(entries: Any, content: str, answers: Sequence[int]) -> dict[str, Json]:
     """The token signals of every item of an answer, which is an object of objects with a score."""
     tokens = Tokens.aligned(entries, content)
     allowed = ("null", *map(str, answers))
+    signals = {}
     try:
-        completion = token_msp([entry["logprob"] for entry in tokens.entries])
-        return {
-            item: {
-                **token_signals(tokens.over(score)),
-                **answer_odds(tokens.over(score)[0], _text(content, score), allowed),
-                "token_msp_object": token_msp([entry["logprob"] for entry in tokens.over(whole)]),
+        completion = tokens.msp()
+        for item, (whole, score) in score_spans(content).items():
+            own = tokens.over(score)
+            signals[item] = {
+                **token_signals(own),
+                **answer_odds(own[0], _text(content, score), allowed),
+                "token_msp_object": tokens.msp(whole),
                 "token_msp_completion": completion,
             }
-            for item, (whole, score) in score_spans(content).items()
-        }
     except UserError:  # a token without a number, or without alternatives
         raise ParticipantFailure("logprobs_missing", numbers={"tokens": len(tokens.entries)}) from None
+    return signals
 
 
 def answer_odds(first: Json, chosen: str, allowed: Sequence[str]) -> dict[str, float | None]:
@@ -138,7 +143,7 @@ def _text(content: str, span: Span) -> str:
 
 def _spelled(entry: Any) -> bytes:
     """The bytes of a token; `token` spells a byte that is no character by itself as another one."""
-    if not isinstance(entry, Mapping):
+    if not isinstance(entry, dict):
         raise ParticipantFailure("logprobs_missing")
     given = entry.get("bytes")
     if given is None:
@@ -151,13 +156,12 @@ def _spelled(entry: Any) -> bytes:
 
 def _floored(entry: Json) -> Json:
     top = entry.get("top_logprobs")
-    alternatives = [_with_floor(one) for one in top] if isinstance(top, list) else []
-    return {"logprob": _with_floor(entry)["logprob"], "top_logprobs": alternatives}
+    alternatives = [one for one in top if isinstance(one, dict)] if isinstance(top, list) else []
+    return {
+        "logprob": _floor(entry.get("logprob")),
+        "top_logprobs": [{"token": one.get("token"), "logprob": _floor(one.get("logprob"))} for one in alternatives],
+    }
 
 
-def _with_floor(entry: Any) -> Json:
-    if not isinstance(entry, Mapping):
-        return {"logprob": None}
-    value = entry.get("logprob")
-    low = isinstance(value, (int, float)) and value < _LEAST
-    return {"token": entry.get("token"), "logprob": _LEAST if low else value}
+def _floor(logprob: Any) -> Any:
+    return _LEAST if isinstance(logprob, (int, float)) and logprob < _LEAST else logprob
