@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from demur.produce.scripted import FAULTS, Fault, ScriptedEndpoint
+from demur.produce.scripted import FAULTS, Fault, ScriptedEndpoint, main
 from demur.produce.scripted_answers import Script
 
 ITEMS = ("Sleep", "Tired")
@@ -206,3 +206,15 @@ def test_a_fault_nobody_knows_is_told():
     with pytest.raises(ValueError, match="no fault is called quiet; there are: rate_limited"):
         Fault("quiet")
     assert len(set(FAULTS)) == len(FAULTS)
+
+
+def test_a_folder_that_is_none_and_a_port_that_is_taken_are_told_in_one_line(tmp_path, capsys, endpoint):
+    assert main([str(tmp_path)]) == 2
+    assert "answers.json: cannot be read" in capsys.readouterr().err
+    (tmp_path / "answers.json").write_text('{"scale": [0]}')
+    assert main([str(tmp_path)]) == 2
+    assert capsys.readouterr().err.endswith("not the answers that demur simulate interviews writes\n")
+    (tmp_path / "answers.json").write_text('{"scale": [0], "participants": []}')
+    port = endpoint.base_url.split(":")[2].removesuffix("/v1")
+    assert main([str(tmp_path), port]) == 2
+    assert capsys.readouterr().err.startswith(f"demur: port {port} cannot be listened on (")

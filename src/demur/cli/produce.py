@@ -66,6 +66,9 @@ def produce(
         str | None, typer.Option(help="plain, bar or none; if not given, bar on a terminal and plain elsewhere.")
     ] = None,
     probe: Annotated[bool, typer.Option("--probe", help="Say what an endpoint can do, as JSON, and end.")] = False,
+    demo: Annotated[
+        bool, typer.Option("--demo", help="Try it all offline: made-up interviews, a scripted endpoint, a report.")
+    ] = False,
     base_url: Annotated[str | None, typer.Option(help="The endpoint, in place of the one configured.")] = None,
     model: Annotated[str | None, typer.Option(help="The model, in place of the one configured.")] = None,
 ) -> None:
@@ -75,6 +78,8 @@ def produce(
     participants failed, 5 if the endpoint cannot do what was asked or stopped answering, 130 if it was stopped.
 
     Example: demur produce --config produce.toml --run-folder run
+
+    Example: demur produce --demo
 
     Example: demur produce --probe --base-url http://127.0.0.1:8080/v1 --model gemma3:27b
     """
@@ -97,6 +102,10 @@ def produce(
             "on_ungrounded": on_ungrounded,
         },
     }
+    if demo:
+        others = [config, only, limit, output, *(value for section in changes.values() for value in section.values())]
+        _demonstrate(run_folder, alone=not (dry_run or probe or any(value is not None for value in others)))
+        return
     settings, base = _settings(config, changes, probe=probe, allow_remote=allow_remote)
     if probe:
         _probe(settings)
@@ -153,6 +162,18 @@ def _needs_httpx() -> None:
 def _beside(path: Path, config: Path | None) -> str:
     """A path as the configuration would name it."""
     return os.path.relpath(path, config.parent if config else None)
+
+
+def _demonstrate(folder: Path | None, *, alone: bool) -> None:
+    if not alone:
+        raise UserError("--demo brings its own interviews and endpoint: give it alone, or with --run-folder")
+    _needs_httpx()
+    from demur.produce.demo import MEANINGLESS, unused_folder, walk
+
+    walked = walk(folder or unused_folder(_RUNS))
+    typer.echo(f"{walked.explanation}\n{MEANINGLESS}\n")
+    for what, path in walked.places.items():
+        typer.echo(f"{what}: {printed_path(path)}")
 
 
 def _probe(settings: ProduceSettings) -> None:

@@ -4,6 +4,8 @@ It answers about synthetic interviews (`demur simulate interviews`) what their `
 can be told to fail. `python -m demur.produce.scripted FOLDER` runs it until it is stopped.
 """
 
+import argparse
+import contextlib
 import json
 import sys
 import threading
@@ -14,6 +16,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Self
 
+from demur.errors import UserError
 from demur.produce.scripted_answers import Prompted, Script
 from demur.produce.scripted_bodies import MODEL, completion, embeddings
 
@@ -104,7 +107,10 @@ class ScriptedEndpoint:
         self.script, self.faults, self.keep = script, [*faults], keep
         self.exchanges: list[Exchange] = []
         self._count, self._lock = 0, threading.Lock()
-        self._server = _Server(("127.0.0.1", port), _handler_of(self))
+        try:
+            self._server = _Server(("127.0.0.1", port), _handler_of(self))
+        except (OSError, OverflowError) as error:
+            raise UserError(f"port {port} cannot be listened on ({error}): give another") from None
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
 
     @property
@@ -222,17 +228,24 @@ def _handler_of(endpoint: ScriptedEndpoint) -> type[BaseHTTPRequestHandler]:
     return Handler
 
 
-def main(words: Sequence[str]) -> None:
+def main(words: Sequence[str]) -> int:
     """Serve the answers of a folder of synthetic interviews until interrupted."""
-    folder, *port = words
-    with ScriptedEndpoint(Script.read(Path(folder) / "answers.json"), port=int(port[0]) if port else PORT) as endpoint:
+    parser = argparse.ArgumentParser(prog="python -m demur.produce.scripted", description=main.__doc__)
+    parser.add_argument("folder", type=Path, help="a folder that demur simulate interviews wrote")
+    parser.add_argument("port", type=int, nargs="?", default=PORT, help=f"where to listen; {PORT} if not given")
+    given = parser.parse_args(words)
+    try:
+        endpoint = ScriptedEndpoint(Script.read(given.folder / "answers.json"), port=given.port)
+    except UserError as error:
+        sys.stderr.write(f"demur: {error}\n")
+        return 2
+    with endpoint:
         sys.stdout.write(f"scripted endpoint at {endpoint.base_url}, model {MODEL}; stop it with Ctrl-C\n")
         sys.stdout.flush()
-        try:
+        with contextlib.suppress(KeyboardInterrupt):
             threading.Event().wait()
-        except KeyboardInterrupt:
-            return
+    return 0
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    sys.exit(main(sys.argv[1:]))

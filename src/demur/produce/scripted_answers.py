@@ -12,8 +12,12 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from demur.errors import UserError
+from demur.files.strict_json import read_as
+
 _FORBIDDEN = "maybe"  # no schema allows it: the odds are those before a grammar, as those of real servers
 _SEEN = 0.98  # the share of the odds that answers, allowed or not, have together
+_MISTAKEN = 0.8  # how often the hardest items are taken for something else
 _KEPT, _INVENTED = 0.9, 0.12  # how often a quote is found, and how often one is made up
 
 
@@ -66,7 +70,11 @@ class Script:
     @classmethod
     def read(cls, path: str | Path) -> "Script":
         """The answers of a file that `demur simulate interviews` wrote."""
-        return cls.of(json.loads(Path(path).read_text(encoding="utf-8")))
+        content = read_as(path, lambda parsed: parsed)
+        try:
+            return cls.of(content)
+        except (KeyError, TypeError):
+            raise UserError(f"{path}: not the answers that demur simulate interviews writes") from None
 
     @classmethod
     def of(cls, content: Mapping[str, Any]) -> "Script":
@@ -151,13 +159,22 @@ def _scored(asked: Prompted, person: Person, item: str) -> dict[str, Any]:
     ideal = person.items[item]
     drawn = uniform(asked.seed, asked.participant, "score", item)
     wavering = uniform(asked.seed, asked.participant, "wavering", item)
-    odds = score_odds(ideal["score"], person.scale, ideal["ambiguity"] * (0.6 + 0.8 * wavering))
+    odds = score_odds(_taken(person, item), person.scale, ideal["ambiguity"] * (0.6 + 0.8 * wavering))
     score = _draw(odds, drawn)
     spoken = math.ceil(5 * odds[score] / _SEEN + wavering - 0.5)
     confidence = None if score == "null" else min(max(spoken, 1), 5)
     value = json.loads(score)
-    quotes = [*ideal["quotes"]]
+    quotes = [*ideal["quotes"][:1]]
     return {"evidence": quotes, "reason": ideal["reason"], "score": Drawn(value, odds), "confidence": confidence}
+
+
+def _taken(person: Person, item: str) -> int | None:
+    """The score that what was said is taken for, by any seed: now and then, the more so if it is hard, a wrong one."""
+    score: int | None = person.items[item]["score"]
+    if score is None or uniform(person.name, "taken", item) >= _MISTAKEN * person.items[item]["ambiguity"]:
+        return score
+    other = score + (1 if uniform(person.name, "more", item) < 1 / 2 else -1)
+    return min(max(other, person.scale[0]), person.scale[-1])
 
 
 def score_odds(ideal: int | None, scale: Sequence[int], ambiguity: float) -> dict[str, float]:

@@ -92,7 +92,7 @@ class Said:
 
     def ideal(self, ambiguity: float) -> dict[str, Any]:
         """What an ideal reader answers, and how hard the item is to others."""
-        reason = f"said {self.lines[0]}" if self.lines else "nothing was said about it"
+        reason = f"{len(self.lines)} lines speak of it" if self.lines else "nothing was said"
         return {"score": self.score, "quotes": [*self.lines], "reason": reason, "ambiguity": round(ambiguity, 3)}
 
 
@@ -160,14 +160,19 @@ class Interviews:
 
     def write(self, folder: Path) -> Path:
         """Write a new folder, or one that is empty: all files or none."""
-        try:
-            if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-                raise UserError(f"{folder}: is there already; name a folder that is new or empty")
-            (folder / "transcripts").mkdir(parents=True)
-        except OSError as error:
-            raise UserError(f"{folder}: cannot be made ({error.strerror})") from None
+        make_folder(folder / "transcripts", new=folder)
         write_all({folder / name: text for name, text in self.files().items()})
         return folder
+
+
+def make_folder(folder: Path, *, new: Path) -> None:
+    """Make a folder in, or as, one that is not there yet, or is empty."""
+    try:
+        if new.exists() and (not new.is_dir() or any(new.iterdir())):
+            raise UserError(f"{new}: is there already; name a folder that is new or empty")
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"{new}: cannot be made ({error.strerror})") from None
 
 
 def _listed(names: Sequence[int]) -> str:
