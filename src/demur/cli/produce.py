@@ -212,7 +212,7 @@ def _endpoint_failed(error: Exception) -> NoReturn:
 def _finish(outcome: Outcome, *, quiet: bool) -> None:
     if not quiet:
         left = f", {outcome.left} left: the same command goes on" if outcome.left else ""
-        typer.echo(f"{outcome.done} done, {outcome.failed} failed{left}")
+        typer.echo(f"{outcome.done} assessments done, {outcome.failed} failed{left}")
         if outcome.run:
             typer.echo(f"wrote {printed_path(outcome.run)}")
     if outcome.code:
