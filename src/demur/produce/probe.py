@@ -9,7 +9,7 @@ from typing import Any
 from demur.errors import UserError, nearest, shown
 from demur.files.strict_json import loads
 from demur.produce.answers import InvalidAnswer
-from demur.produce.asking import Answer, Asker, Question
+from demur.produce.asking import Answer, Asker, ChatQuestion
 from demur.produce.config import FEW_SHOT, ProduceSettings
 from demur.produce.endpoint import Endpoint, HttpRequest
 from demur.produce.failures import EndpointError, ParticipantFailure
@@ -77,11 +77,11 @@ def check_capabilities(found: Json, settings: ProduceSettings) -> None:
         raise EndpointError(f"the endpoint makes no embeddings, which few_shot needs; {way_out}")
 
 
-def _question(number: int, temperature: float = 0.0, top_logprobs: int = 0, schema: Json = _SCHEMA) -> Question:
-    return Question(("", "", "probe", number), _MESSAGES, schema, number, temperature, 512, top_logprobs)
+def _question(number: int, temperature: float = 0.0, top_logprobs: int = 0, schema: Json = _SCHEMA) -> ChatQuestion:
+    return ChatQuestion(("", "", "probe", number), _MESSAGES, schema, number, temperature, 512, top_logprobs)
 
 
-def _answer(ask: Asker, question: Question, parse: Callable[[str], Any] | None = None) -> Answer[Any] | None:
+def _answer(ask: Asker, question: ChatQuestion, parse: Callable[[str], Any] | None = None) -> Answer[Any] | None:
     """The answer, None if there is none that fits."""
     try:
         return ask.answer(question, parse or _score)
