@@ -206,7 +206,7 @@ def marked(tmp_path):
     return made
 
 
-FAULTS = ("wrong_types", "truncated", "refusal", "server_error", "context_overflow", "logprobs_unaligned")
+FAULTS = ("wrong_types", "truncated", "refusal", "context_overflow", "logprobs_unaligned")
 
 
 @pytest.mark.parametrize("kind", [None, *FAULTS])

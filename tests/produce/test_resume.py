@@ -76,7 +76,7 @@ def check_killing(folder, endpoint, whole, tmp_path, moments):
     for moment in range(moments):
         run = tmp_path / f"run{moment}"
         kills += killed(folder, endpoint.base_url, run, draw.randrange(1, total))
-        if moment % 2:  # and once more, later on
+        if moment % 3 == 2:  # and once more, later on
             kills += killed(folder, endpoint.base_url, run, draw.randrange(1, total))
         assert produced(folder, endpoint.base_url, run, changes=CHANGES)[0].code == 0
         assert (run / "run.json").read_bytes() == (whole / "run.json").read_bytes()
@@ -202,6 +202,32 @@ def test_a_damaged_line_elsewhere_is_an_error_that_names_it(tmp_path):
     path.write_bytes(first + second.replace(b"0.1", b"0.2") + third)
     with pytest.raises(UserError, match=r"journal.jsonl: line 2: damaged: its checksum does not fit"):
         replayed(path)
+
+
+def test_nothing_is_written_after_a_line_that_could_not_be(tmp_path, monkeypatch):
+    """A disk that is full for a moment must not leave half a line in the middle."""
+    path, key = journal_of(tmp_path / "journal.jsonl"), ("zero_shot", "301", "assemble", 0)
+    good, write = path.read_bytes(), os.write
+    with Journal(path) as journal:
+        monkeypatch.setattr(os, "write", lambda file, data: write(file, data[:10]))
+        journal.append("request", key, {})
+        monkeypatch.setattr(os, "write", write)
+        with pytest.raises(OSError, match="No space left"):
+            journal.append("request", key, {})
+    assert len(replayed(path)[0]) == 3
+    assert path.read_bytes() == good
+
+
+def test_a_folder_that_cannot_be_written_to_ends_the_run_in_one_line(folder, endpoint, tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    changes = {"assess": {"mode": "zero_shot"}}
+    assert production(folder, endpoint.base_url, tmp_path, changes=changes, limit=1).produce().code == 0
+    run = production(folder, endpoint.base_url, tmp_path, changes=changes)
+    monkeypatch.setattr("demur.produce.journal.Journal.append", full)
+    with pytest.raises(UserError, match=r"the run folder cannot be written \(No space left on device\)"):
+        run.produce()
 
 
 def test_a_journal_of_another_release_is_refused(tmp_path):

@@ -34,9 +34,15 @@ def dry_run(inputs: Inputs, people: Sequence[ClusterId], *, show_prompts: bool =
         count = len(inputs.references)
         yield f"{len(passages)} passages of {count} references to embed, and one request per participant"
     yield f"prompts {prompts.about['name']} {prompts.about['version']}, {prompts.sha256[:12]}"
+    yield from _asked(inputs, [*read.values()], show_prompts=show_prompts)
+
+
+def _asked(inputs: Inputs, transcripts: Sequence[Transcript], *, show_prompts: bool) -> Iterator[str]:
+    """How long the prompts are, and the first of each kind where they are to be shown."""
+    prompts = inputs.prompts
     messages = {
-        "evidence": [prompts.evidence_messages(transcript.text) for transcript in read.values()],
-        f"score ({ZERO_SHOT})": [prompts.score_messages(transcript.text) for transcript in read.values()],
+        "evidence": [prompts.evidence_messages(transcript.text) for transcript in transcripts],
+        f"score ({ZERO_SHOT})": [prompts.score_messages(transcript.text) for transcript in transcripts],
     }
     for name, every in messages.items():
         if every:

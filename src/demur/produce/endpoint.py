@@ -7,7 +7,6 @@ import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import count
 from typing import Any, Self
 from urllib.parse import urlsplit
 
@@ -91,27 +90,31 @@ class Endpoint:
 
     def call(self, request: HttpRequest) -> HttpReply:
         """Ask until there is an answer, or another try cannot help."""
-        for attempt in count(1):
+        attempt = 0
+        while True:
+            attempt += 1
             with self._pace.slot():
                 outcome = self._once(request, attempt)
             if isinstance(outcome, dict):
                 return HttpReply(outcome, attempt)
+            self._check_key(request, outcome)
             most = request.attempts or self._settings.retries + 1
             if outcome.status == _SERVER:
                 most = min(most, _SAME_BODY)
-            if outcome.status in (401, 403):
-                raise EndpointError(
-                    f"the endpoint refused the key (HTTP {outcome.status}); set {self._settings.api_key_env}"
-                )
             if not outcome.again or attempt >= most:
                 _, _, step, sample = request.key
-                raise ParticipantFailure(
-                    outcome.category, step, sample or None, outcome.status, attempt, outcome.numbers
-                )
+                status, numbers = outcome.status, outcome.numbers
+                raise ParticipantFailure(outcome.category, step, sample or None, status, attempt, numbers)
             if outcome.status == _TOO_MANY:
                 self._pace.slow_down()
             self._pace.rest(backoff(attempt, outcome.retry_after, seed_of(*request.key, attempt) / 2**31))
-        raise AssertionError
+
+    def _check_key(self, request: HttpRequest, outcome: _Trouble) -> None:
+        """A key that is refused now is refused for everybody."""
+        if outcome.status in (401, 403):
+            own = self._settings.embedding_api_key_env if request.embeds else ""
+            variable = own or self._settings.api_key_env
+            raise EndpointError(f"the endpoint refused the key (HTTP {outcome.status}); set {variable}")
 
     def embed(self, texts: Sequence[str], key: Key) -> list[Any]:
         """The embeddings of texts, in their order, as the server gives them."""

@@ -49,7 +49,7 @@ CATEGORIES = {
 MOST_IN_A_ROW = 10  # failures of the endpoint after which a run stops
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class ParticipantFailure(Exception):  # noqa: N818  (it is recorded, not told as a mistake)
     """One participant cannot be assessed in one mode. `numbers` are counts, lengths, and names of types."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -27,6 +28,7 @@ class Journal:
 
     path: Path
     _file: int = -1
+    _torn: bool = False
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __enter__(self) -> Self:
@@ -40,7 +42,10 @@ class Journal:
         """One record, on disk when this returns. It holds ids, counts and numbers, and no text that anybody said."""
         line = line_of({"v": VERSION, "kind": kind, "key": [*key], **content})
         with self._lock:
-            os.write(self._file, line)
+            if self._torn:  # another thread could not write its line: one after it would be lost with it
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            self._torn = True
+            self._torn = os.write(self._file, line) < len(line)
             if kind not in _FREE:
                 os.fsync(self._file)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from demur.errors import UserError
 from demur.produce.answers import ItemAnswer, grounded, normalised, quotes_of, scores_of
 from demur.produce.asking import Asker, ChatQuestion
 from demur.produce.config import BOTH, FEW_SHOT
@@ -55,7 +56,7 @@ class Assessor:
 
     def _failed(self, modes: Sequence[str], person: str, error: Exception) -> list[ParticipantFailure]:
         """Record a failure in some modes; what concerns the whole run goes on to whoever runs it."""
-        if isinstance(error, (EndpointError, OSError, Stopped)):
+        if isinstance(error, (EndpointError, OSError, Stopped, UserError)):
             raise error
         failure = error if isinstance(error, ParticipantFailure) else internal(error)
         for mode in modes:
