@@ -36,7 +36,7 @@ app = typer.Typer(
 MEASURE, DATA, DECIDE, SHOW, TRUST, MORE = "Measure", "Data", "Decide", "Show", "Trust", "More"
 _OUTPUTS = Path("data/outputs")  # where a result goes that was given no name
 _SPELLINGS = {"variants": ("fields",), "simulate-queries": ("simulate", "queries")}
-_FIRST = {"simulate": ("runs", "queries"), "study": ("intervals", "participants")}
+_FIRST = {"simulate": ("runs", "queries", "interviews"), "study": ("intervals", "participants")}
 
 
 def _print_version(wanted: bool) -> None:  # noqa: FBT001  (typer's callback protocol)

@@ -246,6 +246,25 @@ def queries(
     typer.echo(f"wrote {printed_path(written)}: {posts} posts, two systems")
 
 
+@simulations.command()
+def interviews(
+    output: Annotated[Path, typer.Option(help="The folder to write, new or empty.")],
+    seed: options.SimulationSeed,
+    participants: Annotated[int, typer.Option(help="How many participants there are.")] = 40,
+    instrument: InstrumentFile = "PHQ-8",
+) -> None:
+    """Write made-up interviews with their true scores, for `demur produce`; no number made of them means anything.
+
+    Example: demur simulate interviews --output interviews --seed 1
+    """
+    from demur.facts.instruments import instrument as instrument_of
+    from demur.simulate.interviews import simulated_interviews
+
+    made = simulated_interviews(participants, seed=seed, instrument=instrument_of(instrument))
+    written = printed_path(made.write(output))
+    typer.echo(f"wrote {written}: {participants} made-up participants, {participants - made.training} to be assessed")
+
+
 @app.command(rich_help_panel=MORE)
 def schema(name: Annotated[str, typer.Argument(help="metrics, results, run or calibrator.")]) -> None:
     """Print the JSON Schema of a file demur writes or reads.

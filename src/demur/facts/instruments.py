@@ -7,6 +7,7 @@ from typing import Any
 
 from demur.errors import UserError, literal, located, unknown
 from demur.files.strict_json import decode, loads, read_bytes
+from demur.files.toml import parsed_toml
 
 _LARGEST_SCORE = 2**31
 BY_ITEMS = "by-items"  # nobody named one: the known one that has the items of a table, PHQ-8 of a run file
@@ -88,7 +89,7 @@ def instrument(which: str | Path | Instrument) -> Instrument:
     if suffix in (".json", ".toml"):
         data = read_bytes(which)
         with located(which):
-            return _parsed(_toml(decode(data)) if suffix == ".toml" else loads(decode(data)))
+            return _parsed(parsed_toml(decode(data)) if suffix == ".toml" else loads(decode(data)))
     for name, known in INSTRUMENTS.items():
         if name.lower().replace("-", "") == str(which).lower().replace("-", ""):
             return known
@@ -103,12 +104,3 @@ def _parsed(fields: Any) -> Instrument:
     ):
         raise UserError("an instrument has exactly these members: name, items (a list), min, max")
     return Instrument(fields["name"], tuple(fields["items"]), fields["min"], fields["max"])
-
-
-def _toml(text: str) -> dict[str, Any]:
-    import tomllib  # noqa: PLC0415  (only a TOML file pays for it)
-
-    try:
-        return tomllib.loads(text)
-    except (ValueError, RecursionError) as error:  # TOMLDecodeError is a ValueError, and so is too long an integer
-        raise UserError(f"not valid TOML: {error}") from None

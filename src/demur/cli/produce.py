@@ -1,0 +1,241 @@
+"""`demur produce`: transcripts to a run file, by a model that is asked over HTTP."""
+
+from __future__ import annotations
+
+import os.path
+import re
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+
+import typer
+
+from demur.cli.app import DATA, app, listed, printed_path
+from demur.errors import UserError, harmless, literal
+
+if TYPE_CHECKING:
+    from demur.produce.config import ProduceSettings
+    from demur.produce.inputs import Inputs
+    from demur.produce.producing import ProduceOutcome
+
+_ENDPOINT = 5
+_RUNS = Path("data/outputs")
+
+
+@app.command(rich_help_panel=DATA)
+def produce(
+    config: Annotated[Path | None, typer.Option(help="The configuration, a TOML file.")] = None,
+    run_folder: Annotated[
+        Path | None,
+        typer.Option(help="Where the run is kept, and resumed; if not given, named after its inputs."),
+    ] = None,
+    mode: Annotated[str | None, typer.Option(help="zero_shot, few_shot or both.")] = None,
+    split: Annotated[Path | None, typer.Option(help="Whom to assess: a CSV file with a column participant_id.")] = None,
+    only: Annotated[str | None, typer.Option(help="Only these participants, with commas between.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="The first so many participants alone.")] = None,
+    consistency_samples: Annotated[int | None, typer.Option(help="How many answers are sampled for each item.")] = None,
+    consistency_temperature: Annotated[float | None, typer.Option(help="The temperature of several samples.")] = None,
+    seed: Annotated[int | None, typer.Option(help="What the seeds of all requests follow from.")] = None,
+    decision: Annotated[
+        str | None, typer.Option(help="Of several samples: mode, or seed (the first one where none has half of them).")
+    ] = None,
+    prompts: Annotated[str | None, typer.Option(help="The prompts: strict, infer, or a folder.")] = None,
+    on_ungrounded: Annotated[
+        str | None, typer.Option(help="If no quote is in the transcript: keep, or fail the participant.")
+    ] = None,
+    concurrency: Annotated[int | None, typer.Option(help="Requests at once.")] = None,
+    requests_per_minute: Annotated[float | None, typer.Option(help="Requests per minute at most; 0: no limit.")] = None,
+    allow_missing: Annotated[
+        str | None, typer.Option(help="What the endpoint need not have: logprobs, embeddings, or both with a comma.")
+    ] = None,
+    include_text: Annotated[bool, typer.Option("--include-text", help="Keep quotes and reasons.")] = False,
+    allow_remote: Annotated[
+        bool, typer.Option("--allow-remote", help="Let transcripts leave this machine, to the endpoint configured.")
+    ] = False,
+    price_in: Annotated[float | None, typer.Option(min=0, help="What a million tokens of prompts cost.")] = None,
+    price_out: Annotated[float | None, typer.Option(min=0, help="What a million tokens of answers cost.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be asked, and ask nobody.")] = False,
+    show_prompts: Annotated[
+        bool, typer.Option("--show-prompts", help="With --dry-run, print the first prompts, with their transcript.")
+    ] = False,
+    retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Try those who failed once more.")] = False,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Another place for the run file.")] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but mistakes.")] = False,
+    progress: Annotated[
+        str | None, typer.Option(help="plain, bar or none; if not given, bar on a terminal and plain elsewhere.")
+    ] = None,
+    probe: Annotated[bool, typer.Option("--probe", help="Say what an endpoint can do, as JSON, and end.")] = False,
+    demo: Annotated[
+        bool, typer.Option("--demo", help="Try it all offline: made-up interviews, a scripted endpoint, a report.")
+    ] = False,
+    base_url: Annotated[str | None, typer.Option(help="The endpoint, in place of the one configured.")] = None,
+    model: Annotated[str | None, typer.Option(help="The model, in place of the one configured.")] = None,
+) -> None:
+    """Score interviews with a model behind an OpenAI-compatible endpoint, and write a run file with every signal.
+
+    What is done is kept in the run folder: the same command again goes on where it stopped. The exit code is 4 if
+    participants failed, 5 if the endpoint cannot do what was asked or stopped answering, 130 if it was stopped.
+
+    Example: demur produce --config produce.toml --run-folder run
+
+    Example: demur produce --demo
+
+    Example: demur produce --probe --base-url http://127.0.0.1:8080/v1 --model gemma3:27b
+    """
+    changes: dict[str, dict[str, Any]] = {
+        "data": {"split": None if split is None else _beside(split, config)},
+        "endpoint": {
+            "base_url": base_url,
+            "model": model,
+            "concurrency": concurrency,
+            "requests_per_minute": requests_per_minute,
+            "allow_missing": None if allow_missing is None else listed(allow_missing),
+        },
+        "assess": {
+            "mode": mode,
+            "consistency_samples": consistency_samples,
+            "consistency_temperature": consistency_temperature,
+            "seed": seed,
+            "decision": decision,
+            "prompts": prompts,
+            "on_ungrounded": on_ungrounded,
+        },
+    }
+    if demo:
+        others = [config, only, limit, output, *(value for section in changes.values() for value in section.values())]
+        _demonstrate(run_folder, alone=not (dry_run or probe or any(value is not None for value in others)))
+        return
+    settings, base = _settings(config, changes, probe=probe, allow_remote=allow_remote)
+    if probe:
+        _probe(settings)
+        return
+    from demur.produce.inputs import read_inputs_of
+
+    inputs = read_inputs_of(settings, base)
+    names = listed(only) if only else []
+    if show_prompts and not dry_run:
+        raise UserError("--show-prompts goes with --dry-run, which is missing")
+    if dry_run:
+        from demur.produce.dry_run import dry_run as described
+
+        for line in described(inputs, inputs.chosen(names, limit), show_prompts=show_prompts):
+            typer.echo("\n".join(map(harmless, line.split("\n"))))
+        return
+    from demur.produce.output import Prices
+    from demur.produce.producing import ProduceOptions
+
+    kind = "none" if quiet else _progress(progress)
+    prices = Prices(price_in, price_out)
+    options = ProduceOptions(names, limit, include_text, retry_failed, prices, output, kind, _Teller(quiet=quiet))
+    _finish(_produced(inputs, base, run_folder, options), quiet=quiet)
+
+
+def _settings(
+    config: Path | None, changes: Mapping[str, Mapping[str, Any]], *, probe: bool, allow_remote: bool
+) -> tuple[ProduceSettings, Path]:
+    """The configuration, and the folder that its paths are relative to."""
+    _needs_httpx()
+    from demur.produce.config import checked_settings, load_settings
+
+    if config is not None:
+        return load_settings(config, changes, allow_remote=allow_remote), config.parent
+    if not probe:
+        raise UserError("--config is missing: the TOML file that says where transcripts and endpoint are")
+    for name in ("base_url", "model"):
+        if changes["endpoint"][name] is None:
+            raise UserError(f"--probe needs --config, or --{name.replace('_', '-')}")
+    given = {name: value for name, value in changes["endpoint"].items() if value is not None}
+    data = {"transcripts": "", "truth": "", "split": "", "reference_split": "none"}
+    return checked_settings({"data": data, "endpoint": given}, allow_remote=allow_remote), Path()
+
+
+def _needs_httpx() -> None:
+    try:
+        import httpx  # noqa: F401
+    except ModuleNotFoundError as error:
+        if error.name != "httpx":
+            raise
+        raise UserError("demur produce needs httpx: pip install 'demur[produce]'") from None
+
+
+def _beside(path: Path, config: Path | None) -> str:
+    """A path as the configuration would name it."""
+    return os.path.relpath(path, config.parent if config else None)
+
+
+def _demonstrate(folder: Path | None, *, alone: bool) -> None:
+    if not alone:
+        raise UserError("--demo brings its own interviews and endpoint: give it alone, or with --run-folder")
+    _needs_httpx()
+    from demur.produce.demo import MEANINGLESS, unused_folder, walk
+
+    walked = walk(folder or unused_folder(_RUNS))
+    typer.echo(f"{walked.explanation}\n{MEANINGLESS}\n")
+    for what, path in walked.places.items():
+        typer.echo(f"{what}: {printed_path(path)}")
+
+
+def _probe(settings: ProduceSettings) -> None:
+    from demur.files.write import json_text
+    from demur.produce.endpoint import Endpoint
+    from demur.produce.failures import EndpointError
+    from demur.produce.pace import Pace
+    from demur.produce.probe import probe
+
+    try:
+        with Endpoint(settings, Pace(1), lambda *_: None) as endpoint:
+            found = probe(endpoint, settings)
+    except EndpointError as error:
+        _endpoint_failed(error)
+    typer.echo(json_text(found), nl=False)
+
+
+def _produced(inputs: Inputs, base: Path, folder: Path | None, options: Any) -> ProduceOutcome:
+    from demur.produce.failures import EndpointError
+    from demur.produce.folder import RunFolder, begun_with
+    from demur.produce.producing import Production
+
+    if folder is None:
+        folder = _RUNS / f"produce-{begun_with(inputs)[0][:8]}"
+    try:
+        return Production(inputs, RunFolder(folder), base, options).produce()
+    except EndpointError as error:
+        _endpoint_failed(error)
+
+
+def _endpoint_failed(error: Exception) -> NoReturn:
+    typer.echo(f"demur: {harmless(str(error))}", err=True)
+    raise typer.Exit(_ENDPOINT)
+
+
+def _finish(outcome: ProduceOutcome, *, quiet: bool) -> None:
+    if not quiet:
+        left = f", {outcome.left} left: the same command goes on" if outcome.left else ""
+        typer.echo(f"{outcome.done} assessments done, {outcome.failed} failed{left}")
+        if outcome.run:
+            typer.echo(f"wrote {printed_path(outcome.run)}")
+    if outcome.code:
+        raise typer.Exit(outcome.code)
+
+
+def _progress(given: str | None) -> str:
+    if given is None:
+        return "bar" if sys.stderr.isatty() else "plain"
+    if not re.fullmatch("plain|bar|none", given):
+        raise UserError(f"--progress {literal(given)}, expected plain, bar or none")
+    return given
+
+
+class _Teller:
+    """Lines on standard error, some of them over the one before."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        self._quiet, self._over = quiet, False
+
+    def __call__(self, line: str, *, again: bool = False) -> None:
+        """Say a line; one that is said `again` is written over."""
+        if not self._quiet:
+            start = "\r\x1b[K" if self._over else ""
+            typer.echo(start + harmless(line), err=True, nl=not again)
+            self._over = again

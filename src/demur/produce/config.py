@@ -1,0 +1,226 @@
+"""The configuration of `demur produce`: a TOML file, what flags and environment change in it, and what is refused."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
+
+from pydantic import Field, ValidationError
+
+from demur.errors import UserError, literal, located
+from demur.files.strict_json import decode, read_bytes
+from demur.files.strict_model import Part, one_line
+from demur.files.toml import parsed_toml
+from demur.types import Json
+
+ZERO_SHOT, FEW_SHOT, BOTH = "zero_shot", "few_shot", "both"
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_Positive = Annotated[float, Field(gt=0)]
+_NotNegative = Annotated[float, Field(ge=0)]
+_Temperature = Annotated[float, Field(ge=0, le=2)]
+
+
+class DataSettings(Part):
+    """Where the inputs are; paths are relative to the file."""
+
+    transcripts: str
+    truth: str
+    split: str
+    reference_split: str = ""
+    instrument: str = "PHQ-8"
+    speaker: Literal["participant", "both"] = "participant"
+    truth_prefix: str | None = None
+    interruptions: str = ""
+    chunk_scores: str = ""
+    synthetic: bool = False
+
+
+class EndpointSettings(Part):
+    """Whom to ask, how long to wait, how often to try."""
+
+    base_url: str
+    model: Annotated[str, Field(min_length=1)]
+    api_key_env: str = "OPENAI_API_KEY"
+    embedding_base_url: str = ""
+    embedding_model: str = ""
+    embedding_api_key_env: str = ""
+    top_logprobs: Annotated[int, Field(ge=1, le=20)] = 5
+    timeout: _Positive = 600.0
+    total_timeout: _NotNegative = 0.0
+    retries: Annotated[int, Field(ge=0, le=20)] = 4
+    concurrency: Annotated[int, Field(ge=1, le=256)] = 4
+    requests_per_minute: _NotNegative = 0.0
+    allow_missing: list[Literal["logprobs", "embeddings"]] = Field(default_factory=list)
+
+
+class AssessSettings(Part):
+    """What is asked, and what becomes of several samples."""
+
+    mode: Literal["zero_shot", "few_shot", "both"] = "both"
+    prompts: str = "strict"
+    temperature: _Temperature = 0.0
+    max_tokens: Annotated[int, Field(ge=1)] = 4096
+    consistency_samples: Annotated[int, Field(ge=1, le=1000)] = 1
+    consistency_temperature: _Temperature = 0.2
+    seed: Annotated[int, Field(ge=0)] = 7
+    decision: Literal["mode", "seed"] = "mode"
+    on_ungrounded: Literal["keep", "fail"] = "keep"
+
+    @property
+    def modes(self) -> tuple[str, ...]:
+        """The modes of the run, in the order of the file."""
+        return (ZERO_SHOT, FEW_SHOT) if self.mode == BOTH else (self.mode,)
+
+    @property
+    def scoring_temperature(self) -> float:
+        """One answer is asked for at the plain temperature, several at the one of consistency."""
+        return self.temperature if self.consistency_samples == 1 else self.consistency_temperature
+
+
+class ReferenceSettings(Part):
+    """How references are cut and chosen; similarities are (1 + cosine) / 2."""
+
+    chunk_lines: Annotated[int, Field(ge=1)] = 8
+    chunk_step: Annotated[int, Field(ge=1)] = 2
+    top_k: Annotated[int, Field(ge=1)] = 2
+    min_similarity: Annotated[float, Field(ge=0, le=1)] = 0.0
+    max_chars_per_item: Annotated[int, Field(ge=0)] = 0
+    min_evidence_chars: Annotated[int, Field(ge=0)] = 8
+
+
+class ProduceSettings(Part):
+    """The whole configuration, flags and environment included."""
+
+    data: DataSettings
+    endpoint: EndpointSettings
+    assess: AssessSettings = AssessSettings()
+    retrieval: ReferenceSettings = ReferenceSettings()
+
+    @property
+    def embedding_url(self) -> str:
+        """Where embeddings are asked for."""
+        return self.endpoint.embedding_base_url or self.endpoint.base_url
+
+    @property
+    def identity(self) -> Json:
+        """What a folder was begun with and must be resumed with: all but keys, and how long and how fast."""
+        content = self.model_dump()
+        free = (
+            "timeout",
+            "total_timeout",
+            "concurrency",
+            "requests_per_minute",
+            "api_key_env",
+            "embedding_api_key_env",
+        )
+        content["endpoint"] = {name: value for name, value in content["endpoint"].items() if name not in free}
+        for name in ("base_url", "embedding_base_url"):
+            content["endpoint"][name] = origin(content["endpoint"][name])
+        return content
+
+
+Changes = Mapping[str, Mapping[str, Any]]
+
+
+def load_settings(path: Path, changes: Changes, *, allow_remote: bool = False) -> ProduceSettings:
+    """The configuration of a file; `changes` are those of flags, by section and name, and win."""
+    data = read_bytes(path)
+    with located(path):
+        content = parsed_toml(decode(data))
+        for section, values in changes.items():
+            table = content.setdefault(section, {})
+            if not isinstance(table, dict):
+                raise UserError(f"{section} is {literal(table)}, expected a table")
+            table |= {name: value for name, value in values.items() if value is not None}
+        return checked_settings(_with_environment(content), allow_remote=allow_remote)
+
+
+def checked_settings(content: Json, *, allow_remote: bool = False) -> ProduceSettings:
+    """A configuration that can be run, from its tables."""
+    _check_keys(content.get("endpoint"))
+    try:
+        settings = ProduceSettings.model_validate(content)
+    except ValidationError as error:
+        raise UserError(one_line(error)) from None
+    for name in ("base_url", "embedding_base_url"):
+        url = getattr(settings.endpoint, name)
+        if url or name == "base_url":
+            _check_url(f"endpoint.{name}", url, allow_remote=allow_remote)
+    if FEW_SHOT in settings.assess.modes and not settings.data.reference_split:
+        raise UserError("few_shot needs data.reference_split, whose participants are shown; or give --mode zero_shot")
+    return settings
+
+
+def _with_environment(content: Json) -> Json:
+    """CONSISTENCY_* count where neither file nor flag says anything about consistency."""
+    assess = content.get("assess", {})
+    names = ("consistency_samples", "consistency_temperature")
+    if not isinstance(assess, dict) or any(name in assess for name in names):
+        return content
+    if os.environ.get("CONSISTENCY_ENABLED", "").strip().lower() not in ("1", "true", "yes", "on"):
+        return content
+    samples, temperature = (os.environ.get(f"CONSISTENCY_{name}") for name in ("N_SAMPLES", "TEMPERATURE"))
+    try:
+        chosen = {names[0]: int(samples or 5), names[1]: float(temperature or 0.2)}
+    except ValueError:
+        given = f"CONSISTENCY_N_SAMPLES {literal(samples)}, CONSISTENCY_TEMPERATURE {literal(temperature)}"
+        raise UserError(f"{given}: expected an integer and a number") from None
+    return {**content, "assess": {**assess, **chosen}}
+
+
+def _check_keys(endpoint: Any) -> None:
+    """A key in a file would be copied with it; neither it nor what looks like one is repeated in a message."""
+    if not isinstance(endpoint, dict):
+        return
+    for name, value in endpoint.items():
+        if not name.endswith("key_env"):
+            if re.search("key|token$|secret|password|authorization", name, re.IGNORECASE):
+                raise UserError(f"endpoint.{name}: a key is never read from a file; name a variable in api_key_env")
+        elif value and not (isinstance(value, str) and _VARIABLE.fullmatch(value)):
+            raise UserError(f"endpoint.{name}: expected the name of an environment variable, never a key itself")
+
+
+def _check_url(name: str, url: str, *, allow_remote: bool) -> None:
+    try:
+        parts = urlsplit(url)
+        good = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port is None or parts.port > 0)
+    except ValueError:
+        good = False
+    if not good:
+        raise UserError(f"{name}: expected an address such as http://127.0.0.1:8080/v1")
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise UserError(f"{name}: expected an address without user, password, query and fragment")
+    if not allow_remote and not is_loopback(url):
+        where = f"{name} is {origin(url)}, so transcripts would leave this machine"
+        raise UserError(f"{where}; if they may, give --allow-remote")
+
+
+def is_loopback(url: str) -> bool:
+    """Whether an address is on this machine.
+
+    >>> is_loopback("http://127.0.0.1:8080/v1"), is_loopback("http://[::1]/v1"), is_loopback("http://127.0.0.1.net/")
+    (True, True, False)
+    """
+    host = urlsplit(url).hostname or ""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def origin(url: str) -> str:
+    """An address as files record it: without user, path and query.
+
+    >>> origin("https://user:word@host:8080/v1?key=1")
+    'https://host:8080'
+    """
+    parts = urlsplit(url)
+    if not parts.hostname:
+        return ""
+    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+    return f"{parts.scheme}://{host}" + (f":{parts.port}" if parts.port else "")

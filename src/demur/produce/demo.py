@@ -1,0 +1,80 @@
+"""The demonstration: made-up interviews, a scripted endpoint, both modes, then the evaluation of the run."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+
+from demur.errors import UserError
+from demur.files.write import write_whole
+from demur.inference.resample import Plan
+from demur.produce.config import FEW_SHOT, ZERO_SHOT, Changes, load_settings
+from demur.produce.folder import RunFolder
+from demur.produce.inputs import read_inputs_of
+from demur.produce.producing import ProduceOptions, Production
+from demur.produce.scripted import ScriptedEndpoint
+from demur.produce.scripted_answers import Script
+from demur.read import read_inputs
+from demur.report.html import report_html
+from demur.report.selective.overview import comparison_sentences
+from demur.results.selective import Settings, evaluate
+from demur.results.table import Results
+from demur.simulate.interviews import Interviews, make_folder, simulated_interviews
+
+MEANINGLESS = "Nobody said any of it, and the answers are those of a script: the numbers mean nothing clinically."
+_PARTICIPANTS, _SEED, _SAMPLES, _RESAMPLES = 30, 1, 3, 1_000
+_MODES = (ZERO_SHOT, FEW_SHOT)
+_USUAL = "produce-demo"
+
+
+@dataclass(frozen=True, slots=True)
+class Walked:
+    """What was made on the way, and what the evaluation at its end says."""
+
+    results: Results
+    explanation: str
+    places: dict[str, Path]
+
+
+def walk(folder: Path) -> Walked:
+    """The whole road from transcripts to a report, in a folder that is new or empty."""
+    make_folder(folder, new=folder)
+    made = simulated_interviews(_PARTICIPANTS, seed=_SEED)
+    interviews = made.write(folder / "interviews")
+    with ScriptedEndpoint(Script.of(made.answers())) as endpoint:
+        changes: Changes = {"endpoint": {"base_url": endpoint.base_url}, "assess": {"consistency_samples": _SAMPLES}}
+        settings = load_settings(interviews / "produce.toml", changes)
+        run_folder = RunFolder(folder / "run")
+        outcome = Production(read_inputs_of(settings, interviews), run_folder, interviews, ProduceOptions()).produce()
+    if outcome.run is None:
+        raise UserError(f"{folder}: the demonstration was stopped; begin it anew in another folder")
+    facts = read_inputs([outcome.run, outcome.run], modes=_MODES)
+    items = [each.labelled(f"made-up {mode}") for each, mode in zip(facts, _MODES, strict=True)]  # on the page too
+    plan = Plan(_RESAMPLES, seed=_SEED)
+    results = evaluate(*items, settings=Settings(confidence="all"), plan=plan, command="demur produce --demo")
+    page = write_whole(folder / "report.html", report_html(results), inputs=results.input_paths)
+    places = {"Interviews": interviews, "Run folder": run_folder.path, "Run": outcome.run}
+    places |= {"Results": results.save(folder / "metrics.json"), "Report": page}
+    return Walked(results, "\n".join([_told(made, results), *comparison_sentences(results, "llm")]), places)
+
+
+def _told(made: Interviews, results: Results) -> str:
+    training, confidences = made.training, len(results.selective.confidences)
+    return (
+        f"{len(made.interviews) - training} made-up participants were assessed zero-shot and few-shot by a scripted "
+        f"endpoint, {_SAMPLES} times each; passages are of {training} others. {confidences} confidences were evaluated."
+    )
+
+
+def unused_folder(outputs: Path) -> Path:
+    """A folder for a demonstration that is not there yet: nothing is ever replaced.
+
+    >>> unused_folder(Path("nowhere")).as_posix()
+    'nowhere/produce-demo'
+    """
+    return next(path for path in _names(outputs) if not path.exists())
+
+
+def _names(outputs: Path) -> Iterator[Path]:
+    yield outputs / _USUAL
+    yield from (outputs / f"{_USUAL}-{number}" for number in count(2))

@@ -1,0 +1,58 @@
+"""A dry run: what would be asked, how long it is, and what is missing, without asking anybody."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from statistics import median
+
+from demur.facts.items import ClusterId
+from demur.produce.config import FEW_SHOT, ZERO_SHOT
+from demur.produce.failures import ParticipantFailure
+from demur.produce.inputs import Inputs
+from demur.produce.retrieval import passages_of
+from demur.produce.transcripts import Transcript
+from demur.types import Json
+
+
+def dry_run(inputs: Inputs, people: Sequence[ClusterId], *, show_prompts: bool = False) -> Iterator[str]:
+    """Lines that say what a run would do; text of transcripts only where it is asked for."""
+    settings, prompts = inputs.settings, inputs.prompts
+    read, broken = dict[str, Transcript](), dict[str, str]()
+    for person in map(str, people):
+        try:
+            read[person] = inputs.transcripts.read(person)
+        except ParticipantFailure as failure:
+            broken[person] = failure.category
+    assess, modes = settings.assess, settings.assess.modes
+    yield f"{inputs.instrument.name}: {len(people)} participants of {len(inputs.people)}, modes {', '.join(modes)}"
+    for person, category in broken.items():
+        yield f"participant {person} would fail: {category}"
+    asked = len(read) * (1 + assess.consistency_samples * len(modes))
+    yield f"{asked} chat requests: {len(read)} for evidence, {asked - len(read)} for scores"
+    if FEW_SHOT in modes:
+        passages = passages_of(inputs)
+        count = len(inputs.references)
+        yield f"{len(passages)} passages of {count} references to embed, and one request per participant"
+    yield f"prompts {prompts.about['name']} {prompts.about['version']}, {prompts.sha256[:12]}"
+    yield from _asked(inputs, [*read.values()], show_prompts=show_prompts)
+
+
+def _asked(inputs: Inputs, transcripts: Sequence[Transcript], *, show_prompts: bool) -> Iterator[str]:
+    """How long the prompts are, and the first of each kind where they are to be shown."""
+    prompts = inputs.prompts
+    messages = {
+        "evidence": [prompts.evidence_messages(transcript.text) for transcript in transcripts],
+        f"score ({ZERO_SHOT})": [prompts.score_messages(transcript.text) for transcript in transcripts],
+    }
+    for name, every in messages.items():
+        if every:
+            lengths = sorted(map(_length, every))
+            yield f"{name}: {lengths[0]} to {lengths[-1]} characters, median {median(lengths):g}"
+    if show_prompts:
+        for name, every in messages.items():
+            for message in every[0] if every else ():
+                yield f"--- {name}, {message['role']}\n{message['content']}"
+
+
+def _length(messages: Sequence[Json]) -> int:
+    return sum(len(message["content"]) for message in messages)

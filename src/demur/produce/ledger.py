@@ -1,0 +1,90 @@
+"""The ledger: where every participant stands, as the journal tells it, and what has been spent."""
+
+from __future__ import annotations
+
+import threading
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from demur.produce.endpoint import Key
+from demur.produce.journal import Journal
+from demur.types import Json
+
+Case = tuple[str, str]  # mode and participant
+
+
+@dataclass(slots=True)
+class StepUsage:
+    """What the requests of one step have cost. A request that was tried again is one request and several attempts."""
+
+    requests: int = 0
+    attempts: int = 0
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
+    completion_tokens: int = 0
+    seconds: list[float] = field(default_factory=list)
+
+    def add(self, record: Json) -> None:
+        """Count one attempt."""
+        self.attempts += 1
+        self.requests += record["attempt"] == 1
+        self.seconds.append(record["seconds"])
+        for name in ("prompt_tokens", "cached_tokens", "completion_tokens"):
+            setattr(self, name, getattr(self, name) + (record[name] or 0))
+
+
+@dataclass(slots=True)
+class Ledger:
+    """What is known so far. Every record goes into the journal first."""
+
+    journal: Journal
+    evidence: dict[str, Json] = field(default_factory=dict)
+    retrieved: dict[str, Json] = field(default_factory=dict)
+    samples: dict[Case, dict[int, Json]] = field(default_factory=lambda: defaultdict(dict))
+    done: dict[Case, Json] = field(default_factory=dict)
+    failed: dict[Case, Json] = field(default_factory=dict)
+    usage: dict[str, StepUsage] = field(default_factory=lambda: defaultdict(StepUsage))
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def append(self, kind: str, key: Key, content: Json) -> None:
+        """Record something that happened."""
+        self.journal.append(kind, key, content)
+        with self._lock:
+            self._take(kind, key, content)
+
+    def replay(self, records: Iterable[Json]) -> None:
+        """What happened before."""
+        for record in records:
+            mode, person, step, sample = record["key"]
+            self._take(record["kind"], (mode, person, step, sample), record)
+
+    def reopen_failed(self) -> None:
+        """Failures are tried again; until one is done, it stays a failure in the journal."""
+        self.failed.clear()
+
+    def is_final(self, case: Case) -> bool:
+        """Whether nothing more is to be done."""
+        return case in self.done or case in self.failed
+
+    def emptied(self) -> int:
+        """Of how many items the character budget left no reference."""
+        return sum(content["emptied"] for content in self.retrieved.values())
+
+    def _take(self, kind: str, key: Key, content: Json) -> None:
+        mode, person, step, sample = key
+        if kind == "request":
+            self.usage[step].add(content)
+        elif kind == "evidence":
+            self.evidence[person] = content["items"]
+        elif kind == "retrieved":
+            self.retrieved[person] = {name: content[name] for name in ("references", "emptied")}
+        elif kind == "sample":
+            self.samples[mode, person][sample] = content
+        elif kind == "done":
+            self.done[mode, person] = {name: content[name] for name in ("predicted", "signals")}
+            self.failed.pop((mode, person), None)
+            self.samples.pop((mode, person), None)
+        elif kind == "failed":
+            named = {name: value for name, value in content.items() if name not in ("v", "kind", "key")}
+            self.failed[mode, person] = named

@@ -1,0 +1,158 @@
+"""The pipeline of one participant: load, find evidence, retrieve references, score, and put it together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from demur.errors import UserError
+from demur.produce.answers import ItemAnswer, grounded, normalised, quotes_of, scores_of
+from demur.produce.asking import Asker, ChatQuestion
+from demur.produce.config import BOTH, FEW_SHOT
+from demur.produce.endpoint import Key
+from demur.produce.failures import EndpointError, ParticipantFailure, Stopped, internal
+from demur.produce.folder import TextFolder
+from demur.produce.inputs import Inputs
+from demur.produce.ledger import Ledger
+from demur.produce.pace import seed_of
+from demur.produce.prompts import ShownPassage
+from demur.produce.retrieval import Library
+from demur.produce.signals import assembled
+from demur.produce.tokens import item_token_signals
+from demur.produce.transcripts import Transcript
+from demur.types import Json
+
+_NO_SAMPLE = ("scoring_invalid", "scoring_truncated")
+
+
+@dataclass(frozen=True, slots=True)
+class Assessor:
+    """Everything that is needed to assess participants, one call each; what was done before is not done again."""
+
+    inputs: Inputs
+    ledger: Ledger
+    asker: Asker
+    texts: TextFolder
+    library: Library | None
+    with_logprobs: bool
+
+    def assess(self, person: str) -> list[ParticipantFailure]:
+        """Assess one participant in every mode that is not final yet; the failures of this call."""
+        modes = [mode for mode in self.inputs.settings.assess.modes if not self.ledger.is_final((mode, person))]
+        try:
+            transcript = self.inputs.transcripts.read(person)
+            quotes = self._evidence(person, transcript)
+        except Exception as error:  # noqa: BLE001  (a bug with one participant must not lose the others)
+            return self._failed(modes, person, error)
+        failures = []
+        for mode in modes:
+            try:
+                self._mode(mode, person, transcript, quotes)
+            except Exception as error:  # noqa: BLE001
+                failures += self._failed([mode], person, error)
+        return failures
+
+    def _failed(self, modes: Sequence[str], person: str, error: Exception) -> list[ParticipantFailure]:
+        """Record a failure in some modes; what concerns the whole run goes on to whoever runs it."""
+        if isinstance(error, (EndpointError, OSError, Stopped, UserError)):
+            raise error
+        failure = error if isinstance(error, ParticipantFailure) else internal(error)
+        for mode in modes:
+            self.ledger.append("failed", (mode, person, failure.step, failure.sample or 0), failure.record())
+        return [failure]
+
+    def _evidence(self, person: str, transcript: Transcript) -> dict[str, list[str]]:
+        """The grounded quotes of each item, asked for once for both modes."""
+        known = self.texts.evidence(person) if person in self.ledger.evidence else None
+        if known is not None:
+            return known
+        assess, prompts = self.inputs.settings.assess, self.inputs.prompts
+        key: Key = (BOTH, person, "evidence", 1)
+        question = self._question(key, prompts.evidence_messages(transcript.text), prompts.evidence_schema)
+        answer = self.asker.answer(question, partial(quotes_of, items=self.inputs.instrument.items))
+        plain = normalised(transcript.text)
+        kept = {item: grounded(quotes, plain) for item, quotes in answer.value.items()}
+        counts = {
+            item: {"extracted": len(answer.value[item]), "grounded": len(quotes)} for item, quotes in kept.items()
+        }
+        if assess.on_ungrounded == "fail" and any(answer.value.values()) and not any(kept.values()):
+            rejected = {"rejected": sum(map(len, answer.value.values()))}
+            raise ParticipantFailure("evidence_ungrounded", "evidence", 1, numbers=rejected)
+        self.texts.keep_evidence(person, kept)
+        self.ledger.append("evidence", key, {"items": counts})
+        return kept
+
+    def _mode(self, mode: str, person: str, transcript: Transcript, quotes: dict[str, list[str]]) -> None:
+        assess, few_shot = self.inputs.settings.assess, mode == FEW_SHOT
+        references = self._references(person, quotes) if few_shot else {}
+        shown = self.library.shown(references) if few_shot and self.library else []
+        samples = self.ledger.samples[mode, person]
+        for number in range(1, assess.consistency_samples + 1):
+            if number not in samples:
+                self._sample((mode, person, "score", number), transcript, shown)
+        listed = [samples[number] for number in range(1, assess.consistency_samples + 1)]
+        result = assembled(self.ledger.evidence[person], references, listed, assess.decision)
+        self.ledger.append("done", (mode, person, "assemble", 0), result)
+
+    def _references(self, person: str, quotes: dict[str, list[str]]) -> Json:
+        """Of each item the references that are shown."""
+        if self.library is None:
+            return {}
+        if person not in self.ledger.retrieved:
+            key: Key = (FEW_SHOT, person, "embed", 0)
+            embed = partial(self.asker.endpoint.embed, key=key)
+            self.ledger.append("retrieved", key, self.library.retrieved(quotes, embed))
+        found: Json = self.ledger.retrieved[person]["references"]
+        return found
+
+    def _sample(self, key: Key, transcript: Transcript, shown: Sequence[ShownPassage]) -> None:
+        prompts, settings = self.inputs.prompts, self.inputs.settings
+        mode, person, step, number = key
+        question = self._question(key, prompts.score_messages(transcript.text, shown), prompts.score_schema)
+        try:
+            answer = self.asker.answer(question, partial(scores_of, prompts=prompts))
+        except ParticipantFailure as failure:
+            wanted = settings.assess.consistency_samples
+            if wanted == 1 or failure.category not in _NO_SAMPLE:
+                raise
+            counts: Json = {"valid_samples": len(self.ledger.samples[mode, person]), "cause": failure.category}
+            status, tries = failure.status, failure.attempts
+            numbers = counts | failure.numbers
+            raise ParticipantFailure("consistency_incomplete", step, number, status, tries, numbers) from None
+        tokens = self._tokens(key, answer.tokens, answer.text)
+        self.texts.keep_reasons(person, mode, number, {item: {**one.text} for item, one in answer.value.items()})
+        self.ledger.append("sample", key, {**_plain(answer.value), "tokens": tokens})
+
+    def _tokens(self, key: Key, entries: Any, text: str) -> Json | None:
+        """The token signals of every item, None where they may be missing and are."""
+        if not self.with_logprobs:
+            return None
+        try:
+            return item_token_signals(entries, text, self.inputs.prompts.answers)
+        except ParticipantFailure as failure:
+            if "logprobs" in self.inputs.settings.endpoint.allow_missing:
+                return None
+            failure.step, failure.sample = key[2], key[3]
+            raise
+
+    def _question(self, key: Key, messages: Sequence[Json], schema: Json) -> ChatQuestion:
+        assess, scoring = self.inputs.settings.assess, key[2] == "score"
+        return ChatQuestion(
+            key,
+            messages,
+            schema,
+            seed_of(assess.seed, *key),
+            assess.scoring_temperature if scoring else assess.temperature,
+            assess.max_tokens,
+            self.inputs.settings.endpoint.top_logprobs if scoring and self.with_logprobs else 0,
+        )
+
+
+def _plain(answers: dict[str, ItemAnswer]) -> Json:
+    return {
+        "scores": {item: answer.score for item, answer in answers.items()},
+        "confidences": {item: answer.confidence for item, answer in answers.items()},
+        "extra": {item: {**answer.extra} for item, answer in answers.items()},
+    }

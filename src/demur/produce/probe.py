@@ -1,0 +1,140 @@
+"""The probe: what an endpoint can do, found out by a few small requests before anything is sent to it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from demur.errors import UserError, nearest, shown
+from demur.files.strict_json import loads
+from demur.produce.answers import InvalidAnswer
+from demur.produce.asking import Answer, Asker, ChatQuestion
+from demur.produce.config import FEW_SHOT, ProduceSettings
+from demur.produce.endpoint import Endpoint, HttpRequest
+from demur.produce.failures import EndpointError, ParticipantFailure
+from demur.produce.retrieval import unit_vectors
+from demur.produce.tokens import Tokens, forbidden, members_of
+from demur.types import Json
+
+_SCORES = (0, 1, 2, 3)
+_ALLOWED = ("null", *map(str, _SCORES))
+_SCHEMA = {
+    "type": "object",
+    "properties": {"score": {"anyOf": [{"type": "integer", "enum": [*_SCORES]}, {"type": "null"}]}},
+    "required": ["score"],
+    "additionalProperties": False,
+}
+_DIGITS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")  # equal by chance: never
+_DRAWN = {
+    "type": "object",
+    "properties": {name: {"type": "integer", "enum": [*range(10)]} for name in _DIGITS},
+    "required": [*_DIGITS],
+    "additionalProperties": False,
+}
+_MESSAGES = (
+    {"role": "system", "content": "You answer with one JSON object."},
+    {"role": "user", "content": "Choose a score from 0 to 3, or null."},
+)
+_TEXTS = ("I sleep well.", "Most days I am tired.")
+_MOST_LISTED = 8
+
+
+def probe(endpoint: Endpoint, settings: ProduceSettings) -> Json:
+    """What the endpoint can do; whatever it cannot is null or false."""
+    ask = Asker(endpoint, settings.endpoint.model, retries=0)
+    models = _models(endpoint)
+    plain = _answer(ask, _question(1))
+    told = _answer(ask, _question(2, top_logprobs=settings.endpoint.top_logprobs))
+    warm = [_answer(ask, _question(3, temperature=0.7, schema=_DRAWN), _parsed) for _ in range(2)]
+    return {
+        "models": models,
+        "schema": plain is not None,
+        **_logprobs(told),
+        "seeded": warm[0].text == warm[1].text if warm[0] and warm[1] else None,
+        "embeddings": _dimension(endpoint) if FEW_SHOT in settings.assess.modes else None,
+    }
+
+
+def check_capabilities(found: Json, settings: ProduceSettings) -> None:
+    """Refuse to begin what the endpoint cannot do, unless it may be missing."""
+    endpoint, models = settings.endpoint, found["models"]
+    if models and endpoint.model not in models:
+        near = nearest(endpoint.model, models)
+        listed = ", ".join(map(shown, models[:_MOST_LISTED]))
+        hint = f"did you mean {shown(near)}?" if near else f"it has: {listed}"
+        raise EndpointError(f"the endpoint has no model {shown(endpoint.model)}; {hint}")
+    if not found["schema"]:
+        raise EndpointError("the endpoint gives no answers that fit a JSON schema, which demur produce needs")
+    if not (found["logprobs"] and found["aligned"]) and "logprobs" not in endpoint.allow_missing:
+        what = "spells answers with other tokens than it lists" if found["logprobs"] else "gives no log-probabilities"
+        raise EndpointError(f"the endpoint {what}; to run without token signals, give --allow-missing logprobs")
+    few_shot = FEW_SHOT in settings.assess.modes
+    if few_shot and found["embeddings"] is None and "embeddings" not in endpoint.allow_missing:
+        way_out = (
+            "name a server that does in embedding_base_url, or give --mode zero_shot or --allow-missing embeddings"
+        )
+        raise EndpointError(f"the endpoint makes no embeddings, which few_shot needs; {way_out}")
+
+
+def _question(number: int, temperature: float = 0.0, top_logprobs: int = 0, schema: Json = _SCHEMA) -> ChatQuestion:
+    return ChatQuestion(("", "", "probe", number), _MESSAGES, schema, number, temperature, 512, top_logprobs)
+
+
+def _answer(ask: Asker, question: ChatQuestion, parse: Callable[[str], Any] | None = None) -> Answer[Any] | None:
+    """The answer, None if there is none that fits."""
+    try:
+        return ask.answer(question, parse or _score)
+    except ParticipantFailure as failure:
+        if failure.category in ("timeout", "connection", "rate_limited"):
+            raise EndpointError(f"the endpoint does not answer ({failure.category})") from None
+        return None
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return loads(text)
+    except UserError:
+        raise InvalidAnswer from None
+
+
+def _score(text: str) -> Any:
+    answer = _parsed(text)
+    if not isinstance(answer, dict) or {*answer} != {"score"} or json.dumps(answer["score"]) not in _ALLOWED:
+        raise InvalidAnswer
+    return answer["score"]
+
+
+def _models(endpoint: Endpoint) -> list[str] | None:
+    """The models there are, None if the endpoint does not tell."""
+    try:
+        body = endpoint.call(HttpRequest("/models", ("", "", "models", 0))).body
+    except ParticipantFailure as failure:
+        if failure.category == "request_rejected":
+            return None
+        raise EndpointError(f"the endpoint does not answer ({failure.category})") from None
+    listed = body.get("data")
+    names = [entry.get("id") for entry in listed if isinstance(entry, dict)] if isinstance(listed, list) else []
+    return sorted(name for name in names if isinstance(name, str)) or None
+
+
+def _logprobs(told: Answer[Any] | None) -> Json:
+    """Whether tokens come with log-probabilities, spell the answer, and which ones they are."""
+    missing: Json = {"logprobs": False, "aligned": False, "logprobs_stage": None}
+    if told is None:
+        return missing
+    try:
+        tokens = Tokens.aligned(told.tokens, told.text)
+    except ParticipantFailure as failure:
+        return missing | {"logprobs": failure.category == "logprobs_unaligned"}
+    first = tokens.over(next(span for _, span in members_of(told.text)))[0]
+    if not first["top_logprobs"]:
+        return missing
+    return {"logprobs": True, "aligned": True, "logprobs_stage": "raw" if forbidden(first, _ALLOWED) else "processed"}
+
+
+def _dimension(endpoint: Endpoint) -> int | None:
+    try:
+        return int(unit_vectors(endpoint.embed(_TEXTS, ("", "", "embed", 0))).shape[1])
+    except ParticipantFailure:
+        return None

@@ -1,0 +1,171 @@
+"""Retrieval: passages of other people's transcripts that are most like the evidence of an item."""
+
+from __future__ import annotations
+
+import io
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile
+
+import numpy as np
+
+from demur.files.write import write_whole
+from demur.produce.config import ReferenceSettings
+from demur.produce.failures import EndpointError, ParticipantFailure
+from demur.produce.inputs import Inputs
+from demur.produce.prompts import ShownPassage
+from demur.types import Floats, Json
+
+Embed = Callable[[Sequence[str]], list[Any]]
+_BATCH = 32
+_DECIMALS = 12  # two machines that add up in another order still agree
+SIMILARITY_SCALE = "half"  # (1 + cosine) / 2
+
+
+def chunks(lines: Sequence[str], size: int, step: int) -> list[str]:
+    r"""Windows of so many lines, every so many, and a last one where the step misses the end.
+
+    >>> chunks(["a", "b", "c", "d"], 2, 3)
+    ['a\nb', 'c\nd']
+    """
+    last = max(len(lines) - size, 0)
+    starts = [*range(0, last + 1, step)]
+    if starts[-1] < last:
+        starts.append(last)
+    return ["\n".join(lines[start : start + size]) for start in starts]
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A chunk of a reference's transcript, with the scores that are known of it."""
+
+    person: str
+    number: int
+    text: str
+    scores: Mapping[str, int | None]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Library:
+    """All passages, in their order, with embeddings of length 1."""
+
+    passages: Sequence[Passage]
+    vectors: Floats
+    settings: ReferenceSettings
+
+    def retrieved(self, quotes: Mapping[str, Sequence[str]], embed: Embed) -> Json:
+        """Of each item the references that are shown, and of how many items the character budget left none."""
+        joined = {item: "\n".join(said) for item, said in quotes.items()}
+        asked = {item: text for item, text in joined.items() if text and len(text) >= self.settings.min_evidence_chars}
+        if not asked or not self.passages:
+            return {"references": {item: [] for item in quotes}, "emptied": 0}
+        queries = unit_vectors(embed([*asked.values()]), self.vectors.shape[1])
+        likeness = dict(zip(asked, np.round((1 + queries @ self.vectors.T) / 2, _DECIMALS), strict=True))
+        chosen = {item: self._best(item, likeness[item]) if item in asked else ([], False) for item in quotes}
+        return {
+            "references": {item: references for item, (references, _) in chosen.items()},
+            "emptied": sum(emptied for _, emptied in chosen.values()),
+        }
+
+    def _best(self, item: str, likeness: Floats) -> tuple[list[list[Any]], bool]:
+        """The most similar passages, as (person, chunk, similarity), and whether the budget left none of them."""
+        settings, kept, spent = self.settings, list[list[Any]](), 0
+        order = np.argsort(-likeness, kind="stable")[: settings.top_k]
+        near = [int(index) for index in order if likeness[index] >= settings.min_similarity]
+        for index in near:
+            passage = self.passages[index]
+            spent += len(passage.text)
+            if settings.max_chars_per_item and spent > settings.max_chars_per_item:
+                break
+            if passage.scores[item] is not None:
+                kept.append([passage.person, passage.number, float(likeness[index])])
+        return kept, bool(near) and spent > settings.max_chars_per_item > 0 and not kept
+
+    def shown(self, references: Mapping[str, Sequence[Sequence[Any]]]) -> list[ShownPassage]:
+        """References with their text, as the prompt shows them."""
+        known = {(passage.person, passage.number): passage for passage in self.passages}
+        found = []
+        for item, listed in references.items():
+            for person, number, _ in listed:
+                passage = known[person, number]
+                found.append(ShownPassage(item, passage.scores[item] or 0, passage.text))
+        return found
+
+
+def retrieval_signals(references: Sequence[Sequence[Any]]) -> Json:
+    """How many references an item was shown, and how similar they are."""
+    near = [float(similarity) for _, _, similarity in references]
+    return {
+        "retrieval_reference_count": len(near),
+        "retrieval_similarity_mean": math.fsum(near) / len(near) if near else None,
+        "retrieval_similarity_max": max(near, default=None),
+    }
+
+
+def unit_vectors(rows: Sequence[Any], dimension: int | None = None) -> Floats:
+    """Embeddings as rows of length 1, or a failure if one is no such thing."""
+    try:
+        vectors = np.array(rows, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ParticipantFailure("embedding_invalid", "embed") from None
+    shaped = vectors.ndim == 2 and vectors.shape[1] > 0 and dimension in (None, vectors.shape[1])  # noqa: PLR2004
+    if not shaped or not np.isfinite(vectors).all():
+        raise ParticipantFailure("embedding_invalid", "embed", numbers={"vectors": len(rows)})
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    if not (lengths > 0).all():
+        raise ParticipantFailure("embedding_invalid", "embed", numbers={"vectors": len(rows)})
+    return np.asarray(vectors / lengths)
+
+
+def passages_of(inputs: Inputs) -> list[Passage]:
+    """All chunks of all references."""
+    settings, found = inputs.settings.retrieval, []
+    for person in map(str, inputs.references):
+        lines = inputs.transcripts.read(person).lines
+        known = (inputs.chunk_scores or {}).get(person)
+        for number, text in enumerate(chunks(lines, settings.chunk_lines, settings.chunk_step)):
+            scores: Mapping[str, int | None] = inputs.truth[person]
+            if inputs.chunk_scores is not None:
+                scores = known[number] if known and number < len(known) else dict.fromkeys(inputs.instrument.items)
+            found.append(Passage(person, number, text, scores))
+    return found
+
+
+def embedded(
+    passages: Sequence[Passage], settings: ReferenceSettings, model: str, cache: Path, embed: Embed
+) -> Library:
+    """The passages with their embeddings; those a cache holds are not asked for again."""
+    keys = [sha256(f"{model}\0{passage.text}".encode()).hexdigest() for passage in passages]
+    known = _cached(cache)
+    wanted = [index for index, key in enumerate(keys) if key not in known]
+    for start in range(0, len(wanted), _BATCH):
+        batch = wanted[start : start + _BATCH]
+        try:
+            vectors = unit_vectors(embed([passages[index].text for index in batch]))
+        except ParticipantFailure as failure:
+            raise EndpointError(f"the endpoint gave no usable embeddings of references ({failure.category})") from None
+        known |= {keys[index]: vector for index, vector in zip(batch, vectors, strict=True)}
+    rows = [known[key] for key in keys]
+    if len({len(row) for row in rows}) > 1:
+        raise EndpointError("the endpoint gave embeddings of different dimensions")
+    if wanted:
+        _save(cache, {key: known[key] for key in keys})
+    return Library(passages, np.array(rows), settings)
+
+
+def _cached(path: Path) -> dict[str, Floats]:
+    try:
+        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as content:
+            return dict(zip(content["keys"].tolist(), content["vectors"], strict=True))
+    except (OSError, ValueError, KeyError, EOFError, BadZipFile):  # none yet, or not one of ours: it is made again
+        return {}
+
+
+def _save(path: Path, vectors: Mapping[str, Floats]) -> None:
+    buffer = io.BytesIO()
+    np.savez(buffer, keys=np.array([*vectors]), vectors=np.array([*vectors.values()]))
+    write_whole(path, buffer.getvalue())

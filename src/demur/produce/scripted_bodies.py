@@ -1,0 +1,147 @@
+"""Bodies of the scripted endpoint: completions token by token with their log-probabilities, and embeddings."""
+
+import json
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from hashlib import sha256
+from typing import Any
+
+from demur.produce.scripted_answers import Drawn, Prompted, answer, uniform
+
+MODEL = "scripted"
+_TOKEN = re.compile(r"[A-Za-z]+|\d|[^A-Za-z\d]+")
+_OTHERS = ("the", "and", "it", "so", "like", "well", "or", "but", "if", "as", "at", "on", "by", "to", "of", "in", "no")
+_FENCE = ("\n```json\n", "\n```")
+_DIMENSIONS = 64
+
+
+def embeddings(body: Mapping[str, Any], fault: str | None) -> str:
+    """The vectors of texts as JSON text, the last of them spoiled by a fault."""
+    texts = [body["input"]] if isinstance(body["input"], str) else body["input"]
+    vectors = [embedding(text) for text in texts]
+    if fault == "zero_vector":
+        vectors[-1] = [0.0] * len(vectors[-1])
+    elif fault == "short_vector":
+        vectors[-1].pop()
+    elif fault == "nan_vector":
+        vectors[-1][0] = float("nan")
+    data = [{"object": "embedding", "index": index, "embedding": vector} for index, vector in enumerate(vectors)]
+    spent = sum(map(_length, texts))
+    usage = {"prompt_tokens": spent, "total_tokens": spent}
+    return json.dumps({"object": "list", "model": MODEL, "data": data, "usage": usage})
+
+
+def completion(body: Mapping[str, Any], asked: Prompted, fault: str | None) -> str:
+    """A chat completion as JSON text. Its tokens are joined as text: they are most of it."""
+    value = _spoiled(answer(asked), fault)
+    written = [*tokens(pieces(value))]
+    most = len(written) // 2 if fault == "truncated" else int(body.get("max_tokens") or len(written))
+    said, fenced = written[:most], [*written[:most]]
+    if fault in ("fence", "fence_tokens"):
+        fenced = [(_FENCE[0], None), *said, (_FENCE[1], None)]
+    content = "".join(text for text, _ in (fenced if fault == "fence" else said)).lstrip(" ")
+    message: dict[str, Any] = {"role": "assistant", "content": content}
+    if fault == "prose":
+        message["content"] = "I would rather describe it in words."
+    elif fault in ("refusal", "content_filter", "empty"):
+        message |= {"content": None if fault == "refusal" else ""}
+        message |= {"refusal": "I cannot help with that."} if fault == "refusal" else {}
+    finish = "content_filter" if fault == "content_filter" else "length" if most < len(written) else "stop"
+    logprobs = _logprobs(body, fenced, fault)
+    spent = {"prompt_tokens": _length(asked.prompt), "completion_tokens": len(said)}
+    spent["total_tokens"] = sum(spent.values())
+    rest = {"id": "scripted", "object": "chat.completion", "created": 0, "model": MODEL, "usage": spent}
+    choice = f'"index": 0, "finish_reason": "{finish}", "message": {json.dumps(message)}, "logprobs": {logprobs}'
+    return f'{json.dumps(rest)[:-1]}, "choices": [{{{choice}}}]}}'
+
+
+def _spoiled(value: Any, fault: str | None) -> Any:
+    """The answer with the mistake a fault makes in its first item."""
+    if not isinstance(value, dict) or not value:
+        return value
+    first = next(iter(value))
+    if fault == "missing_item":
+        del value[first]
+    if fault in ("score_7", "wrong_types"):
+        wrong = Drawn(7, {"7": 0.9}) if fault == "score_7" else "two"
+        scored = isinstance(value[first], dict) and "score" in value[first]
+        value[first] = {**value[first], "score": wrong} if scored else wrong
+    return value
+
+
+def _logprobs(body: Mapping[str, Any], said: list[tuple[str, Drawn | None]], fault: str | None) -> str:
+    if not body.get("logprobs") or fault == "logprobs_absent":
+        return "null"
+    top = int(body.get("top_logprobs") or 0)
+    kept = said[: len(said) // 2] + said[len(said) // 2 + 1 :] if fault == "logprobs_unaligned" else said
+    entries = [choice_entry(choice, top) if choice else plain_entry(text, top) for text, choice in kept]
+    return f'{{"content": [{", ".join(entries)}]}}'
+
+
+def _length(text: str) -> int:
+    """About how many tokens a text has."""
+    return len(text) // 4 + 1
+
+
+def pieces(value: Any) -> Iterator[str | Drawn]:
+    """An answer as JSON text in pieces, each choice by itself."""
+    if not isinstance(value, dict):
+        yield value if isinstance(value, Drawn) else " " + json.dumps(value)
+        return
+    before = " {"
+    for name, member in value.items():
+        yield f"{before}{json.dumps(name)}:"
+        yield from pieces(member)
+        before = ", "
+    yield "}" if value else " {}"
+
+
+def tokens(parts: Iterable[str | Drawn]) -> Iterator[tuple[str, Drawn | None]]:
+    """The tokens of an answer: words, digits and what is between them; a choice is one, with the space before it."""
+    for part in parts:
+        if isinstance(part, Drawn):
+            yield f" {part.text}", part
+        else:
+            yield from ((text, None) for text in _TOKEN.findall(part))
+
+
+@lru_cache(maxsize=20_000)
+def plain_entry(text: str, top: int) -> str:
+    """The log-probabilities of a token that is no choice, as JSON: the same wherever it is written."""
+    likely = 0.6 + 0.399 * uniform("token", text)
+    others = [word for word in _OTHERS if word != text][: max(top - 1, 0)]
+    odds = {text: likely, **{word: (1 - likely) * 0.45 * 0.5**rank for rank, word in enumerate(others)}}
+    return entry(text, likely, odds, top)
+
+
+def choice_entry(choice: Drawn, top: int) -> str:
+    """The log-probabilities of a choice, as JSON."""
+    odds = {f" {text}": share for text, share in choice.odds.items()}
+    return entry(f" {choice.text}", odds[f" {choice.text}"], odds, top)
+
+
+def entry(text: str, likely: float, odds: Mapping[str, float], top: int) -> str:
+    """One token as endpoints give it: its bytes, its log-probability, and the most likely ones at its place."""
+    listed = sorted(odds.items(), key=lambda pair: -pair[1])[:top]
+    alternatives = [{"token": word, "bytes": [*word.encode()], "logprob": math.log(share)} for word, share in listed]
+    given = {"token": text, "bytes": [*text.encode()], "logprob": math.log(likely), "top_logprobs": alternatives}
+    return json.dumps(given)
+
+
+def embedding(text: str) -> list[float]:
+    """A vector for a text: its words, each counted in the place and with the sign of its hash."""
+    vector = [0.0] * _DIMENSIONS
+    for word in re.findall(r"\w+", text.lower()) or [""]:
+        place = _word_place(word)
+        vector[abs(place) - 1] += math.copysign(1.0, place)
+    if not any(vector):  # words that cancel out
+        vector[0] = 1.0
+    return vector
+
+
+@lru_cache(maxsize=20_000)
+def _word_place(word: str) -> int:
+    number = int.from_bytes(sha256(word.encode()).digest()[:4])
+    return (number % _DIMENSIONS + 1) * (1 if number & 2**31 else -1)

@@ -1,0 +1,167 @@
+"""Token signals of each item, from the tokens that spell its score in the answer.
+
+Tokens and answer are aligned by bytes: a server may list tokens that are not in the content, such as a code fence, and
+a token may be part of a character. A token that straddles the score and its neighbours, such as ` 2,`, counts whole.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any
+
+from demur.confidences.model_output import token_msp, token_signals
+from demur.errors import UserError
+from demur.produce.failures import ParticipantFailure
+from demur.types import Json
+
+_SPACE = re.compile(r"[ \t\n\r]*")
+_AROUND = ' \t\n\r:,"}'  # what a token may hold beside the value it starts
+_LEAST = -1e6  # a probability of 0 comes as the lowest number there is
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """The tokens of an answer; `places` are where each begins and the last one ends, in bytes of the content."""
+
+    entries: Sequence[Json]
+    places: Sequence[int]
+
+    @classmethod
+    def aligned(cls, entries: Any, content: str) -> Tokens:
+        """The tokens laid along the content."""
+        if not isinstance(entries, list) or not entries:
+            raise ParticipantFailure("logprobs_missing")
+        pieces = [*map(_spelled, entries)]
+        # A model that thinks aloud may write the answer twice: the last one is the answer.
+        start = b"".join(pieces).rfind(content.encode())
+        if start < 0:
+            raise ParticipantFailure("logprobs_unaligned", numbers={"tokens": len(entries)})
+        return cls(entries, [*accumulate(map(len, pieces), initial=-start)])
+
+    def over(self, span: Span) -> list[Json]:
+        """The tokens that meet a span, with their alternatives."""
+        first, last = bisect_right(self.places, span[0], 1) - 1, bisect_left(self.places, span[1])
+        return [_floored(entry) for entry in self.entries[first:last]]
+
+    def msp(self, span: Span | None = None) -> float:
+        """The mean probability of the tokens that meet a span, or of all."""
+        first, last = 0, len(self.entries)
+        if span is not None:
+            first, last = bisect_right(self.places, span[0], 1) - 1, bisect_left(self.places, span[1])
+        return token_msp([_floor(entry.get("logprob")) for entry in self.entries[first:last]])
+
+
+def item_token_signals(entries: Any, content: str, answers: Sequence[int]) -> dict[str, Json]:
+    """The token signals of every item of an answer, which is an object of objects with a score."""
+    tokens = Tokens.aligned(entries, content)
+    allowed = ("null", *map(str, answers))
+    signals = {}
+    try:
+        completion = tokens.msp()
+        for item, (whole, score) in score_spans(content).items():
+            own = tokens.over(score)
+            signals[item] = {
+                **token_signals(own),
+                **answer_odds(own[0], _text(content, score), allowed),
+                "token_msp_object": tokens.msp(whole),
+                "token_msp_completion": completion,
+            }
+    except UserError:  # a token without a number, or without alternatives
+        raise ParticipantFailure("logprobs_missing", numbers={"tokens": len(tokens.entries)}) from None
+    return signals
+
+
+def answer_odds(first: Json, chosen: str, allowed: Sequence[str]) -> dict[str, float | None]:
+    """The share of the chosen answer in the allowed ones among the alternatives of its first token, and their mass.
+
+    An alternative counts for the answer it starts; 1 starts 10 as well, where the scale goes that far.
+
+    >>> top = [{"token": " 2", "logprob": math.log(0.5)}, {"token": "null", "logprob": math.log(0.25)}]
+    >>> odds = answer_odds({"top_logprobs": top}, "2", ["null", "0", "1", "2", "3"])
+    >>> {name: round(value, 12) for name, value in odds.items()}
+    {'token_answer_prob': 0.666666666667, 'token_answer_mass': 0.75}
+    """
+    starts = [
+        (str(entry.get("token", "")).strip(_AROUND), math.exp(entry["logprob"])) for entry in first["top_logprobs"]
+    ]
+    seen = [(text, share) for text, share in starts if text and any(answer.startswith(text) for answer in allowed)]
+    mass = math.fsum(share for _, share in seen)
+    own = math.fsum(share for text, share in seen if chosen.startswith(text))
+    return {"token_answer_prob": own / mass if own else None, "token_answer_mass": min(mass, 1.0)}
+
+
+def forbidden(first: Json, allowed: Sequence[str]) -> bool:
+    """Whether an alternative of a token starts no allowed answer: log-probabilities are those before the grammar."""
+    starts = [str(entry.get("token", "")).strip(_AROUND) for entry in first["top_logprobs"]]
+    return any(not text or not any(answer.startswith(text) for answer in allowed) for text in starts)
+
+
+def score_spans(content: str) -> dict[str, tuple[Span, Span]]:
+    """Where the object of each item is, and the value of its score, in bytes."""
+    found = {}
+    for item, whole in members_of(content, 0):
+        score = next(span for name, span in members_of(content, whole[0]) if name == "score")
+        found[item] = _in_bytes(content, whole), _in_bytes(content, score)
+    return found
+
+
+def members_of(text: str, start: int = 0) -> Iterator[tuple[str, Span]]:
+    """The members of the object that starts there, each with the place of its value. The text is valid JSON."""
+    decoder = json.JSONDecoder()
+    position = _after(text, text.index("{", start) + 1)
+    while text[position] != "}":
+        name, position = decoder.raw_decode(text, position)
+        value = _after(text, _after(text, position) + 1)  # past the colon
+        _, position = decoder.raw_decode(text, value)
+        yield name, (value, position)
+        position = _after(text, position)
+        if text[position] == ",":
+            position = _after(text, position + 1)
+
+
+def _after(text: str, position: int) -> int:
+    spaces = _SPACE.match(text, position)
+    return spaces.end() if spaces else position
+
+
+def _in_bytes(text: str, span: Span) -> Span:
+    if text.isascii():
+        return span
+    return len(text[: span[0]].encode()), len(text[: span[1]].encode())
+
+
+def _text(content: str, span: Span) -> str:
+    return content.encode()[span[0] : span[1]].decode()
+
+
+def _spelled(entry: Any) -> bytes:
+    """The bytes of a token; `token` spells a byte that is no character by itself as another one."""
+    if not isinstance(entry, dict):
+        raise ParticipantFailure("logprobs_missing")
+    given = entry.get("bytes")
+    if given is None:
+        return str(entry.get("token", "")).encode()
+    try:
+        return bytes(given)
+    except (TypeError, ValueError):
+        raise ParticipantFailure("logprobs_missing") from None
+
+
+def _floored(entry: Json) -> Json:
+    top = entry.get("top_logprobs")
+    alternatives = [one for one in top if isinstance(one, dict)] if isinstance(top, list) else []
+    return {
+        "logprob": _floor(entry.get("logprob")),
+        "top_logprobs": [{"token": one.get("token"), "logprob": _floor(one.get("logprob"))} for one in alternatives],
+    }
+
+
+def _floor(logprob: Any) -> Any:
+    return _LEAST if isinstance(logprob, (int, float)) and logprob < _LEAST else logprob
