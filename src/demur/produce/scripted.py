@@ -108,7 +108,7 @@ class ScriptedEndpoint:
         self.exchanges: list[Exchange] = []
         self._count, self._lock = 0, threading.Lock()
         try:
-            self._server = _Server(("127.0.0.1", port), _handler_of(self))
+            self._server = _Server(port, self)
         except (OSError, OverflowError) as error:
             raise UserError(f"port {port} cannot be listened on ({error}): give another") from None
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
@@ -189,43 +189,46 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = True
     block_on_close = False
 
+    def __init__(self, port: int, endpoint: ScriptedEndpoint) -> None:
+        self.endpoint = endpoint
+        super().__init__(("127.0.0.1", port), _Handler)
 
-def _handler_of(endpoint: ScriptedEndpoint) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        disable_nagle_algorithm = True
-        wbufsize = -1  # an answer leaves in one piece, not line by line
 
-        def do_GET(self) -> None:
-            self._reply(None)
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    wbufsize = -1  # an answer leaves in one piece, not line by line
+    server: _Server
 
-        def do_POST(self) -> None:
-            data = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-            try:
-                self._reply(json.loads(data))
-            except ValueError:
-                self._reply("not JSON")
+    def do_GET(self) -> None:
+        self._reply(None)
 
-        def _reply(self, body: Any) -> None:
-            given, fault = endpoint.respond(self.path, body)
-            if given is None:
-                self.close_connection = True
-                return
-            data = given.text.encode()
-            self.send_response(given.status)
-            for name, value in {"Content-Type": "application/json", **given.headers}.items():
-                self.send_header(name, value)
-            self.send_header("Content-Length", str(len(data)))
-            self.end_headers()
-            cut = fault is not None and fault.kind == "cut"
-            self.close_connection |= cut
-            self.wfile.write(data[: len(data) // 2] if cut else data)
-            self.wfile.flush()
+    def do_POST(self) -> None:
+        data = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        try:
+            body = json.loads(data)
+        except ValueError:
+            body = "not JSON"
+        self._reply(body)
 
-        def log_message(self, *_: Any) -> None:
-            """Say nothing: a request holds a transcript."""
+    def _reply(self, body: Any) -> None:
+        given, fault = self.server.endpoint.respond(self.path, body)
+        if given is None:
+            self.close_connection = True
+            return
+        data = given.text.encode()
+        self.send_response(given.status)
+        for name, value in {"Content-Type": "application/json", **given.headers}.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        cut = fault is not None and fault.kind == "cut"
+        self.close_connection |= cut
+        self.wfile.write(data[: len(data) // 2] if cut else data)
+        self.wfile.flush()
 
-    return Handler
+    def log_message(self, *_: Any) -> None:
+        """Say nothing: a request holds a transcript."""
 
 
 def main(words: Sequence[str]) -> int:
