@@ -2,8 +2,6 @@
 
 import pytest
 
-pytest.importorskip("httpx")
-
 from demur.produce.failures import CATEGORIES, EndpointError
 from demur.produce.journal import replayed
 from demur.produce.scripted import Fault
@@ -156,7 +154,7 @@ def test_the_next_seed_is_tried_once_when_a_500_stays(folder, people, tmp_path):
     assert outcome.code == 0
 
 
-def test_fewer_samples_than_asked_for_fail_the_participant(folder, people, tmp_path):
+def test_fewer_samples_than_asked_for_fail_the_participant(folder, tmp_path):
     changes = {"assess": {"mode": "zero_shot", "consistency_samples": 3}, "endpoint": {"concurrency": 1, "retries": 0}}
     with serving(folder) as endpoint:
         assert produced(folder, endpoint.base_url, tmp_path / "good", changes=changes)[0].code == 0
@@ -182,9 +180,9 @@ def test_an_embedding_that_is_none_fails_few_shot_alone(folder, people, tmp_path
 
 
 def test_a_key_that_is_refused_ends_the_run_at_once(folder, tmp_path):
-    with serving(folder, [Fault("auth", step="evidence", times=None)]) as endpoint:
-        with pytest.raises(EndpointError, match=r"refused the key \(HTTP 401\); set OPENAI_API_KEY"):
-            production(folder, endpoint.base_url, tmp_path, changes=ZERO).produce()
+    refused = pytest.raises(EndpointError, match=r"refused the key \(HTTP 401\); set OPENAI_API_KEY")
+    with serving(folder, [Fault("auth", step="evidence", times=None)]) as endpoint, refused:
+        production(folder, endpoint.base_url, tmp_path, changes=ZERO).produce()
     assert not (tmp_path / "run.json").exists()
 
 

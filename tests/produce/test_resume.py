@@ -13,8 +13,6 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("httpx")
-
 from demur.errors import UserError
 from demur.produce.journal import Journal, line_of, replayed
 from demur.produce.scripted import Fault
@@ -104,7 +102,7 @@ def test_the_run_file_does_not_depend_on_concurrency_or_on_the_order_of_calls(fo
     assert (tmp_path / "run.json").read_bytes() == (whole / "run.json").read_bytes()
 
 
-def test_nothing_is_asked_twice_when_a_run_is_resumed(folder, whole, tmp_path):
+def test_nothing_is_asked_twice_when_a_run_is_resumed(folder, tmp_path):
     with serving(folder, keep=True) as endpoint:
         for limit in (2, 3, None):
             production(folder, endpoint.base_url, tmp_path, changes=CHANGES, limit=limit).produce()
@@ -136,7 +134,7 @@ def test_a_stop_lets_the_run_be_resumed(folder, endpoint, whole, tmp_path):
     assert (tmp_path / "run" / "run.json").read_bytes() == (whole / "run.json").read_bytes()
 
 
-def test_a_run_whose_time_is_up_stops_and_can_be_resumed(folder, endpoint, whole, tmp_path):
+def test_a_run_whose_time_is_up_stops_and_can_be_resumed(folder, endpoint, tmp_path):
     changes = {**CHANGES, "endpoint": {"total_timeout": 1e-9}}
     assert production(folder, endpoint.base_url, tmp_path, changes=changes).produce().code == 130
     assert produced(folder, endpoint.base_url, tmp_path, changes=CHANGES)[0].code == 0
@@ -170,9 +168,9 @@ def test_a_folder_begun_with_other_data_is_refused(folder, endpoint, whole, tmp_
 
 def test_a_second_producer_in_the_folder_is_refused(folder, endpoint, tmp_path):
     run = production(folder, endpoint.base_url, tmp_path)
-    with run.folder.locked():
-        with pytest.raises(UserError, match=rf"another demur produce is at work here \(process {os.getpid()} on "):
-            run.produce()
+    refused = pytest.raises(UserError, match=rf"another demur produce is at work here \(process {os.getpid()} on ")
+    with run.folder.locked(), refused:
+        run.produce()
 
 
 def journal_of(path, count=3):
@@ -192,8 +190,7 @@ def test_a_torn_last_line_is_cut_off_and_said(tmp_path, folder, endpoint):
     said = []
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "journal.jsonl").write_bytes(b'{"v": 1')
-    tell = lambda line, again=False: said.append(line)
-    production(folder, endpoint.base_url, tmp_path / "run", limit=1, tell=tell).produce()
+    production(folder, endpoint.base_url, tmp_path / "run", limit=1, tell=said.append).produce()
     assert said == [f"{tmp_path / 'run' / 'journal.jsonl'}: the last line was torn, and 7 bytes of it are cut off"]
 
 
@@ -215,7 +212,7 @@ def test_a_journal_of_another_release_is_refused(tmp_path):
 def test_text_is_kept_while_it_is_needed_and_no_longer(folder, endpoint, tmp_path):
     seen = []
 
-    def look(line, *, again=False):
+    def look(_):
         seen.extend(path.stat().st_mode & 0o777 for path in (tmp_path / "run" / "text").rglob("*.json"))
 
     production(folder, endpoint.base_url, tmp_path / "run", progress="plain", tell=look).produce()

@@ -159,9 +159,9 @@ def embedded(
 
 def _cached(path: Path) -> dict[str, Floats]:
     try:
-        with np.load(path, allow_pickle=False) as content:
+        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as content:
             return dict(zip(content["keys"].tolist(), content["vectors"], strict=True))
-    except (OSError, ValueError, KeyError, BadZipFile):  # none yet, or not one of ours: it is made again
+    except (OSError, ValueError, KeyError, EOFError, BadZipFile):  # none yet, or not one of ours: it is made again
         return {}
 
 
