@@ -6,12 +6,13 @@ READY := $(VENV)/.ready
 TOOLS := $(VENV)/.tools
 # What is imported is compiled then; the rest of the packages never is.
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
-LOCK := uv pip compile pyproject.toml --quiet --generate-hashes --universal --python-version 3.11 \
+LOCK := uv pip compile --quiet --generate-hashes --universal --python-version 3.11 \
   --no-emit-index-url --no-header --no-annotate
+ENDPOINT := build/endpoint
 CHROMIUM ?= $(shell command -v chromium || command -v chromium-browser)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check lint types imports test-slow fuzz test-browser bench docs golden screenshots coverage \
+.PHONY: help setup demo test check lint types imports test-slow fuzz test-browser test-endpoint bench docs golden screenshots coverage \
   lock format ci clean writable
 
 help:  ## show this list
@@ -64,6 +65,14 @@ test-browser: $(TOOLS)  ## the report in a real chromium
 	  { echo "no chromium here (on Debian: apt-get install chromium), or name one: make CHROMIUM=/path/to/chromium $@" >&2; exit 1; }
 	CHROMIUM="$(CHROMIUM)" $(BIN)/python -m pytest -m browser
 
+$(ENDPOINT)/.ready: requirements-endpoint.lock | writable
+	$(PYTHON) -m venv $(ENDPOINT)
+	$(ENDPOINT)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-endpoint.lock
+	@touch $@
+
+test-endpoint: $(TOOLS) $(ENDPOINT)/.ready  ## demur produce against a real llama.cpp server with random weights
+	DEMUR_ENDPOINT_PYTHON="$(abspath $(ENDPOINT))/bin/python" $(BIN)/python -m pytest -m endpoint tests/produce/test_real_server.py
+
 bench: $(TOOLS)  ## ratios against references measured in the same run
 	$(BIN)/python bench/curve.py
 	$(BIN)/python bench/read_run.py
@@ -97,10 +106,11 @@ format: $(TOOLS)  ## let ruff rewrite the code
 	$(BIN)/ruff format .
 
 lock:  ## pin the newest versions, what demur needs as its developers have it (needs uv on PATH)
-	$(LOCK) --upgrade --extra inspect --extra parquet --extra plot --extra produce --group dev -o requirements-dev.lock
-	$(LOCK) --constraint requirements-dev.lock --group build -o requirements.lock
+	$(LOCK) pyproject.toml --upgrade --extra inspect --extra parquet --extra plot --extra produce --group dev -o requirements-dev.lock
+	$(LOCK) pyproject.toml --constraint requirements-dev.lock --group build -o requirements.lock
+	$(LOCK) --upgrade --group endpoint -o requirements-endpoint.lock
 
-ci: test lint types imports test-slow test-browser  ## what .ci/run runs
+ci: test lint types imports test-slow test-browser test-endpoint  ## what .ci/run runs
 
 clean:  ## remove what the other targets made
 	rm -rf $(VENV) build .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache

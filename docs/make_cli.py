@@ -23,7 +23,8 @@ INTRODUCTION = """\
 This page is written by `make docs` from the commands themselves; `demur COMMAND --help` prints the same.
 
 Exit codes: 0 success; 1 a bug in demur, with a traceback; 2 a mistake in the input or the call, and nothing was written, or standard output
-cannot be written to; 3 an audit found a figure that differs, or a check of a rule raised an alarm; 130 interrupted. A mistake is one line on standard error.
+cannot be written to; 3 an audit found a figure that differs, or a check of a rule raised an alarm; 4 participants of `demur produce` failed; 5 its endpoint
+cannot do what was asked, or stopped answering; 130 interrupted. A mistake is one line on standard error.
 
 Files are written whole or not at all, `--output` and `--report` both or neither, and never over an input: neither over a file the command
 reads, nor over one that the results it shows were made from, which is known by its path or its SHA-256. A file that is replaced keeps its

@@ -9,7 +9,7 @@ from demur.errors import UserError
 from demur.facts.instruments import GAD7, PHQ8, Instrument
 from demur.produce.answers import InvalidAnswer, grounded, json_of, normalised, quotes_of, scores_of
 from demur.produce.pace import seed_of
-from demur.produce.prompts import PromptFolder, Reference
+from demur.produce.prompts import PromptFolder, ShownPassage
 from demur.produce.signals import consistency_of, decided
 
 TWO = Instrument("Two", ("A", "B"), 0, 3)
@@ -93,7 +93,7 @@ def test_a_quote_that_nobody_said_or_that_is_too_short_is_not(quote):
 
 def test_without_references_the_prompt_is_that_of_zero_shot_byte_for_byte():
     assert STRICT.score_messages("said", ()) == STRICT.score_messages("said")
-    shown = STRICT.score_messages("said", [Reference("A", 2, "a passage")])[1]["content"]
+    shown = STRICT.score_messages("said", [ShownPassage("A", 2, "a passage")])[1]["content"]
     plain = STRICT.score_messages("said")[1]["content"]
     assert "(A, 2)\n<<<reference " in shown
     before, _, after = plain.partition("<<<transcript")

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from demur.produce.config import RetrievalSettings
+from demur.produce.config import ReferenceSettings
 from demur.produce.failures import EndpointError, ParticipantFailure
 from demur.produce.retrieval import Library, Passage, chunks, embedded, retrieval_signals, unit_vectors
 
@@ -21,7 +21,7 @@ def embed(texts):
 def library(texts, scores=None, **settings):
     known = scores or {}
     passages = [Passage("300", number, text, {"A": known.get(text, 1)}) for number, text in enumerate(texts)]
-    return Library(passages, unit_vectors(embed(texts)), RetrievalSettings(**settings))
+    return Library(passages, unit_vectors(embed(texts)), ReferenceSettings(**settings))
 
 
 def found(quotes, texts, **settings):
@@ -108,12 +108,12 @@ def test_embeddings_of_references_are_asked_for_once(tmp_path):
         asked.extend(texts)
         return embed(texts)
 
-    make = [passages, RetrievalSettings(), "model", tmp_path / "references.npz", counted]
+    make = [passages, ReferenceSettings(), "model", tmp_path / "references.npz", counted]
     first = embedded(*make)
     again = embedded(*make)
     assert asked == ["near", "far"]
     assert np.array_equal(first.vectors, again.vectors)
-    embedded(passages, RetrievalSettings(), "another model", tmp_path / "references.npz", counted)
+    embedded(passages, ReferenceSettings(), "another model", tmp_path / "references.npz", counted)
     assert len(asked) == 4
     (tmp_path / "references.npz").write_bytes(b"PK\x03\x04 torn")
     assert np.array_equal(embedded(*make).vectors, first.vectors)
@@ -121,4 +121,4 @@ def test_embeddings_of_references_are_asked_for_once(tmp_path):
 
 def test_references_without_usable_embeddings_end_the_run(tmp_path):
     with pytest.raises(EndpointError, match=r"no usable embeddings of references \(embedding_invalid\)"):
-        embedded([Passage("300", 0, "x", {})], RetrievalSettings(), "m", tmp_path / "c", lambda _: [[0.0]])
+        embedded([Passage("300", 0, "x", {})], ReferenceSettings(), "m", tmp_path / "c", lambda _: [[0.0]])

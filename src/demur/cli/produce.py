@@ -17,7 +17,7 @@ from demur.errors import UserError, harmless, literal
 if TYPE_CHECKING:
     from demur.produce.config import ProduceSettings
     from demur.produce.inputs import Inputs
-    from demur.produce.producing import Outcome
+    from demur.produce.producing import ProduceOutcome
 
 _ENDPOINT = 5
 _RUNS = Path("data/outputs")
@@ -191,7 +191,7 @@ def _probe(settings: ProduceSettings) -> None:
     typer.echo(json_text(found), nl=False)
 
 
-def _produced(inputs: Inputs, base: Path, folder: Path | None, options: Any) -> Outcome:
+def _produced(inputs: Inputs, base: Path, folder: Path | None, options: Any) -> ProduceOutcome:
     from demur.produce.failures import EndpointError
     from demur.produce.folder import RunFolder, begun_with
     from demur.produce.producing import Production
@@ -209,10 +209,10 @@ def _endpoint_failed(error: Exception) -> NoReturn:
     raise typer.Exit(_ENDPOINT)
 
 
-def _finish(outcome: Outcome, *, quiet: bool) -> None:
+def _finish(outcome: ProduceOutcome, *, quiet: bool) -> None:
     if not quiet:
         left = f", {outcome.left} left: the same command goes on" if outcome.left else ""
-        typer.echo(f"{outcome.done} done, {outcome.failed} failed{left}")
+        typer.echo(f"{outcome.done} assessments done, {outcome.failed} failed{left}")
         if outcome.run:
             typer.echo(f"wrote {printed_path(outcome.run)}")
     if outcome.code:

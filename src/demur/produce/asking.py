@@ -18,7 +18,7 @@ _SERVER = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class ChatQuestion:
     """What is asked, and how."""
 
     key: Key
@@ -38,7 +38,7 @@ class Question:
         named = {"name": self.key[2] or "answer", "strict": True, "schema": self.schema}
         return fields | {"response_format": {"type": "json_schema", "json_schema": named}}
 
-    def reseeded(self) -> Question:
+    def reseeded(self) -> ChatQuestion:
         """With the next seed."""
         return replace(self, seed=(self.seed + 1) % _SEEDS)
 
@@ -60,7 +60,7 @@ class Asker:
     model: str
     retries: int
 
-    def answer(self, question: Question, parse: Callable[[str], T]) -> Answer[T]:
+    def answer(self, question: ChatQuestion, parse: Callable[[str], T]) -> Answer[T]:
         """The answer; what is invalid is asked for again with the next seed, what is cut off once with more tokens."""
         invalid, attempts, doubled, again = 0, 0, False, False
         while True:
@@ -97,7 +97,7 @@ def replace_attempts(failure: ParticipantFailure, attempts: int) -> ParticipantF
     return failure
 
 
-def _failure(how: str, question: Question, attempts: int, length: int) -> ParticipantFailure:
+def _failure(how: str, question: ChatQuestion, attempts: int, length: int) -> ParticipantFailure:
     _, _, step, sample = question.key
     category = f"{'evidence' if step == 'evidence' else 'scoring'}_{how}"
     return ParticipantFailure(category, step, sample, 200, attempts, {"answer_characters": length})
@@ -108,7 +108,7 @@ def _tokens(choice: Json) -> Any:
     return logprobs.get("content") if isinstance(logprobs, dict) else None
 
 
-def _choice(body: Json, question: Question, attempts: int) -> Json:
+def _choice(body: Json, question: ChatQuestion, attempts: int) -> Json:
     """The first choice of a completion; a body without one is no completion."""
     choices = body.get("choices")
     choice = choices[0] if isinstance(choices, list) and choices else None
@@ -118,7 +118,7 @@ def _choice(body: Json, question: Question, attempts: int) -> Json:
     return choice
 
 
-def _text(choice: Json, question: Question, attempts: int) -> str:
+def _text(choice: Json, question: ChatQuestion, attempts: int) -> str:
     """The JSON text of the content, or a failure if the model declined to give any."""
     message, finish = choice["message"], choice.get("finish_reason")
     content = message.get("content")

@@ -82,7 +82,7 @@ class AssessSettings(Part):
         return self.temperature if self.consistency_samples == 1 else self.consistency_temperature
 
 
-class RetrievalSettings(Part):
+class ReferenceSettings(Part):
     """How references are cut and chosen; similarities are (1 + cosine) / 2."""
 
     chunk_lines: Annotated[int, Field(ge=1)] = 8
@@ -99,7 +99,7 @@ class ProduceSettings(Part):
     data: DataSettings
     endpoint: EndpointSettings
     assess: AssessSettings = AssessSettings()
-    retrieval: RetrievalSettings = RetrievalSettings()
+    retrieval: ReferenceSettings = ReferenceSettings()
 
     @property
     def embedding_url(self) -> str:

@@ -14,7 +14,7 @@ from demur.facts.items import ClusterId, as_integers, checked_ids, sorted_ids
 from demur.files.strict_json import decode, fingerprint, loads, read_bytes
 from demur.produce.config import FEW_SHOT, ProduceSettings
 from demur.produce.prompts import PromptFolder
-from demur.produce.transcripts import TranscriptFolder, Window
+from demur.produce.transcripts import TranscriptFolder, Window, check_file_name
 from demur.read.tables import opened_table
 from demur.types import Json
 
@@ -94,6 +94,8 @@ def _ids(path: Path) -> list[str]:
     ids = [row[_ID] for _, row in _rows(path, [_ID])]
     with located(path):
         checked_ids(ids, "participant")
+        for person in ids:
+            check_file_name(person)
         if not ids:
             raise UserError("there are no participants")
         if twice := repeated(ids):

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from demur.produce.answers import ItemAnswer, grounded, normalised, quotes_of, scores_of
-from demur.produce.asking import Asker, Question
+from demur.produce.asking import Asker, ChatQuestion
 from demur.produce.config import BOTH, FEW_SHOT
 from demur.produce.endpoint import Key
 from demur.produce.failures import EndpointError, ParticipantFailure, Stopped, internal
@@ -16,7 +16,7 @@ from demur.produce.folder import TextFolder
 from demur.produce.inputs import Inputs
 from demur.produce.ledger import Ledger
 from demur.produce.pace import seed_of
-from demur.produce.prompts import Reference
+from demur.produce.prompts import ShownPassage
 from demur.produce.retrieval import Library
 from demur.produce.signals import assembled
 from demur.produce.tokens import item_token_signals
@@ -106,7 +106,7 @@ class Assessor:
         found: Json = self.ledger.retrieved[person]["references"]
         return found
 
-    def _sample(self, key: Key, transcript: Transcript, shown: Sequence[Reference]) -> None:
+    def _sample(self, key: Key, transcript: Transcript, shown: Sequence[ShownPassage]) -> None:
         prompts, settings = self.inputs.prompts, self.inputs.settings
         mode, person, step, number = key
         question = self._question(key, prompts.score_messages(transcript.text, shown), prompts.score_schema)
@@ -136,9 +136,9 @@ class Assessor:
             failure.step, failure.sample = key[2], key[3]
             raise
 
-    def _question(self, key: Key, messages: Sequence[Json], schema: Json) -> Question:
+    def _question(self, key: Key, messages: Sequence[Json], schema: Json) -> ChatQuestion:
         assess, scoring = self.inputs.settings.assess, key[2] == "score"
-        return Question(
+        return ChatQuestion(
             key,
             messages,
             schema,

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 from demur.errors import UserError, nearest, shown
 from demur.files.strict_json import loads
 from demur.produce.answers import InvalidAnswer
-from demur.produce.asking import Answer, Asker, Question
+from demur.produce.asking import Answer, Asker, ChatQuestion
 from demur.produce.config import FEW_SHOT, ProduceSettings
 from demur.produce.endpoint import Endpoint, HttpRequest
 from demur.produce.failures import EndpointError, ParticipantFailure
@@ -22,6 +23,13 @@ _SCHEMA = {
     "type": "object",
     "properties": {"score": {"anyOf": [{"type": "integer", "enum": [*_SCORES]}, {"type": "null"}]}},
     "required": ["score"],
+    "additionalProperties": False,
+}
+_DIGITS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")  # equal by chance: never
+_DRAWN = {
+    "type": "object",
+    "properties": {name: {"type": "integer", "enum": [*range(10)]} for name in _DIGITS},
+    "required": [*_DIGITS],
     "additionalProperties": False,
 }
 _MESSAGES = (
@@ -38,7 +46,7 @@ def probe(endpoint: Endpoint, settings: ProduceSettings) -> Json:
     models = _models(endpoint)
     plain = _answer(ask, _question(1))
     told = _answer(ask, _question(2, top_logprobs=settings.endpoint.top_logprobs))
-    warm = [_answer(ask, _question(3, temperature=0.7)) for _ in range(2)]
+    warm = [_answer(ask, _question(3, temperature=0.7, schema=_DRAWN), _parsed) for _ in range(2)]
     return {
         "models": models,
         "schema": plain is not None,
@@ -69,25 +77,29 @@ def check_capabilities(found: Json, settings: ProduceSettings) -> None:
         raise EndpointError(f"the endpoint makes no embeddings, which few_shot needs; {way_out}")
 
 
-def _question(number: int, temperature: float = 0.0, top_logprobs: int = 0) -> Question:
-    return Question(("", "", "probe", number), _MESSAGES, _SCHEMA, number, temperature, 256, top_logprobs)
+def _question(number: int, temperature: float = 0.0, top_logprobs: int = 0, schema: Json = _SCHEMA) -> ChatQuestion:
+    return ChatQuestion(("", "", "probe", number), _MESSAGES, schema, number, temperature, 512, top_logprobs)
 
 
-def _answer(ask: Asker, question: Question) -> Answer[Any] | None:
+def _answer(ask: Asker, question: ChatQuestion, parse: Callable[[str], Any] | None = None) -> Answer[Any] | None:
     """The answer, None if there is none that fits."""
     try:
-        return ask.answer(question, _score)
+        return ask.answer(question, parse or _score)
     except ParticipantFailure as failure:
         if failure.category in ("timeout", "connection", "rate_limited"):
             raise EndpointError(f"the endpoint does not answer ({failure.category})") from None
         return None
 
 
-def _score(text: str) -> Any:
+def _parsed(text: str) -> Any:
     try:
-        answer = loads(text)
+        return loads(text)
     except UserError:
         raise InvalidAnswer from None
+
+
+def _score(text: str) -> Any:
+    answer = _parsed(text)
     if not isinstance(answer, dict) or {*answer} != {"score"} or json.dumps(answer["score"]) not in _ALLOWED:
         raise InvalidAnswer
     return answer["score"]

@@ -54,7 +54,7 @@ class ProduceOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ProduceOutcome:
     """How a run ended, how many participants of each mode are done and failed, and the run file if there is one."""
 
     code: int
@@ -73,7 +73,7 @@ class Production:
     base: Path
     options: ProduceOptions
 
-    def produce(self) -> Outcome:
+    def produce(self) -> ProduceOutcome:
         """Assess whoever is not done yet, and write the run file when everybody is."""
         started, options = time.monotonic(), self.options
         people = [str(person) for person in self.inputs.chosen(options.only, options.limit)]
@@ -151,18 +151,18 @@ class Production:
 
         return embedded(passages, settings.retrieval, model, self.folder.references, embed)
 
-    def _ended(self, people: Sequence[str], ledger: Ledger) -> Outcome:
+    def _ended(self, people: Sequence[str], ledger: Ledger) -> ProduceOutcome:
         """The files, if nobody is left; what there is of earlier ones stays otherwise."""
         cases = [(mode, person) for mode in self.inputs.settings.assess.modes for person in people]
         done, failed = (sum(case in found for case in cases) for found in (ledger.done, ledger.failed))
         left = len(cases) - done - failed
         self.folder.write("failures.json", failures_content(self.inputs, ledger))
         if left:
-            return Outcome(STOPPED, done, failed, left, None)
+            return ProduceOutcome(STOPPED, done, failed, left, None)
         self._texts.remove()
         begun = resumed(self.folder.config, self.inputs)
         content = run_content(self.inputs, ledger, begun)
         path = self.folder.write("run.json", content)
         if self.options.output is not None:
             path = write_whole(self.options.output, json_text(content))
-        return Outcome(SOME_FAILED if failed else COMPLETE, done, failed, left, path)
+        return ProduceOutcome(SOME_FAILED if failed else COMPLETE, done, failed, left, path)

@@ -28,7 +28,7 @@ _LONGEST_QUOTE, _MOST_QUOTES, _LONGEST_REASON = 400, 8, 600
 
 
 @dataclass(frozen=True, slots=True)
-class Reference:
+class ShownPassage:
     """A passage of somebody else's transcript with the score that is known of it."""
 
     item: str
@@ -78,7 +78,7 @@ class PromptFolder:
         """What asks for quotes."""
         return self._messages("evidence.txt", {"transcript": _marked("transcript", transcript)})
 
-    def score_messages(self, transcript: str, references: Sequence[Reference] = ()) -> list[Json]:
+    def score_messages(self, transcript: str, references: Sequence[ShownPassage] = ()) -> list[Json]:
         """What asks for scores; without references it is the same, byte for byte, in both modes."""
         shown = "\n\n".join(
             f"({reference.item}, {reference.score})\n{_marked('reference', reference.text)}" for reference in references

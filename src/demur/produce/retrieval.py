@@ -14,10 +14,10 @@ from zipfile import BadZipFile
 import numpy as np
 
 from demur.files.write import write_whole
-from demur.produce.config import RetrievalSettings
+from demur.produce.config import ReferenceSettings
 from demur.produce.failures import EndpointError, ParticipantFailure
 from demur.produce.inputs import Inputs
-from demur.produce.prompts import Reference
+from demur.produce.prompts import ShownPassage
 from demur.types import Floats, Json
 
 Embed = Callable[[Sequence[str]], list[Any]]
@@ -55,7 +55,7 @@ class Library:
 
     passages: Sequence[Passage]
     vectors: Floats
-    settings: RetrievalSettings
+    settings: ReferenceSettings
 
     def retrieved(self, quotes: Mapping[str, Sequence[str]], embed: Embed) -> Json:
         """Of each item the references that are shown, and of how many items the character budget left none."""
@@ -85,14 +85,14 @@ class Library:
                 kept.append([passage.person, passage.number, float(likeness[index])])
         return kept, bool(near) and spent > settings.max_chars_per_item > 0 and not kept
 
-    def shown(self, references: Mapping[str, Sequence[Sequence[Any]]]) -> list[Reference]:
+    def shown(self, references: Mapping[str, Sequence[Sequence[Any]]]) -> list[ShownPassage]:
         """References with their text, as the prompt shows them."""
         known = {(passage.person, passage.number): passage for passage in self.passages}
         found = []
         for item, listed in references.items():
             for person, number, _ in listed:
                 passage = known[person, number]
-                found.append(Reference(item, passage.scores[item] or 0, passage.text))
+                found.append(ShownPassage(item, passage.scores[item] or 0, passage.text))
         return found
 
 
@@ -136,7 +136,7 @@ def passages_of(inputs: Inputs) -> list[Passage]:
 
 
 def embedded(
-    passages: Sequence[Passage], settings: RetrievalSettings, model: str, cache: Path, embed: Embed
+    passages: Sequence[Passage], settings: ReferenceSettings, model: str, cache: Path, embed: Embed
 ) -> Library:
     """The passages with their embeddings; those a cache holds are not asked for again."""
     keys = [sha256(f"{model}\0{passage.text}".encode()).hexdigest() for passage in passages]

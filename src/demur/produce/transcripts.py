@@ -52,10 +52,7 @@ class TranscriptFolder:
 
     def file_of(self, person: str) -> Path | None:
         """The file of a participant, None if there is none. An id is part of a name and never of a path."""
-        if not is_file_name(person):
-            raise UserError(
-                f"participant {shown(person)}: the id names a file, and cannot hold / or \\ or start with ."
-            )
+        check_file_name(person)
         names = (f"{person}.txt", f"{person}_TRANSCRIPT.csv")
         found = [
             path
@@ -91,13 +88,17 @@ class TranscriptFolder:
         return Transcript(tuple(lines), fingerprint(data))
 
 
-def is_file_name(person: str) -> bool:
-    r"""Whether an id can be part of the name of a file.
+def check_file_name(person: str) -> None:
+    r"""An id is part of the name of a file, and cannot lead anywhere else.
 
-    >>> is_file_name("300"), is_file_name("../300"), is_file_name(""), is_file_name("a\0")
-    (True, False, False, False)
+    >>> check_file_name("../300")
+    Traceback (most recent call last):
+    demur.errors.UserError: participant ../300: the id names a file, and cannot hold / \ or : nor start with a dot
     """
-    return bool(person) and person.isprintable() and not person.startswith(".") and not {*"/\\:"} & {*person}
+    good = person and person.isprintable() and not person.startswith(".") and not {*"/\\:"} & {*person}
+    if not good:
+        rule = "the id names a file, and cannot hold / \\ or : nor start with a dot"
+        raise UserError(f"participant {shown(person)}: {rule}")
 
 
 def _daic(text: str) -> Iterator[SpokenLine]:
