@@ -82,6 +82,7 @@ bench: $(TOOLS)  ## ratios against references measured in the same run
 	$(BIN)/python bench/evaluate.py
 	$(BIN)/python bench/retrieval.py
 	$(BIN)/python bench/apply.py
+	$(BIN)/python bench/produce.py
 
 docs: $(TOOLS)  ## write the pages that are generated from the code
 	$(BIN)/python docs/make_definitions.py

@@ -127,6 +127,15 @@ def test_a_mistake_is_one_line_and_exit_code_2(folder, endpoint, tmp_path, words
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.parametrize("name", ["truth.csv", "dev.csv"])
+def test_an_output_never_replaces_an_input_and_is_checked_before_anything_is_asked(folder, endpoint, tmp_path, name):
+    before = (folder / name).read_bytes()
+    told = produce(folder, endpoint, "--run-folder", tmp_path / "run", "--output", name)
+    assert (told.returncode, told.stderr) == (2, f"demur: {name}: is an input, and an output never replaces one\n")
+    assert (folder / name).read_bytes() == before
+    assert not (tmp_path / "run").exists()
+
+
 def broken(tmp_path, name, change):
     """Interviews with one file changed."""
     made = interviews(tmp_path / "interviews")

@@ -149,8 +149,10 @@ OTHER = {
 
 @pytest.mark.parametrize("name", OTHER)
 def test_a_folder_begun_with_another_configuration_is_refused(folder, endpoint, whole, name):
+    before = {path: path.read_bytes() for path in whole.iterdir() if path.name != "lock"}
     with pytest.raises(UserError, match=f"this folder was begun with another {name.rpartition('.')[2]}: {name} "):
         production(folder, endpoint.base_url, whole, changes=OTHER[name]).produce()
+    assert {path: path.read_bytes() for path in whole.iterdir() if path.name != "lock"} == before
 
 
 def test_a_folder_begun_with_other_data_is_refused(folder, endpoint, whole, tmp_path):

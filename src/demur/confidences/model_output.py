@@ -117,6 +117,8 @@ def _tops(top_logprobs: Any) -> Iterator[list[float]]:
 
 
 def _logprob(value: Any, where: str) -> float:
+    if type(value) is float and -_HUGE < value <= 0:  # an answer has hundreds of tokens, each with alternatives
+        return value
     value = plain(value)
     good = isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < _HUGE
     if not good or not math.isfinite(value) or value > _ROUNDING:

@@ -108,9 +108,16 @@ class ProduceSettings(Part):
 
     @property
     def identity(self) -> Json:
-        """What a folder was begun with and must be resumed with: all but what only says how long and how fast."""
+        """What a folder was begun with and must be resumed with: all but keys, and how long and how fast."""
         content = self.model_dump()
-        free = ("timeout", "total_timeout", "concurrency", "requests_per_minute")
+        free = (
+            "timeout",
+            "total_timeout",
+            "concurrency",
+            "requests_per_minute",
+            "api_key_env",
+            "embedding_api_key_env",
+        )
         content["endpoint"] = {name: value for name, value in content["endpoint"].items() if name not in free}
         for name in ("base_url", "embedding_base_url"):
             content["endpoint"][name] = origin(content["endpoint"][name])

@@ -53,8 +53,10 @@ class RunFolder:
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
         """Nobody else runs in this folder meanwhile; a lock of a process that died is none."""
-        import fcntl  # noqa: PLC0415  (not on every system)
-
+        try:
+            import fcntl  # noqa: PLC0415  (not on every system)
+        except ImportError:
+            raise UserError("demur produce locks its folder by flock, which this system does not have") from None
         try:
             self.path.mkdir(parents=True, exist_ok=True)
             file = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT, 0o644)

@@ -36,6 +36,7 @@ class Inputs:
     transcripts: TranscriptFolder
     prompts: PromptFolder
     hashes: Json
+    files: tuple[Path, ...]
     chunk_scores: ChunkScores | None = None
 
     @cached_property
@@ -73,7 +74,8 @@ def read_inputs_of(settings: ProduceSettings, folder: Path) -> Inputs:
     hashes |= {"prompts": prompts.sha256, "schema": prompts.schema_sha256}
     chunked = _chunk_scores(folder / data.chunk_scores, scale) if few_shot and data.chunk_scores else None
     reading = TranscriptFolder(root, data.speaker, windows)
-    return Inputs(settings, scale, people, references, truth, reading, prompts, hashes, chunked)
+    files = tuple(folder / path for path in named.values() if path)
+    return Inputs(settings, scale, people, references, truth, reading, prompts, hashes, files, chunked)
 
 
 def _rows(path: Path, columns: Sequence[str]) -> list[tuple[str, dict[str, str]]]:

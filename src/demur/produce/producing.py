@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from demur.errors import UserError
-from demur.files.write import json_text, write_whole
+from demur.files.write import check_target, json_text, write_whole
 from demur.produce.asking import Asker
 from demur.produce.config import FEW_SHOT
 from demur.produce.endpoint import Endpoint
@@ -77,20 +77,24 @@ class Production:
         """Assess whoever is not done yet, and write the run file when everybody is."""
         started, options = time.monotonic(), self.options
         people = [str(person) for person in self.inputs.chosen(options.only, options.limit)]
+        if options.output is not None:
+            check_target(options.output, self.inputs.files)
         settings = self.inputs.settings.endpoint
         deadline = started + settings.total_timeout if settings.total_timeout else None
         pace = Pace(settings.concurrency, settings.requests_per_minute, deadline, wait=options.wait)
-        with self.folder.locked(), Journal(self.folder.journal) as journal:
-            ledger = self._replayed(journal)
-            with Endpoint(self.inputs.settings, pace, ledger.append, options.transport) as endpoint:
-                try:
-                    with interruptible(pace, options.tell):
-                        begun = self._begun(endpoint)
-                        self._run(people, ledger, endpoint, pace, begun)
-                except Stopped:
-                    pass
-                finally:
-                    self.folder.write("usage.json", usage_content(ledger, options.prices, time.monotonic() - started))
+        with self.folder.locked():
+            known = resumed(self.folder.config, self.inputs) if self.folder.config.exists() else None
+            with Journal(self.folder.journal) as journal:
+                ledger = self._replayed(journal)
+                with Endpoint(self.inputs.settings, pace, ledger.append, options.transport) as endpoint:
+                    try:
+                        with interruptible(pace, options.tell):
+                            self._run(people, ledger, endpoint, pace, known or self._begun(endpoint))
+                    except Stopped:
+                        pass
+                    finally:
+                        spent = usage_content(ledger, options.prices, time.monotonic() - started)
+                        self.folder.write("usage.json", spent)
             return self._ended(people, ledger)
 
     def _replayed(self, journal: Journal) -> Ledger:
@@ -105,9 +109,7 @@ class Production:
         return ledger
 
     def _begun(self, endpoint: Endpoint) -> Json:
-        """What the folder was begun with; a new one is begun with a probe of the endpoint."""
-        if self.folder.config.exists():
-            return resumed(self.folder.config, self.inputs)
+        """Begin a new folder, with a probe of the endpoint."""
         capabilities = probe(endpoint, self.inputs.settings)
         check_capabilities(capabilities, self.inputs.settings)
         begun = record_of(self.inputs, capabilities, self.base)
@@ -164,5 +166,5 @@ class Production:
         content = run_content(self.inputs, ledger, begun)
         path = self.folder.write("run.json", content)
         if self.options.output is not None:
-            path = write_whole(self.options.output, json_text(content))
+            path = write_whole(self.options.output, json_text(content), inputs=self.inputs.files)
         return ProduceOutcome(SOME_FAILED if failed else COMPLETE, done, failed, left, path)
