@@ -17,7 +17,8 @@ from demur.produce.scripted_answers import Script
 from demur.read import read_inputs
 from demur.report.html import report_html
 from demur.report.selective.overview import comparison_sentences
-from demur.results.selective import Settings, evaluate
+from demur.results.selective import evaluate
+from demur.results.settings import Settings
 from demur.results.table import Results
 from demur.simulate.interviews import Interviews, make_folder, simulated_interviews
 
