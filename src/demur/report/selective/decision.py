@@ -64,6 +64,7 @@ def _curves(results: Results, confidence: str, mark: Mark | None) -> list[RiskCu
     drawn = []
     for system in systems_of(results):
         curve = risk_curve(results, system.system, confidence, "selective", system.label)
+        curve = replace(curve, share=words_of(results).percent)
         if len(results.systems) == 1:
             curve = replace(curve, label="")
         if len(results.systems) > _IN_FULL:
