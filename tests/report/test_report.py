@@ -127,7 +127,7 @@ class TestNumbers:
         text = paired_page.text
         for coverage in paired.selective.coverages:
             rows = [paired[Key(system, f"risk@{coverage}", "llm")] for system in paired.systems]
-            cells = [f"{100 * row.at:.1f}% {row.value:.4g}" if row.at else "beyond Cmax –" for row in rows]
+            cells = [f"{100 * row.at:.1f}% {row.value:.3g}" if row.at else "beyond Cmax –" for row in rows]
             shown = rf"{float(coverage):.2f} {re.escape(cells[0])} \S+( \S+)? {re.escape(cells[1])}"
             assert re.search(shown, text), coverage
 
@@ -139,7 +139,7 @@ class TestNumbers:
                 if not math.isnan(row.value):
                     ends = row.recommended
                     interval = f"[{ends.low:.3g}, {ends.high:.3g}]" if ends else "–"
-                    assert f"{row.value:.4g} {interval} {row.above:.1%} {row.below:.1%}" in text
+                    assert f"{row.value:.3g} {interval} {row.above:.1%} {row.below:.1%}" in text
 
     def test_of_a_number_that_is_better_higher_the_replicates_above_favour_the_system(self, paired, paired_page):
         row = difference(paired, "cmax")

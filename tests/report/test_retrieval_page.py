@@ -1,5 +1,6 @@
 """The page and the console text of retrieval: numbers of the table and no others, whatever systems are called."""
 
+import math
 import re
 from dataclasses import replace
 
@@ -14,7 +15,7 @@ from demur.quantities import Measure
 from demur.report.html import report_html
 from demur.report.retrieval.console import retrieval_text
 from demur.report.retrieval.places import cell
-from demur.report.text import four
+from demur.report.text import three
 from demur.results.table import Results
 from demur.simulate.queries import simulated_queries
 from kinds import retrieval
@@ -59,7 +60,8 @@ class TestNumbers:
         for row in differences:
             ends = row.recommended
             interval = f"[{ends.low:.3g}, {ends.high:.3g}]" if ends else "–"
-            assert f" {four(row.value)} {interval} " in found.text
+            value = "–" if math.isnan(row.value) else three(row.value)
+            assert f" {value} {interval} " in found.text
         row = retrieval()[replace(NDCG, minus=AGAINST)]
         above = (1 + row.above - row.below) / 2
         assert f"{1 - above:.1%} {above:.1%}" in found.text
@@ -86,7 +88,7 @@ class TestNumbers:
     def test_a_difference_at_the_ends_of_what_numbers_can_be_is_drawn(self, number):
         key = Key("reranked", "evidence_recall@fixed:3", minus=AGAINST)
         results = with_rows(retrieval(), {key: {"value": number, "recommended": None}})
-        assert f"evidence recall {number:.4g} – " in page_text(results)
+        assert f"evidence recall {number:.3g} – " in page_text(results)
 
     def test_a_number_the_file_does_not_hold_is_a_dash(self):
         missing = {row.key: None for row in retrieval() if row.key.system == "reranked"}

@@ -99,7 +99,7 @@ def histogram(bars: ConfidenceBars, top: int) -> Picture:
     height = 100 - frame.up(bars.abstained)
     column = element("rect", y=place(100 - height), width=40, height=place(height), class_="bar abstained")
     parts += [at(100, 0, element("g", column, transform="translate(22 0)"))]
-    parts.append(label(100, 100, "abstained", shift=(42, 19)))
+    parts.append(label((100, 100), "abstained", shift=(42, 19)))
     words = f"Answers by confidence: {sum(bars.right)} right, {sum(bars.wrong)} wrong, {bars.abstained} abstained."
     margins = (MARGINS[0], _BESIDE, *MARGINS[2:])
     return Picture(_WIDTH, _HEIGHT, words, parts, "histogram", margins=margins)

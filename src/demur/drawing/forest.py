@@ -63,8 +63,8 @@ def scale_strip(frame: Frame, *, percent: bool = False) -> str:
     """The round numbers of a scale, for the head of the column of strips."""
     numbers = ticks(*frame.xs)
     few = numbers[:: (len(numbers) + _FEW_TICKS - 1) // _FEW_TICKS]
-    texts = [(frame.across(number), f"{number:.0%}" if percent else number_text(number)) for number in few]
-    return _strip([label(x, 100, text, shift=(0, -5)) for x, text in texts])
+    texts = [(frame.across(number), number_text(number, percent)) for number in few]
+    return _strip([label((x, 100), text, shift=(0, -5)) for x, text in texts])
 
 
 def _strip(parts: Iterable[str]) -> str:

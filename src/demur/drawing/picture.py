@@ -107,34 +107,33 @@ class Frame:
         low, high = self.ys
         return 100 - 100 * (value - low) / ((high - low) or 1)
 
-    def axes(self, across: str, up: str, *, percent: bool = False) -> Iterable[str]:
-        """Grid lines, round numbers and the names of both axes."""
+    def axes(self, across: str, up: str, *, percent: str = "") -> Iterable[str]:
+        """Grid lines, round numbers and the names of both axes; `percent` has x or y of an axis of shares."""
         for number in ticks(*self.ys):
             y = place(self.up(number))
             yield element("line", x2="100%", y1=y, y2=y, class_="grid")
-            yield label(0, self.up(number), number_text(number), shift=(-8, 4), anchor="end")
+            yield label((0, self.up(number)), number_text(number, "y" in percent), shift=(-8, 4), anchor="end")
         yield element("line", x2="100%", y1="100%", y2="100%", class_="axis")
         for number in ticks(*self.xs):
-            text = f"{number:.0%}" if percent else number_text(number)
-            yield label(self.across(number), 100, text, shift=(0, 19))
-        yield label(50, 100, across, shift=(0, 40), kind="name")
-        yield label(0, 0, up, shift=(8 - MARGINS[3], -10), anchor="start", kind="name")
+            yield label((self.across(number), 100), number_text(number, "x" in percent), shift=(0, 19))
+        yield label((50, 100), across, shift=(0, 40), kind="name")
+        yield label((0, 0), up, shift=(8 - MARGINS[3], -10), anchor="start", kind="name")
 
 
-def number_text(number: float) -> str:
+def number_text(number: float, percent: bool = False) -> str:  # noqa: FBT001, FBT002
     """A number of an axis, with a minus and not a hyphen.
 
-    >>> number_text(-0.5)
-    '−0.5'
+    >>> number_text(-0.5), number_text(0.025, True)
+    ('−0.5', '2.5%')
     """
-    return f"{number:g}".replace("-", "−")
+    return (f"{100 * number:g}%" if percent else f"{number:g}").replace("-", "−")
 
 
-def label(x: float, y: float, content: str, *, shift: Spot = (0, 0), anchor: str = "middle", kind: str = "tick") -> str:
+def label(spot: Spot, content: str, *, shift: Spot = (0, 0), anchor: str = "middle", kind: str = "tick") -> str:
     """A word at a place in percent, and so many pixels away from it."""
     away = {name: step for name, step in zip(("dx", "dy"), shift, strict=True) if step}
     end = {} if anchor == "middle" else {"text_anchor": anchor}  # the middle is the rule of the style sheets
-    return element("text", escape(content), x=place(x), y=place(y), **away, **end, class_=kind)
+    return element("text", escape(content), x=place(spot[0]), y=place(spot[1]), **away, **end, class_=kind)
 
 
 def place(percent: float) -> str:

@@ -57,6 +57,7 @@ class RiskCurve:
     oracle: Sequence[tuple[float, float]] = ()
     band: RiskBand | None = None
     mark: tuple[float, float, str] | None = None  # a coverage, the risk there, and what is marked
+    share: bool = False  # whether the risk is a share of the answers, in percent
 
     @property
     def highest(self) -> float:
@@ -77,7 +78,11 @@ def risk_coverage(
     low = min((float(min(curve.risk)) for curve in curves if len(curve.risk)), default=0.0)
     frame = Frame(ys=(min(low, 0.0), (high if high > 0 else 1.0) * 1.04))
     parts = [element("rect", width="100%", height="100%", class_="area")]
-    parts += frame.axes(f"coverage (share of all {units})", f"{kind} risk", percent=True)
+    parts += frame.axes(
+        f"coverage (share of all {units})",
+        f"{kind} risk",
+        percent="xy" if any(curve.share for curve in curves) else "x",
+    )
     paths = [path for draw in (_band, _references, _steps) for curve in curves for path in draw(frame, curve)]
     parts.append(plane(*paths))
     for curve in curves:

@@ -7,6 +7,7 @@ Templates know the `artifact` (results or a calibration), its `study` (when, of 
 import base64
 import hashlib
 import json
+import math
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -25,7 +26,7 @@ from demur.report.cards import carded
 from demur.report.names import systems_of
 from demur.report.sections import Task, sections_of
 from demur.report.selective.operating import marked, operating_data
-from demur.report.text import four, interval_text
+from demur.report.text import UNDEFINED, interval_text, three
 from demur.results.table import Results
 
 # Nothing but the styles of the page and this very script.
@@ -97,7 +98,7 @@ def _environment() -> Environment:
     )
     environment.filters |= {"file_text": file_text, "drawn": Markup, "harmless": harmless, "inert": inert}
     environment.filters |= {
-        "four": four,
+        "three": lambda value: UNDEFINED if math.isnan(value) else three(value),
         "interval": interval_text,
         "unbroken": lambda text: text.replace(", ", ",\u00a0"),
     }

@@ -1,7 +1,7 @@
 """Numbers as text: values, intervals, titles and thresholds, the same wherever they are shown, and tables of them."""
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from unicodedata import category, east_asian_width
 
 from demur.inference.estimates import Estimate
@@ -71,11 +71,11 @@ def bounded_interval(results: Results, estimate: Estimate) -> str:
     return interval_text(shown_interval(results, estimate))
 
 
-def with_interval(results: Results, estimate: Estimate) -> str:
+def with_interval(results: Results, estimate: Estimate, digits: Callable[[float], str] = four) -> str:
     """A number and its interval, or what it is at most where nothing went wrong."""
     if math.isnan(estimate.value):
         return "undefined"
-    value, interval = four(estimate.value), shown_interval(results, estimate)
+    value, interval = digits(estimate.value), shown_interval(results, estimate)
     if interval is not None:
         return f"{value} {interval_text(interval)}"
     return value if estimate.upper_bound is None else f"{value} (at most {three(estimate.upper_bound)})"

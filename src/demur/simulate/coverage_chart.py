@@ -19,16 +19,16 @@ def coverage_chart(tallies: Sequence[Tally], words: str) -> Picture:
     shares = [tally.share(method) for tally in shown for method in METHODS if tally.made[method]]
     floor = min([_HIGHEST_FLOOR, *(math.floor(20 * share) / 20 for share in shares)])
     frame, rows = Frame(xs=(floor, 1.0)), _ROW * len(shown)
-    parts = [label(0, 0, words, shift=(-_MARGINS[3], -26), anchor="start", kind="heading")]
+    parts = [label((0, 0), words, shift=(-_MARGINS[3], -26), anchor="start", kind="heading")]
     for share in ticks(floor, 1.0):
         x = place(frame.across(share))
         parts.append(element("line", x1=x, x2=x, y2="100%", class_="grid"))
-        parts.append(label(frame.across(share), 100, f"{share:.0%}", shift=(0, 18)))
+        parts.append(label((frame.across(share), 100), f"{share:.0%}", shift=(0, 18)))
     nominal = frame.across(NOMINAL)
     parts.append(element("line", x1=place(nominal), x2=place(nominal), y2="100%", class_="zero"))
-    parts.append(label(nominal, 0, f"{NOMINAL:.0%}", shift=(0, -6)))
+    parts.append(label((nominal, 0), f"{NOMINAL:.0%}", shift=(0, -6)))
     name = f"share of intervals that hold the true value, ± {_REACH} Monte-Carlo standard errors"
-    parts.append(label(50, 100, name, shift=(0, 38), kind="name"))
+    parts.append(label((50, 100), name, shift=(0, 38), kind="name"))
     for index, tally in enumerate(shown):
         parts += _row(frame, tally, _ROW * (index + 0.5), rows)
     keys = [(look_at(index).style, name) for index, name in enumerate(METHODS)]
@@ -37,7 +37,7 @@ def coverage_chart(tallies: Sequence[Tally], words: str) -> Picture:
 
 
 def _row(frame: Frame, tally: Tally, middle: float, rows: int) -> Iterator[str]:
-    yield label(0, 100 * middle / rows, tally.number, shift=(-10, 4), anchor="end", kind="row")
+    yield label((0, 100 * middle / rows), tally.number, shift=(-10, 4), anchor="end", kind="row")
     for index, method in enumerate(METHODS):
         if not tally.made[method]:
             continue

@@ -9,7 +9,7 @@ from demur.report.leaderboard import listing
 from demur.report.names import NamedSystem, Pair, pairs_of, shown_in_full, systems_of, why_skipped
 from demur.report.sections import Content, section
 from demur.report.selective.overview import cut_area
-from demur.report.text import UNDEFINED, level_of, title_of, with_interval
+from demur.report.text import UNDEFINED, level_of, three, title_of, with_interval
 from demur.report.verdict import Difference, differences, nothing_common, says_in_full
 from demur.results.parts import CurveRecord, ReliabilityTable
 from demur.results.pictures import reliability_bins
@@ -111,7 +111,7 @@ def _signal(results: Results, confidence: str) -> Content:
     records, quantity = _records(results, confidence), _area(results)
     common, areas, errors = _is_common(results, confidence), [], {}
     for system, record in records.items():
-        area = with_interval(results, results[Key(system.system, quantity, confidence)]) if common else UNDEFINED
+        area = with_interval(results, results[Key(system.system, quantity, confidence)], three) if common else UNDEFINED
         areas.append(area if record.defined else "nothing is answered")
         errors[system.label] = _ece(record.reliability) if record.reliability else UNDEFINED
     named = ", ".join(error if len(errors) == 1 else f"{label} {error}" for label, error in errors.items())
@@ -122,7 +122,7 @@ def _signal(results: Results, confidence: str) -> Content:
         "areas": areas,
         "ece": named if any(record.reliability for record in records.values()) else UNDEFINED,
         "differences": [
-            (with_interval(results, results[key]), says_in_full(results, pair, key)) if common else ("", "")
+            (with_interval(results, results[key], three), says_in_full(results, pair, key)) if common else ("", "")
             for pair, key in keys
         ],
     }

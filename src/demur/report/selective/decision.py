@@ -28,7 +28,7 @@ from demur.report.selective.operating import (
     words_of,
 )
 from demur.report.selective.overview import verdict
-from demur.report.text import UNDEFINED, interval_text, level_of, shown_interval, threshold_at
+from demur.report.text import UNDEFINED, interval_text, level_of, shown_interval, three, threshold_at
 from demur.results.parts import CurveRecord
 from demur.results.pictures import risk_curve
 from demur.results.table import Results
@@ -64,6 +64,7 @@ def _curves(results: Results, confidence: str, mark: Mark | None) -> list[RiskCu
     drawn = []
     for system in systems_of(results):
         curve = risk_curve(results, system.system, confidence, "selective", system.label)
+        curve = replace(curve, share=words_of(results).percent)
         if len(results.systems) == 1:
             curve = replace(curve, label="")
         if len(results.systems) > _IN_FULL:
@@ -132,7 +133,7 @@ def _risks_at(results: Results, confidence: str, text: str) -> list[tuple[str, s
         row = results[Key(system, f"risk@{text}", confidence)]
         reached = ("beyond Cmax", UNDEFINED, UNDEFINED)
         if row.at is not None:
-            reached = (f"{row.at:.1%}", f"{row.value:.4g}", interval_text(shown_interval(results, row)))
+            reached = (f"{row.at:.1%}", three(row.value), interval_text(shown_interval(results, row)))
         cells.append(reached)
     return cells
 

@@ -4,7 +4,7 @@ from demur.drawing.forest import IntervalRow, around_zero, difference_strip, sca
 from demur.report.leaderboard import best_sentence, board_to_show, named, ranks_text, sentences, why_not_ranked
 from demur.report.names import NamedSystem
 from demur.report.sections import Content, section
-from demur.report.text import UNDEFINED, four, interval_text, title_of, with_interval
+from demur.report.text import UNDEFINED, interval_text, three, title_of, with_interval
 from demur.results.leaderboard import Leaderboard, Standing, deciding, pair_difference
 from demur.results.table import Results
 
@@ -46,12 +46,12 @@ def _row(results: Results, board: Leaderboard, systems: dict[str, NamedSystem], 
     if each.ranks is not None and each.system != first:
         difference = pair_difference(results, each.system, first)
         if difference is not None:
-            apart = f"{four(difference.value)} {interval_text(deciding(difference))}"
+            apart = f"{three(difference.value)} {interval_text(deciding(difference))}"
     return {
         "system": systems[each.system],
         "ranks": ranks_text(each),
         "best": each.best,
-        "number": why_not_ranked(board, each) or with_interval(results, each.estimate),
+        "number": why_not_ranked(board, each) or with_interval(results, each.estimate, three),
         "difference": apart,
         "reaches": f"{each.reaches:.1%}",
         "worse_than": ", ".join(systems[name].label for name in each.worse_than) or "nobody",
