@@ -11,7 +11,7 @@ LOCK := uv pip compile pyproject.toml --quiet --generate-hashes --universal --py
 CHROMIUM ?= $(shell command -v chromium || command -v chromium-browser)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check lint types imports test-slow fuzz test-browser bench docs golden screenshots coverage \
+.PHONY: help setup demo test check lint types imports test-slow fuzz test-browser test-inspect bench docs golden screenshots coverage \
   lock format ci clean writable
 
 help:  ## show this list
@@ -67,6 +67,7 @@ test-browser: $(TOOLS)  ## the report in a real chromium
 bench: $(TOOLS)  ## ratios against references measured in the same run
 	$(BIN)/python bench/curve.py
 	$(BIN)/python bench/read_run.py
+	$(BIN)/python bench/read_table.py
 	$(BIN)/python bench/start.py
 	$(BIN)/python bench/bootstrap.py
 	$(BIN)/python bench/variants.py

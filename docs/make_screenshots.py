@@ -1,4 +1,4 @@
-"""Photograph the demo's report, by day and by night. Run by `make screenshots`."""
+"""Photograph the report of the demo: by day, at night, on a phone and in print. Run by `make screenshots`."""
 
 from __future__ import annotations
 
@@ -12,9 +12,12 @@ from playwright.sync_api import sync_playwright
 from demur.simulate.demo import demonstrate
 
 FOLDER = Path(__file__).parent
+# What is photographed: width and height of the window, the colours or the medium, and where it is scrolled to.
 PICTURES = {
-    "report.png": ({"width": 1160, "height": 1000}, "light", "#verdict"),
-    "report-dark.png": ({"width": 1160, "height": 1000}, "dark", "#curves"),
+    "report.png": ((1160, 1000), "light", "#decision"),
+    "report-dark.png": ((1160, 1000), "dark", "#differences"),
+    "report-phone.png": ((360, 1500), "light", "#decision"),
+    "report-print.png": ((695, 1010), "print", "#decision"),
 }
 
 
@@ -24,9 +27,14 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         page_file = demonstrate(Path(folder)).page.resolve().as_uri()
         browser = playwright.chromium.launch(executable_path=browser_path, args=["--no-sandbox", "--disable-gpu"])
-        for name, (size, colours, section) in PICTURES.items():
+        for name, ((width, height), look, section) in PICTURES.items():
+            colours = "dark" if look == "dark" else "light"
+            size = {"width": width, "height": height}
             page = browser.new_context(viewport=size, color_scheme=colours, reduced_motion="reduce").new_page()
-            page.goto(page_file if section == "#verdict" else f"{page_file}{section}")
+            page.goto(page_file if section == "#decision" else f"{page_file}{section}")
+            page.wait_for_selector(".ready", state="attached")
+            if look == "print":
+                page.emulate_media(media="print")
             page.screenshot(path=FOLDER / name)
             print(f"wrote docs/{name}")
         browser.close()

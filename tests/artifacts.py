@@ -14,7 +14,8 @@ from demur import PHQ8, read_run
 from demur.inference.key import Key, Minus
 from demur.inference.resample import Plan
 from demur.results.load import results_of
-from demur.results.selective import Settings, evaluate
+from demur.results.selective import evaluate
+from demur.results.settings import Settings
 from runs import experiment, participant, run, written
 
 if TYPE_CHECKING:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
 import json
 from html.parser import HTMLParser
 
@@ -100,6 +102,11 @@ class Page(HTMLParser):
     def data(self):
         """What the page's script knows."""
         return json.loads(self.scripts[0])
+
+    @property
+    def points(self):
+        """The operating points of each system under each confidence, unpacked."""
+        return json.loads(gzip.decompress(base64.b64decode(self.data["points"])))
 
     def values(self, name: str) -> list[str | None]:
         """Every value of an attribute."""

@@ -25,9 +25,12 @@ Numbers alone, of columns:
 
 The names, by what they are for:
 
-    to evaluate         evaluate, evaluate_retrieval, Results, Settings, RetrievalSettings, load, report_html
+    to evaluate         evaluate, evaluate_retrieval, Results, Settings, GroupSettings, Beside, RetrievalSettings, load,
+                        report_html
     to read data        read_items, read_table, read_systems, read_run, read_queries, read_trec, rankings_of,
-                        TableOptions, Items, Rankings, Instrument, instrument, PHQ8, PHQ9, GAD7
+                        TableOptions, Items, Rankings, Instrument, instrument, PHQ8, PHQ9, GAD7, with_groups,
+                        read_rater, read_points, typed_point
+    to decide           choose, certify, apply, load_rule, cost_optimal, Rule, Applied, Reading, Watch, Watched
     numbers alone       measure, risk_coverage, reliability, Scores, Curve, OperatingPoint, Coverage, Reliability
     with uncertainty    grade, grade_units, estimate, compare, bootstrap, Graded, Plan, Estimate, Estimates, Key,
                         Group, Minus, Interval, ResultWarning, Table

@@ -68,13 +68,13 @@ from demur.read import read_trec as read_trec
 from demur.read import with_groups as with_groups
 from demur.report.html import report_html as report_html
 from demur.results.beside import Beside as Beside
+from demur.results.graded import compare as compare
+from demur.results.graded import estimate as estimate
 from demur.results.groups import GroupSettings as GroupSettings
 from demur.results.load import load as load
 from demur.results.retrieval import RetrievalSettings as RetrievalSettings
 from demur.results.retrieval import evaluate_retrieval as evaluate_retrieval
-from demur.results.selective import Settings as Settings
-from demur.results.selective import compare as compare
-from demur.results.selective import estimate as estimate
+from demur.results.settings import Settings as Settings
 from demur.results.table import Results as Results
 from demur.selective_prediction import BootstrapDeltaResult as BootstrapDeltaResult
 from demur.selective_prediction import BootstrapResult as BootstrapResult

@@ -73,6 +73,7 @@ def test_every_registered_quantity_has_its_loop():
     assert set(FORMULAS) <= set(SELECTIVE)
 
 
+@pytest.mark.slow
 def test_two_hundred_random_cases_agree():
     """Ten thousand are among the slow tests."""
     rng = random.Random(20261115)
@@ -88,6 +89,7 @@ def test_ten_thousand_random_cases_agree():
 
 
 @some_cases
+@pytest.mark.slow
 def test_losses_that_are_not_whole_agree_too(cases):
     rng = np.random.default_rng(5)
     for _ in range(cases):

@@ -32,6 +32,7 @@ def artifact(name):
     return json.loads((GOLDEN / f"{name}.json").read_text(encoding="utf-8"))
 
 
+@pytest.mark.slow
 def test_intervals_and_standard_errors_of_one_run(runs):
     content = artifact("one")
     items = runs[content["inputs"][0]["mode"]]

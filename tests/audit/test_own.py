@@ -216,6 +216,7 @@ class TestQueries:
         assert len(found) == 1
 
     @pytest.mark.parametrize(("member", "value"), [("value", 0.99), ("good", [0.1, 0.2]), ("place", "above good")])
+    @pytest.mark.slow
     def test_so_is_a_figure_beside_the_reference_ranges(self, table, file, member, value):
         changed = copy.deepcopy(file)
         figure = next(figure for figure in changed["reference_ranges"] if figure["place"] != "above good")
@@ -223,6 +224,7 @@ class TestQueries:
         found = differing(own.audited_queries(results_of(changed), read_queries(table), None))
         assert {key.split(", ")[1] for key in found} == {"reference_ranges"}
 
+    @pytest.mark.slow
     def test_so_is_a_number_that_is_said_to_be_one_by_convention(self, table, file):
         changed = copy.deepcopy(file)
         flags = changed["estimates"]["by_convention"]
@@ -234,6 +236,7 @@ class TestQueries:
         with pytest.raises(Exception, match="hold no system reranked: name its column"):
             own.audited_queries(results_of(file), {"retriever": rankings["retriever"]}, None)
 
+    @pytest.mark.slow
     def test_grades_a_level_and_chosen_metrics_are_recomputed_as_they_were_used(self, table, tmp_path):
         """By the same code and by the plain loops, and a file of another level is told from it."""
         header, *rows = table.read_text(encoding="utf-8").splitlines()

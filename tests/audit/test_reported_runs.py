@@ -308,6 +308,7 @@ class TestCommand:
         assert found.stderr.startswith(f"demur: {message}")
 
     @pytest.mark.parametrize("trials", [12, pytest.param(60, marks=pytest.mark.slow)])
+    @pytest.mark.slow
     def test_a_damaged_report_is_a_clean_error_or_a_list(self, folder, both, trials):
         """Sixty damages are among the slow tests."""
         rng, codes = random.Random(5), set()
@@ -344,6 +345,7 @@ def bootstrap(folder):
 
 
 class TestDraws:
+    @pytest.mark.slow
     def test_other_draws_are_accepted_within_a_range_and_ends_outside_it_are_not(self, both, bootstrap):
         found = audited(both, {"few_shot": {"llm": {"bootstrap": bootstrap}}}, resamples=700)
         key = "few_shot.llm.bootstrap"
@@ -360,6 +362,7 @@ class TestDraws:
             f"{key}.std_error.cmax",
         ]
 
+    @pytest.mark.slow
     def test_an_interval_may_stand_beside_its_figure_and_one_of_single_items_is_named(self, both, bootstrap):
         items, low_high = both["few_shot"], bootstrap["ci95"]["cmax"]
         right = {"few_shot": {"cmax": {"value": 0.775, "ci95": low_high}}}

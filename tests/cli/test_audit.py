@@ -224,6 +224,7 @@ def test_the_page_shows_what_the_command_prints(tmp_path):
     assert (found.returncode, found.stdout) == (3, printed)
 
 
+@pytest.mark.slow
 def test_a_damaged_report_is_a_clean_error_or_a_list(folder):
     rng, content, codes = random.Random(5), pipeline.summary(QUERIES), set()
     for _ in range(25):

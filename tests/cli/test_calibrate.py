@@ -219,6 +219,7 @@ def test_an_instrument_file_is_an_input_too(folder):
     assert (folder / "own.json").read_text() == own
 
 
+@pytest.mark.slow
 def test_a_terminal_that_cannot_show_a_sign_is_no_reason_to_fail(folder):
     found = real_demur(folder, "variants", "train.json", env={**os.environ, "PYTHONIOENCODING": "latin-1"})
     assert (found.returncode, found.stderr) == (0, "")

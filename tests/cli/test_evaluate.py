@@ -59,6 +59,7 @@ class TestFlags:
         assert "few_shot − zero_shot" in found.stdout
         assert [source.mode for source in load(folder / "two.json").study.inputs] == ["zero_shot", "few_shot"]
 
+    @pytest.mark.slow
     def test_the_same_command_twice_gives_the_same_bytes(self, folder):
         twice = []
         for _ in range(2):

@@ -89,5 +89,6 @@ def try_damaged(tmp_path, count, seed):
     assert 0.2 * count < refused < count
 
 
+@pytest.mark.slow
 def test_a_damaged_file_is_a_clean_error_or_a_valid_result(tmp_path):
     try_damaged(tmp_path, 40, seed=1)

@@ -62,6 +62,7 @@ def test_a_full_disk_leaves_what_was_there(folder, small_disk, before):
 
 @pytest.mark.parametrize("state", ["read-only", pytest.param("full", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("inside", ["m.json", "m.html"])
+@pytest.mark.slow
 def test_a_file_and_its_page_are_both_written_or_neither(folder, small_disk, state, inside):
     put(folder)
     put(small_disk)
@@ -75,6 +76,7 @@ def test_a_file_and_its_page_are_both_written_or_neither(folder, small_disk, sta
     assert found(folder) == found(small_disk) == OLD
 
 
+@pytest.mark.slow
 def test_a_limit_on_the_size_of_files_leaves_the_old_file(folder):
     put(folder)
     quiet = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}  # or half-written compiled modules would be left
@@ -126,6 +128,7 @@ PLACES += [pytest.param(*place, marks=pytest.mark.slow) for place in REST]
 
 
 @pytest.mark.parametrize(("place", "number"), PLACES)
+@pytest.mark.slow
 def test_a_process_that_is_killed_leaves_whole_files_and_the_next_one_cleans_up(folder, place, number):
     put(folder)
     with holding(folder, place, number, *BOTH) as running:
@@ -142,6 +145,7 @@ def test_a_process_that_is_killed_leaves_whole_files_and_the_next_one_cleans_up(
     assert len(load(folder / "m.json")) > 0
 
 
+@pytest.mark.slow
 def test_two_commands_at_once_leave_each_other_alone(folder):
     with holding(folder, "os.fsync", 1, *BOTH) as running:
         half_written = [*folder.glob(".demur-*.tmp")]
@@ -166,6 +170,7 @@ def test_control_c_while_writing_leaves_the_old_files(folder, place):
     assert found(folder) == OLD
 
 
+@pytest.mark.slow
 def test_control_c_while_resampling_writes_nothing_and_shows_no_traceback(folder):
     code, told = interrupted(folder, "demur.inference.resample.weights", *BOTH)
     assert (code, told, found(folder)) == (130, b"", {})
@@ -196,6 +201,7 @@ CLOSED = {
 
 
 @pytest.mark.parametrize("call", CLOSED)
+@pytest.mark.slow
 def test_a_stream_that_cannot_be_written_to_is_an_exit_code_and_no_traceback(folder, call):
     done = subprocess.run(["sh", "-c", f'"{DEMUR}" {call}'], cwd=folder, check=False, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == CLOSED[call]

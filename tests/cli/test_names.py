@@ -136,6 +136,7 @@ def plain_modes(tmp_path_factory):
 @few
 @given(several(IDS, 3))
 @example(["few", "few/shot", "few=shot"])
+@pytest.mark.slow
 def test_modes_of_a_run_file(tmp_path, plain_modes, modes):
     found = evaluate_modes(tmp_path / "other", modes)
     assert found.systems == tuple(modes)
@@ -165,6 +166,7 @@ def plain_queries(tmp_path_factory):
 @few
 @given(several(IDS, 2), several(IDS, 2), several(IDS, 5))
 @example(["bge", "bge/large"], ["A", "A.1"], ["1", "1/1", "1:1", "1@1", "one two"])
+@pytest.mark.slow
 def test_systems_criteria_and_posts_of_retrieval(tmp_path, plain_queries, systems, criteria, posts):
     found = evaluate_queries(tmp_path / "other", systems, criteria, posts)
     check_same(plain_queries, found, dict(zip("st", systems)), dict(zip("AB", criteria)))

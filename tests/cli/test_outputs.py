@@ -122,6 +122,7 @@ def called(folder, locale, *words):
 
 
 @pytest.mark.parametrize("locale", ["UTF-8", "ASCII", slow("C")])
+@pytest.mark.slow
 def test_paths_that_are_no_text_are_read_written_recorded_and_protected(tmp_path, locale):
     written(tmp_path, simulated_run(3, seed=1), os.fsdecode(b"r\xff\xc3\xbc.json"))
     call = ("evaluate", b"r\xff\xc3\xbc.json", "--mode", "few_shot", *FLAGS[:-1])
@@ -149,6 +150,7 @@ TEXTS = {
 
 @pytest.mark.parametrize("locale", ["C", slow("ASCII")])
 @pytest.mark.parametrize("name", TEXTS)
+@pytest.mark.slow
 def test_text_that_no_file_can_hold_is_one_line_and_no_file(tmp_path, name, locale):
     written(tmp_path, simulated_run(3, seed=1), "run.json")
     (tmp_path / "q.csv").write_text(simulated_queries(2, seed=1))
@@ -162,6 +164,7 @@ def test_text_that_no_file_can_hold_is_one_line_and_no_file(tmp_path, name, loca
     assert sorted(tmp_path.iterdir()) == before
 
 
+@pytest.mark.slow
 def test_text_is_what_was_typed_where_the_locale_cannot_tell(tmp_path):
     words = ("simulate", "runs", "--seed", "1", "--participants", "2", "--run-id", "ü", "--output", "s.json")
     assert called(tmp_path, "ASCII", *words).returncode == 0
@@ -171,6 +174,7 @@ def test_text_is_what_was_typed_where_the_locale_cannot_tell(tmp_path):
 HOSTILE = "\x1b[31m\x9b2J\u202e\u2028字"
 
 
+@pytest.mark.slow
 def test_json_is_json_in_any_locale(tmp_path):
     written(tmp_path, run(experiment(*(participant(who) for who in range(3)), mode=HOSTILE)))
     done = called(tmp_path, "ASCII", "evaluate", "run.json", "--json", *FLAGS[:-1], "--output", "m.json")
@@ -194,6 +198,7 @@ def on_a_terminal(folder, *words, **variables):
     return shown.decode().replace("\r\n", "\n")
 
 
+@pytest.mark.slow
 def test_json_on_a_terminal_is_shown_not_obeyed(tmp_path):
     written(tmp_path, run(experiment(*(participant(who) for who in range(3)), mode=HOSTILE)))
     shown = on_a_terminal(tmp_path, "evaluate", "run.json", "--json", *FLAGS[:-1], "--output", "m.json")
@@ -215,12 +220,14 @@ def test_a_name_is_told_on_one_line_that_no_terminal_obeys(tmp_path):
 
 
 @pytest.mark.parametrize("columns", ["0", *map(slow, ["00", "-5", "x"])])
+@pytest.mark.slow
 def test_a_width_that_is_none(folder, columns):
     helped = real_demur(folder, "evaluate", "--help", env={**os.environ, "COLUMNS": columns})
     assert (helped.returncode, helped.stderr) == (0, "")
     assert "Bootstrap resamples" in helped.stdout
 
 
+@pytest.mark.slow
 def test_a_report_on_a_terminal_without_a_width(folder):
     call = ("evaluate", "data/run.json", "--mode", "few_shot", *FLAGS[:-1], "--output", "out/wide.json")
     assert "wrote out/wide.json" in on_a_terminal(folder, *call, COLUMNS="0")

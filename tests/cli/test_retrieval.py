@@ -85,6 +85,7 @@ def test_graded_judgments_are_told_with_their_level(folder):
     assert refused.stderr == "demur: relevance level 4, and the highest judgment is 3: give 3 at most\n"
 
 
+@pytest.mark.slow
 def test_two_runs_of_one_command_give_the_same_bytes(folder):
     for name in ("a.json", "b.json"):
         run(folder, "--output", name, "--created-at", "2026-01-31T12:00:00Z")
@@ -178,6 +179,7 @@ def test_hostile_names_are_shown_and_not_obeyed(folder):
     assert "\x1b" not in done.stdout
 
 
+@pytest.mark.slow
 def test_the_installed_command_runs(folder):
     done = real_demur(folder, "retrieval", "--data", "q.csv", "--bootstrap-resamples", "0", "--output", "r.json")
     assert done.returncode == 0, done.stderr

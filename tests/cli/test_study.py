@@ -30,6 +30,7 @@ def test_a_study_of_the_usual_design_says_what_it_did(tmp_path):
 
 
 @pytest.mark.parametrize("design", designs.DESIGNS)
+@pytest.mark.slow
 def test_every_design_can_be_studied(tmp_path, design):
     found = in_process(tmp_path, "study", "intervals", "--design", design, "--participants", "12", *QUICK)
     assert found.returncode == 0

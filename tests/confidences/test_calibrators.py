@@ -107,6 +107,7 @@ class TestAgainstScikitLearn:
         asked = np.linspace(-3, 9, 500)
         assert ours(asked) == pytest.approx(theirs.predict(asked), abs=1e-9)
 
+    @pytest.mark.slow
     def test_applying_needs_no_scikit_learn(self):
         parameters = json.dumps(LogisticCalibrator.fit(X, Y).to_json())
         code = f"""

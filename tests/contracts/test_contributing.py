@@ -111,6 +111,7 @@ def test_a_thing_is_added_in_as_many_files_as_promised(heading, count):
     assert len(diff_under(heading)) == count
 
 
+@pytest.mark.slow
 def test_the_additions_are_clean_code(changed):
     files = [changed.folder / path for heading in FILES for path in diff_under(heading) if path.endswith(".py")]
     settings = ROOT / "pyproject.toml"

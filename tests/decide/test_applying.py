@@ -108,8 +108,9 @@ class TestRefusals:
         assert str(error.value) == told
 
     def test_a_direction_that_is_not_the_signals_is_refused(self, rule):
-        with pytest.raises(UserError, match="is for the direction at_most, and sure is more confident the higher"):
-            apply(rule.model_copy(update={"direction": "at_most"}), {"sure": [1.0]})
+        other = {"direction": "at_most", "signal": "verbalized"}
+        with pytest.raises(UserError, match="the direction at_most, and verbalized is more confident the higher"):
+            apply(rule.model_copy(update=other), {"verbalized_confidence": [1]})
 
     @pytest.mark.parametrize(
         ("text", "told"),

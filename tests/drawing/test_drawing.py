@@ -7,9 +7,9 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from demur.drawing.confidence import ConfidenceBars, ReliabilityBins, calibration_map, histogram, reliability_diagram
-from demur.drawing.forest import DotGroup, ForestPanel, IntervalRow, dot_plot, forest
+from demur.drawing.forest import IntervalRow, around_zero, bar_strip, difference_strip, scale_strip, value_strip
 from demur.drawing.looks import LOOKS, look_at
-from demur.drawing.picture import marker
+from demur.drawing.picture import Frame, marker
 from demur.drawing.risk_coverage import RiskBand, RiskCurve, risk_coverage
 
 HOSTILE = "</text><script>alert(1)</script>\"'&"
@@ -24,11 +24,8 @@ def systems(count):
 
 
 def every_chart(name):
-    row = IntervalRow(name, "first", 0.5, (0.25, 0.75))
     return [
-        risk_coverage([RiskCurve(name, "first", [0.5], [0.25], 0.5)], "selective", units=name),
-        forest([ForestPanel(name, (name, name), margin=True, rows=[row])], name),
-        dot_plot([DotGroup(name, [row, IntervalRow(name, "second", None, reason=name)], {"good": (0.5, 1.0)})], name),
+        risk_coverage([RiskCurve(name, "first", [0.5], [0.25], 0.5, mark=(0.5, 0.25, name))], "selective", units=name),
         reliability_diagram([ReliabilityBins(name, "first", [0.5], [0.5], [3])], name, (name, name)),
         histogram(ConfidenceBars("first", [0.0, 0.5, 1.0], [1, 2], [0, 1], 3), 3),
         calibration_map([0.0, 1.0], [0.25, 0.75], name, knots=True),
@@ -49,26 +46,64 @@ class TestLooks:
         for number, look in enumerate(LOOKS):
             lines = [node for node in tree.iter(f"{SVG}path") if node.get("class") == f"line {look.style}"]
             assert len(lines) == 2, "the curve and the key"
-            assert texts.count(f"system {number}") == 1
-            assert f"Cmax system {number} 50.0%" in texts
+            assert texts.count(f"system {number}") == 1, "the key"
+            assert f"● system {number} 50.0%" in texts, "where the curve ends"
 
-    def test_the_names_of_many_ends_do_not_lie_on_each_other_or_on_the_curves(self):
-        tree = ET.fromstring(risk_coverage(systems(8), "selective").standalone())  # noqa: S314  (our own)
-        heights = [float(n.get("y")) for n in tree.iter(f"{SVG}text") if "".join(n.itertext()).startswith("Cmax")]
-        assert min(b - a for a, b in pairwise(heights)) >= 13
-        curves = [n.get("d") for n in tree.iter(f"{SVG}path") if n.get("class", "").startswith("line ")]
-        assert max(heights) < min(float(re.match(r"M\S+ ([\d.]+)", path)[1]) for path in curves)
+    def test_the_names_of_many_curves_do_not_lie_on_each_other(self):
+        """Where they end at one risk as well."""
+        alike = [RiskCurve(f"s{n}", look_at(n).style, [0.2, 0.9], [0.1, 0.2], 0.9) for n in range(8)]
+        for curves in (systems(8), alike):
+            tree = ET.fromstring(risk_coverage(curves, "selective").standalone())  # noqa: S314  (our own)
+            ends = [float(node.get("y")[:-1]) for node in tree.iter(f"{SVG}text") if node.get("class") == "end"]
+            plot = 400 - 34 - 46
+            assert min(abs(a - b) for a, b in pairwise(sorted(ends))) * plot / 100 >= 15
+
+    def test_no_text_is_scaled_with_the_picture(self):
+        """What is stretched to the plot holds paths alone, and places of texts are in percent."""
+        for picture in every_chart("name"):
+            for plane in re.findall("<svg viewBox.*?</svg>", picture.svg):
+                assert "<text" not in plane
+                assert 'preserveAspectRatio="none"' in plane
+            for x in re.findall('<text[^>]* x="([^"]*)"', picture.svg):
+                assert x.endswith("%")
+
+
+class TestStrips:
+    def test_zero_is_in_the_middle_and_everything_fits(self):
+        rows = [
+            IntervalRow("a", "first", 0.5, (0.25, 1.0)),
+            IntervalRow("b", "neither", -0.1),
+            IntervalRow("c", "x", None),
+        ]
+        frame = around_zero(rows)
+        assert frame.xs == (-1.06, 1.06)
+        drawn = difference_strip(rows[0], frame)
+        assert re.findall('x[12]="([0-9.]+)%"', drawn) == ["50", "50", "61.79", "97.17"]
+        assert "diamond" not in difference_strip(rows[2], frame)
+
+    def test_ranges_lie_behind_a_value_and_a_bar_is_a_share(self):
+        row = IntervalRow("a", "second", 0.25, (0.0, 0.5))
+        drawn = value_strip(row, Frame(), {"good": (0.5, 0.75)})
+        assert drawn.index("range good") < drawn.index("interval second") < drawn.index("dot second")
+        assert 'x="50%" width="25%"' in drawn
+        assert 'width="25%"' in bar_strip(0.25, "first")
+
+    def test_the_scale_names_round_numbers(self):
+        assert re.findall(">([^<]+)</text>", scale_strip(Frame())) == ["0", "0.4", "0.8"]
+
+    def test_nothing_to_draw_is_drawn_as_nothing(self):
+        assert around_zero([]).xs == (-1.0, 1.0)
 
 
 class TestStandalone:
-    @pytest.mark.parametrize("index", range(6))
+    @pytest.mark.parametrize("index", range(4))
     def test_text_is_shown_and_not_obeyed_on_the_page_and_alone(self, index):
         plain, hostile = every_chart("name")[index], every_chart(HOSTILE)[index]
         for draw in (lambda picture: picture.svg, lambda picture: picture.standalone()):
             tags = [[node.tag for node in ET.fromstring(draw(each)).iter()] for each in (plain, hostile)]  # noqa: S314
             assert tags[0] == tags[1]
 
-    @pytest.mark.parametrize("index", range(6))
+    @pytest.mark.parametrize("index", range(4))
     def test_it_draws_what_the_page_draws(self, index):
         picture = every_chart("name")[index]
         inside = picture.svg[picture.svg.index(">") + 1 : -len("</svg>")]
@@ -86,7 +121,7 @@ class TestStandalone:
         drawn = "".join(each.standalone() for each in (*every_chart("x"), risk_coverage([full], "generalized")))
         style = re.search("<style>(.*?)</style>", drawn, re.DOTALL)[1]
         names = {name for names in re.findall('class="([^"]*)"', drawn) for name in names.split()}
-        assert {name for name in names if f".{name}" not in style} == {"name", "row", "of-first", "pointwise"}
+        assert {name for name in names if f".{name}" not in style} == {"end", "pointwise"}
 
     def test_paper_is_white(self):
         white = '<rect width="760" height="420" fill="white"/>'
@@ -97,9 +132,9 @@ class TestStandalone:
 def test_risks_below_nothing_are_inside_the_frame():
     """A loss of one's own may be negative."""
     picture = risk_coverage([RiskCurve("", "first", [0.5, 1.0], [-2.0, -1.0], 1.0)], "selective")
-    heights = [float(y) for y in re.findall(r'cy="([\d.]+)"', picture.svg)]
+    heights = [float(y) for y in re.findall(r'<svg x="[^"]*" y="([\d.]+)%"><circle', picture.svg)]
     assert len(heights) == 2
-    assert all(40 <= height <= 400 - 46 for height in heights)
+    assert all(0 <= height <= 100 for height in heights)
 
 
 def test_empty_bins_are_not_drawn():

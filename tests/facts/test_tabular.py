@@ -22,6 +22,7 @@ NONE = Plan(0, seed=None)
 
 # What goes in, by name, and the smallest parts of results: everything else that a public function gives is a table.
 NO_TABLES = {"Items", "Rankings", "Graded", "Confidence", "Instrument", "Quantity", "AnyCalibration"}
+NO_TABLES |= {"Rule", "Applied"}  # a decision, and how often it was taken
 
 CASES = {
     "Estimates": lambda: demur.estimate(demur.grade_units(**UNITS), plan=Plan(20, seed=1)),

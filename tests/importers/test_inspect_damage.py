@@ -15,6 +15,7 @@ def damaged(data, at, byte=0xFF):
     return data[:at] + bytes([data[at] ^ byte]) + data[at + 1 :]
 
 
+@pytest.mark.slow
 def test_damage_anywhere_in_an_archive_is_one_line_or_changes_nothing(log):
     whole = archive(members_of(samples()[:2]))
     expected = imported(log(whole), "inspect", "log.eval", *EXACT)[1]

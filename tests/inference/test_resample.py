@@ -52,6 +52,7 @@ def test_threads_and_blocks_change_no_byte(units):
 
 
 @pytest.mark.parametrize("confidence", ["llm_evidence_count", "token_msp"])
+@pytest.mark.slow
 def test_nor_with_more_clusters_and_answers_than_numpy_adds_in_a_row(confidence):
     graded = run_system(make_people(60, seed=2), ZERO_SHOT, seed=2).graded("abs_norm", confidence)
     expected = fingerprint(graded)
@@ -64,6 +65,7 @@ def test_the_order_of_the_rows_changes_no_byte(units):
     assert fingerprint(units.graded(shuffled)) == fingerprint(units.graded())
 
 
+@pytest.mark.slow
 def test_the_hash_seed_changes_no_byte():
     code = (
         "from demur.simulate.runs import *; from demur import estimate, Plan;"
@@ -206,6 +208,7 @@ def test_no_clusters_is_an_error():
         Table.of(Graded(0, np.zeros(0), np.zeros(0)))
 
 
+@pytest.mark.slow
 def test_memory_is_a_block_at_a_time():
     people = make_people(2_000, seed=1)
     graded = run_system(people, ZERO_SHOT, seed=1).graded("abs", "token_msp")

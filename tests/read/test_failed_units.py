@@ -1,9 +1,11 @@
 """Units that failed, and several systems in one long table."""
 
+import json
 from fractions import Fraction
 
 import pytest
 
+from commands import demur
 from demur import (
     Instrument,
     Plan,
@@ -11,6 +13,7 @@ from demur import (
     TableOptions,
     UserError,
     evaluate,
+    load,
     read_systems,
     read_table,
 )
@@ -46,6 +49,33 @@ class TestFailed:
         flagged = with_status("ok", "failed", "ok", abstained=[False, None, False])
         assert read_table(flagged, options=self.ABSTAIN).answered.tolist() == [True, False, True]
 
+    def test_causes_are_counted_the_most_frequent_first(self):
+        items = read_table(with_status("failed: refused ", "failed", "ok"))
+        assert (items.failed_units.causes, items.failed_units.by_cause) == (("refused", ""), {"refused": 1})
+        many = {"cluster": [1, 1, 1, 1, 2], "loss": [None] * 4 + [0]}
+        states = ["failed: b", "failed: a: timeout", "failed:a: timeout", "failed: c", "ok"]
+        failed = read_table(many | {"status": states}).failed_units
+        assert failed.by_cause == {"a: timeout": 2, "b": 1, "c": 1}
+
+    def test_causes_are_in_both_files_and_on_the_console(self, tmp_path):
+        rows = [
+            f"{n},{n % 2},{n / 10},{'failed: timeout' if n < 3 else 'failed' if n == 3 else 'ok'}" for n in range(9)
+        ]
+        path = written(tmp_path, "\n".join(["cluster,loss,sure,status", *rows]) + "\n", "t.csv")
+        same = ["--confidence", "sure", "--seed", "1", "--bootstrap-resamples", "20"]
+        done = demur(tmp_path, "evaluate", path, *same, "--output", "m.json")
+        assert "items that failed: 4, left out\nfailed by: timeout 3\n" in done.stdout
+        population = json.loads((tmp_path / "m.json").read_text())["population"]
+        causes = [{"cause": "timeout", "units": 3}]
+        assert (population["units_failed"], population["failed_by_cause"]) == (4, causes)
+        assert load(tmp_path / "m.json").selective.systems[0].failed_by_cause[0].units == 3
+        other = written(tmp_path, path.read_text().replace("timeout", "refused"), "o.csv")
+        done = demur(tmp_path, "evaluate", path, f"other={other}", *same, "--output", "two.json")
+        assert "t.csv failed by: timeout 3\nother failed by: refused 3\n" in done.stdout
+        sides = json.loads((tmp_path / "two.json").read_text())["population"]["failed_by_cause"]
+        assert sides == {"left": causes, "right": [{"cause": "refused", "units": 3}]}
+        assert demur(tmp_path, "audit", "--data", path, "--reported", "m.json").returncode == 0
+
     def test_a_cluster_without_a_unit_that_is_left_has_failed(self):
         items = read_table(with_status("failed", "failed", "ok"))
         assert (items.cluster_ids, items.failed) == (("b",), ("a",))
@@ -75,8 +105,8 @@ class TestFailed:
     @pytest.mark.parametrize(
         ("states", "rule", "message"),
         [
-            (("ok", "error", "ok"), "drop", "cluster a, y: status 'error', expected ok or failed"),
-            (("ok", None, "ok"), "drop", "cluster a, y: status null, expected ok or failed"),
+            (("ok", "error", "ok"), "drop", "cluster a, y: status 'error', expected ok, failed or failed: CAUSE"),
+            (("ok", None, "ok"), "drop", "cluster a, y: status null, expected ok, failed or failed: CAUSE"),
             (("failed", "ok", "failed"), "refuse", r"cluster a, x: it failed; .* leaves such units out \(and 1 more\)"),
             (("failed", "failed", "failed"), "drop", r"nothing to evaluate: no cluster succeeded \(2 failed\)"),
         ],

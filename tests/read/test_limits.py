@@ -119,9 +119,12 @@ def test_parquet_has_the_same_limits(tmp_path, monkeypatch):
                 units(path)
     repeated = tmp_path / "repeated.parquet"
     pq.write_table(pa.table(rows | {"note": [LONG] * 300}), repeated)
-    monkeypatch.setenv(MEMBER.variable, "300K")  # a few bytes as they are written, 600 000 as they are read
+    monkeypatch.setenv(MEMBER.variable, "300K")  # a few bytes as they are written, 600 000 as rows
+    assert len(units(repeated)) == 300, "a text that is repeated is read once"
     with pytest.raises(UserError, match="larger than 300K"):
-        units(repeated)
+        read_queries(
+            repeated, columns={"post_id": "cluster", "criterion_id": "item", "gold_ids": "note", "ranked_ids": "note"}
+        )
 
 
 @pytest.mark.parametrize("value", ["x", "0", "-1", "1.5", "1T", "1 G"])

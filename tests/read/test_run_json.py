@@ -303,6 +303,7 @@ def test_a_file_that_cannot_be_read_says_why(tmp_path):
         read_run(tmp_path)
 
 
+@pytest.mark.slow
 def test_members_that_never_repeat_do_not_eat_the_memory(tmp_path):
     content = run(experiment(*(participant(person, **{f"s{person}": 1}) for person in range(1_100))))
     with pytest.raises(UserError, match="more than 1000 different signals"):

@@ -36,6 +36,7 @@ def test_the_units_are_those_of_the_file(tmp_path):
     assert items.answered.tolist() == [True, False, True]
     assert [Fraction(int(each), items.losses.divisor) for each in items.losses.numerators] == [Fraction(1, 2), 0, 1]
     assert items.failed_units.names == (("doc1", "q3"),)
+    assert items.failed_units.by_cause == {"error": 1}
     assert [*items.signals] == ["sure", "score"]
     assert (items.source.run_id, items.independent, items.noun) == ("r1", False, "cluster")
 
@@ -69,7 +70,11 @@ WRONG = {
     "a name taken": ([("d", "q", 1, 0, "ok", {"loss": 1})], {}, "line 2: the signal loss is called like a column"),
     "repeat": ([("d", "q", "1", 0, "ok", {})], {}, "item 'q': repeat '1', expected an integer from 1"),
     "loss": ([("d", "q", 1, 1.5, "ok", {})], {}, r"cluster d, q: loss 1.5, expected a number 0 to 1"),
-    "status": ([("d", "q", 1, 1, "error", {})], {}, "cluster d, q: status 'error', expected ok or failed"),
+    "status": (
+        [("d", "q", 1, 1, "error", {})],
+        {},
+        "cluster d, q: status 'error', expected ok, failed or failed: CAUSE",
+    ),
     "twice": ([("d", "q", 1, 1, "ok", {})] * 2, {}, "cluster d, q: given more than once"),
 }
 

@@ -15,7 +15,8 @@ from demur.inference.resample import Plan
 from demur.report.console import calibration_text, evaluation_text
 from demur.report.retrieval.console import retrieval_text
 from demur.report.text import interval_text
-from demur.results.selective import Settings, evaluate
+from demur.results.selective import evaluate
+from demur.results.settings import Settings
 from demur.simulate.runs import FEW_SHOT, ZERO_SHOT, make_people, run_system
 from kinds import calibration, renamed_kind, retrieval
 from runs import experiment, participant, run, written

@@ -19,7 +19,7 @@ from demur import UserError
 from demur.drawing.labels import shortened
 from demur.inference.key import Key
 from demur.report.figure import COLUMN_MM, KINDS, figure_bytes, text_of, width_mm
-from demur.report.selective.curves import curves
+from demur.report.selective.decision import decision
 from demur.results.pictures import risk_curve
 
 
@@ -58,6 +58,7 @@ def texts_of(svg):
 
 
 class TestTheFile:
+    @pytest.mark.slow
     def test_it_is_as_wide_as_the_column(self):
         assert [width_mm(name) for name in ("single", "double", "120", "61.5mm")] == [89, 183, 120, 61.5]
         points = 89 / 25.4 * 72
@@ -78,6 +79,7 @@ class TestTheFile:
         assert b"dc:date" not in drawn(".svg")
         assert b"Software" not in drawn(".png")
 
+    @pytest.mark.slow
     def test_it_is_the_same_every_time_whatever_the_settings_of_the_place(self, tmp_path):
         """Another process, with other hashes and settings that would set names by LaTeX."""
         (tmp_path / "matplotlibrc").write_text("font.size: 20\ntext.usetex: True\nsvg.fonttype: path\n")
@@ -152,9 +154,9 @@ class TestRiskCoverage:
             assert [first, low[-1]] not in shade.get_paths()[0].vertices.tolist()
         assert [last, low[-1]] in shades[-1].get_paths()[0].vertices.tolist()
         assert not risk_curve(read_back(content), "zero_shot", "llm", "selective").band.stepped
-        [drawn] = curves(read_back(content))
-        band = re.search(r'd="([^"]*)" class="band pointwise first"', drawn["pictures"]["selective"])[1]
-        assert len(re.findall("[Ml]", band)) == 6, "three spots an edge"
+        [drawn] = decision(read_back(content), None)["confidences"]
+        band = re.search(r'd="([^"]*)" class="band pointwise first"', drawn["svg"])[1]
+        assert len(re.findall("[Mlhv]", band)) == 6, "three spots an edge"
 
     def test_cmax_and_a_random_order_are_lines(self):
         (panel,) = panels(golden("one"), "risk-coverage")

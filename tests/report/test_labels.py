@@ -20,7 +20,8 @@ from demur.report.names import systems_of
 from demur.report.tables import FORMS, table_text
 from demur.report.text import columns_of
 from demur.results.load import load
-from demur.results.selective import Settings, evaluate
+from demur.results.selective import evaluate
+from demur.results.settings import Settings
 from demur.simulate.runs import FEW_SHOT, ZERO_SHOT, make_people, run_system
 from golden_runs import RUN
 from pages import Page
@@ -48,9 +49,7 @@ def page_of(results):
     """The text of a page, what its pictures say of themselves, and its classes and ids."""
     page = Page(report_html(results))
     named = [value or "" for name in ("aria-label", "class", "id", "for") for value in page.values(name)]
-    return "\n".join(
-        [page.text, *named, json.dumps({name: page.data[name] for name in ("systems", "labels", "styles")})]
-    )
+    return "\n".join([page.text, *named, json.dumps({name: page.data[name] for name in ("systems", "names")})])
 
 
 SHOWN = {

@@ -51,7 +51,10 @@ class TestSafety:
 
     def skeleton(self, artifact):
         page = Page(report_html(artifact))
-        return [(tag, [pair for pair in attributes if pair[0] != "href"]) for tag, attributes in page.elements]
+        return [
+            (tag, [pair for pair in attributes if pair[0] != "href" and not str(pair[1]).startswith("--c1:")])
+            for tag, attributes in page.elements
+        ]
 
     @pytest.mark.parametrize("artifact", [retrieval, calibration], ids=["retrieval", "calibration"])
     def test_nothing_is_fetched_and_every_text_that_is_shown_is_spelled_out(self, artifact):

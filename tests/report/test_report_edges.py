@@ -11,8 +11,7 @@ from commands import demur
 from demur import UserError, load
 from demur.inference.key import Key
 from demur.report.html import report_html
-from demur.report.selective.curves import curves
-from demur.report.selective.operating import stops_of
+from demur.report.selective.decision import decision
 from pages import Page
 
 REQUESTED = {"level": 0.9, "interval": "bca", "undefined": {}}
@@ -96,20 +95,21 @@ class TestEdges:
     def test_without_resamples_no_interval_is_made_up(self):
         content = golden("one")
         for numbers in content["confidence_variants"].values():
-            numbers.update(dict.fromkeys({"bootstrap", "bands"} & set(numbers)))
+            numbers.update(dict.fromkeys({"bootstrap", "bands", "risk_intervals"} & set(numbers)))
         page = Page(report_html(read_back(content)))
         assert "none: there are no intervals" in page.text
-        assert all(ends == [""] for shown in page.data["variants"] for _, _, ends, _ in shown["stops"]["coverage"])
+        assert {low for runs in page.points for run in runs for low in run["low"].split()} == {"-"}
+        assert "no interval at this point" in page.text
 
     def test_an_interval_that_was_asked_for_is_the_one_shown(self, tmp_path):
         asked = ("evaluate", "--input", GOLDEN / "run.json", "--mode", "few_shot", "--seed", "1", "--level", "0.5")
         demur(tmp_path, *asked, "--output", "m.json", "--report", "r.html")
         made, text = load(tmp_path / "m.json"), (tmp_path / "r.html").read_text("utf-8")
         ends = made[Key("few_shot", "augrc", "llm")].requested
-        assert f"[{ends.low:.3g}, {ends.high:.3g}]" in text
+        assert f"[{ends.low:.3g},\u00a0{ends.high:.3g}]" in text
         assert "50 % interval" in text
 
-    def test_bands_are_drawn_and_read_where_they_are_stored(self):
+    def test_bands_are_drawn_where_they_are_stored(self):
         """Of three operating points the last two are in the band."""
         content = golden("one")
         bands = content["confidence_variants"]["llm"]["bands"]
@@ -118,14 +118,9 @@ class TestEdges:
             for column in bands[risk].values():
                 column.pop(0)
         content["confidence_variants"] = {"llm": content["confidence_variants"]["llm"]}
-        made = read_back(content)
-        found = {stop.label: stop.intervals[0] for stop in stops_of(made, "llm")["threshold"]}
-        assert found["3"] is None
-        stored = bands["selective_risk"]
-        assert (found["2"].low, found["2"].high) == (stored["low"][0], stored["high"][0])
-        [drawn] = curves(made)
+        [drawn] = decision(read_back(content), None)["confidences"]
         assert drawn["has_bands"]
-        assert [svg.count('class="band pointwise first"') for svg in drawn["pictures"].values()] == [1, 1]
+        assert drawn["svg"].count('class="band pointwise first"') == 1
 
     @pytest.mark.parametrize(
         ("place", "value", "told"),

@@ -79,8 +79,8 @@ class TestNumbers:
         keys = [Key("reranked", "average_k", minus=AGAINST), Key("reranked", "cmax", "prob", minus=AGAINST)]
         page = Page(report_html(with_rows(results, dict.fromkeys(keys, change))))
         for title in ("average K", "Cmax"):
-            assert f"{title} 0.5 [0.25, 0.75] – – above" in page.text
-            assert f"{title} 0.5 [0.25, 0.75]" in page.text.partition("At other depths, and the average K")[2]
+            others = page.text.partition("At other depths, and the average K")[2]
+            assert re.search(rf"{title} .{{0,60}}0\.5 \[0\.25, 0\.75\] – – above", others)
 
     @pytest.mark.parametrize("number", [1e308, 5e-324])
     def test_a_difference_at_the_ends_of_what_numbers_can_be_is_drawn(self, number):
@@ -149,6 +149,7 @@ class TestNumbers:
         assert not {"differences", "folds", "choose"} & set(page.values("id"))
         assert "none: there are no intervals" in page.text
 
+    @pytest.mark.slow
     def test_the_usual_results_make_a_page_under_300_kilobytes(self, tmp_path):
         (tmp_path / "q.csv").write_text(simulated_queries(60, seed=1), "utf-8")
         options = ("--data", "q.csv", "--seed", "7", "--policy", "gap", "--policy", "mass:0.8")

@@ -159,7 +159,7 @@ def test_the_sentence_of_console_and_page():
 
 def test_a_loss_without_a_maximum_needs_one_and_says_so():
     free = read_table({"cluster": [1, 2, 3], "loss": [0, 2.5, 1], "sure": [3, 2, 1]}, instrument=None)
-    with pytest.raises(UserError, match=r"the largest loss is not known, .*--loss-max"):
+    with pytest.raises(UserError, match=r"the largest loss is not known, .*loss_max"):
         evaluate({"one": free}, settings=Settings(confidence="sure", abstention_costs=["0.1"]), plan=PLAN)
 
 

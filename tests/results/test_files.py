@@ -76,6 +76,7 @@ def results_of_systems(names, clusters=("a", "b", "c", "d"), item="q", confidenc
     item=NAMES,
     data=st.data(),
 )
+@pytest.mark.slow
 def test_any_name_comes_back_from_either_file(names, clusters, item, data):
     baseline = data.draw(st.sampled_from(names))
     found = results_of_systems(names, clusters, item, baseline=baseline)
@@ -270,6 +271,7 @@ def damaged(content, rng):
 
 @pytest.mark.parametrize("text", [_pair, _three], ids=["nested", "columns"])
 @pytest.mark.parametrize("trials", [60, pytest.param(300, marks=pytest.mark.slow)])
+@pytest.mark.slow
 def test_a_damaged_file_is_one_line_and_never_a_traceback(text, trials):
     """Each is refused in one line, or what is left reads as results that can be written; hundreds are slow tests."""
     rng, content, refused = random.Random(1), json.loads(text()), 0

@@ -28,7 +28,8 @@ from demur.read import TableOptions, read_table
 from demur.results import json_table
 from demur.results.groups import GroupSettings
 from demur.results.load import results_of
-from demur.results.selective import Settings, evaluate
+from demur.results.selective import evaluate
+from demur.results.settings import Settings
 
 T1 = {
     "cluster": [*"AABBCCDD"],

@@ -139,7 +139,8 @@ def test_a_mapping_and_a_list_of_runs_give_the_same_numbers():
         evaluated("zero_shot", "few_shot"),
         evaluated("zero_shot", "few_shot", names=("zero_shot", "few_shot")),
     )
-    assert listed.text == named.text
+    assert listed.to_columns() == named.to_columns()
+    assert [source.label for source in named.study.inputs] == ["zero_shot", "few_shot"]
 
 
 def test_what_is_true_of_the_sample_is_said_once(systems):

@@ -46,6 +46,7 @@ def test_every_design_is_measured_at_each_of_its_sizes():
     assert set(make_coverage.cells()) == {(name, size) for name, each in DESIGNS.items() for size in each.participants}
 
 
+@pytest.mark.slow
 def test_a_small_page_is_written_from_processes(tmp_path, monkeypatch):
     monkeypatch.setattr(make_coverage, "cells", lambda: [("errors_5", 10), ("independent", 10)])
     make_coverage.main(["--datasets", "2", "--resamples", "20", "--output", str(tmp_path / "page.md")])

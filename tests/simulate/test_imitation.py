@@ -40,6 +40,7 @@ def test_an_imitation_has_the_ties_of_the_run_and_no_others():
 
 
 @pytest.mark.parametrize("name", ["discrete", "continuous", "heavy_tail"])
+@pytest.mark.slow
 def test_the_true_numbers_of_an_imitation_are_near_those_of_the_run(name):
     run = DESIGNS[name].data(200, 1, 0)[""][LEFT]
     population = TruePopulation(imitation(run, "run"), 1)

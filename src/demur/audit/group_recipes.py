@@ -1,6 +1,7 @@
 """Numbers of groups by plain loops: at the threshold of the file, by curves of their own, and against the rest."""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -41,7 +42,15 @@ def group_loops(claimed: Results, system: str, confidence: str) -> Iterator[tupl
         small = {row.key.group for row in risks if row.no_interval.startswith("too small")}
         judged = [level for level in grouping.levels if Group(grouping.name, level) not in small]
         for row in own:
-            yield grouping.name, row.key, _loop(row.key, grouping.levels, judged)
+            yield grouping.name, row.key, _loop(as_ranked(claimed, row.key), grouping.levels, judged)
+
+
+def as_ranked(claimed: Results, key: Key) -> Key:
+    """A number at a threshold of the confidence that ranks: turned, where lower values of its signal are surer."""
+    stem, at, threshold = key.quantity.partition("@threshold=")
+    if not at or key.confidence not in claimed.lower_is_surer:
+        return key
+    return replace(key, quantity=f"{stem}{at}{-float(threshold)!r}")
 
 
 def _loop(key: Key, levels: Sequence[str], judged: Sequence[str]) -> Callable[..., Number]:

@@ -27,7 +27,8 @@ from demur.results.groups import settings_of
 from demur.results.load import results_of
 from demur.results.reference import REFERENCES
 from demur.results.retrieval import RetrievalSettings, evaluate_retrieval
-from demur.results.selective import Settings, evaluate
+from demur.results.selective import evaluate
+from demur.results.settings import Settings
 from demur.results.table import Results
 
 Progress = Callable[[int, int], None]
@@ -135,7 +136,7 @@ def audited_queries(claimed: Results, rankings: Mapping[str, Rankings], progress
     )
     systems = {name: rankings[name] for name in claimed.systems}
     recomputed = evaluate_retrieval(systems, settings=settings, plan=_plan(claimed, progress))
-    sources = {source.sha256 for one in systems.values() for source in one.sources}
+    sources = {source.sha256 for one in systems.values() for source in one.sources if source.sha256}
     hashes = [(one.sha256, one.sha256 if one.sha256 in sources else min(sources, default=None)) for one in study.inputs]
     return TableOf([*_about_inputs(hashes), *joined(claimed, recomputed)])
 

@@ -13,7 +13,6 @@ import typer
 from demur.audit.figures import Finding
 from demur.cli import options
 from demur.cli.app import TRUST, app, fitted, named, print_json, progress_bar
-from demur.cli.groups import Labels
 from demur.errors import UserError, located
 from demur.facts.instruments import BY_ITEMS
 
@@ -81,7 +80,7 @@ def audit(
         raise UserError(f"{reported}: is the data as well: no figure is compared with itself")
     table = options.table_options(score_range, loss_max, own_clusters=every_row_its_own_cluster)
     reading = (named(system, "--system"), named(column, "--column"), mode or (), instrument, table, calibration)
-    asked = options.Asked(rater, forced=forced)
+    asked = {"raters": options.raters(rater), "forced": options.forced(forced)}
     findings = _Audit(data, reported, *reading, independent, resamples, asked).findings()
     if as_json:
         files = {"data": [*map(_traced, data)], "reported": _traced(reported)}
@@ -106,7 +105,7 @@ class _Audit:
     calibration: Path | None
     independent: bool
     resamples: int | None
-    beside: options.Asked
+    beside: Mapping[str, Any]
 
     def findings(self) -> list[Finding]:
         """What became of every figure."""
@@ -138,6 +137,8 @@ class _Audit:
         """The runs a file names, by the modes it records or those given."""
         from demur.audit.independent import audited_independently, run_recipes, strata_of_runs
         from demur.audit.own import audited_runs
+        from demur.evaluation.beside import everybody
+        from demur.evaluation.labels import Labels
         from demur.facts.alignment import aligned
         from demur.read import read_inputs
         from demur.results.record import input_of
@@ -154,7 +155,8 @@ class _Audit:
             paths = [*self.data] * (count if len(self.data) == 1 else 1)
             runs = read_inputs(paths, modes=modes, instrument=self.instrument, columns=self.columns, options=self.table)
         else:
-            table = replace(self.table, noun=study.noun, failed_units=study.failed_units or "drop")
+            rules: Any = {"failed_units": study.failed_units or "drop", "repeats": study.repeats or "units"}
+            table = replace(self.table, noun=study.noun, probability=study.probabilities or (), **rules)
             table = labels.options(table)
             runs = read_inputs(self.data, modes=modes, instrument=self.instrument, columns=columns, options=table)
             runs *= count if len(runs) == 1 else 1  # one table that was compared with itself
@@ -168,7 +170,7 @@ class _Audit:
         runs = labels.joined(runs)
         with progress_bar("resamples") as advance:
             if not self.independent:
-                others = options.beside(self.beside, runs, self.columns)
+                others = everybody(self.beside, runs, self.columns)
                 return audited_runs(claimed, runs, fitted(self.calibration), advance, others)
             named_runs = dict(zip(claimed.systems, runs, strict=True))
             systems = aligned(named_runs, intersection_only=study.intersection_only).systems

@@ -23,6 +23,8 @@ def calibrate(
     every_row_its_own_cluster: options.OwnClusters = False,
     noun: options.Noun = None,
     failed_units: options.FailedUnits = "drop",
+    repeats: options.Repeats = "units",
+    probability: options.Probability = None,
     features: Annotated[str | None, typer.Option(help="Signals to fit on, by name, separated by commas.")] = None,
     variant: Annotated[str | None, typer.Option(help="A confidence variant to fit on, instead of features.")] = None,
     target: Annotated[
@@ -42,7 +44,9 @@ def calibrate(
     from demur.confidences.fitting import calibrate as fit
     from demur.report.console import calibration_text
 
-    table = options.table_options(score_range, loss_max, noun, failed_units, own_clusters=every_row_its_own_cluster)
+    table = options.table_options(
+        score_range, loss_max, noun, failed_units, repeats, probability, own_clusters=every_row_its_own_cluster
+    )
     made = fit(
         read_one(run, mode, experiment, instrument, column, table),
         method=method,

@@ -11,7 +11,8 @@ import typer
 
 from demur.cli import options
 from demur.cli.app import DECIDE, app, command_line, fitted, print_json, printed_path, read_one
-from demur.errors import UserError, located, registered
+from demur.errors import UserError, literal, located, registered, shown
+from demur.facts.instruments import BY_ITEMS
 
 if TYPE_CHECKING:
     from demur.decide.rule import Rule
@@ -49,13 +50,14 @@ def choose(
     split: Annotated[bool, typer.Option("--split", help="Tune on half of the clusters, certify on the rest.")] = False,
     mode: options.Mode = None,
     experiment: options.Experiment = None,
-    instrument: options.InstrumentName = "PHQ-8",
+    instrument: options.InstrumentName = BY_ITEMS,
     column: options.ColumnNames = None,
     score_range: options.ScoreRange = None,
     loss_max: options.LossMax = None,
     every_row_its_own_cluster: options.OwnClusters = False,
     noun: options.Noun = None,
     failed_units: options.FailedUnits = "drop",
+    lower_is_surer: options.LowerIsSurer = None,
     loss: options.LossName = None,
     calibration: options.CalibrationFile = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="The rule to write, for demur apply.")] = None,
@@ -74,6 +76,8 @@ def choose(
 
     targets: dict[str, Any] = {"risk": risk, "coverage": coverage}
     targets |= {"errors_per_100": errors_per_100, "abstention_cost": abstention_cost}
+    if lower_is_surer and {*lower_is_surer} != {confidence}:
+        raise UserError(f"--lower-is-surer {literal(lower_is_surer[0])}, expected the confidence, {shown(confidence)}")
     fixed = _Fixed(certify, grid, delta, max_units, split=split)
     fixed.check(targets, tune)
     table = options.table_options(score_range, loss_max, noun, failed_units, own_clusters=every_row_its_own_cluster)
@@ -81,10 +85,12 @@ def choose(
 
     def graded(path: Path) -> Graded:
         from demur.confidences.grading import grade
+        from demur.confidences.serving import confidence as confidence_of
 
         items = read_one(path, mode, experiment, instrument, column, table)
         with located(path):
-            return grade(items, loss=loss, confidence=confidence, calibration=fit)
+            made = confidence_of(items, confidence, fit)
+            return grade(items, loss=loss, confidence=made.turned() if lower_is_surer else made)
 
     origin: dict[str, Any] = {"seed": seed, "created_at": created_at, "command": command_line()}
     if certify is None:

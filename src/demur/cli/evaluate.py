@@ -2,20 +2,22 @@
 
 import shutil
 import sys
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from demur.cli import groups, options
-from demur.cli.app import MEASURE, Delivery, app, check_flags, command_line, fitted, listed, named, progress_bar
-from demur.cli.guessing import settled
-from demur.errors import UserError
-from demur.facts.instruments import BY_ITEMS
+from demur.cli import options
+from demur.cli.app import MEASURE, Delivery, app, check_flags, command_line, fitted, listed, named, pasted, progress_bar
+from demur.errors import harmless
+
+USUAL: Any = None  # an option that was not typed: `demur.evaluate` says what it is then
+_WHERE_TO = {"files", "inputs", "output", "report", "as_json", "quiet", "group_file"}
 
 
-@app.command(rich_help_panel=MEASURE, cls=options.ListingCommand)
+@app.command(rich_help_panel=MEASURE, cls=options.EvaluateCommand)
 def evaluate(
     files: Annotated[
         list[str] | None,
@@ -28,28 +30,28 @@ def evaluate(
     experiment: Annotated[
         list[int] | None, typer.Option(help="Index of the experiment, from 0: once for all inputs, or once per input.")
     ] = None,
-    instrument: options.InstrumentName = BY_ITEMS,
+    instrument: options.InstrumentName = USUAL,
     column: options.ColumnNames = None,
     score_range: options.ScoreRange = None,
     loss_max: options.LossMax = None,
     every_row_its_own_cluster: options.OwnClusters = False,
     noun: options.Noun = None,
-    failed_units: options.FailedUnits = "drop",
-    group: groups.Names = None,
-    group_file: groups.File = None,
-    threshold: groups.Threshold = None,
-    at_coverage: groups.AtCoverage = None,
-    min_clusters: groups.MinClusters = 10,
-    max_groups: groups.MaxGroups = 30,
-    stratify: groups.Stratify = None,
+    failed_units: options.FailedUnits = USUAL,
+    group: options.GroupNames = None,
+    group_file: options.GroupFile = None,
+    threshold: options.GroupThreshold = None,
+    at_coverage: options.AtCoverage = None,
+    min_clusters: options.MinClusters = USUAL,
+    max_groups: options.MaxGroups = USUAL,
+    stratify: options.Stratify = None,
+    repeats: options.Repeats = USUAL,
+    probability: options.Probability = None,
     loss: options.LossName = None,
     confidence: Annotated[
         str, typer.Option(help="default (llm,total_evidence), all, or names of variants separated by commas.")
-    ] = "default",
+    ] = USUAL,
     lower_is_surer: options.LowerIsSurer = None,
-    coverage_grid: Annotated[
-        str, typer.Option(help="Coverages to report the risk at, separated by commas.")
-    ] = "0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8,0.9",
+    coverage_grid: Annotated[str, typer.Option(help="Coverages to report the risk at, separated by commas.")] = USUAL,
     area_coverage: Annotated[
         str | None, typer.Option(help="Where to cut the areas; 0.5, and the coverage all systems reach, if not given.")
     ] = None,
@@ -60,7 +62,7 @@ def evaluate(
     primary: Annotated[
         str | None, typer.Option(help="The confidence the verdict is on, named beforehand; the first if not given.")
     ] = None,
-    bootstrap_resamples: options.Resamples = 10_000,
+    bootstrap_resamples: options.Resamples = USUAL,
     seed: options.Seed = None,
     calibration: options.CalibrationFile = None,
     output: options.Output = None,
@@ -89,7 +91,7 @@ def evaluate(
         list[str] | None,
         typer.Option(help="Price of an abstention as a share of the largest loss, 0.1 or 1:10; once for each price."),
     ] = None,
-    cross_fit: Annotated[int, typer.Option(help="Folds of clusters for the cross-fitted cost.")] = 10,
+    cross_fit: Annotated[int, typer.Option(help="Folds of clusters for the cross-fitted cost.")] = USUAL,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
     created_at: options.CreatedAt = None,
@@ -108,75 +110,51 @@ def evaluate(
 
     Example: demur evaluate scores.csv --column cluster=document --noun document --confidence sure --seed 7
     """
-    from demur.inference.resample import Plan
-    from demur.quantities.coverage import Coverage
-    from demur.read import read_inputs
-    from demur.read.guess import Given
+    typed = {name: value for name, value in locals().items() if value is not None and value is not False}
+    from demur.evaluation.answering import answered, files_read
     from demur.report.console import evaluation_text
-    from demur.results.selective import Settings
-    from demur.results.selective import evaluate as evaluated
 
-    given = [*(files or ()), *(inputs or ())]
-    if not given:
-        raise UserError("nothing to evaluate: give a run file or a table, or several to compare")
-    check_flags(bootstrap_resamples, seed or 0, created_at, as_json=as_json, quiet=quiet)
-    labels = groups.Labels.of(group, group_file)
-    grid = listed(coverage_grid, "[0-9.]+", "coverage grid:", "decimals such as 0.1,0.25,0.5")
-    settings = Settings(
-        loss=loss,
-        confidence=confidence,
-        grid=tuple(map(Coverage.of, grid)),
-        area_coverage=area_coverage,
-        level=level,
-        interval=interval,
-        baseline=baseline,
-        primary=primary,
-        lower_is_surer=tuple(lower_is_surer or ()),
-        groups=groups.group_settings(labels, (threshold, at_coverage), (min_clusters, max_groups), stratify),
-        abstention_costs=tuple(abstention_cost or ()),
-        cross_fit=cross_fit,
-        exclude=tuple(exclude or ()),
-    )
-    table = options.table_options(score_range, loss_max, noun, failed_units, own_clusters=every_row_its_own_cluster)
-    known = Given(named(column, "--column"), instrument, every_row_its_own_cluster, score_range, loss)
-    known = replace(known, lower_is_surer=settings.lower_is_surer)
-    understood = settled(given, known, confidence, seedless=seed is None and bootstrap_resamples > 0)
-    with understood.explaining():
-        runs = read_inputs(
-            given,
-            modes=mode or (),
-            experiments=experiment or (),
-            instrument=instrument,
-            columns=understood.columns,
-            options=labels.options(table),
-        )
-        runs = labels.joined(runs)
-    understood = understood.of(runs)
-    if not quiet:
-        understood.tell()
-    beside = options.beside(
-        options.Asked(rater, point, points, forced, margin, handover_threshold), runs, named(column, "--column")
-    )
-    fit = fitted(calibration)
-    read_too = [
-        instrument,
-        calibration,
-        points,
-        *(path for _, path in map(options.pair, [*(rater or ()), *(forced or ())])),
-    ]
+    check_flags(bootstrap_resamples or 0, seed or 0, created_at, as_json=as_json, quiet=quiet)
+    said = _said(typed)
     with progress_bar("resamples") as advance:
-        results = evaluated(
-            *runs,
-            settings=replace(settings, loss=understood.loss, confidence=understood.confidence),
-            plan=Plan(bootstrap_resamples, seed=seed, progress=advance),
-            calibration=fit,
-            intersection_only=intersection_only,
-            created_at=created_at,
-            command=command_line(),
-            also_read=[path for path in read_too if path and Path(path).is_file()],
-            beside=beside,
-        )
-    protected = [str(path) for path in read_too if path]
+        said |= {"progress": advance, "command": command_line()}
+        results = answered([*(files or ()), *(inputs or ())], said, _Spoken(quiet=quiet))
     width = {"width": shutil.get_terminal_size().columns} if sys.stdout.isatty() else {}
-    delivery = Delivery("metrics", output, report, protected, as_json, quiet, fit)
+    delivery = Delivery("metrics", output, report, files_read(said), as_json, quiet, fitted(calibration))
     delivery.of(results, lambda: evaluation_text(results, **width))
+
+
+def _said(typed: Mapping[str, Any]) -> dict[str, Any]:
+    """What was typed as `demur.evaluate` takes it; what was not is left to what is usual."""
+    from demur.evaluation.voice import NAMES
+
+    said = {NAMES.get(name, name): value for name, value in typed.items() if name not in _WHERE_TO}
+    parsed = {
+        "columns": named(typed.get("column"), "--column"),
+        "group": options.groups(typed.get("group")),
+        "groups": typed.get("group_file"),
+        "raters": options.raters(typed.get("rater")),
+        "points": [*typed.get("point", ()), *([typed["points"]] if "points" in typed else [])],
+        "forced": options.forced(typed.get("forced")),
+    }
+    if "coverage_grid" in typed:
+        expected = "decimals such as 0.1,0.25,0.5"
+        parsed["coverages"] = listed(typed["coverage_grid"], "[0-9.]+", "coverage grid:", expected)
+    return said | {name: value for name, value in parsed.items() if value}
+
+
+@dataclass(frozen=True, slots=True)
+class _Spoken:
+    """Speaks of commands, and tells on the standard error what was taken."""
+
+    quiet: bool
+    noun: str = "command"
+
+    def answer(self, words: Sequence[str]) -> str:
+        """What was typed with some words more, as a command to paste."""
+        return pasted(words)
+
+    def tell(self, notes: Sequence[str]) -> None:
+        """Say what was taken that nobody had said."""
+        if notes and not self.quiet:
+            typer.echo(harmless(f"demur: {'; '.join(notes)}"), err=True)

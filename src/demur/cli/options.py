@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperOption
 
-from demur.errors import UserError, literal, shown
+from demur.errors import UserError, literal
 
 if TYPE_CHECKING:
-    from demur.facts.items import Items
     from demur.read import TableOptions
-    from demur.results.beside import Beside
 
 Mode = Annotated[str | None, typer.Option(help="Which experiment of a run file: its mode.")]
 Experiment = Annotated[int | None, typer.Option(help="Which experiment of a run file: its index, from 0.")]
@@ -46,6 +43,31 @@ LowerIsSurer = Annotated[
     list[str] | None,
     typer.Option("--lower-is-surer", metavar="COLUMN", help="A confidence of which a lower value is a surer one."),
 ]
+Repeats = Annotated[
+    str, typer.Option(help="Repeats of a question: units (each is one), first (it alone), or vote (one unit for all).")
+]
+Probability = Annotated[
+    list[str] | None,
+    typer.Option(metavar="COLUMN", help="A column of a table that is the chance of being right; once for each."),
+]
+GroupNames = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--group",
+        metavar="NAME=COLUMN",
+        help="Groups to look at: NAME=COLUMN of a table, NAME=COLUMN:18,40,65 to cut numbers, or item; once for each.",
+    ),
+]
+GroupFile = Annotated[
+    Path | None, typer.Option("--groups", help="A table with the columns cluster, perhaps item, and labels of groups.")
+]
+GroupThreshold = Annotated[float | None, typer.Option(help="The threshold that all groups share.")]
+AtCoverage = Annotated[
+    str | None, typer.Option(help="Find it by the coverage it reaches instead; where areas are cut if not given.")
+]
+MinClusters = Annotated[int, typer.Option(help="Groups in fewer clusters are shown, and not judged.")]
+MaxGroups = Annotated[int, typer.Option(help="How many levels a group may have.")]
+Stratify = Annotated[str | None, typer.Option(metavar="NAME", help="Draw clusters within the levels of this group.")]
 CalibrationFile = Annotated[Path | None, typer.Option(help="A file written by demur calibrate, or by another script.")]
 Resamples = Annotated[int, typer.Option(help="Bootstrap resamples of the clusters, at most 1000000; 0: none.")]
 Seed = Annotated[
@@ -84,6 +106,8 @@ def table_options(
     loss_max: float | None,
     noun: str | None = None,
     failed_units: str = "drop",
+    repeats: str = "units",
+    probability: Sequence[str] | None = None,
     *,
     own_clusters: bool,
 ) -> TableOptions:
@@ -92,47 +116,42 @@ def table_options(
     from demur.read import TableOptions
 
     scores = None if score_range is None else parsed(score_range)
-    return TableOptions(scores, loss_max, own_clusters, noun, failed_units)
+    told: Any = {"repeats": repeats, "probability": tuple(probability or ())}
+    return TableOptions(scores, loss_max, own_clusters, noun, failed_units, **told)
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """Who stands beside the systems, as the command was given it."""
-
-    raters: list[str] | None = None
-    typed: list[str] | None = None
-    file: Path | None = None
-    forced: list[str] | None = None
-    margin: float | None = None
-    handover_threshold: float | None = None
-
-
-def beside(asked: Asked, runs: Sequence[Items], columns: Mapping[str, str]) -> Beside:
-    """Raters, points and forced runs, read."""
-    from demur.facts.points import typed_point
-    from demur.read import read_inputs, read_points, read_rater
-    from demur.results.beside import Beside
-    from demur.results.record import input_of
-    from demur.results.table import system_names
-
-    raters = {}
-    for name, path in map(pair, asked.raters or ()):
-        if not name or name in raters:
+def raters(given: list[str] | None) -> dict[str, str]:
+    """The files of raters by their names."""
+    named: dict[str, str] = {}
+    for name, path in map(pair, given or ()):
+        if not name or name in named:
             raise UserError(f"--rater {literal(name or path)}, expected NAME=FILE, each name once")
-        raters[name] = read_rater(path, columns)
-    systems, forced = system_names([input_of(run) for run in runs]), {}
-    for name, path in map(pair, asked.forced or ()):
-        system = name or systems[0]
-        if system not in systems or (not name and len(systems) > 1):
-            raise UserError(
-                f"--forced {literal(path)}, expected SYSTEM=FILE with one of {', '.join(map(shown, systems))}"
-            )
-        like = runs[systems.index(system)]
-        mode = like.source.mode if like.source else None
-        how: Any = {"instrument": like.instrument or "none", "columns": columns}
-        forced[system] = read_inputs([path], modes=[mode] if mode else (), **how)[0]
-    points = [*map(typed_point, asked.typed or ()), *(read_points(asked.file) if asked.file else ())]
-    return Beside(raters, points, forced, asked.margin, asked.handover_threshold)
+        named[name] = path
+    return named
+
+
+def forced(given: list[str] | None) -> dict[str, str] | str | None:
+    """The forced runs by the names of their systems, or the one that is given without a name."""
+    pairs = [*map(pair, given or ())]
+    if len(pairs) == 1 and not pairs[0][0]:
+        return pairs[0][1]
+    for name, path in pairs:
+        if not name or [other for other, _ in pairs].count(name) > 1:
+            raise UserError(f"--forced {literal(name or path)}, expected SYSTEM=FILE, each system once")
+    return dict(pairs) or None
+
+
+def groups(given: list[str] | None) -> dict[str, str | None]:
+    """The columns of groups by their names, None for a group that is known by its name."""
+    asked: dict[str, str | None] = {}
+    for text in given or ():
+        name, equals, column = text.partition("=")
+        if not name or (equals and not column):
+            raise UserError(f"--group {literal(text)}, expected NAME=COLUMN, or a name such as item")
+        if name in asked:
+            raise UserError(f"--group {literal(name)} is given twice")
+        asked[name] = column or None
+    return asked
 
 
 def pair(given: str) -> tuple[str, str]:
@@ -169,3 +188,21 @@ class ListingCommand(TyperCommand):
                 if isinstance(param, TyperOption) and param.help:
                     *first, last = registered
                     param.help = param.help.replace(sign, f"{', '.join(first)} or {last}")
+
+
+class EvaluateCommand(ListingCommand):
+    """A command whose help shows what `demur.evaluate` does without an option; the command itself passes it none."""
+
+    def fill(self) -> None:
+        """Write what is registered, and what is usual, into the help of the options."""
+        from inspect import signature
+
+        from demur.evaluation import evaluate
+        from demur.evaluation.voice import NAMES
+
+        super().fill()
+        usual = {name: each.default for name, each in signature(evaluate).parameters.items()}
+        for param in self.params:
+            value = usual.get(NAMES.get(param.name or "", param.name or ""))
+            if param.default is None and value not in (None, ()):
+                param.default = value

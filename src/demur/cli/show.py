@@ -26,18 +26,26 @@ def report(
     output: Annotated[
         Path | None, typer.Option(help="The page to write; if not given, beside the file, under its name.")
     ] = None,
+    rule: Annotated[
+        Path | None, typer.Option(help="A rule of demur choose: its threshold is marked, and what it promises told.")
+    ] = None,
 ) -> None:
     """Write results as one HTML page: nothing is fetched, and it can be read without its script.
 
     Example: demur report metrics.json --output report.html
+
+    Example: demur report metrics.json --rule rule.json
     """
+    from demur.decide.rule import load_rule
     from demur.report.html import report_html
     from demur.results.load import load_any
 
     content, sha256 = load_any(artifact)
-    page = report_html(content, sha256=sha256)
+    chosen = None if rule is None else load_rule(rule)
+    with located(rule or artifact):
+        page = report_html(content, sha256=sha256, rule=chosen)
     path = output or artifact.with_suffix(".html")
-    _write(path, page, content, artifact)
+    _write(path, page, content, artifact, *([rule] if rule else []))
 
 
 @app.command(rich_help_panel=SHOW)
@@ -95,11 +103,11 @@ def figure(
     _write(output, drawn, loaded, results)
 
 
-def _write(path: Path, shown: str | bytes, artifact: Results | Calibration, file: Path) -> None:
+def _write(path: Path, shown: str | bytes, artifact: Results | Calibration, *files: Path) -> None:
     """What shows an artifact, never over it or over what it was made from."""
     from demur.files.write import write_whole
 
-    written = write_whole(path, shown, inputs=[*artifact.input_paths, file], hashes=artifact.input_hashes)
+    written = write_whole(path, shown, inputs=[*artifact.input_paths, *files], hashes=artifact.input_hashes)
     typer.echo(f"wrote {printed_path(written)}")
 
 

@@ -153,7 +153,8 @@ def _pilot(
     """Two systems evaluated; a pilot needs no resamples."""
     from demur.inference.resample import Plan
     from demur.read import read_inputs
-    from demur.results.selective import Settings, evaluate
+    from demur.results.selective import evaluate
+    from demur.results.settings import Settings
 
     runs = read_inputs(like, modes=mode or (), instrument=instrument, columns=named(column, "--column"))
     return evaluate(*runs, settings=Settings(**settings), plan=Plan(0, seed=None))

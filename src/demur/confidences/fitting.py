@@ -173,7 +173,8 @@ def fold_of(ids: Sequence[int | str], folds: int) -> Indices:
 def _validation(task: _Task, values: Floats, folds: int) -> Validation:
     unseen, fold, reason = _out_of_fold(task, folds)
     known = VARIANTS.get(task.only or "") if task.variant is not None else SIGNALS.get(task.only or "")
-    probability = task.method.calibrator.takes_probabilities or (known is not None and known.is_probability)
+    declared = known.is_probability if known else task.only in task.items.probabilities
+    probability = task.method.calibrator.takes_probabilities or declared
     return Validation(
         as_given=quality(task.columns[task.only], task.outcome) if task.only and probability else None,
         in_sample=quality(values, task.outcome),

@@ -5,12 +5,12 @@ Tokens are what chat endpoints return as `logprobs.content`: one entry per gener
 """
 
 import math
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from demur.errors import UserError, literal
 from demur.facts.columns import plain
+from demur.facts.consistency import consistency
 
 _HUGE = 2**31
 _ROUNDING = 1e-6  # servers compute in single precision: a log-probability may come out a little above 0
@@ -79,18 +79,7 @@ def consistency_signals(samples: Sequence[int | None]) -> dict[str, float | int 
     for index, value in enumerate(drawn):
         if value is not None and (type(value) is not int or abs(value) >= _HUGE):
             raise UserError(f"sample {index}: {literal(value)}, expected an integer or null")
-    counts = Counter(drawn)
-    most = max(counts.values())
-    tied = [score for score, count in counts.items() if count == most]
-    scores = [value for value in drawn if value is not None]
-    count = len(scores)  # from integer sums, so that equal samples spread by exactly 0
-    variance = (count * sum(score * score for score in scores) - sum(scores) ** 2) / count**2 if count else 0.0
-    return {
-        "consistency_modal_score": None if None in tied else min(score for score in tied if score is not None),
-        "consistency_modal_confidence": most / len(drawn),
-        "consistency_score_std": math.sqrt(variance),
-        "consistency_na_rate": counts[None] / len(drawn),
-    }
+    return consistency(drawn)
 
 
 def _listed(what: str, values: Any) -> list[Any]:

@@ -51,7 +51,7 @@ class _Calibrated:
             values = spread(self.name, items, self.calibration(inputs))
         except UserError as error:
             raise UserError(f"{shown(self.name)}: {error} (of the answered units)") from None
-        return Confidence(self.name, values, filled, self.calibration, inputs)
+        return Confidence(self.name, values, filled, self.calibration, inputs, is_probability=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +192,8 @@ def _source(name: str, calibration: AnyCalibration | None, items: Items | None =
         first, second = (_source(part, calibration) for part in parts)
         return _Secondary(name, (first, second), _COMBINE[how])
     if items is not None and name in items.signals:
-        return _Signal(name, (Need(name),), lambda signal: signal)
+        bounds = (0.0, 1.0) if name in items.probabilities else ()
+        return _Signal(name, (Need(name),), lambda signal: signal, *bounds)
     known = [*_names(calibration), *(items.signals if items is not None else ())]
     raise unknown("confidence variant or signal", name, known)
 

@@ -29,7 +29,8 @@ class Confidence:
     """The confidence of every unit of a run (nan where the system abstained), and what was put in for a null.
 
     Where a calibration made it, `inputs` holds what it was made from. Where `lower_is_surer`, the values are the
-    negatives of a signal, so that higher is more confident everywhere.
+    negatives of a signal, so that higher is more confident everywhere. One that `is_probability` is the chance of being
+    right, as the system sees it.
     """
 
     name: str
@@ -38,11 +39,14 @@ class Confidence:
     calibration: AnyCalibration | None = None
     inputs: Mapping[str, Floats] = field(default_factory=dict)
     lower_is_surer: bool = False
+    is_probability: bool = False
 
     def turned(self) -> Confidence:
         """The same signal, read the other way round; a variant says itself which way it is read."""
         if self.name in VARIANTS or self.calibration is not None or self.name.startswith("secondary:"):
             raise UserError(f"{shown(self.name)} is made so that higher is surer: only a signal can be turned")
+        if self.is_probability:
+            raise UserError(f"{shown(self.name)} is declared the chance of being right, of which higher is surer")
         return replace(self, values=-self.values, lower_is_surer=True)
 
 
@@ -94,7 +98,7 @@ class Variant:
             declared = f"declared from {self.low:g} to {self.high:g}"
             raise UserError(f"{self.name}: {items.place(unit)}: {values[unit]:g}, {declared}")
         ranking = values if self.higher_is_more_confident else -values
-        return Confidence(self.name, ranking, nulls_filled(self.needs, items))
+        return Confidence(self.name, ranking, nulls_filled(self.needs, items), is_probability=self.is_probability)
 
 
 VARIANTS: dict[str, Variant] = {}

@@ -14,17 +14,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from demur.confidences.serving import confidence
-from demur.decide.choosing import direction_of
+from demur.confidences.variants import VARIANTS
+from demur.decide.choosing import falls
 from demur.decide.rule import Rule
 from demur.decide.watching import Chunk, Watch, Watched
 from demur.drawing.html import html_table
 from demur.errors import UserError, shown
 from demur.facts.columns import Column
-from demur.facts.items import Items, RawUnits
+from demur.facts.items import Items
 from demur.facts.losses import LossColumn, flags_of, is_flag
+from demur.facts.raw_units import RawUnits
 from demur.files.write import check_target, write_whole
 from demur.read.cells import read_cells
-from demur.read.tables import FileTable, Row, format_of, opened_table, role_names
+from demur.read.gather import Row
+from demur.read.tables import FileTable, format_of, opened_table, role_names
 from demur.types import Flags
 
 if TYPE_CHECKING:
@@ -122,7 +125,7 @@ def check_rule(rule: Rule, expected: Mapping[str, str | None]) -> None:
     for name, value in expected.items():
         if value is not None and value != getattr(rule, name):
             raise UserError(f"the rule is for the {name} {shown(getattr(rule, name))}, not for {shown(value)}")
-    if rule.direction != direction_of(rule.signal):
+    if rule.signal in VARIANTS and (rule.direction == "at_most") != falls(rule.signal):
         higher = "higher" if rule.direction == "at_most" else "lower"
         raise UserError(
             f"the rule is for the direction {rule.direction}, and {shown(rule.signal)} is more confident the {higher}"
@@ -175,11 +178,11 @@ class _Work:
     def _answered(self, chunk: Chunk) -> Flags:
         """Which rows the system answered: by `abstained`, else by whether there is a prediction."""
         if name := chunk.column("abstained"):
-            flags = Column.of(chunk.cells.flags(name))
+            flags = Column.of_codes(chunk.cells.flags(name))
             flags.refuse(~is_flag(flags), shown(name), "true or false, or 1 or 0", chunk.positions.__getitem__)
             return ~flags_of(flags)
         if name := chunk.column("prediction"):
-            return ~Column.of(chunk.cells.values[name]).abstains()
+            return ~chunk.cells.column(name).abstains()
         return np.ones(chunk.cells.rows, bool)
 
     def _accepted(self, chunk: Chunk, answered: Flags) -> Flags:
@@ -187,15 +190,12 @@ class _Work:
         if rule.threshold is None:
             return np.zeros(size, bool)
         known = {*self.names.values()} - {rule.signal}
-        nothing = Column.of([None] * size)
         units = RawUnits(
             clusters=[*range(self.rows + 1, self.rows + size + 1)],
             items=chunk.positions,
-            truth=nothing,
-            prediction=nothing,
             loss=LossColumn(Column.of([0] * size), "loss"),
             abstained=Column.of((~answered).tolist()),
-            signals={name: Column.of(values) for name, values in cells.values.items() if name not in known},
+            signals={name: cells.column(name) for name in cells.values if name not in known},
             noun="row",
         )
         try:
@@ -203,6 +203,8 @@ class _Work:
         except UserError as error:
             raise UserError(f"the rule is for the signal {shown(rule.signal)}: {error}") from None
         threshold = rule.threshold if rule.direction == "at_least" else -rule.threshold
+        if rule.direction == "at_most" and not falls(rule.signal):
+            values = -values
         return np.asarray(answered & (np.nan_to_num(values, nan=-np.inf) >= threshold))
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from demur.decide.accepted import Accepted
 from demur.decide.certifiers import CERTIFIERS, Certifier, Passing
-from demur.decide.choosing import about, chosen_point, inputs_of, own_scale, provenance, signal_of
+from demur.decide.choosing import about, chosen_point, direction_of, inputs_of, own_scale, provenance, signal_of
 from demur.decide.needed import feasible_from
 from demur.decide.rule import Guarantee, Measured, Needed, Rule, Tested, TunedOn
 from demur.decide.targets import DecisionTarget, Typed, as_typed
@@ -85,7 +85,9 @@ def certify(  # noqa: PLR0913  (what is fixed beforehand, each by itself)
     certified, tuning = _parts(graded, chosen_by, tune, seed if split else None)
     if tuning is not None:
         check_units(tuning, terms.max_units)
-    trial = Certification(chosen_by, terms, grid_of(signal_of(graded), grid), certified, tuning)
+    trial = Certification(
+        chosen_by, terms, grid_of(signal_of(graded), grid, falls=direction_of(graded) == "at_most"), certified, tuning
+    )
     guarantee = _guarantee(trial, inputs_of(graded if tune is None else tune), seed if split else None)
     made = about(graded, target, terms.max_units) | provenance(created_at, command)
     chosen = chosen_point(graded, target, seed)

@@ -77,9 +77,10 @@ def chosen_point(graded: Graded, target: DecisionTarget, seed: int) -> Chosen:
             reason=target.unmet(curve),
             procedure=procedure,
         )
-    lower = float(curve.threshold[point + 1]) if point + 1 < len(curve) else -math.inf
+    confidence = curve.scale * curve.threshold
+    lower = float(confidence[point + 1]) if point + 1 < len(curve) else -math.inf
     return Chosen(
-        threshold=own_scale(graded, float(typed_threshold(float(curve.threshold[point]), lower))),
+        threshold=own_scale(graded, float(typed_threshold(float(confidence[point]), lower))),
         accepted=int(curve.points.count[point]),
         coverage=float(curve.coverage[point]),
         risk=float(curve.selective_risk[point]),
@@ -114,7 +115,7 @@ def about(graded: Graded, target: DecisionTarget, max_units: int | None = None) 
     plain = Loss(name=graded.loss_name, definition=graded.loss_name, raw_multiplier=graded.divisor)
     return {
         "signal": signal_of(graded),
-        "direction": direction_of(signal_of(graded)),
+        "direction": direction_of(graded),
         "noun": items.noun if items else "cluster",
         "loss": Loss.model_validate(loss_record(items, graded.loss_name)) if items else plain,
         "largest_loss": maximum,
@@ -129,7 +130,8 @@ def about(graded: Graded, target: DecisionTarget, max_units: int | None = None) 
 
 def inputs_of(graded: Graded) -> tuple[Input, ...]:
     """The file the units came from, if they came from one."""
-    return (input_of(graded.items),) if graded.items is not None and graded.items.source is not None else ()
+    source = graded.items.source if graded.items else None
+    return (input_of(graded.items),) if graded.items and source and source.path else ()
 
 
 def signal_of(graded: Graded) -> str:
@@ -137,12 +139,16 @@ def signal_of(graded: Graded) -> str:
     return str(graded.made_of.name) if graded.made_of else "confidence"
 
 
-def direction_of(signal: str) -> Direction:
+def falls(signal: str) -> bool:
+    """Whether lower values of a variant are surer; its confidence is turned already."""
+    return signal in VARIANTS and not VARIANTS[signal].higher_is_more_confident
+
+
+def direction_of(graded: Graded) -> Direction:
     """Whether a signal accepts what is at least, or at most, a threshold on its own scale."""
-    falls = signal in VARIANTS and not VARIANTS[signal].higher_is_more_confident
-    return "at_most" if falls else "at_least"
+    return "at_most" if graded.scale < 0 or falls(signal_of(graded)) else "at_least"
 
 
 def own_scale(graded: Graded, threshold: float) -> float:
     """A threshold on the confidence on the scale of its signal, and the other way round."""
-    return threshold if direction_of(signal_of(graded)) == "at_least" else 0.0 - threshold
+    return threshold if direction_of(graded) == "at_least" else 0.0 - threshold

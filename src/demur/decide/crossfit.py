@@ -46,7 +46,7 @@ def crossfit(graded: Graded, target: DecisionTarget, seed: int, folds: int = FOL
     for held_out in range(number):
         curve = Curve.of(graded.of_clusters(fold != held_out))
         if (point := target.point(curve)) is not None:
-            thresholds[held_out] = curve.threshold[point]
+            thresholds[held_out] = curve.scale * curve.threshold[point]
     return Crossfit(Accepted.of(graded, thresholds[fold]), number, int(np.isinf(thresholds).sum()))
 
 

@@ -71,9 +71,8 @@ def check_units(graded: Graded, most: int) -> None:
         raise UserError(f"{held}, expected at most {most} (--max-units): nobody may have more than the design allows")
 
 
-def grid_of(signal: str, grid: Sequence[Typed] | None) -> tuple[float, ...]:
+def grid_of(signal: str, grid: Sequence[Typed] | None, *, falls: bool) -> tuple[float, ...]:
     """Thresholds on the scale of the signal, the most confident first: those given, or those it declares."""
-    falls = signal in VARIANTS and not VARIANTS[signal].higher_is_more_confident
     values = _levels(signal) if grid is None else [*map(_threshold, grid)]
     if not values:
         raise UserError(f"{shown(signal)} declares no values: give the thresholds to test, --grid 0.9,0.8,0.7")

@@ -125,7 +125,7 @@ class Watch:
         labelled = ~np.isnan(loss)
         # An id is the text it is written as: some rows alone do not show whether all of them are integers.
         cells = chunk.cells
-        ids = [*map(str, (cells.written if cells.as_text else cells.values)[chunk.names["cluster"]])]
+        ids = [*cells.codes(chunk.names["cluster"]).mapped(str)]
         for name, taken, known, lost in zip(ids, accepted.tolist(), labelled.tolist(), loss.tolist(), strict=True):
             sums = self._seen.setdefault(name, _Sums())
             sums.units += 1
@@ -224,9 +224,9 @@ def _losses(rule: Rule, chunk: Chunk) -> Floats:
     truth, answer = chunk.column("truth"), chunk.column("prediction")
     if truth is None or answer is None:
         return nothing
-    chosen, known = loss_named(rule.loss.name), ~Column.of(cells.values[truth]).abstains()
+    chosen, known = loss_named(rule.loss.name), ~cells.column(truth).abstains()
     if chosen.of_labels:
         unequal = [right != given for right, given in zip(cells.labels(truth), cells.labels(answer), strict=True)]
         return np.where(known, np.array(unequal, float), np.nan)
-    sides = (chunk.numbers(name, Column.of(cells.values[name])) for name in (truth, answer))
+    sides = (chunk.numbers(name, cells.column(name)) for name in (truth, answer))
     return np.asarray(chosen.numerators(*sides) / rule.loss.raw_multiplier)

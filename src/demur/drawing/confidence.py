@@ -1,16 +1,30 @@
 """Charts of confidences: how reliable they are, how they are spread, and what a calibrator makes of them."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Self
 
 from demur.drawing.looks import LOOKS
-from demur.drawing.picture import Frame, Picture, element, label, line, marker, visible
+from demur.drawing.picture import (
+    MARGINS,
+    Frame,
+    Picture,
+    at,
+    element,
+    label,
+    line,
+    marker,
+    place,
+    plane,
+    steps,
+    visible,
+)
 from demur.drawing.risk_coverage import MOST_MARKERS
 
-_SQUARE = 340
-_WIDTH, _HEIGHT = 480, 250
+_SQUARE = 320
+_WIDTH, _HEIGHT = 420, 240
+_BESIDE = 86  # pixels for the abstentions beside a histogram
 _ONLY = LOOKS[0].style  # of what stands alone in its picture
 
 
@@ -59,51 +73,57 @@ def reliability_diagram(
     names: tuple[str, str] = ("what the confidence says", "share that was right"),
 ) -> Picture:
     """The share that came true against the mean forecast of each bin, larger where a bin holds more."""
-    frame = Frame(_SQUARE, _SQUARE)
-    diagonal = line([(frame.across(0), frame.up(0)), (frame.across(1), frame.up(1))])
-    parts = [*frame.axes(*names), element("path", d=diagonal, class_="zero")]
+    frame = Frame()
+    parts = [*frame.axes(*names)]
+    paths = [element("path", d=line([(0, 100), (100, 0)]), class_="zero")]
     for bins in series:
         ends = zip(bins.mean_predicted, bins.fraction_correct, strict=True)
         spots = [(frame.across(x), frame.up(y)) for x, y in ends]
-        parts.append(element("path", d=line(spots), class_=f"line {bins.style}"))
+        paths.append(element("path", d=line(spots), class_=f"line {bins.style}"))
         for (x, y), weight in zip(spots, bins.weight, strict=True):
             parts.append(marker(x, y, bins.style, 3 + 5 * weight**0.5))
+    parts.append(plane(*paths))
     return Picture(_SQUARE, _SQUARE, words, parts, "square", [(bins.style, bins.label) for bins in series])
 
 
 def histogram(bars: ConfidenceBars, top: int) -> Picture:
     """Answers by confidence, right below wrong, and the abstentions beside them, on a scale up to `top`."""
-    frame = Frame(_WIDTH, _HEIGHT, xs=(bars.edges[0], bars.edges[-1]), ys=(0.0, float(top)), right=96)
-    beside = Frame(_WIDTH, _HEIGHT, ys=frame.ys, left=_WIDTH - 70, right=22)
-    parts = [*frame.axes("confidence", "items"), *_bar(beside, (0.0, 1.0), [(bars.abstained, "abstained")])]
-    parts.append(label(_WIDTH - 46, _HEIGHT - 27, "abstained"))
-    for edges, right, wrong in zip(pairwise(bars.edges), bars.right, bars.wrong, strict=True):
-        parts += [*_bar(frame, edges, [(right, bars.style), (wrong, "wrong")])]
+    frame = Frame(xs=(bars.edges[0], bars.edges[-1]), ys=(0.0, float(top)))
+    edges = [frame.across(edge) for edge in bars.edges]
+    right = [_box(frame, ends, (0, count)) for ends, count in zip(pairwise(edges), bars.right, strict=True)]
+    stacked = zip(pairwise(edges), bars.right, bars.wrong, strict=True)
+    wrong = [_box(frame, ends, (below, below + count)) for ends, below, count in stacked]
+    paths = [("".join(right), bars.style), ("".join(wrong), "wrong")]
+    parts = [*frame.axes("confidence", "items")]
+    parts.append(plane(*(element("path", d=path, class_=f"bar {kind}") for path, kind in paths if path)))
+    height = 100 - frame.up(bars.abstained)
+    column = element("rect", y=place(100 - height), width=40, height=place(height), class_="bar abstained")
+    parts += [at(100, 0, element("g", column, transform="translate(22 0)"))]
+    parts.append(label(100, 100, "abstained", shift=(42, 19)))
     words = f"Answers by confidence: {sum(bars.right)} right, {sum(bars.wrong)} wrong, {bars.abstained} abstained."
-    return Picture(_WIDTH, _HEIGHT, words, parts, "histogram")
+    margins = (MARGINS[0], _BESIDE, *MARGINS[2:])
+    return Picture(_WIDTH, _HEIGHT, words, parts, "histogram", margins=margins)
 
 
-def _bar(frame: Frame, edges: tuple[float, float], stack: Sequence[tuple[int, str]]) -> Iterator[str]:
-    x, end, base = frame.across(edges[0]), frame.across(edges[1]), 0
-    for count, kind in stack:
-        if count:
-            top = frame.up(base + count)
-            box = {"x": x + 0.5, "y": top, "width": max(end - x - 1, 1), "height": frame.up(base) - top}
-            yield element("rect", class_=f"bar {kind}", **box)
-        base += count
+def _box(frame: Frame, ends: tuple[float, float], stack: tuple[int, int]) -> str:
+    """A bar as a part of a path; nothing where it is empty."""
+    foot, top = map(frame.up, stack)
+    path = steps([(ends[0], foot), (ends[0] + 0.97 * (ends[1] - ends[0]), top), (ends[1], foot)], ends[0])
+    return f"{path.rpartition('h')[0]}Z" if stack[0] != stack[1] else ""
 
 
 def calibration_map(inputs: Sequence[float], outputs: Sequence[float], name: str, *, knots: bool) -> Picture:
     """Calibrated confidence against what goes in, flat beyond the ends; `knots` are marked where they are few."""
     low, high = inputs[0], inputs[-1]
     margin = 0.0 if high > low else 0.5
-    frame = Frame(760, 360, xs=(low - margin, high + margin))
+    frame = Frame(xs=(low - margin, high + margin))
     kept = visible([(number - low) / ((high - low) or 1) for number in inputs], outputs).tolist()
     spots = [(frame.across(inputs[i]), frame.up(outputs[i])) for i in kept]
-    ends = [(frame.across(low - margin), spots[0][1]), *spots, (frame.across(high + margin), spots[-1][1])]
-    parts = [*frame.axes(name, "calibrated confidence"), element("path", d=line(ends), class_=f"line {_ONLY}")]
+    ends = [(0.0, spots[0][1]), *spots, (100.0, spots[-1][1])]
+    path = element("path", d=line(ends), class_=f"line {_ONLY}")
+    parts = [*frame.axes(name, "calibrated confidence"), plane(path)]
     if knots and len(spots) <= MOST_MARKERS:
         parts += [marker(x, y, _ONLY) for x, y in spots]
     values = f"{outputs[0]:.4g} at {low:.4g}, {outputs[-1]:.4g} at {high:.4g}"
     words = f"Calibrated confidence against what goes in: {values}."
-    return Picture(frame.width, frame.height, words, parts, "curves")
+    return Picture(760, 360, words, parts, "curves")

@@ -1,16 +1,14 @@
-"""Charts of numbers with intervals: differences around zero, and values of several systems beside each other."""
+"""Numbers with intervals as rows of a table draw them: differences around zero, and values of systems on one scale."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
-from demur.drawing.picture import Frame, Picture, coordinate, element, label, marker, number_text, ticks
+from demur.drawing.picture import Frame, at, element, label, number_text, place, shape, ticks
 
 Interval = tuple[float, float]
-
-_WIDTH = 760
-_ROW, _DOT_ROW, _DOT_HEADING = 30, 24, 26
-_TOP = 42  # of a panel: its heading, and below it what either side of zero means
 _FURTHEST = 1e300
+_FEW_TICKS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,97 +23,56 @@ class IntervalRow:
     comparable: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class ForestPanel:
-    """Differences on one scale: what they are of, what either side of zero means, whether a margin can be tried."""
-
-    heading: str
-    ways: tuple[str, str]
-    margin: bool = False
-    rows: Sequence[IntervalRow] = ()
+def around_zero(rows: Iterable[IntervalRow]) -> Frame:
+    """A scale that holds differences and their intervals, with 0 in its middle."""
+    numbers = [abs(number) for row in rows if row.value is not None for number in (row.value, *(row.interval or ()))]
+    reach = min(max(numbers, default=0.0) * 1.06, _FURTHEST) or 1.0
+    return Frame(xs=(-reach, reach))
 
 
-@dataclass(frozen=True, slots=True)
-class DotGroup:
-    """One number of every system, and ranges to hold it against by name."""
-
-    heading: str
-    rows: Sequence[IntervalRow]
-    ranges: Mapping[str, Interval]
-
-
-def forest(panels: Sequence[ForestPanel], what: str) -> Picture:
-    """Differences around zero, each panel on a scale of its own; what has no difference is left out."""
-    parts, height = [], 0.0
-    for panel in panels:
-        rows = [(row, row.value) for row in panel.rows if row.value is not None]
-        if rows:
-            parts.append(element("g", *_panel(panel, rows), transform=f"translate(0 {coordinate(height)})"))
-            height += _TOP + 42 + _ROW * len(rows)
-    words = f"Paired differences, {what}, with intervals; the table beneath holds the same numbers."
-    return Picture(_WIDTH, max(height, 1), words, parts, "forest")
+def difference_strip(row: IntervalRow, frame: Frame) -> str:
+    """A difference and its interval around zero: filled where it favours somebody, hollow where it does not."""
+    parts = [element("line", x1="50%", x2="50%", y2="100%", class_="zero"), *_interval(row, frame)]
+    if row.value is not None:
+        diamond = element("path", d="M0-6l6 6l-6 6l-6-6Z", class_=f"diamond {row.style}")
+        parts.append(at(frame.across(row.value), 50, diamond))
+    return _strip(parts)
 
 
-def _panel(panel: ForestPanel, rows: Sequence[tuple[IntervalRow, float]]) -> Iterator[str]:
-    numbers = [abs(number) for row, value in rows for number in (value, *(row.interval or ()))]
-    reach = min(max(numbers) * 1.06, _FURTHEST) or 1.0
-    floor = _TOP + 10 + _ROW * len(rows)
-    frame = Frame(_WIDTH, floor + 6, xs=(-reach, reach), left=190, right=20, bottom=0)
-    zero = frame.across(0)
-    yield label(0, 16, panel.heading, anchor="start", kind="heading")
-    yield label(zero - 10, _TOP - 8, panel.ways[0], anchor="end")
-    yield label(zero + 10, _TOP - 8, panel.ways[1], anchor="start")
-    if panel.margin:
-        data = {"data_zero": coordinate(zero), "data_reach": coordinate(frame.across(reach) - zero)}
-        box = {"x": zero, "y": _TOP, "width": 0, "height": floor - _TOP}
-        yield element("rect", **box, class_="equal", **data, data_unit=repr(1 / reach))
-    yield element("path", d=f"M{coordinate(zero)} {_TOP}V{floor}", class_="zero")
-    for index, (row, value) in enumerate(rows):
-        x, y = frame.across(value), _TOP + 18 + _ROW * index
-        yield label(0, y + 4, row.label, anchor="start", kind="row")
-        yield from _interval(frame, row, y, 5)
-        yield element("path", d=f"M{coordinate(x)} {y - 6}l6 6l-6 6l-6 -6Z", class_=f"diamond {row.style}")
-    yield element("path", d=f"M{coordinate(frame.left)} {floor}H{coordinate(_WIDTH - frame.right)}", class_="axis")
-    for number in ticks(-reach, reach):
-        yield label(frame.across(number), floor + 17, number_text(number))
+def value_strip(row: IntervalRow, frame: Frame, ranges: Mapping[str, Interval] = MappingProxyType({})) -> str:
+    """A number of a system and its interval, before ranges to hold it against by name."""
+    parts = [
+        element("rect", x=place(x), width=place(max(frame.across(high) - x, 0)), height="100%", class_=f"range {name}")
+        for name, (low, high) in ranges.items()
+        for x in [frame.across(low)]
+    ]
+    parts += _interval(row, frame)
+    if row.value is not None:
+        small = row.style == "small"
+        dot = element("circle", r=4, class_="dot small") if small else shape(row.style)
+        parts.append(at(frame.across(row.value), 50, dot))
+    return _strip(parts)
 
 
-def _interval(frame: Frame, row: IntervalRow, y: float, half: int) -> Iterator[str]:
-    if row.interval is not None:
-        low, high = (coordinate(frame.across(end)) for end in row.interval)
-        path = f"M{low} {coordinate(y - half)}v{2 * half}m0 -{half}H{high}m0 -{half}v{2 * half}"
-        yield element("path", d=path, class_=f"interval {row.style}")
+def bar_strip(share: float, style: str) -> str:
+    """A share as a bar from 0 to 100 %."""
+    return _strip([element("rect", width=place(100 * share), height="100%", class_=f"bar {style}")])
 
 
-def dot_plot(groups: Sequence[DotGroup], words: str) -> Picture:
-    """A dot and an interval for each system on a scale from 0 to 1, group by group; the ranges lie behind them."""
-    height = sum(_DOT_HEADING + _DOT_ROW * len(group.rows) for group in groups) + 40
-    frame = Frame(_WIDTH, height, left=190, right=20)
-    floor, top = height - 30, 6.0
-    parts = []
-    for number in ticks(0, 1):
-        x = frame.across(number)
-        parts.append(element("path", d=f"M{coordinate(x)} 6V{coordinate(floor)}", class_="grid"))
-        parts.append(label(x, floor + 18, number_text(number)))
-    for group in groups:
-        parts += [*_dots(frame, group, top)]
-        top += _DOT_HEADING + _DOT_ROW * len(group.rows)
-    return Picture(_WIDTH, height, words, parts, "forest")
+def scale_strip(frame: Frame, *, percent: bool = False) -> str:
+    """The round numbers of a scale, for the head of the column of strips."""
+    numbers = ticks(*frame.xs)
+    few = numbers[:: (len(numbers) + _FEW_TICKS - 1) // _FEW_TICKS]
+    texts = [(frame.across(number), f"{number:.0%}" if percent else number_text(number)) for number in few]
+    return _strip([label(x, 100, text, shift=(0, -5)) for x, text in texts])
 
 
-def _dots(frame: Frame, group: DotGroup, top: float) -> Iterator[str]:
-    height = _DOT_HEADING + _DOT_ROW * len(group.rows)
-    for name, (low, high) in group.ranges.items():
-        x, end = frame.across(low), frame.across(high)
-        box = {"x": x, "y": top + 4, "width": max(end - x, 0), "height": height - 6}
-        yield element("rect", class_=f"range {name}", **box)
-        yield label((x + end) / 2, top + 16, name)
-    yield label(0, top + 17, group.heading, anchor="start", kind="heading")
-    for index, row in enumerate(group.rows):
-        y = top + _DOT_HEADING + _DOT_ROW * (index + 0.5)
-        yield label(12, y + 4, row.label, anchor="start", kind="row")
-        if row.value is None:
-            yield label(frame.left + 4, y + 4, row.reason, anchor="start")
-        else:
-            yield from _interval(frame, row, y, 4)
-            yield marker(frame.across(row.value), y, row.style)
+def _strip(parts: Iterable[str]) -> str:
+    """The numbers stand beside it in words."""
+    return element("svg", *parts, class_="strip", aria_hidden="true")
+
+
+def _interval(row: IntervalRow, frame: Frame) -> Iterator[str]:
+    if row.value is not None and row.interval is not None:
+        low, high = (place(frame.across(end)) for end in row.interval)
+        yield element("line", x1=low, x2=high, y1="50%", y2="50%", class_=f"interval {row.style}")

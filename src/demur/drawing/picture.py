@@ -18,6 +18,9 @@ _FINEST = 1e-300
 _KEY_ROW = 20
 _INK = "#000000"
 _LINE = 2.2
+_ACROSS, _UP = 20, 10  # of a plane, in a percent
+Spot = tuple[float, float]
+MARGINS = (32.0, 20.0, 46.0, 52.0)
 
 
 def visible(across: Sequence[float], up: Sequence[float]) -> Indices:
@@ -89,44 +92,33 @@ def ticks(low: float, high: float) -> list[float]:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A plot inside its picture: where it lies, and which numbers its edges are."""
+    """A plot: which numbers its edges are. Places in it are in percent: it fits any width with type of one size."""
 
-    width: float
-    height: float
     xs: tuple[float, float] = (0.0, 1.0)
     ys: tuple[float, float] = (0.0, 1.0)
-    left: float = 56
-    right: float = 24
-    top: float = 14
-    bottom: float = 46
 
     def across(self, value: float) -> float:
         """Where a number lies from left to right."""
         low, high = self.xs
-        return self.left + (value - low) / ((high - low) or 1) * (self.width - self.left - self.right)
+        return 100 * (value - low) / ((high - low) or 1)
 
     def up(self, value: float) -> float:
-        """Where a number lies from bottom to top."""
+        """Where a number lies from the top down."""
         low, high = self.ys
-        floor = self.height - self.bottom
-        return floor - (value - low) / ((high - low) or 1) * (floor - self.top)
+        return 100 - 100 * (value - low) / ((high - low) or 1)
 
     def axes(self, across: str, up: str, *, percent: bool = False) -> Iterable[str]:
         """Grid lines, round numbers and the names of both axes."""
-        floor, end = self.height - self.bottom, self.width - self.right
         for number in ticks(*self.ys):
-            y = self.up(number)
-            yield element("path", d=f"M{coordinate(self.left)} {coordinate(y)}H{coordinate(end)}", class_="grid")
-            yield label(self.left - 8, y + 4, number_text(number), anchor="end")
+            y = place(self.up(number))
+            yield element("line", x2="100%", y1=y, y2=y, class_="grid")
+            yield label(0, self.up(number), number_text(number), shift=(-8, 4), anchor="end")
+        yield element("line", x2="100%", y1="100%", y2="100%", class_="axis")
         for number in ticks(*self.xs):
-            x = self.across(number)
-            yield element("path", d=f"M{coordinate(x)} {coordinate(floor)}v5", class_="axis")
-            yield label(x, floor + 19, f"{number:.0%}" if percent else number_text(number))
-        yield element("path", d=f"M{coordinate(self.left)} {coordinate(floor)}H{coordinate(end)}", class_="axis")
-        yield label((self.left + end) / 2, self.height - 6, across, kind="name")
-        middle = (self.top + floor) / 2
-        turned = f"rotate(-90 13 {coordinate(middle)})"
-        yield element("text", escape(up), x=13, y=middle, text_anchor="middle", transform=turned, class_="name")
+            text = f"{number:.0%}" if percent else number_text(number)
+            yield label(self.across(number), 100, text, shift=(0, 19))
+        yield label(50, 100, across, shift=(0, 40), kind="name")
+        yield label(0, 0, up, shift=(8 - MARGINS[3], -10), anchor="start", kind="name")
 
 
 def number_text(number: float) -> str:
@@ -138,66 +130,87 @@ def number_text(number: float) -> str:
     return f"{number:g}".replace("-", "−")
 
 
-def label(x: float, y: float, content: str, *, anchor: str = "middle", kind: str = "tick") -> str:
-    """A word in its place."""
-    return element("text", escape(content), x=x, y=y, text_anchor=anchor, class_=kind)
+def label(x: float, y: float, content: str, *, shift: Spot = (0, 0), anchor: str = "middle", kind: str = "tick") -> str:
+    """A word at a place in percent, and so many pixels away from it."""
+    away = {name: step for name, step in zip(("dx", "dy"), shift, strict=True) if step}
+    end = {} if anchor == "middle" else {"text_anchor": anchor}  # the middle is the rule of the style sheets
+    return element("text", escape(content), x=place(x), y=place(y), **away, **end, class_=kind)
+
+
+def place(percent: float) -> str:
+    """A place in a plot.
+
+    >>> place(33.333), place(100.0)
+    ('33.33%', '100%')
+    """
+    return f"{round(percent, 2) + 0.0:g}%"
+
+
+def at(x: float, y: float, *inside: str, **attributes: str | float) -> str:
+    """What is as large at any width, around a place in percent."""
+    return element("svg", *inside, x=place(x), y=place(y), **attributes)
+
+
+def plane(*paths: str) -> str:
+    """Paths in percent: they are stretched to the plot, and their strokes are not."""
+    return element("svg", *paths, viewBox=f"0 0 {100 * _ACROSS} {100 * _UP}", preserveAspectRatio="none")
 
 
 def marker(x: float, y: float, style: str, radius: float = 4) -> str:
     """A point of a system, in the shape of its look."""
+    return at(x, y, shape(style, radius))
+
+
+def shape(style: str, radius: float = 4) -> str:
+    """The shape of a look around 0."""
     look = next(look for look in LOOKS if look.style == style)
     if look.marker == "o":
-        return element("circle", cx=x, cy=y, r=radius, class_=f"dot {style}")
+        return element("circle", r=radius, class_=f"dot {style}")
     if look.marker == "s":
-        return element("rect", x=x - radius, y=y - radius, width=2 * radius, height=2 * radius, class_=f"dot {style}")
+        return element("rect", x=-radius, y=-radius, width=2 * radius, height=2 * radius, class_=f"dot {style}")
     corners, first, inner = look.corners
     spots = []
     for corner in range(corners):
         angle = math.radians(first + 360 * corner / corners)
         reach = 1.3 * radius * (inner if corner % 2 else 1)
-        spots.append((x + reach * math.cos(angle), y + reach * math.sin(angle)))
-    return element("path", d=f"{line(spots)}Z", class_=f"dot {style}")
+        spots.append(f"{coordinate(reach * math.cos(angle))} {coordinate(reach * math.sin(angle))}")
+    return element("path", d=f"M{'L'.join(spots)}Z", class_=f"dot {style}")
 
 
-def steps(spots: Iterable[tuple[float, float]], start: float) -> str:
+def steps(spots: Iterable[Spot], start: float) -> str:
     """A path that holds each point's height from the point before it, the first one's from `start`.
 
     >>> steps([(10, 5), (20, 5), (30, 2.5)], start=0)
-    'M0 5h10h10v-2.5h10'
+    'M0 50h200h200v-25h200'
     """
-    path, here = "", (_tenths(start), 0)
-    for x, y in spots:
-        there = (_tenths(x), _tenths(y))
+    path, here = "", (round(_ACROSS * start), 0)
+    for there in map(_on_plane, spots):
         if not path:
-            path, here = f"M{_short(here[0])} {_short(there[1])}", (here[0], there[1])
-        path += f"v{_short(there[1] - here[1])}" if there[1] != here[1] else ""
-        path += f"h{_short(there[0] - here[0])}" if there[0] != here[0] else ""
+            path, here = f"M{here[0]} {there[1]}", (here[0], there[1])
+        path += f"v{there[1] - here[1]}" if there[1] != here[1] else ""
+        path += f"h{there[0] - here[0]}" if there[0] != here[0] else ""
         here = there
     return path
 
 
-def line(spots: Iterable[tuple[float, float]]) -> str:
+def line(spots: Iterable[Spot]) -> str:
     """A path straight from point to point.
 
     >>> line([(1, 2), (3, 4.5), (2.5, 4.5)])
-    'M1 2l2 2.5l-.5 0'
+    'M20 20l40 25h-10'
     """
     path, here = "", (0, 0)
-    for x, y in spots:
-        there = (_tenths(x), _tenths(y))
-        path += f"{'l' if path else 'M'}{_short(there[0] - here[0])} {_short(there[1] - here[1])}"
+    for there in map(_on_plane, spots):
+        across, up = there[0] - here[0], there[1] - here[1]
+        straight = f"h{across}" if not up else f"v{up}" if not across else f"l{across} {up}"
+        path += straight if path else f"M{across} {up}"
         here = there
     return path
 
 
-def _tenths(value: float) -> int:
+def _on_plane(spot: Spot) -> tuple[int, int]:
     """Steps between rounded places add up to the rounded place, so that no path drifts."""
-    return round(10 * value)
-
-
-def _short(tenths: int) -> str:
-    text = f"{tenths / 10:g}"
-    return text.replace("0.", ".", 1) if abs(tenths) < 10 else text  # noqa: PLR2004
+    return round(_ACROSS * spot[0]), round(_UP * spot[1])
 
 
 @cache
@@ -216,7 +229,7 @@ def _style() -> str:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A drawn chart with its description, and the label of each system by its style."""
+    """A drawn chart with its description, its margins (top, right, bottom, left) and the labels of the systems."""
 
     width: float
     height: float
@@ -225,12 +238,14 @@ class Picture:
     kind: str
     keys: Sequence[tuple[str, str]] = ()
     data: Mapping[str, str] = field(default_factory=dict)
+    margins: tuple[float, float, float, float] = MARGINS
 
     @property
     def svg(self) -> str:
-        """For the page, whose style sheet knows the classes, and which says itself which system is which."""
-        box = f"0 0 {coordinate(self.width)} {coordinate(self.height)}"
-        attributes = {"viewBox": box, "role": "img", "aria_label": self.words, "class_": self.kind}
+        """For the page, whose style sheet knows the classes: as wide as there is room, with type of one size."""
+        padding = " ".join(f"{coordinate(margin)}px" for margin in self.margins)
+        style = f"height:{coordinate(self.height)}px;padding:{padding}"
+        attributes = {"role": "img", "aria_label": self.words, "class_": f"chart {self.kind}", "style": style}
         return element("svg", *self.parts, **attributes, **self.data)
 
     def standalone(self, *, paper: bool = False) -> str:
@@ -240,9 +255,12 @@ class Picture:
         box = f"0 0 {coordinate(self.width)} {coordinate(height)}"
         attributes = {"viewBox": box, "width": coordinate(self.width), "role": "img", "aria_label": self.words}
         ground = [element("rect", width=self.width, height=height, fill="white")] if paper else []
-        parts = [_style(), *ground, *self.parts]
+        top, right, bottom, left = self.margins
+        inner = {"x": left, "y": top, "width": self.width - left - right, "height": self.height - top - bottom}
+        parts = [_style(), *ground, element("svg", *self.parts, **inner)]
         for row, (style, name) in enumerate(keys):
-            y = self.height + _KEY_ROW * (row + 0.5)
-            parts.append(element("path", d=f"M56 {coordinate(y)}h40", class_=f"line {style}"))
-            parts += [marker(76, y, style), label(104, y + 4, name, anchor="start", kind="name")]
+            y = coordinate(self.height + _KEY_ROW * (row + 0.5))
+            mark = [element("path", d="M-20 0h40", class_=f"line {style}"), shape(style)]
+            text = element("text", escape(name), x=28, dy=4, text_anchor="start", class_="name")
+            parts.append(element("g", *mark, text, transform=f"translate(76 {y})"))
         return element("svg", *parts, xmlns="http://www.w3.org/2000/svg", **attributes, class_="demur")

@@ -3,15 +3,17 @@
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import Literal
 
-from demur.drawing.picture import Frame, Picture, coordinate, element, label, line, marker, steps, visible
+from demur.drawing.picture import Frame, Picture, Spot, at, element, line, marker, place, plane, steps, visible
 
 Kind = Literal["selective", "generalized"]
 
 MOST_MARKERS = 40
-_NEAR_THE_END = 0.85
-_CMAX_ROW = 18
+_MIDDLE = 0.5
+_LABEL = 17  # pixels that the label of a curve needs from the next one
+_MARGINS = (34.0, 20.0, 46.0, 52.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +56,7 @@ class RiskCurve:
     random: tuple[float, float] | None = None
     oracle: Sequence[tuple[float, float]] = ()
     band: RiskBand | None = None
+    mark: tuple[float, float, str] | None = None  # a coverage, the risk there, and what is marked
 
     @property
     def highest(self) -> float:
@@ -72,26 +75,23 @@ def risk_coverage(
     """Curves of one kind of risk in one frame that reaches up to `top`, or to the highest of them."""
     high = max((curve.highest for curve in curves), default=0.0) if top is None else top
     low = min((float(min(curve.risk)) for curve in curves if len(curve.risk)), default=0.0)
-    margin = _CMAX_ROW * max(len(curves), 2) + 4
-    frame = Frame(*size, ys=(min(low, 0.0), (high if high > 0 else 1.0) * 1.04), top=margin)
-    parts = [*frame.axes(f"coverage (share of all {units})", f"{kind} risk", percent=True)]
-    for draw in (_band, _references, _steps):
-        drawn = [(curve.style, [*draw(frame, curve)]) for curve in curves]
-        parts += [element("g", *inside, class_=f"of-{style}") for style, inside in drawn if inside]
-    for row, curve in enumerate(curves):
-        name = "Cmax" if len(curves) == 1 else f"Cmax {curve.label}"
-        parts.append(element("g", *_cmax(frame, curve, name, 13 + _CMAX_ROW * row), class_=f"of-{curve.style}"))
-    parts += [element("circle", r=8, class_=f"here {curve.style}", visibility="hidden") for curve in curves]
-    floor = frame.up(0)
-    data = {
-        "data_left": coordinate(frame.left),
-        "data_right": coordinate(frame.across(1)),
-        "data_floor": coordinate(floor),
-        "data_unit": repr((floor - frame.up(frame.ys[1])) / frame.ys[1]),
-    }
+    frame = Frame(ys=(min(low, 0.0), (high if high > 0 else 1.0) * 1.04))
+    parts = [element("rect", width="100%", height="100%", class_="area")]
+    parts += frame.axes(f"coverage (share of all {units})", f"{kind} risk", percent=True)
+    paths = [path for draw in (_band, _references, _steps) for curve in curves for path in draw(frame, curve)]
+    parts.append(plane(*paths))
+    for curve in curves:
+        spots = [*_spots(frame, curve)]
+        parts += [marker(x, y, curve.style) for x, y in spots if len(spots) <= MOST_MARKERS]
+    plot = size[1] - _MARGINS[0] - _MARGINS[2]
+    parts += _names(frame, [curve for curve in curves if len(curve.coverage)], 100 * _LABEL / plot)
+    parts += [_mark(frame, curve.style, *curve.mark) for curve in curves if curve.mark]
+    ring = element("circle", r=8)
+    parts += [at(0, 0, ring, class_=f"here {curve.style}", visibility="hidden") for curve in curves]
+    data = {"data_bottom": repr(float(frame.ys[0])), "data_top": repr(float(frame.ys[1]))}
     keys = [(curve.style, curve.label) for curve in curves]
     words = f"{kind.capitalize()} risk against coverage, as steps. {'; '.join(map(_ends_in_words, curves))}."
-    return Picture(*size, words, parts, "curves", keys, data)
+    return Picture(*size, words, parts, "curves", keys, data, _MARGINS)
 
 
 def _ends_in_words(curve: RiskCurve) -> str:
@@ -101,17 +101,17 @@ def _ends_in_words(curve: RiskCurve) -> str:
     return f"{curve.label or 'run'}: {first}, {curve.risk[-1]:.4g} at {curve.cmax:.1%}"
 
 
+def _spots(frame: Frame, curve: RiskCurve) -> Iterator[Spot]:
+    for index in visible(curve.coverage, curve.risk).tolist():
+        yield frame.across(curve.coverage[index]), frame.up(curve.risk[index])
+
+
 def _steps(frame: Frame, curve: RiskCurve) -> Iterator[str]:
     """Steps where each can be told from the next; of very many points a line, through those that can be told apart."""
-    kept = visible(curve.coverage, curve.risk).tolist()
-    if not kept:
-        return
-    spots = [(frame.across(curve.coverage[i]), frame.up(curve.risk[i])) for i in kept]
-    start = frame.across(0)
-    path = steps(spots, start) if len(kept) == len(curve.risk) else line([(start, spots[0][1]), *spots])
-    yield element("path", d=path, class_=f"line {curve.style}")
-    if len(spots) <= MOST_MARKERS:
-        yield from (marker(x, y, curve.style) for x, y in spots)
+    spots = [*_spots(frame, curve)]
+    if spots:
+        path = steps(spots, 0) if len(spots) == len(curve.risk) else line([(0, spots[0][1]), *spots])
+        yield element("path", d=path, class_=f"line {curve.style}")
 
 
 def _band(frame: Frame, curve: RiskCurve) -> Iterator[str]:
@@ -122,11 +122,9 @@ def _band(frame: Frame, curve: RiskCurve) -> Iterator[str]:
             yield element("path", d=line([*low, *reversed(high)]) + "Z", class_=f"band {name} {curve.style}")
 
 
-def _edge(
-    frame: Frame, coverages: Sequence[float], heights: Sequence[float], *, stepped: bool
-) -> list[tuple[float, float]]:
+def _edge(frame: Frame, coverages: Sequence[float], heights: Sequence[float], *, stepped: bool) -> list[Spot]:
     """One edge of a band, from where it begins; what lies above the frame ends at it."""
-    spots: list[tuple[float, float]] = []
+    spots: list[Spot] = []
     for coverage, height in zip(coverages, heights, strict=True):
         up = frame.up(min(height, frame.ys[1]))
         if stepped and spots:
@@ -143,9 +141,20 @@ def _references(frame: Frame, curve: RiskCurve) -> Iterator[str]:
             yield element("path", d=path, class_=f"reference {name} {curve.style}")
 
 
-def _cmax(frame: Frame, curve: RiskCurve, name: str, height: float) -> Iterator[str]:
-    x = frame.across(curve.cmax)
-    path = f"M{coordinate(x)} {coordinate(height + 4)}V{coordinate(frame.up(0))}"
-    yield element("path", d=path, class_=f"cmax {curve.style}")
-    anchor = "end" if curve.cmax > _NEAR_THE_END else "middle"
-    yield label(x, height, f"{name} {curve.cmax:.1%}", anchor=anchor, kind="name")
+def _names(frame: Frame, curves: Sequence[RiskCurve], apart: float) -> Iterator[str]:
+    """Each curve is named where it ends, with its Cmax; names that would lie on each other are moved apart."""
+    floor = 100.0
+    for curve in sorted(curves, key=lambda curve: curve.risk[-1]):
+        y = min(frame.up(curve.risk[-1]), floor)
+        floor = y - apart
+        anchor, dx = ("end", 4) if curve.cmax > _MIDDLE else ("start", -4)
+        tag = element("tspan", "●", class_=f"tag {curve.style}")
+        text = f" {escape(curve.label)} {curve.cmax:.1%}" if curve.label else f" Cmax {curve.cmax:.1%}"
+        x = place(frame.across(curve.cmax))
+        yield element("text", tag, text, x=x, y=place(y), dx=dx, dy=-10, text_anchor=anchor, class_="end")
+
+
+def _mark(frame: Frame, style: str, coverage: float, risk: float, name: str) -> str:
+    diamond = element("path", d="M0-11l11 11l-11 11l-11-11Z", class_=f"fixed {style}")
+    text = element("text", escape(name), y=28, text_anchor="middle", class_="end")
+    return at(frame.across(coverage), frame.up(risk), diamond, text)

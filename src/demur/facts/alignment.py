@@ -80,10 +80,7 @@ def _without_failed_units(systems: Mapping[str, Items]) -> dict[str, Items]:
     names = {name for units in failed if units.rule == "drop" for name in units.names}
     if not names:
         return dict(systems)
-    kept = {
-        system: items.take(np.flatnonzero([name not in names for name in items.unit_names]))
-        for system, items in systems.items()
-    }
+    kept = {system: items.take(np.flatnonzero(~items.are_named(names))) for system, items in systems.items()}
     for items in kept.values():
         if not len(items):
             raise UserError(f"nothing to compare: no unit succeeded in all systems ({len(names)} failed in one)")

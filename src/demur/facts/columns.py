@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 import math
-from collections.abc import Callable, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demur.errors import UserError, and_more, literal, shown
+from demur.facts.codes import Codes, Numbering
 from demur.types import Flags, Floats, Indices
 
 
@@ -42,6 +43,49 @@ _LARGEST_SHOWN = 2.0**63  # as an integer
 _STATE_OF_TYPE = {Missing: State.MISSING, type(None): State.NULL, int: State.NUMBER, float: State.NUMBER}
 
 
+class OtherCells(Mapping[int, object]):
+    """The cells of a column that are neither numbers nor null, by unit; `units` are in ascending order."""
+
+    __slots__ = ("codes", "units")
+
+    def __init__(self, units: Indices, codes: Codes) -> None:
+        self.units, self.codes = units, codes
+
+    @classmethod
+    def none(cls) -> OtherCells:
+        """No such cell."""
+        return cls(np.zeros(0, dtype=np.intp), Codes.of([]))
+
+    def __getitem__(self, unit: int) -> object:
+        position = int(np.searchsorted(self.units, unit))
+        if position == len(self.units) or self.units[position] != unit:
+            raise KeyError(unit)
+        return self.codes[position]
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self.units.tolist())
+
+    def __len__(self) -> int:
+        return len(self.units)
+
+    def __repr__(self) -> str:
+        return repr(dict(self))
+
+    def where(self, test: Callable[[Any], bool]) -> Indices:
+        """The units whose cell passes a test."""
+        return self.units[self.codes.where(test)]
+
+    def take(self, order: Indices, count: int) -> OtherCells:
+        """The same cells of a column of `count` units in another order."""
+        if not len(self):
+            return self
+        position = np.full(count, -1, dtype=np.intp)
+        position[self.units] = np.arange(len(self))
+        moved = position[order]
+        units = np.flatnonzero(moved >= 0)
+        return OtherCells(units, self.codes.take(moved[units]))
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Column:
     """One value per unit: `values` where `state` is NUMBER, `other` where it is neither number nor null.
@@ -55,7 +99,7 @@ class Column:
 
     values: Floats
     state: NDArray[np.uint8]
-    other: Mapping[int, object] = field(default_factory=dict)
+    other: OtherCells = field(default_factory=OtherCells.none)
 
     @classmethod
     def of(cls, raw: Sequence[object]) -> Column:
@@ -70,10 +114,31 @@ class Column:
         except OverflowError:
             values[numbers] = [_as_double(raw[i]) for i in numbers]
         # An integer that no double holds is not a number to compute with: rounded, it could equal another.
-        for index in np.flatnonzero(~(np.abs(values) < _EXACT)).tolist():
+        for index in np.flatnonzero(np.abs(values) >= _EXACT).tolist():
             if type(raw[index]) is int and (math.isinf(values[index]) or int(values[index]) != raw[index]):
                 state[index], values[index] = State.OTHER, np.nan
-        return cls(values, state, {i: raw[i] for i in np.flatnonzero(state == State.OTHER).tolist()})
+        units = np.flatnonzero(state == State.OTHER)
+        return cls(values, state, OtherCells(units, Codes.of([raw[unit] for unit in units.tolist()])))
+
+    @classmethod
+    def none(cls) -> Column:
+        """A column of nothing."""
+        return cls(np.zeros(0), np.zeros(0, dtype=np.uint8))
+
+    @classmethod
+    def of_codes(cls, codes: Codes) -> Column:
+        """A column of values that are each kept once."""
+        return cls.of([*codes.values]).spread(codes)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Column]) -> Column:
+        """Columns one after the other."""
+        values, state = (np.concatenate([getattr(part, name) for part in parts]) for name in ("values", "state"))
+        starts = np.cumsum([0, *(len(part) for part in parts)])
+        numbering = Numbering()
+        numbers = [numbering.numbers(part.other.codes.values)[part.other.codes.numbers] for part in parts]
+        units = np.concatenate([part.other.units + start for part, start in zip(parts, starts, strict=False)])
+        return cls(values, state, OtherCells(units, Codes(np.concatenate(numbers), numbering.values)))
 
     @classmethod
     def from_sequence(cls, values: Any) -> Column:
@@ -88,6 +153,9 @@ class Column:
 
     def __len__(self) -> int:
         return len(self.values)
+
+    def __iter__(self) -> Iterator[object]:
+        return map(self.cell, range(len(self)))
 
     def is_(self, state: State) -> Flags:
         """Where the column holds this kind of cell."""
@@ -122,9 +190,24 @@ class Column:
 
     def take(self, order: Indices) -> Column:
         """The same cells in another order."""
-        moved = enumerate(order.tolist()) if self.other else ()
-        other = {new: self.other[old] for new, old in moved if old in self.other}
-        return Column(self.values[order], self.state[order], other)
+        return Column(self.values[order], self.state[order], self.other.take(order, len(self)))
+
+    def spread(self, codes: Codes) -> Column:
+        """For every unit the cell of its value, if these are the cells of the values of `codes`."""
+        number = np.full(len(self), -1, dtype=np.intp)
+        number[self.other.units] = self.other.codes.numbers
+        units = np.flatnonzero(self.is_(State.OTHER)[codes.numbers])
+        other = OtherCells(units, Codes.numbered(number[codes.numbers[units]], self.other.codes.values))
+        return Column(self.values[codes.numbers], self.state[codes.numbers], other)
+
+    def changed(self, function: Callable[[Any], Any]) -> Column:
+        """The same column with every cell that is neither number nor null as a function makes it."""
+        if not self.other:
+            return self
+        made = Column.of_codes(self.other.codes.mapped(function))
+        values, state = self.values.copy(), self.state.copy()
+        values[self.other.units], state[self.other.units] = made.values, made.state
+        return Column(values, state, OtherCells(self.other.units[made.other.units], made.other.codes))
 
 
 def wrong_value(value: object, expected: str) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from demur.errors import UserError, literal, shown
+from demur.facts.codes import Codes
 from demur.facts.columns import MISSING, written_number
 from demur.types import Flags, Indices
 
@@ -56,11 +57,12 @@ class GroupColumn:
 
     def grouping(self, cells: Sequence[Any]) -> Grouping:
         """The group of each unit, from what the column holds; without a label it is `(none)`, and never left out."""
-        labels = [*map(self._cut if self.cuts else self._label, cells)]
-        order: Sequence[str] = [*self._intervals, OTHER] if self.cuts else sorted({*labels} - {NONE}, key=_in_order)
-        levels = tuple(level for level in (*order, NONE) if level in {*labels})
-        place = {level: index for index, level in enumerate(levels)}
-        return Grouping(levels, np.array([place[label] for label in labels], np.intp), self)
+        labels = Codes.of(cells).mapped(self._cut if self.cuts else self._label)
+        held = {*labels.values}
+        order: Sequence[str] = [*self._intervals, OTHER] if self.cuts else sorted(held - {NONE}, key=_in_order)
+        levels = tuple(level for level in (*order, NONE) if level in held)
+        index = np.array([levels.index(label) for label in labels.values], np.intp)
+        return Grouping(levels, index[labels.numbers], self)
 
     @property
     def _intervals(self) -> list[str]:

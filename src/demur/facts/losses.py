@@ -11,12 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demur.errors import UserError
-from demur.facts.columns import Column
+from demur.facts.codes import Codes
+from demur.facts.columns import Column, OtherCells
 from demur.types import Flags, Floats, Indices
 
 GIVEN = "given"
 _MOST_DIGITS = 9
 _EXACT = 2.0**53
+_PART = 1 << 16  # as many numbers as are looked at before one that does not fit ends the search
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +76,11 @@ class LossColumn:
         """The losses of the answered units; every other unit has 0."""
         values = np.where(answered, self.cells.values, 0.0)
         low, high = self.score_range or (0.0, self.maximum or 1.0)
-        digits = _fractional_digits(values[answered], low, high)
-        scale = 1 if digits is None else 10**digits
-        if digits is not None:
-            values, low, high = np.rint(values * scale), round(low * scale), round(high * scale)
-        exact = digits is not None
+        digits = _fractional_digits(values, low, high)
+        exact, scale = digits is not None, 10 ** (digits or 0)
+        if exact:
+            np.rint(np.multiply(values, scale, out=values), out=values)
+            low, high = round(low * scale), round(high * scale)
         if self.score_range is None:
             largest = None if self.maximum is None else high
             return Losses(_whole(values, exact=exact), scale, largest, self.definition, exact)
@@ -130,33 +132,36 @@ def label_numbers(*columns: Sequence[Any]) -> tuple[tuple[str, ...], list[Column
     >>> label_numbers(["Paris", "Rome"], ["Rome", None])[0]
     ('Paris', 'Rome')
     """
-    labels = sorted({cell for cells in columns for cell in cells if isinstance(cell, str)})
+    coded = [*map(Codes.of, columns)]
+    labels = sorted({value for codes in coded for value in codes.values if isinstance(value, str)})
     number = {label: index for index, label in enumerate(labels)}
-    numbered = [Column.of([_numbered(cell, number) for cell in cells]) for cells in columns]
-    return tuple(labels), [
-        replace(column, other={unit: cells[unit] for unit in column.other})
-        for column, cells in zip(numbered, columns, strict=True)
-    ]
+    return tuple(labels), [_numbered(codes, number) for codes in coded]
 
 
-def _numbered(cell: Any, number: dict[str, int]) -> Any:
-    """Anything but a text or an abstention is no label, and stays what it is, for the message to show."""
-    if isinstance(cell, str):
-        return number[cell]
+def _numbered(codes: Codes, number: dict[str, int]) -> Column:
+    """Texts by their numbers; anything but a text or an abstention is no label, and stays for the message to show."""
+    column = Column.of([number[value] if isinstance(value, str) else _no_label(value) for value in codes.values])
+    units = column.other.units
+    kept = OtherCells(units, Codes.of([codes.values[unit] for unit in units.tolist()]))
+    return replace(column, other=kept).spread(codes)
+
+
+def _no_label(cell: Any) -> Any:
+    """An abstention as it is; anything else as what is no number."""
     return cell if cell is None or (isinstance(cell, float) and math.isnan(cell)) else [cell]
 
 
 def flags_of(column: Column) -> Flags:
     """Which cells are true: true and false, or 1 and 0; anything else is to be refused before."""
     flags = column.values == 1
-    flags[[index for index, value in column.other.items() if value is True]] = True
+    flags[column.other.where(lambda value: value is True)] = True
     return np.asarray(flags)
 
 
 def is_flag(column: Column) -> Flags:
     """Which cells are true, false, 1 or 0."""
     good = column.within(0, 1, whole=True)
-    good[[index for index, value in column.other.items() if isinstance(value, bool)]] = True
+    good[column.other.where(lambda value: isinstance(value, bool))] = True
     return good
 
 
@@ -166,13 +171,14 @@ def _is_range(low: float, high: float) -> bool:
 
 def _fractional_digits(values: Floats, low: float, high: float) -> int | None:
     """How many digits after the point write all of these numbers; None if 9 do not, or the integers are too large."""
-    numbers = np.append(values, (low, high))
+    largest = max(abs(low), abs(high), values.max(initial=0), -values.min(initial=0))
+    parts = [np.array([low, high]), *(values[start : start + _PART] for start in range(0, len(values), _PART))]
     for digits in range(_MOST_DIGITS + 1):
-        scaled = np.rint(numbers * 10.0**digits)
-        if np.abs(scaled).max() >= _EXACT:
+        scale = 10.0**digits
+        if np.rint(largest * scale) >= _EXACT:
             return None
         # Divided, an integer gives the very double that its decimal is read as.
-        if (scaled / 10.0**digits == numbers).all():
+        if all(np.array_equal(np.rint(part * scale) / scale, part) for part in parts):
             return digits
     return None
 

@@ -191,7 +191,7 @@ class GroupRows:
 def _level(name: str, whole: CurveView, units: Flags, threshold: float) -> Level:
     graded = whole.graded.only(units)
     view, rest = CurveView.of(graded), CurveView.of(whole.graded.only(~units))
-    taken = graded.confidence >= threshold
+    taken = graded.confidence >= graded.scale * threshold
     loss = float(Fraction(graded.loss[taken].sum().item()) / graded.divisor)
     sums = AcceptedSums(int(view.held.sum()), int(taken.sum()), int((graded.loss[taken] != 0).sum()), loss)
     return Level(name, view, rest, sums)

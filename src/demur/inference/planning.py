@@ -48,7 +48,7 @@ class Pilot:
 
 
 @dataclass(frozen=True, slots=True)
-class Needed:
+class NeededClusters:
     """How many clusters are needed at the pilot's spread, and at the 10 % and 90 % points of it."""
 
     clusters: int
@@ -56,7 +56,7 @@ class Needed:
     high: int
 
 
-def needed(pilot: Pilot, difference: float | None = None, power: float = POWER) -> Needed:
+def needed(pilot: Pilot, difference: float | None = None, power: float = POWER) -> NeededClusters:
     """The smallest numbers of clusters that show a difference, that of the pilot if none is given, with this power."""
     wanted = pilot.difference if difference is None else difference
     if not _LEAST_POWER <= power < 1:
@@ -66,7 +66,7 @@ def needed(pilot: Pilot, difference: float | None = None, power: float = POWER) 
     if not pilot.spread > 0:
         raise UserError("the two systems of the pilot differ by the same in every cluster: no spread to plan with")
     low, high = (clusters_needed(wanted, pilot.spread_at(point), power) for point in _ROUGH)
-    return Needed(clusters_needed(wanted, pilot.spread, power), low, high)
+    return NeededClusters(clusters_needed(wanted, pilot.spread, power), low, high)
 
 
 def clusters_needed(difference: float, spread: float, power: float = POWER) -> int:

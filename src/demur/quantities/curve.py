@@ -76,9 +76,16 @@ class CurvePoints:
         return Fraction((width * heights).sum().item()) / 2
 
 
+def points_within(thresholds: Floats, threshold: float, scale: int) -> int:
+    """How many operating points a threshold reaches: those at or above it, or below it where lower is surer (−1)."""
+    return int(np.sum(scale * thresholds >= scale * threshold))
+
+
 @dataclass(frozen=True, eq=False)
 class Curve(Tabular):
     """Operating points of a system: one for each distinct confidence of an answered unit, most confident first.
+
+    Thresholds are on the scale of the signal, of which lower values are surer where `scale` is −1.
 
     >>> from demur import risk_coverage
     >>> curve = risk_coverage([2, 2, 1, 0], loss=[0, 2, 0, None])
@@ -98,6 +105,7 @@ class Curve(Tabular):
     abstained_nan: int = 0
     loss_name: str = "as given"
     largest_loss: float | None = None
+    scale: int = 1
 
     @classmethod
     def of(cls, graded: Graded) -> Curve:
@@ -122,6 +130,7 @@ class Curve(Tabular):
             abstained_nan=graded.abstained_nan,
             loss_name=graded.loss_name,
             largest_loss=graded.largest_loss,
+            scale=graded.scale,
         )
 
     @classmethod
@@ -291,12 +300,12 @@ class Curve(Tabular):
 
     def coverage_at_threshold(self, threshold: float) -> Fraction:
         """The share of all units that are answered with at least this confidence, not yet rounded."""
-        places = int(np.sum(self.threshold >= threshold))
+        places = points_within(self.threshold, threshold, self.scale)
         return Fraction(int(self.points.count[places - 1]) if places else 0, max(self.units, 1))
 
     def risk_at_threshold(self, threshold: float) -> Fraction | float:
         """Mean loss of the answers with at least this confidence, not yet rounded; nan where there are none."""
-        places = int(np.sum(self.threshold >= threshold))
+        places = points_within(self.threshold, threshold, self.scale)
         return self.points.risk(places - 1) / self.divisor if places else math.nan
 
     def selective_area_upto(self, coverage: Coverage | None) -> Fraction:

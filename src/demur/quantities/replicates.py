@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from demur.quantities.coverage import Coverage
+from demur.quantities.curve import points_within
 from demur.quantities.exact import lower_hull
 from demur.quantities.table import Table, running_sum
 from demur.types import Floats, Indices
@@ -195,7 +196,7 @@ class Replicates:
         return self.ratio(_last(loss_sum), _last(count) * self.table.divisor)
 
     def _accepted(self, sums: Floats, threshold: float) -> Floats:
-        return sums[: int(np.sum(self.table.threshold >= threshold))]
+        return sums[: points_within(self.table.threshold, threshold, self.table.scale)]
 
     def _per_size(self, value_of: Callable[[int], Fraction | int]) -> Floats:
         """A number of units that depends on how many units a replicate holds: exact, and worked out once per size."""

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demur.errors import UserError
-from demur.quantities.curve import Curve
+from demur.quantities.curve import Curve, points_within
 from demur.quantities.graded import Graded
 from demur.types import Floats, Indices
 
@@ -136,6 +136,7 @@ class Table:
     divisor: int
     whole: bool
     largest_loss: float | None = None
+    scale: int = 1
 
     @classmethod
     def of(cls, graded: Graded, curve: Curve | None = None) -> Table:
@@ -159,12 +160,13 @@ class Table:
             divisor=graded.divisor,
             whole=graded.loss.dtype.kind == "i",
             largest_loss=graded.largest_loss,
+            scale=curve.scale,
         )
 
     def accepted(self, threshold: float) -> tuple[Floats, Floats]:
         """Loss numerators and answers of each cluster with at least this confidence."""
         entries = self.plateaus
-        taken = entries.step < int(np.sum(self.threshold >= threshold))
+        taken = entries.step < points_within(self.threshold, threshold, self.scale)
         cluster = entries.cluster[taken]
         sums = [np.bincount(cluster, each[taken], self.clusters) for each in (entries.loss, entries.count)]
         return sums[0].astype(np.float64), sums[1].astype(np.float64)

@@ -2,94 +2,121 @@
 
 import math
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
-from itertools import compress
+from functools import partial
 from typing import Any, Self
 
+import numpy as np
+
 from demur.errors import UserError, literal
-from demur.facts.columns import Column, written_number
-from demur.facts.items import ClusterId, as_integers, checked_ids
-from demur.read.tables import Columns, FileTable
+from demur.facts.codes import Codes
+from demur.facts.columns import Column, State, written_number
+from demur.facts.items import as_integers, checked_ids
+from demur.read.gather import Columns
+from demur.read.tables import FileTable
+from demur.types import Floats, Indices
 
 _MOST_DIGITS = 300
 _INTEGER = re.compile(rf"[+-]?[0-9]{{1,{_MOST_DIGITS}}}")
 _DECIMAL = re.compile(r"[+-]?([0-9]+\.[0-9]*|\.[0-9]+)")
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+(?:[eE][+-]?[0-9]+)?")
+_EXACT = 2.0**53
 _BOOLS = {"true": True, "false": False}
-_IDS, _ANSWERS, _FLAGS = ("cluster", "item", "system"), ("truth", "prediction"), ("abstained", "success")
+_CODED = ("cluster", "item", "system", "truth", "prediction", "abstained", "success", "status", "repeat", "answer")
+_ANSWERS = ("truth", "prediction")
 
 
 @dataclass(frozen=True, slots=True)
 class Cells:
-    """The cells of a table by column: as they were written, where that matters, and as what they stand for.
+    """The cells of a table by column: names as codes, all others as columns.
 
+    Where every cell is a text, `as_text`, codes are as they were written, and `value` says what a text stands for.
     `texts` are the columns of answers that hold texts.
     """
 
-    written: Columns
     values: Columns
+    value: Callable[[Any], Any]
     as_text: bool
     texts: frozenset[str]
 
-    def only(self, flags: list[bool]) -> Self:
-        """The rows whose flag is true."""
-        kept = [{name: [*compress(cells, flags)] for name, cells in of.items()} for of in (self.written, self.values)]
-        return replace(self, written=kept[0], values=kept[1])
+    def take(self, rows: Indices) -> Self:
+        """These rows alone."""
+        return replace(self, values={name: cells.take(rows) for name, cells in self.values.items()})
 
     @property
     def rows(self) -> int:
         """How many there are."""
         return len(next(iter(self.values.values())))
 
-    def ids(self, name: str, noun: str) -> list[ClusterId]:
+    def codes(self, name: str) -> Codes:
+        """A column of names, as they are written."""
+        cells = self.values[name]
+        return cells if isinstance(cells, Codes) else Codes.of([*cells])
+
+    def column(self, name: str) -> Column:
+        """A column as what it stands for."""
+        cells = self.values[name]
+        return Column.of_codes(cells.mapped(self.value)) if isinstance(cells, Codes) else cells
+
+    def ids(self, name: str, noun: str) -> Codes:
         """The ids of a column, each an integer or a text; of a file of texts all integers, or all texts."""
+        codes = self.codes(name)
         if not self.as_text:
-            return checked_ids(self.values[name], noun)
-        cells = self.written[name]
+            return replace(codes, values=checked_ids(codes.values, noun))
         # A column that mixed them would leave 300 and 0300 open to doubt.
-        decimal = next(filter(_DECIMAL.fullmatch, cells), None)
+        decimal = next(filter(_DECIMAL.fullmatch, codes.values), None)
         if decimal is not None:
             raise UserError(f"{noun} id {literal(decimal)}, expected an integer or text")
-        return checked_ids(as_integers(cells, _MOST_DIGITS) or cells, noun)
+        return replace(codes, values=checked_ids(as_integers(codes.values, _MOST_DIGITS) or codes.values, noun))
 
-    def flags(self, name: str) -> list[Any]:
+    def flags(self, name: str) -> Codes:
         """A column of true and false, however they are written."""
-        if not self.as_text:
-            return self.values[name]
-        pairs = zip(self.written[name], self.values[name], strict=True)
-        return [_BOOLS.get(text.lower(), value) for text, value in pairs]
+        return self.codes(name).mapped(lambda cell: _flag(self.value(cell)) if self.as_text else cell)
 
     def numbers(self, name: str) -> Column:
         """A column of numbers, in which true is 1 and false is 0."""
-        cells = self.values[name]
-        if self.as_text:
-            cells = [_BOOLS.get(cell.lower(), cell) if isinstance(cell, str) else cell for cell in cells]
-        return Column.of([int(cell) if type(cell) is bool else cell for cell in cells])
+        return self.column(name).changed(lambda cell: _as_number(_flag(cell) if self.as_text else cell))
 
-    def labels(self, name: str) -> list[Any]:
+    def labels(self, name: str) -> Codes:
         """A column of texts as they are written, true and false among them; an abstention is no text."""
-        if not self.as_text:
-            return [str(cell).lower() if type(cell) is bool else cell for cell in self.values[name]]
-        pairs = zip(self.written[name], self.values[name], strict=True)
-        return [value if value is None or _is_nan(value) else text for text, value in pairs]
+        codes = self.codes(name)
+        return codes.mapped(lambda cell: value if _abstains(value := self.value(cell)) else _as_label(cell))
 
 
 def read_cells(table: FileTable, mapped: Mapping[str, str], labels: Collection[str] = ()) -> Cells:
     """Texts as what they stand for: numbers where they read as numbers, null where they are empty.
 
-    The columns `labels` are kept as they are written as well.
+    The columns `labels` are kept as they are written.
     """
-    cells = typed = table.columns()
-    ids, answers, flags = ({mapped.get(role, role) for role in roles} for roles in (_IDS, _ANSWERS, _FLAGS))
-    if table.text_only:
-        typed = {
-            name: column if name in ids else [_value(cell, decimal_comma=table.decimal_comma) for cell in column]
-            for name, column in cells.items()
-        }
-        cells = {name: column for name, column in cells.items() if name in ids | answers | flags | {*labels}}
-    texts = frozenset(name for name in answers & {*typed} if any(isinstance(cell, (str, bool)) for cell in typed[name]))
-    return Cells(cells, typed, table.text_only, texts)
+    value: Callable[[Any], Any] = partial(_value, decimal_comma=table.decimal_comma) if table.text_only else _as_it_is
+    made = partial(_column, value=value) if table.text_only else Column.of
+    coded, answers = ({mapped.get(role, role) for role in roles} for roles in (_CODED, _ANSWERS))
+    values = table.columns(coded.union(labels), made)
+    cells = Cells(values, value, table.text_only, frozenset())
+    held = {name: map(value, cells.codes(name).values) for name in answers & {*values}}
+    texts = (name for name in held if any(isinstance(cell, (str, bool)) for cell in held[name]))
+    return replace(cells, texts=frozenset(texts))
+
+
+def _column(cells: list[str], value: Callable[[str], Any]) -> Column:
+    """Texts as numbers all at once, or if that cannot be, one by one."""
+    numbers = _numbers(cells)
+    if numbers is None or (np.abs(numbers) >= _EXACT).any():
+        return Column.of([*map(value, cells)])
+    filled = np.fromiter(map(bool, cells), bool, len(cells))
+    return Column(numbers, np.where(filled, State.NUMBER, State.NULL).astype(np.uint8))
+
+
+def _numbers(cells: list[str]) -> Floats | None:
+    """What the texts spell, NaN for an empty one; None if one of them may be no number."""
+    everything = "".join(cells)
+    if not everything.isascii() or "_" in everything:  # what Python alone takes for a number
+        return None
+    try:
+        return np.fromiter((float(cell or "nan") for cell in cells), float, len(cells))
+    except ValueError:
+        return None
 
 
 def _value(cell: str, *, decimal_comma: bool) -> float | str | None:
@@ -103,5 +130,21 @@ def _value(cell: str, *, decimal_comma: bool) -> float | str | None:
     return cell if number is None else number
 
 
-def _is_nan(value: object) -> bool:
-    return isinstance(value, float) and math.isnan(value)
+def _as_it_is(cell: Any) -> Any:
+    return cell
+
+
+def _flag(cell: Any) -> Any:
+    return _BOOLS.get(cell.lower(), cell) if isinstance(cell, str) else cell
+
+
+def _as_number(cell: Any) -> Any:
+    return int(cell) if type(cell) is bool else cell
+
+
+def _as_label(cell: Any) -> Any:
+    return str(cell).lower() if type(cell) is bool else cell
+
+
+def _abstains(value: object) -> bool:
+    return value is None or (isinstance(value, float) and math.isnan(value))

@@ -2,10 +2,12 @@
 
 import os.path
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from demur.errors import UserError, literal, repeated, shown
+from demur.errors import UserError, literal, located, repeated, shown
 from demur.facts.instruments import BY_ITEMS, Instrument
 from demur.facts.items import Items
 from demur.read.foreign import check_foreign
@@ -41,7 +43,7 @@ def read_items(
 
 
 def read_inputs(
-    inputs: Sequence[str | Path],
+    inputs: Sequence[Any],
     *,
     modes: Sequence[str | None] = (),
     experiments: Sequence[int | None] = (),
@@ -49,11 +51,11 @@ def read_inputs(
     columns: Mapping[str, str] | Sequence[Mapping[str, str]] | None = None,
     options: TableOptions | None = None,
 ) -> list[Items]:
-    """The facts of several files, each a path, or a text `NAME=FILE` that labels its source.
+    """The facts of several systems, each a path, a text `NAME=FILE`, or any data, alone or as a pair with a name.
 
-    A table with a column `system` gives the facts of each of its systems, under its name. One mode, experiment or
-    mapping of columns is meant for all, several for each in turn. A run file given twice, for two of its modes, is read
-    once.
+    Data are a path, a frame, a dict of lists, or facts that are read already. A table with a column `system` gives the
+    facts of each of its systems, under its name. One mode, experiment or mapping of columns is meant for all, several
+    for each in turn. A run file given twice, for two of its modes, is read once.
     """
     named = [*map(named_input, inputs)]
     count = len(named)
@@ -63,34 +65,80 @@ def read_inputs(
     mappings = for_each(columns if isinstance(columns, Sequence) else [columns], count, "mapping of columns")
     files: dict[str, RunFile] = {}
     facts: list[Items] = []
-    for (name, path), mode, experiment, mapped in zip(named, *chosen, mappings, strict=True):
-        check_foreign(path)
-        if format_of(path):
-            if mode is not None or experiment is not None:
-                raise UserError(f"{path}: a table holds one experiment and no modes: leave out mode and experiment")
-            free = instrument == "none"
-            systems = read_systems(path, instrument=None if free else instrument, columns=mapped, options=options)
-            if name is not None and len(systems) > 1:
-                listed = ", ".join(map(shown, systems))
-                raise UserError(
-                    f"{path}: {len(systems)} systems, which have names ({listed}): leave out {shown(name)}="
-                )
-            facts += [items if name is None else items.labelled(name) for items in systems.values()]
-            continue
-        if mapped:
-            raise UserError(f"{path}: a run file has no columns to map: leave out columns (--column)")
-        if options is not None and options.names:
-            raise UserError(f"{path}: a run file says what is in it: leave out {options.names}")
-        file = files.get(str(path)) or files.setdefault(str(path), RunFile.of(path))
-        facts.append(file.items(mode=mode, experiment=experiment, instrument=instrument).labelled(name))
+    for (name, data), mode, experiment, mapped in zip(named, *chosen, mappings, strict=True):
+        reading = _InputReading(mode, experiment, instrument, mapped or {}, options or TableOptions())
+        with located_in(name, data):
+            found = reading.systems(data, files)
+            if name is not None and len(found) > 1:
+                listed = ", ".join(shown(items.source.label) for items in found if items.source)
+                where = f"{data}: " if isinstance(data, (str, Path)) else ""
+                raise UserError(f"{where}{len(found)} systems, which have names ({listed}): leave out {shown(name)}=")
+        facts += [items if name is None else items.labelled(name) for items in found]
     labels = [items.source.label for items in facts if items.source and items.source.label is not None]
     if twice := repeated(labels):
         raise UserError(f"two systems are called {shown(twice[0])}: give each a name of its own")
     return facts
 
 
-def named_input(given: str | Path) -> tuple[str | None, str | Path]:
-    """A path with its name, if it has one. The name ends at the first `=`; a file that exists has no name before it."""
+@dataclass(frozen=True, slots=True)
+class _InputReading:
+    """How one input is to be read."""
+
+    mode: str | None
+    experiment: int | None
+    instrument: Any
+    columns: Mapping[str, str]
+    options: TableOptions
+
+    def systems(self, data: Any, files: dict[str, RunFile]) -> list[Items]:
+        """The facts of each system."""
+        if isinstance(data, Items):
+            return [self.unused(data)]
+        if not isinstance(data, (str, Path)):
+            return self.table(data)
+        check_foreign(data)
+        return self.table(data) if format_of(data) else [self.run(data, files)]
+
+    def run(self, path: str | Path, files: dict[str, RunFile]) -> Items:
+        """An experiment of a run file, which is read once."""
+        if self.columns:
+            raise UserError(f"{path}: a run file has no columns to map: leave out columns (--column)")
+        if self.options.names:
+            raise UserError(f"{path}: a run file says what is in it: leave out {self.options.names}")
+        file = files.get(str(path)) or files.setdefault(str(path), RunFile.of(path))
+        return file.items(mode=self.mode, experiment=self.experiment, instrument=self.instrument)
+
+    def table(self, data: Any) -> list[Items]:
+        """The systems of a table."""
+        where = f"{data}: " if isinstance(data, (str, Path)) else ""
+        if self.mode is not None or self.experiment is not None:
+            raise UserError(f"{where}a table holds one experiment and no modes: leave out mode and experiment")
+        own = None if self.instrument == "none" else self.instrument
+        return [*read_systems(data, instrument=own, columns=self.columns, options=self.options).values()]
+
+    def unused(self, items: Items) -> Items:
+        """Facts that are read already, for which nothing of this has a use."""
+        given = {"mode": self.mode, "experiment": self.experiment, "columns": self.columns or None}
+        names = [name for name, value in given.items() if value is not None]
+        names += ["instrument"] if self.instrument != BY_ITEMS else []
+        if names or self.options.names:
+            listed = ", ".join([*names, *([self.options.names] if self.options.names else [])])
+            raise UserError(f"facts that are read already have no use for {listed}")
+        return items
+
+
+def located_in(name: str | None, data: object) -> AbstractContextManager[None]:
+    """Where a mistake is: in the data of this name, unless the error names their file."""
+    return located(shown(name)) if name and not isinstance(data, (str, Path)) else nullcontext()
+
+
+def named_input(given: Any) -> tuple[str | None, Any]:
+    """Data with their name, if they have one: a pair, or a text `NAME=FILE`.
+
+    The name ends at the first `=`; a file that exists has no name before it.
+    """
+    if isinstance(given, tuple):
+        return given
     if not isinstance(given, str) or "=" not in given or os.path.exists(given):  # noqa: PTH110  (Path.exists may raise)
         return None, given
     name, _, path = given.partition("=")

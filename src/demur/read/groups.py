@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from demur.errors import UserError, literal, shown, unknown
+from demur.facts.codes import Codes
+from demur.facts.columns import MISSING
 from demur.facts.groups import GroupColumn, Grouping
 from demur.facts.items import ClusterId, Items
 from demur.read.cells import Cells, read_cells
@@ -22,17 +25,18 @@ def label_columns(header: Sequence[str], columns: Mapping[str, str]) -> list[str
     return [GroupColumn.of(text, header).name for text in columns.values()]
 
 
-def _cells(table: Cells, column: GroupColumn) -> list[Any]:
+def _cells(table: Cells, column: GroupColumn) -> Codes:
     """A column of labels as it is written, where that is text: 01 is not 1. What is cut are numbers."""
-    return (table.written if table.as_text and not column.cuts else table.values)[column.name]
+    codes = table.codes(column.name)
+    return codes.mapped(table.value) if column.cuts else codes
 
 
 def table_groups(table: Cells, columns: Mapping[str, str]) -> dict[str, Grouping]:
     """The groups of a table: of a file of units those it names, of another one the columns that are asked for."""
-    labels = table.values.get(GROUPS)
-    if labels is not None:
-        names = dict.fromkeys(name for each in labels for name in each)
-        known = {name: [each.get(name) for each in labels] for name in names}
+    if GROUPS in table.values:
+        labels = table.codes(GROUPS).mapped(lambda text: {} if text is MISSING else json.loads(text))
+        names = dict.fromkeys(name for each in labels.values for name in each)
+        known = {name: labels.mapped(lambda each, name=name: each.get(name)) for name in names}  # type: ignore[misc]
         asked = {name: GroupColumn.of(text, [*known]) for name, text in columns.items()}
         columns_of = {name: GroupColumn(name) for name in known} | asked
         return {name: _named(column, known).grouping(known[column.name]) for name, column in columns_of.items()}
@@ -89,7 +93,7 @@ class GroupFile:
                 raise missing_column("cluster", "cluster", cells.values)
             clusters = cells.ids("cluster", "cluster")
             named = "item" in cells.values
-            items = [*map(str, _cells(cells, GroupColumn("item")))] if named else [None] * len(clusters)
+            items = cells.codes("item").mapped(str) if named else [None] * len(clusters)
             keys = [*zip(clusters, items, strict=True)]
             seen: set[Any] = set()
             for cluster, item in keys:

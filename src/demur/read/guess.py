@@ -8,12 +8,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from demur.errors import UserError, shown
 from demur.facts.instruments import BY_ITEMS, instrument_with
+from demur.facts.items import Items
 from demur.facts.signals import SIGNALS
 from demur.read.candidates import INDEXES, NAMES, Candidate, plain_name
-from demur.read.files import named_input
+from demur.read.files import located_in, named_input
 from demur.read.foreign import check_foreign
 from demur.read.paths import with_paths
 from demur.read.roles import ROLES, SOURCES, check_mapped
@@ -74,16 +76,28 @@ def ranked_by(signal: str) -> str:
     return f"answers are ranked by {shown(signal)}, the one numeric signal"
 
 
-def guess_inputs(inputs: Iterable[str | Path], given: Given) -> list[tuple[str, Guess | None]]:
-    """The guesses of several inputs, FILE or NAME=FILE, with their paths; None for a run file or a pipe."""
-    paths = [named_input(each)[1] for each in inputs]
-    for path in paths:
-        check_foreign(path)
-    return [(str(path), guess(path, given) if format_of(path) and not _is_pipe(path) else None) for path in paths]
+def guess_inputs(inputs: Iterable[Any], given: Given) -> list[tuple[str, Guess | None]]:
+    """The guesses of several inputs, as `read_inputs` takes them, with what each is called in a message.
+
+    There is none for a run file, a pipe, and facts that are read already.
+    """
+    named = [*map(named_input, inputs)]
+    for _, data in named:
+        if isinstance(data, (str, Path)):
+            check_foreign(data)
+    made = []
+    for name, data in named:
+        with located_in(name, data):
+            where = str(data) if isinstance(data, (str, Path)) else "" if name is None else shown(name)
+            made.append((where, guess(data, given) if _can_be_looked_at(data) else None))
+    return made
 
 
-def _is_pipe(path: str | Path) -> bool:
-    return os.path.exists(path) and not os.path.isfile(path)  # noqa: PTH110, PTH113  (Path.exists may raise)
+def _can_be_looked_at(data: object) -> bool:
+    if not isinstance(data, (str, Path)):
+        return not isinstance(data, Items)
+    is_pipe = os.path.exists(data) and not os.path.isfile(data)  # noqa: PTH110, PTH113  (Path.exists may raise)
+    return format_of(data) is not None and not is_pipe
 
 
 def guess(table: str | Path | object, given: Given) -> Guess:
@@ -262,7 +276,7 @@ class _Guesser:
     def _settle_item(self) -> None:
         if "item" in self.roles:
             return
-        able = [column for column in self._named("item") if not self._repeats(column, "system", "cluster")]
+        able = [column for column in self._named("item") if not self._repeats(column, "system", "cluster", "repeat")]
         if able:
             self._take("item", able[0])
 
@@ -323,13 +337,17 @@ class _Guesser:
         """The rows of the sample that hold an answer."""
         given = next((self.roles[role] for role in ("loss", "score", "prediction") if role in self.roles), "")
         rows = range(len(next(iter(self.columns.values())).values))
-        refused = {"abstained": (True, 1), "status": ("failed",), "success": (False, 0)}
+        refused = {"abstained": (True, 1), "success": (False, 0)}
         gone = {role: self.columns[self.roles[role]].values for role in refused if self.roles.get(role) in self.columns}
         held = self.columns[given].values if given in self.columns else [...] * len(rows)
+        states = self.columns.get(self.roles.get("status", ""))
+        failed = [states is not None and str(states.values[row]).startswith("failed") for row in rows]
         return [
             row
             for row in rows
-            if held[row] is not None and not any(cells[row] in refused[role] for role, cells in gone.items())
+            if held[row] is not None
+            and not failed[row]
+            and not any(cells[row] in refused[role] for role, cells in gone.items())
         ]
 
 

@@ -5,8 +5,10 @@ from dataclasses import replace
 from typing import Any
 
 from demur.errors import UserError, literal, located, shown
-from demur.facts.columns import MISSING
-from demur.read.tables import FileTable, Row, Rows
+from demur.facts.codes import Codes
+from demur.facts.columns import MISSING, Column
+from demur.read.gather import Row
+from demur.read.tables import FileTable, Rows
 
 
 def at_path(record: Any, path: str) -> Any:
@@ -35,14 +37,21 @@ def with_paths(table: FileTable, names: Iterable[str]) -> FileTable:
     paths = {name: parts for name in names if name not in table.header and (parts := _parts(table.header, name))}
     if not paths:
         return table
-    columns = {column for parts in paths.values() for _, column in parts}
 
     def rows(wanted: Sequence[str]) -> Rows:
+        joined = {name: parts for name, parts in paths.items() if name in wanted}
+        columns = [column for parts in joined.values() for _, column in parts]
         for position, row in table.rows([*dict.fromkeys((*(n for n in wanted if n not in paths), *columns))]):
             with located(position):
-                yield position, {**row, **{name: _cell(row, parts) for name, parts in paths.items()}}
+                yield position, {**row, **{name: _cell(row, parts) for name, parts in joined.items()}}
 
-    return replace(table, header=[*table.header, *paths], rows=rows, column=None)
+    def column(name: str, coded: bool) -> Codes | Column:  # noqa: FBT001
+        if name not in paths and table.column:
+            return table.column(name, coded)
+        cells = [row[name] for _, row in rows([name])]
+        return Codes.of(cells) if coded else Column.of(cells)
+
+    return replace(table, header=[*table.header, *paths], rows=rows, column=column if table.column else None)
 
 
 def _parts(header: Sequence[str], name: str) -> list[tuple[str, str]]:

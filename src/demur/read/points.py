@@ -65,9 +65,10 @@ def read_rater(table: str | Path | Any, columns: Mapping[str, str] | None = None
     """
     try:
         with opened_table(table, nan_kept=("prediction", "loss")) as (opened, source):
-            cells = read_cells(opened, columns or {})
+            mapped = {role: name for role, name in (columns or {}).items() if name in opened.header}
+            cells = read_cells(opened, mapped)
             origin = source()
-        return _rater(cells, columns or {}, origin)
+        return _rater(cells, mapped, origin)
     except UserError as error:
         told = isinstance(table, (str, Path)) and not str(error).startswith(f"{table}: ")
         raise (error.in_file(table) if told else error) from None
@@ -81,11 +82,11 @@ def _rater(cells: Cells, columns: Mapping[str, str], origin: Source | None) -> R
         raise UserError("a rater's table has the columns cluster, item, and prediction or loss, one of the two")
     owners = cells.ids(names["cluster"], "cluster")
     numbers = {owner: count(1) for owner in owners}
-    items = (cells.written if cells.as_text else cells.values)[names["item"]] if "item" in names else None
+    items = cells.codes(names["item"]) if "item" in names else None
     units = [(owner, str(next(numbers[owner]) if items is None else items[n])) for n, owner in enumerate(owners)]
     if twice := repeated(units):
         raise UserError(f"cluster {shown(twice[0][0])}, {shown(twice[0][1])}: given more than once")
     texts = not cells.texts.isdisjoint([names[given[0]]])
-    answers = cells.labels(names[given[0]]) if texts else cells.values[names[given[0]]]
-    truths = None if "truth" not in names else cells.labels(names["truth"]) if texts else cells.values[names["truth"]]
+    held = cells.labels if texts else cells.column
+    answers, truths = [*held(names[given[0]])], [*held(names["truth"])] if "truth" in names else None
     return RaterAnswers(units, answers, given[0], truths, origin)

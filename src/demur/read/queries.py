@@ -18,8 +18,9 @@ from demur.facts.columns import plain, written_number, wrong_value
 from demur.facts.items import ClusterId
 from demur.facts.ranking_columns import RankingsBuilder
 from demur.facts.rankings import Query, Rankings, query_name
+from demur.read.gather import Row
 from demur.read.stream import Progress
-from demur.read.tables import NO_ROWS, FileTable, Row, missing_column, opened_table, role_names
+from demur.read.tables import NO_ROWS, FileTable, missing_column, opened_table, role_names
 
 NEEDED = ("post_id", "criterion_id", "gold_ids")
 OPTIONAL = ("scores", "prob", "selected_ids", "fold", "gold_grades")

@@ -8,7 +8,19 @@ from demur.errors import UserError, repeated, shown, unknown
 from demur.read.tables import missing_column
 
 SOURCES = {"loss": ("loss",), "score": ("score",), "truth": ("truth", "prediction")}
-ROLES = ("cluster", "item", "truth", "prediction", "success", "loss", "score", "abstained", "status", "system")
+ROLES = (
+    "cluster",
+    "item",
+    "truth",
+    "prediction",
+    "success",
+    "loss",
+    "score",
+    "abstained",
+    "status",
+    "system",
+    "repeat",
+)
 _OR_LOSS = "or give losses, loss=COLUMN, or scores, score=COLUMN"
 
 

@@ -1,27 +1,31 @@
 """Long tables, one row per unit: CSV, JSON Lines, Parquet, a data frame, or a dict of lists."""
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
-from itertools import compress, count
-from operator import not_
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from demur.errors import UserError, and_more, literal, shown, unknown
+import numpy as np
+
+from demur.errors import UserError, literal, repeated, shown, unknown
+from demur.facts.codes import Codes
 from demur.facts.columns import Column
 from demur.facts.instruments import BY_ITEMS, PHQ8, Instrument, instrument_with
 from demur.facts.instruments import instrument as instrument_of
-from demur.facts.items import ClusterId, FailedUnits, Items, RawUnits, Source
+from demur.facts.items import Items, Source
 from demur.facts.losses import LossColumn, label_numbers
+from demur.facts.raw_units import RawUnits, Repeats
+from demur.facts.unit_checks import check_values
 from demur.read.cells import Cells, read_cells
 from demur.read.groups import label_columns, table_groups
 from demur.read.paths import with_paths
+from demur.read.repeats import REPEATS, first_rows, voted_rows
 from demur.read.roles import Roles, roles_of
 from demur.read.tables import missing_column, opened_table
-from demur.read.units_file import GROUPS, is_independent, items_with_repeats
+from demur.read.unit_rows import UnitRows, is_name, unit_rows
+from demur.read.units_file import GROUPS, MEMBERS, is_independent
 
 FAILED_UNITS = ("drop", "abstain", "refuse")
-_STATES = ("ok", "failed")
 _NO_ANSWER = "null (in CSV an empty cell)"
 
 
@@ -38,17 +42,21 @@ class TableOptions:
     noun: str | None = None
     failed_units: str = "drop"
     group: Mapping[str, str] | None = None
+    repeats: str = "units"
+    probability: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.failed_units not in FAILED_UNITS:
             raise unknown("rule for failed units", self.failed_units, FAILED_UNITS)
+        if self.repeats not in REPEATS:
+            raise unknown("rule for repeats", self.repeats, REPEATS)
         if self.noun is not None and not (self.noun.strip() == self.noun != ""):
             raise UserError(f"noun {literal(self.noun)}, expected a word such as document")
 
     @property
     def names(self) -> str:
         """The options that are given, as a command line calls them."""
-        given = (name for name in self.__slots__ if getattr(self, name) not in (None, False, "drop"))
+        given = (option.name for option in fields(self) if getattr(self, option.name) != option.default)
         return ", ".join(f"--{name.replace('_', '-')}" for name in given)
 
 
@@ -111,10 +119,11 @@ def read_systems(
         roles = _roles(cells, mapped, how)
         if instrument == BY_ITEMS:
             chosen = _known_instrument(cells, roles)
-        parts = _by_system(cells, roles)
-        made = {name: _raw_units(part, roles, chosen, how) for name, part in parts.items()}
         origin = _told(source(), roles, chosen if instrument == BY_ITEMS else None)
-        return {name: Items.of(raw, origin).labelled(name or None) for name, raw in made.items()}
+        return {
+            name: Items.of(_raw_units(part, roles, chosen, how), origin).labelled(name or None)
+            for name, part in _by_system(cells, roles)
+        }
 
 
 def _imported(
@@ -127,12 +136,10 @@ def _imported(
     """The facts of a file of units: its header says what is in it."""
     if mapped:
         raise UserError("a file of units has no columns to map: leave out columns (--column)")
-    columns = dict(table.values)
-    columns["item"] = items_with_repeats(columns["item"], columns.pop("repeat"))
-    roles = Roles({role: role for role in ("cluster", "item", "loss", "status")}, "loss")
+    roles = Roles({role: role for role in MEMBERS if role in table.values}, "loss")
     if options.loss_max is None and header["mapping"].get("score_range") is not None:
         options = replace(options, loss_max=1.0)  # a loss is a share of the range of the scores
-    raw = _raw_units(replace(table, written=columns, values=columns), roles, None, options)
+    raw = _raw_units(table, roles, None, options)
     run_id, origin = header["source"].get("run_id"), source()
     if origin is not None and isinstance(run_id, str):
         origin = replace(origin, run_id=run_id)
@@ -151,28 +158,31 @@ def _known_instrument(table: Cells, roles: Roles) -> Instrument | None:
     name = roles.get("item")
     if roles.source != "truth" or name is None:
         return None
-    items = {item if isinstance(item, str) else None for item in table.values[name]}
+    items = {item if isinstance(item, str) else None for item in table.codes(name).values}
     return instrument_with(items - {None, ""})
 
 
 def _told(source: Source | None, roles: Roles, inferred: Instrument | None) -> Source | None:
     """A source with how its table was understood."""
     renamed = {role: name for role, name in roles.columns.items() if role != name}
-    return source and replace(source, columns=renamed or None, instrument=inferred.name if inferred else None)
+    if source is None and not (renamed or inferred):
+        return None
+    return replace(source or Source(), columns=renamed or None, instrument=inferred.name if inferred else None)
 
 
-def _by_system(table: Cells, roles: Roles) -> dict[str, Cells]:
+def _by_system(table: Cells, roles: Roles) -> Iterator[tuple[str, Cells]]:
     """The rows of each system, by its name."""
     column = roles.get("system")
     if column is None:
-        return {"": table}
-    cells = (table.written if table.as_text else table.values)[column]
-    for row, name in enumerate(cells, 1):
-        is_name = isinstance(name, str) and name.strip() == name != ""
-        if not is_name and type(name) is not int:
-            raise UserError(f"row {row}: {shown(column)} {literal(name)}, expected the name of a system")
-    names = [*map(str, cells)]
-    return {name: table.only([each == name for each in names]) for name in dict.fromkeys(names)}
+        yield "", table
+        return
+    cells = table.codes(column)
+    wrong = cells.first(lambda name: not is_name(name) and type(name) is not int)
+    if wrong is not None:
+        raise UserError(f"row {wrong + 1}: {shown(column)} {literal(cells[wrong])}, expected the name of a system")
+    names = cells.mapped(str)
+    for number, name in enumerate(names.values):
+        yield name, table.take(np.flatnonzero(names.numbers == number))
 
 
 def _raw_units(table: Cells, roles: Roles, instrument: Instrument | None, options: TableOptions) -> RawUnits:
@@ -181,36 +191,66 @@ def _raw_units(table: Cells, roles: Roles, instrument: Instrument | None, option
             raise UserError(f"{instrument.name} bounds truths and predictions; losses have no use for an instrument")
         instrument = None
     _check_options(roles, options)
-    clusters = _clusters(table, roles, options)
-    failed: dict[ClusterId, None] = {}
-    if success := roles.get("success"):
-        flags = table.flags(success)
-        failed = _failures(clusters, flags)
-        table, clusters = table.only(flags), [*compress(clusters, flags)]
-    items = _items(table, roles, clusters, instrument)
-    lost = _failed_units(table, roles, zip(clusters, items, strict=True), options.failed_units)
-    if lost and options.failed_units == "drop":
-        gone = {*lost.names}
-        flags = [name not in gone for name in zip(clusters, items, strict=True)]
-        table, clusters, items = table.only(flags), [*compress(clusters, flags)], [*compress(items, flags)]
-        left = {*clusters}
-        failed |= dict.fromkeys(cluster for cluster, _ in lost.names if cluster not in left)
-    groupings = table_groups(table, options.group or {})
+    _check_probabilities(table, roles, options.probability)
+    rows = unit_rows(table, roles, instrument, options)
+    if options.repeats == "vote":
+        raw = _by_vote(rows, roles, instrument, options)
+    else:
+        units = first_rows(rows) if options.repeats == "first" else rows.named()
+        lost, left = units.lost(), units
+        if lost and options.failed_units == "drop":
+            left = units.take(np.flatnonzero(~units.clusters.is_pair(units.items, lost)))
+        raw = _units(left, roles, instrument, options).but(lost, options.failed_units, rows.failed_clusters)
+    if rows.is_repeated or options.repeats != "units":
+        raw = replace(raw, repeats=Repeats(options.repeats, len(rows.items), int(rows.failed.sum())))
+    return raw
+
+
+def _by_vote(rows: UnitRows, roles: Roles, instrument: Instrument | None, options: TableOptions) -> RawUnits:
+    """A unit of every question: repeats that failed do not vote where they are left out, and abstain otherwise."""
+    rule, voting = options.failed_units, rows
+    if rule == "drop":
+        voting = rows.take(np.flatnonzero(~rows.failed))
+    named = voting.named()
+    raw = _units(named, roles, instrument, options).but(named.lost(), rule)
+    check_values(raw)
+    units, agreement = voted_rows(voting, raw, _said(voting.table, roles, labels=raw.labels is not None))
+    lost = units.lost()
+    if rule == "drop":
+        alive = {*zip(units.clusters, units.items, strict=True)}
+        lost = {name: cause for name, cause in rows.lost().items() if name not in alive}
+    raw = _units(units, roles, instrument, options).but(lost, rule, rows.failed_clusters)
+    return replace(raw, signals={**raw.signals, **agreement})
+
+
+def _units(rows: UnitRows, roles: Roles, instrument: Instrument | None, options: TableOptions) -> RawUnits:
+    """A unit of every row."""
+    table, groupings = rows.table, table_groups(rows.table, options.group or {})
     used = {*roles.columns.values(), *(each.column.name for each in groupings.values() if each.column), GROUPS}
     return RawUnits(
-        clusters=clusters,
-        items=items,
+        clusters=rows.clusters,
+        items=rows.items,
         **_answers(table, roles, instrument, options),
-        abstained=Column.of(table.flags(roles["abstained"])) if roles.get("abstained") else None,
-        signals={name: Column.of(values) for name, values in table.values.items() if name not in used},
-        failed=[*failed],
-        failed_units=lost,
+        abstained=Column.of_codes(table.flags(roles["abstained"])) if roles.get("abstained") else None,
+        signals={name: table.column(name) for name in table.values if name not in used},
         groups=groupings,
         instrument=instrument,
         noun=options.noun or ("row" if options.every_row_its_own_cluster else "cluster"),
         no_answer=_NO_ANSWER,
         independent=options.every_row_its_own_cluster,
+        probabilities=options.probability,
     )
+
+
+def _said(table: Cells, roles: Roles, *, labels: bool) -> Codes:
+    """What was answered, a number or a text: the prediction, which may stand beside losses, or an imported answer."""
+    name = roles.get("prediction") or roles.get("answer") or ("prediction" if "prediction" in table.values else None)
+    if name is None:
+        way_out = "import the log again with --include-text, or add a column prediction; --repeats first needs none"
+        raise UserError(f"repeats cannot vote, as nothing says what was answered: {way_out}")
+    if labels or roles.get("answer") or name in table.texts:
+        return table.labels(name).mapped(lambda cell: cell if cell is None else str(cell))
+    return table.codes(name).mapped(table.value)
 
 
 def _check_options(roles: Roles, options: TableOptions) -> None:
@@ -219,35 +259,21 @@ def _check_options(roles: Roles, options: TableOptions) -> None:
         raise UserError("a score range is of a column of scores: map one, score=COLUMN (--column), or leave it out")
     if options.loss_max is not None and roles.source != "loss":
         raise UserError("the largest loss is of a column of losses: map one, loss=COLUMN (--column), or leave it out")
+    if options.repeats != "units" and roles.get("repeat") is None:
+        raise UserError("repeats are told by a column: map one, repeat=COLUMN (--column), or leave out --repeats")
 
 
-def _clusters(table: Cells, roles: Roles, options: TableOptions) -> list[ClusterId]:
-    """Whose each row is; a row of its own is called by its item, so that two systems are paired by it."""
-    name = roles.get("cluster")
-    if not options.every_row_its_own_cluster:
-        return table.ids(roles["cluster"], "cluster")
-    if name is not None:
-        raise UserError(f"the column {shown(name)} says whose each row is: leave out --every-row-its-own-cluster")
-    item = roles.get("item")
-    return [*range(1, table.rows + 1)] if item is None else table.ids(item, "item")
-
-
-def _items(table: Cells, roles: Roles, clusters: list[ClusterId], instrument: Instrument | None) -> list[str]:
-    """The item of every row: its name, or its number within the cluster."""
-    name = roles.get("item")
-    if name is None:
-        if instrument:
-            error = missing_column("item", "item", table.values)
-            raise UserError(f"{error}; a table without the items of {instrument.name} needs --instrument none")
-        numbers = {cluster: count(1) for cluster in clusters}
-        return [str(next(numbers[cluster])) for cluster in clusters]
-    cells = (table.written if table.as_text else table.values)[name]
-    for cluster, item in zip(clusters, cells, strict=True):
-        is_name = isinstance(item, str) and item.strip() == item != ""
-        if not is_name and (instrument or type(item) is not int):
-            expected = "its name" if instrument else "a number or a name without spaces around it"
-            raise UserError(f"cluster {shown(cluster)}: item {literal(item)}, expected {expected}")
-    return cells if table.as_text else [*map(str, cells)]
+def _check_probabilities(table: Cells, roles: Roles, names: tuple[str, ...]) -> None:
+    """Signals alone can be declared probabilities."""
+    if twice := repeated(names):
+        raise UserError(f"the column {shown(twice[0])} is declared a probability twice (--probability)")
+    for name in names:
+        role = next((role for role, column in roles.columns.items() if column == name), None)
+        if role is not None:
+            raise UserError(f"the column {shown(name)} is the {role}: only a signal can be declared a probability")
+        if name not in table.values:
+            listed = ", ".join(shown(each) for each in table.values if each not in roles.columns.values()) or "none"
+            raise UserError(f"no column {shown(name)} to be a probability (--probability); signals: {listed}")
 
 
 def _answers(table: Cells, roles: Roles, instrument: Instrument | None, options: TableOptions) -> dict[str, Any]:
@@ -256,40 +282,9 @@ def _answers(table: Cells, roles: Roles, instrument: Instrument | None, options:
         name = roles[roles.source]
         cells = table.numbers(name)
         scores = (options.score_range or (0.0, 1.0)) if roles.source == "score" else None
-        nothing = Column.of([None] * len(cells))
-        loss = LossColumn(cells, name, scores, options.loss_max)
-        return {"truth": nothing, "prediction": nothing, "loss": loss}
+        return {"loss": LossColumn(cells, name, scores, options.loss_max)}
     names = roles["truth"], roles["prediction"]
     if instrument is None and not table.texts.isdisjoint(names):
         labels, (truth, prediction) = label_numbers(*map(table.labels, names))
         return {"truth": truth, "prediction": prediction, "labels": labels}
-    return {role: Column.of(table.values[roles[role]]) for role in ("truth", "prediction")}
-
-
-def _failed_units(table: Cells, roles: Roles, names: Iterable[tuple[ClusterId, str]], rule: str) -> FailedUnits | None:
-    """The units whose status is failed, None if there are none."""
-    column = roles.get("status")
-    if column is None:
-        return None
-    cells = [*zip(names, table.values[column], strict=True)]
-    for (cluster, item), state in cells:
-        if state not in _STATES:
-            unit = f"cluster {shown(cluster)}, {shown(item)}"
-            raise UserError(f"{unit}: {shown(column)} {literal(state)}, expected {' or '.join(_STATES)}")
-    failed = tuple(name for name, state in cells if state == "failed")
-    if failed and rule == "refuse":
-        unit = f"cluster {shown(failed[0][0])}, {shown(failed[0][1])}"
-        raise UserError(and_more(f"{unit}: it failed; --failed-units drop leaves such units out", len(failed)))
-    return FailedUnits(rule, failed) if failed else None
-
-
-def _failures(clusters: list[ClusterId], flags: list[Any]) -> dict[ClusterId, None]:
-    """The clusters that failed, in order; their rows count in nothing else."""
-    for cluster, flag in zip(clusters, flags, strict=True):
-        if type(flag) is not bool:
-            raise UserError(f"cluster {shown(cluster)}: success {literal(flag)}, expected true or false")
-    failed = dict.fromkeys(compress(clusters, map(not_, flags)))
-    for cluster in compress(clusters, flags):
-        if cluster in failed:
-            raise UserError(f"cluster {shown(cluster)} both succeeded and failed")
-    return failed
+    return {role: table.column(roles[role]) for role in ("truth", "prediction")}

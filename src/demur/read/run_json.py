@@ -11,10 +11,11 @@ from demur.errors import UserError, and_more, literal, located, repeated, shown
 from demur.facts.columns import MISSING, Column
 from demur.facts.instruments import PHQ8, Instrument
 from demur.facts.instruments import instrument as instrument_of
-from demur.facts.items import ClusterId, Items, RawUnits, Source, checked_ids
+from demur.facts.items import ClusterId, Items, Source, checked_ids
+from demur.facts.raw_units import RawUnits
 from demur.files.strict_json import loads
+from demur.read.gather import GrowingColumn, gathered
 from demur.read.stream import stream
-from demur.read.tables import by_column
 
 Json = dict[str, Any]
 
@@ -195,4 +196,4 @@ def _signal_columns(signals: list[Any], ids: Sequence[ClusterId], instrument: In
         if type(entry) is not dict:
             person, item = divmod(unit, len(instrument.items))
             _of_kind(entry, dict, f"participant {shown(ids[person])}, {instrument.items[item]}: item_signals")
-    return {name: Column.of(values) for name, values in by_column(signals, noun="signals").items()}
+    return gathered(signals, lambda _: GrowingColumn(), noun="signals")

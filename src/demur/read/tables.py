@@ -13,25 +13,28 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from demur.errors import UserError, literal, located, repeated, shown, unknown
-from demur.facts.columns import MISSING, check_lengths, plain, plain_values
+from demur.facts.codes import Codes
+from demur.facts.columns import Column, check_lengths, plain, plain_values
 from demur.facts.frames import columns_of
 from demur.facts.items import Source
-from demur.files.limits import FILE, LINE, MEMBER
+from demur.files.limits import LINE
 from demur.files.strict_json import json_objects
+from demur.read.gather import MOST_MEMBERS, Columns, GrowingCodes, GrowingColumn, Made, Row, gathered
+from demur.read.parquet import ParquetTable
 from demur.read.stream import Progress, Stream, stream
-from demur.read.units_file import MARK, MEMBERS, check_header, unit_rows
+from demur.read.units_file import MARK, REQUIRED, check_header, unit_rows
 
-Row = Mapping[str, Any]
 Rows = Iterator[tuple[str, Row]]
-Columns = dict[str, list[Any]]
 
 NO_ROWS = "there are no rows: nothing can be evaluated"
+_ROWS = 5000  # of a table in memory at a time
 _EMPTY = "the file is empty: there is nothing to evaluate"
-_BATCH = 1000
 _SEPARATORS = (",", ";", "\t")  # the first of those that are equally frequent
 _QUOTED = re.compile(r'"[^"]*"')
-_MOST_MEMBERS = 1000  # members that never repeat would take rows × rows of memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +44,8 @@ class FileTable:
     `rows` takes the names of the columns that are needed and gives each row with its position, such as "line 7".
     With `text_only` every cell is a text, with `joined_ids` a list of ids may be one text with `|` between them.
     With `decimal_comma` a number may be written 0,5, as spreadsheets do that put ; between cells.
-    `column` gives a whole column of a table that is in memory, `units` is the header of a file of units.
+    `column` gives a whole column at once where that is quicker, as codes if so asked; `units` is the header of a
+    file of units.
     """
 
     header: Sequence[str]
@@ -49,33 +53,23 @@ class FileTable:
     text_only: bool = False
     joined_ids: bool = True
     decimal_comma: bool = False
-    column: Callable[[str], list[Any]] | None = None
+    column: Callable[[str, bool], Codes | Column] | None = None
     units: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
         if twice := repeated(self.header):
             raise UserError(f"the column {shown(twice[0])} appears twice in the header")
 
-    def columns(self) -> Columns:
-        """All rows, by column; a member that a row lacks is MISSING."""
-        rows = (row for _, row in self.rows(self.header))
-        columns = {name: self.column(name) for name in self.header} if self.column else by_column(rows, self.header)
-        if not any(columns.values()):
+    def columns(self, coded: Collection[str] = (), made: Made = Column.of) -> Columns:
+        """All rows, by column: codes where so asked, else what `made` makes of cells; what a row lacks is MISSING."""
+        if self.column:
+            columns: Columns = {name: self.column(name, name in coded) for name in self.header}
+        else:
+            rows = (row for _, row in self.rows(self.header))
+            columns = gathered(rows, lambda name: GrowingCodes() if name in coded else GrowingColumn(made), self.header)
+        if not any(map(len, columns.values())):
             raise UserError(NO_ROWS)
         return columns
-
-
-def by_column(rows: Iterable[Row], names: Iterable[str] = (), noun: str = "members") -> Columns:
-    """Rows by column: the columns named, and every other member as it turns up; what a row lacks is MISSING."""
-    columns: Columns = {name: [] for name in names}
-    for count, row in enumerate(rows):
-        if not row.keys() <= columns.keys():
-            columns |= {name: [MISSING] * count for name in row if name not in columns}
-            if len(columns) > _MOST_MEMBERS:
-                raise UserError(f"more than {_MOST_MEMBERS} different {noun}: the same ones are expected throughout")
-        for name, values in columns.items():
-            values.append(row.get(name, MISSING))
-    return columns
 
 
 def role_names(mapped: Mapping[str, str], roles: Collection[str]) -> dict[str, str]:
@@ -132,21 +126,40 @@ def _in_memory(data: Any, nan_kept: Collection[str] | None) -> FileTable:
     columns = {name: _sized(values) for name, values in columns_of(data).items()}
     check_lengths(columns)
 
-    def values(name: str) -> list[Any]:
-        cells = [*map(plain, plain_values(columns[name]))]
+    def values(name: str, part: slice | None = None) -> list[Any]:
+        held = columns[name] if part is None else _part(columns[name], part)
+        cells = [*map(plain, plain_values(held))]
         if nan_kept is None or isinstance(data, Mapping):
             return cells
-        nulls = columns[name].is_null().to_list()
+        nulls = held.is_null().to_list()
         return [
             None if null and not (name in nan_kept and isinstance(cell, float) and math.isnan(cell)) else cell
             for cell, null in zip(cells, nulls, strict=True)
         ]
 
     def rows(names: Sequence[str]) -> Rows:
-        for number, row in enumerate(zip(*map(values, names), strict=True)):
-            yield f"row {number}", dict(zip(names, row, strict=True))
+        for start in range(0, len(next(iter(columns.values()), ())), _ROWS):
+            parts = [values(name, slice(start, start + _ROWS)) for name in names]
+            for number, row in enumerate(zip(*parts, strict=True), start):
+                yield f"row {number}", dict(zip(names, row, strict=True))
 
-    return FileTable([*columns], rows, column=values)
+    def column(name: str, coded: bool) -> Codes | Column:  # noqa: FBT001
+        if coded:
+            return Codes.of(values(name))
+        numbers = _numbers(columns[name])
+        return Column.of(values(name)) if numbers is None else Column.from_sequence(numbers)
+
+    return FileTable([*columns], rows, column=column)
+
+
+def _numbers(values: Any) -> NDArray[Any] | None:
+    """A column of numbers without a null as an array; None for any other."""
+    if isinstance(values, np.ndarray):
+        return values if values.ndim == 1 and values.dtype.kind in "iuf" else None
+    if not hasattr(values, "is_null") or not values.dtype.is_numeric() or values.is_null().any():
+        return None
+    numbers = values.to_numpy()
+    return numbers if numbers.dtype.kind in "iuf" else None
 
 
 def _sized(values: Any) -> Any:
@@ -155,6 +168,14 @@ def _sized(values: Any) -> Any:
     except TypeError:
         raise UserError(f"{literal(values)} is not a column: expected a list") from None
     return values if hasattr(values, "__len__") else [*cells]
+
+
+def _part(values: Any, part: slice) -> Any:
+    """Some rows of a column."""
+    if hasattr(values, "iloc"):  # a label of pandas may be a number too
+        return values.iloc[part]
+    is_series = isinstance(values, (list, tuple)) or hasattr(values, "dtype") or hasattr(values, "to_pylist")
+    return values[part] if is_series else plain_values(values)[part]
 
 
 @table_format(".csv")
@@ -211,37 +232,14 @@ def _json_lines(file: Stream, _: str | Path) -> FileTable:
     if MARK in first[1]:
         with located(first[0]):
             check_header(first[1])
-        return FileTable(MEMBERS, lambda _: unit_rows(rows), joined_ids=False, units=first[1])
-    if len(first[1]) > _MOST_MEMBERS:
-        raise UserError(f"{first[0]}: {len(first[1])} members, expected at most {_MOST_MEMBERS}")
+        return FileTable(REQUIRED, lambda _: unit_rows(rows), joined_ids=False, units=first[1])
+    if len(first[1]) > MOST_MEMBERS:
+        raise UserError(f"{first[0]}: {len(first[1])} members, expected at most {MOST_MEMBERS}")
     return FileTable([*first[1]], lambda _: chain([first], rows), joined_ids=False)
 
 
 @table_format(".parquet")
 def _parquet(_: Stream, path: str | Path) -> FileTable:
-    try:
-        from pyarrow import ArrowException, parquet  # noqa: PLC0415  (an extra)
-    except ImportError:
-        raise UserError("reading Parquet needs pyarrow: pip install 'demur[parquet]'") from None
-    wrong = (ArrowException, OSError, ValueError)
-
-    def rows(columns: Sequence[str]) -> Rows:
-        try:
-            for index, batch in enumerate(file.iter_batches(_BATCH, columns=[*columns])):
-                MEMBER.check(batch.nbytes)
-                for number, row in enumerate(batch.to_pylist(), index * _BATCH):
-                    yield f"row {number}", row
-        except UserError:
-            raise
-        except wrong as error:
-            raise UserError(f"not valid Parquet: {error}") from None
-
-    try:
-        file = parquet.ParquetFile(path)
-        header = file.schema_arrow.names
-        sizes = [file.metadata.row_group(index).total_byte_size for index in range(file.num_row_groups)]
-    except wrong as error:
-        raise UserError(f"not valid Parquet: {error}") from None
-    MEMBER.check(max(sizes, default=0))
-    FILE.check(sum(sizes))
-    return FileTable(header, rows)
+    """Columns are read whole; rows are for tables of queries."""
+    file = ParquetTable(path)
+    return FileTable(file.header, file.rows, column=file.column)

@@ -1,5 +1,6 @@
 """Files of units, which `demur import` writes: JSON Lines with a header, then one object per unit."""
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -7,9 +8,11 @@ from demur.errors import UserError, literal, located, shown
 
 MARK = "demur_units"
 VERSION = 1
-MEMBERS = ("cluster", "item", "repeat", "loss", "status")
+REQUIRED = ("cluster", "item", "repeat", "loss", "status")
+MEMBERS = (*REQUIRED, "answer")
 GROUPS = "\0groups"  # the labels of a unit, under a name that no column of a file has
 _RESERVED = {*MEMBERS, "abstained", "success", "system"}  # roles a signal would take
+_FAILED = "failed"
 
 
 def check_header(header: Mapping[str, Any]) -> None:
@@ -31,22 +34,26 @@ def unit_rows(rows: Iterator[tuple[str, Mapping[str, Any]]]) -> Iterator[tuple[s
             for name in signals:
                 if name in _RESERVED:
                     raise UserError(f"the signal {shown(name)} is called like a column: give it another name")
-            labels = unit.get("groups", {})
-            if not isinstance(labels, dict):
-                raise UserError(f"groups {literal(labels)}, expected an object")
-            yield position, {name: unit[name] for name in MEMBERS if name in unit} | signals | {GROUPS: labels}
+            members = {name: unit[name] for name in MEMBERS if name in unit}
+            yield position, members | _status(unit) | signals | _groups(unit)
 
 
-def items_with_repeats(items: list[Any], repeats: list[Any]) -> list[Any]:
-    """The items, each with the number of its repeat where there is a second one of any.
+def _groups(unit: Mapping[str, Any]) -> dict[str, str]:
+    """The labels of a unit as one text, which is kept once however many units have them."""
+    labels = unit.get("groups", {})
+    if not isinstance(labels, dict):
+        raise UserError(f"groups {literal(labels)}, expected an object")
+    return {GROUPS: json.dumps(labels)} if labels else {}
 
-    >>> items_with_repeats(["q", "q"], [1, 2]), items_with_repeats(["q", "r"], [1, 1])
-    (['q#1', 'q#2'], ['q', 'r'])
-    """
-    for item, repeat in zip(items, repeats, strict=True):
-        if type(repeat) is not int or repeat < 1:
-            raise UserError(f"item {literal(item)}: repeat {literal(repeat)}, expected an integer from 1")
-    return [f"{item}#{repeat}" for item, repeat in zip(items, repeats, strict=True)] if max(repeats) > 1 else items
+
+def _status(unit: Mapping[str, Any]) -> dict[str, str]:
+    """The status of a unit that failed with its cause, as a column would have it."""
+    cause = unit.get("cause")
+    if cause is None or unit.get("status") != _FAILED:
+        return {}
+    if not isinstance(cause, str):
+        raise UserError(f"cause {literal(cause)}, expected a text")
+    return {"status": f"{_FAILED}: {cause}"}
 
 
 def is_independent(header: Mapping[str, Any]) -> bool:

@@ -23,6 +23,7 @@ from demur.report.names import Pair, by_code, pairs_of, systems_of, why_skipped,
 from demur.report.selective.overview import verdict
 from demur.report.text import UNDEFINED, bounded_interval, decimals, four, level_of, table, title_of, with_interval
 from demur.report.verdict import says
+from demur.results.study import SelectiveStudy
 from demur.results.table import Results
 
 _WIDE = 110
@@ -104,6 +105,19 @@ def evaluation_text(results: Results, width: int = _WIDE) -> str:
     return console_text([*lines, *warnings_text(worded_warnings(results))])
 
 
+_REPEATS = {
+    "units": "each is a unit of its cluster",
+    "first": "the first one is kept",
+    "vote": "one unit with the most frequent answer",
+}
+
+
+def _rows_read(study: SelectiveStudy) -> str:
+    """How many rows were put together, and how many of them failed."""
+    rows, failed = (sum(getattr(system, name) or 0 for system in study.systems) for name in ("rows", "rows_failed"))
+    return f", of {rows} rows" * bool(rows) + f" ({failed} failed)" * bool(failed)
+
+
 def _population(results: Results) -> Iterator[str]:
     study, systems = results.selective, systems_of(results)
     for system, source in zip(systems, study.inputs, strict=True):
@@ -125,6 +139,12 @@ def _population(results: Results) -> Iterator[str]:
             f"{system.label} {counts.units_failed or 0}" for system, counts in zip(systems, study.systems, strict=True)
         )
         yield f"items that failed: {lost if len(systems) > 1 else study.systems[0].units_failed}, {fate}"
+        for system, counts in zip(systems, study.systems, strict=True):
+            causes = ", ".join(f"{shown(each.cause)} {each.units}" for each in counts.failed_by_cause or ())
+            if causes:
+                yield f"{f'{system.label} ' if len(systems) > 1 else ''}failed by: {causes}"
+    if study.repeats:
+        yield f"repeats of a question: {_REPEATS[study.repeats]}{_rows_read(study)}"
     boot = study.bootstrap
     within = study.groups.stratified_by if study.groups else None
     whom = f"{study.noun}s" if within is None else f"{study.noun}s within {isolated(within)}"

@@ -15,14 +15,16 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from demur.confidences.calibration import Calibration
+from demur.decide.rule import Rule
 from demur.drawing.labels import inert
 from demur.drawing.looks import LOOKS
-from demur.drawing.picture import marker
-from demur.errors import harmless
+from demur.drawing.picture import element, shape
+from demur.errors import UserError, harmless
 from demur.report.calibration.fitted import calibration_name
+from demur.report.cards import carded
 from demur.report.names import systems_of
 from demur.report.sections import Task, sections_of
-from demur.report.selective.operating import operating_data
+from demur.report.selective.operating import marked, operating_data
 from demur.report.text import four, interval_text
 from demur.results.table import Results
 
@@ -31,30 +33,36 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{}'
 _STYLED = 2  # the style sheet itself knows the looks of two systems, in the light and in the dark
 
 
-def report_html(artifact: Results | Calibration, *, sha256: str | None = None) -> str:
-    """The whole page of results, or of a calibration; `sha256` is of their file."""
+def report_html(artifact: Results | Calibration, *, sha256: str | None = None, rule: Rule | None = None) -> str:
+    """The whole page of results, or of a calibration; `sha256` is of their file, a `rule` is marked on its curve."""
     task: Task = "calibration" if isinstance(artifact, Calibration) else artifact.study.task
     systems = calibration_name(artifact) if isinstance(artifact, Calibration) else systems_of(artifact)
     looks = [look for look in LOOKS if look.style in {system.style for system in systems}]
     script, data, switched = _asset("copy.js"), None, tuple(system.system for system in systems)
     if isinstance(artifact, Results) and task == "selective":
-        script, data, switched = script + _asset("script.js"), operating_data(artifact), artifact.selective.confidences
+        mark = None if rule is None else marked(artifact, rule)
+        data, switched = operating_data(artifact, mark), artifact.selective.confidences
+        script += _asset("script.js")
+    elif rule is not None:
+        raise UserError("a rule is about the answers of a system: only results of demur evaluate show one")
     template = _environment().get_template(f"{task}.html.j2")
-    return template.render(
+    page = template.render(
         artifact=artifact,
         study=artifact if isinstance(artifact, Calibration) else artifact.study,
         systems=systems,
         switched=switched,
         folder=task,
-        sections=[(each, content) for each in sections_of(task) if (content := each.content(artifact)) is not None],
+        sections=[(each, shown) for each in sections_of(task) if (shown := each.filled(artifact, rule)) is not None],
         sha256=sha256,
         policy=_POLICY.format(base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()),
         style=_asset("style.css"),
-        keys={look.style: Markup(marker(17, 6, look.style)) for look in looks},  # noqa: S704  (ours)
+        keys={look.style: _key(look.style) for look in looks},
         more_looks=[look for look in looks if look not in LOOKS[:_STYLED]],
         script=script,
         data=None if data is None else embedded(data),
     )
+    body = page.index("<main>")
+    return page[:body] + carded(page[body:])
 
 
 def embedded(content: Any) -> Markup:
@@ -94,6 +102,12 @@ def _environment() -> Environment:
         "unbroken": lambda text: text.replace(", ", ",\u00a0"),
     }
     return environment
+
+
+def _key(style: str) -> Markup:
+    """The line and the mark of a system."""
+    mark = element("g", shape(style), transform="translate(17 6)")
+    return Markup(element("path", d="M1 6H33", class_=f"line {style}") + mark)  # noqa: S704  (ours)
 
 
 def _asset(name: str) -> Markup:

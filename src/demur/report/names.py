@@ -13,6 +13,7 @@ from demur.results.study import SelectiveStudy
 from demur.results.table import Results
 
 _LONGEST_NAME = 60
+_MOST_IN_FULL = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +74,12 @@ def pairs_of(results: Results) -> tuple[Pair, ...]:
     base = next((system for system in systems if system.system == results.study.baseline), systems[0])
     others = [system for system in systems if system is not base]
     return tuple(Pair(other, base, *sorted((other, base), key=systems.index)) for other in others)
+
+
+def shown_in_full(results: Results) -> tuple[str, ...]:
+    """The confidences a page shows in full: all, or of very many curves the first, so that the page stays small."""
+    confidences = results.selective.confidences
+    return confidences if len(results.systems) * len(confidences) <= _MOST_IN_FULL else confidences[:1]
 
 
 def worded_warnings(results: Results) -> list[WordedWarning]:

@@ -12,16 +12,15 @@ from pkgutil import iter_modules
 from typing import Any, Literal, NamedTuple
 
 from demur.confidences.calibration import Calibration
+from demur.decide.rule import Rule
 from demur.files.strict_model import WordedWarning
 from demur.quantities import Quantity
-from demur.report.names import NamedSystem, by_code
+from demur.report.names import by_code
 from demur.results.table import Results
 
-Filling = Callable[[Any], Any]
+Filling = Callable[..., Any]
 Content = dict[str, Any]
 Task = Literal["selective", "retrieval", "calibration"]
-CardNumber = tuple[NamedSystem | None, str, str]  # whose it is, the number, and its interval
-Card = tuple[str, list[CardNumber], str]  # a title, a number or one of each system, and what it means
 ShadedCell = tuple[str, str]  # a number, and the style of its background
 FEW = 10
 _SHADES = 8
@@ -38,24 +37,34 @@ _BIBTEX = """\
 
 
 class Section(NamedTuple):
-    """A part of the page: its place among them and in the navigation, and what its template shows."""
+    """A part of the page: its place among them and in the navigation, and what its template shows.
+
+    One `with_rule` is given the rule that is shown beside the results, or None.
+    """
 
     order: int
     anchor: str
     title: str
     content: Filling
+    with_rule: bool = False
+
+    def filled(self, artifact: Results | Calibration, rule: Rule | None) -> Any:
+        """What its template shows of an artifact."""
+        return self.content(artifact, rule) if self.with_rule else self.content(artifact)
 
 
 _SECTIONS: dict[Task, list[Section]] = {"selective": [], "retrieval": [], "calibration": []}
 
 
-def section(anchor: str, title: str, *, task: Task, order: int) -> Callable[[Filling], Filling]:
+def section(
+    anchor: str, title: str, *, task: Task, order: int, with_rule: bool = False
+) -> Callable[[Filling], Filling]:
     """Register a function of the results as a section; the numbers of a page leave room between them."""
 
     def register(content: Filling) -> Filling:
         if any(anchor == other.anchor or order == other.order for other in _SECTIONS[task]):
             raise ValueError(f"the section {anchor} or its order {order} is registered already")
-        _SECTIONS[task].append(Section(order, anchor, title, content))
+        _SECTIONS[task].append(Section(order, anchor, title, content, with_rule))
         return content
 
     return register

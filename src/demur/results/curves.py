@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from demur.confidences.variants import VARIANTS
 from demur.inference.bands import BandEnds
 from demur.inference.point_intervals import intervals_at_points
 from demur.inference.reliabilities import Reliability
@@ -82,11 +81,7 @@ def _histogram(view: CurveView) -> Json:
 
 def _reliability(graded: Graded, plan: Plan) -> Json | None:
     """How a confidence that can be read as the chance of being right does; one combined with a count, say, cannot."""
-    made_of = graded.made_of
-    if made_of is None:
-        return None
-    calibrated = made_of.calibration is not None and bool(made_of.inputs)
-    if not calibrated and not (made_of.name in VARIANTS and VARIANTS[made_of.name].is_probability):
+    if graded.made_of is None or not graded.made_of.is_probability:
         return None
     table = Reliability.of(replace(graded, loss=(graded.loss == 0).astype(np.int64), divisor=1))
     bins = [asdict(each) | {"mean_predicted": min(each.mean_predicted, 1.0)} for each in table.bins]

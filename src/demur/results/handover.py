@@ -58,7 +58,7 @@ def shared_units(rater: Graded, system: Graded) -> tuple[Graded, Graded] | None:
 def handed_over(system: Graded, rater: Graded, threshold: float) -> Graded:
     """The two together: the system's answers that are confident enough, the rater's elsewhere."""
     common = math.lcm(system.divisor, rater.divisor)
-    accepted = _spread(system, system.confidence >= threshold).astype(bool)
+    accepted = _spread(system, system.confidence >= system.scale * threshold).astype(bool)
     losses = [_spread(each, each.loss * (common // each.divisor)) for each in (system, rater)]
     return _of_units(system, accepted | _answered(rater), np.where(accepted, *losses), common)
 

@@ -17,7 +17,7 @@ from demur.results.json_table import columns_of
 from demur.results.json_v1_cells import AT_ONCE, INTERVALS, written
 from demur.results.json_v1_costs import costs_of
 from demur.results.json_v1_external import external_of
-from demur.results.json_v1_groups import encoded_groups, names_at_thresholds
+from demur.results.json_v1_groups import encoded_groups, in_groups
 from demur.results.json_v1_model import metrics_model
 from demur.results.study import PARTICIPANT, reported
 from demur.results.table import Results
@@ -63,11 +63,16 @@ def encoded(results: Results) -> Json:
             "items_predicted": _by_side([system.answered for system in study.systems]),
             "cmax": _by_side([system.answered / study.units for system in study.systems]),
             "noun": None if study.noun == PARTICIPANT else study.noun,
-            "units_failed": _by_side([system.units_failed for system in study.systems]) if study.failed_units else None,
+            "units_failed": _if_any([system.units_failed for system in study.systems]),
             "failed_units": study.failed_units,
             "excluded": study.excluded,
+            "failed_by_cause": _if_any([system.failed_by_cause for system in study.systems]),
+            "repeats": study.repeats,
+            "rows": _if_any([system.rows for system in study.systems]),
+            "rows_failed": _if_any([system.rows_failed for system in study.systems]),
         },
         "groups": study.groups,
+        "probabilities": study.probabilities,
         "loss": study.loss,
         "convention": dict(study.convention),
         "confidence_variants": {
@@ -93,17 +98,17 @@ def encoded(results: Results) -> Json:
 
 def _beyond_members(results: Results) -> Estimates:
     """The rows that no member of a run or of the comparison holds whole: the file has them as columns."""
-    held = {name for _, name, _ in cells(results)} | {*names_at_thresholds(results)}
-    groups = results.selective.groups
-    groupings = {"item", *(each.name for each in groups.groupings)} if groups else {"item"}
+    held = {name for _, name, _ in cells(results)}
     rest = []
     for row in results:
         key = row.key
-        of_run = key.quantity in held and key.system in results.systems
-        if not (of_run if key.group is None else key.group.name in groupings):
-            first, last = results.systems[0], results.systems[-1]
-            swapped = first != last and (key.system, key.minus) == (first, Minus("system", last))
-            rest.append(_turned(row, replace(key, system=last, minus=Minus("system", first))) if swapped else row)
+        if key.group is None and key.quantity in held and key.system in results.systems:
+            continue
+        if in_groups(results, key) or (key.group is not None and key.group.name == "item" and not key.confidence):
+            continue
+        first, last = results.systems[0], results.systems[-1]
+        swapped = first != last and (key.system, key.minus) == (first, Minus("system", last))
+        rest.append(_turned(row, replace(key, system=last, minus=Minus("system", first))) if swapped else row)
     return Estimates(rest)
 
 
@@ -128,6 +133,11 @@ def _worded(results: Results) -> Json:
             "needless_abstentions": _by_side([system.needless_abstentions for system in study.systems]),
         },
     }
+
+
+def _if_any(values: Sequence[Any]) -> Any:
+    """Nothing where no system has any."""
+    return None if all(value is None for value in values) else _by_side(values)
 
 
 def _by_side(values: Sequence[Any]) -> Any:

@@ -10,7 +10,7 @@ from demur.inference.groups import SERVED, WITHIN
 from demur.inference.key import Group, Key, Minus
 from demur.quantities import Measure, quantities
 from demur.quantities.registry import COMMON
-from demur.quantities.thresholds import threshold_text
+from demur.quantities.thresholds import THRESHOLD, threshold_text
 from demur.results.group_parts import GroupedNumbers, GroupingRecord, GroupLevel, GroupNumbers
 from demur.results.json_v1_cells import AT_ONCE, INTERVALS, read, written
 from demur.results.table import Results
@@ -37,11 +37,14 @@ def encoded_groups(results: Results, system: str, confidence: str) -> Json | Non
     return {each.name: _grouping(results, Key(system, "", confidence), each) for each in record.groupings}
 
 
-def names_at_thresholds(results: Results) -> Iterator[str]:
-    """The quantities of all units at the thresholds of groups, which the groupings hold too."""
-    record = results.selective.groups
-    for each in record.thresholds if record else ():
-        yield from (f"{stem}@{threshold_text(each.threshold)}" for stem in SERVED)
+def in_groups(results: Results, key: Key) -> bool:
+    """Whether the members of groups hold a number: one of a group, or one of all units at the shared threshold."""
+    record, measure = results.selective.groups, Measure.of(key.quantity)
+    at_threshold = measure.quantity.parameter is THRESHOLD
+    if record is None or key.group is None:
+        return record is not None and at_threshold
+    named = key.group.name in {each.name for each in record.groupings}
+    return named and (at_threshold or str(measure) in WITHIN or str(measure) in COUNTS)
 
 
 def _grouping(results: Results, key: Key, grouping: GroupingRecord) -> Json:
@@ -67,6 +70,12 @@ def _grouping(results: Results, key: Key, grouping: GroupingRecord) -> Json:
         },
         "c_common": cut.at,
     }
+
+
+def is_overall(key: Key) -> bool:
+    """Whether a number is that of all units at the threshold of the groups, which stands among them."""
+    stem, at, _ = key.quantity.partition("@threshold=")
+    return bool(at) and stem in SERVED and key.group is None and key.minus is None
 
 
 def _level(results: Results, key: Key, threshold: float, group: Group) -> Json:

@@ -24,7 +24,7 @@ from demur.results.group_parts import Ends, GroupedNumbers, GroupsRecord, Pair
 from demur.results.json_table import EstimateColumns
 from demur.results.json_v1_costs import Costs
 from demur.results.json_v1_external import BesidePoint
-from demur.results.parts import CurveRecord, Many, Name, Number
+from demur.results.parts import Cause, CurveRecord, Many, Name, Number
 
 _ROUNDING = 1e-12
 
@@ -157,6 +157,13 @@ class MaybeSides(Part):
     right: Count | None
 
 
+class SideCauses(Part):
+    """Why units of the left and of the right run failed, where that is known."""
+
+    left: Many[Cause] | None
+    right: Many[Cause] | None
+
+
 class Population(Part):
     """Who was counted, and the share of the items that is predicted. Of two runs: those who are in both.
 
@@ -174,6 +181,10 @@ class Population(Part):
     units_failed: Annotated[Count | MaybeSides | None, SPARSE] = None
     failed_units: Annotated[Literal["drop", "abstain"] | None, SPARSE] = None
     excluded: Annotated[Many[str] | None, SPARSE] = None
+    failed_by_cause: Annotated[Many[Cause] | SideCauses | None, SPARSE] = None
+    repeats: Annotated[Literal["units", "first", "vote"] | None, SPARSE] = None
+    rows: Annotated[Count | MaybeSides | None, SPARSE] = None
+    rows_failed: Annotated[Count | MaybeSides | None, SPARSE] = None
 
     def _mistakes(self) -> Iterator[str]:
         if self.participants_total != self.participants_included + self.participants_failed:
@@ -246,6 +257,7 @@ class _File(Part):
     also_read: Many[parts.AlsoRead] = ()
     population: Population
     groups: Annotated[GroupsRecord | None, SPARSE] = None
+    probabilities: Annotated[Many[str] | None, SPARSE] = None
     loss: parts.Loss
     convention: Convention
     confidence_variants: Mapping[str, Any]

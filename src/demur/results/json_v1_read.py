@@ -83,6 +83,8 @@ def _study(file: Any, names: tuple[str, ...], runs: Mapping[tuple[str, str], Any
         "abstention_costs": file.abstention_costs,
         "cross_fit": file.cross_fit,
         "excluded": people.excluded,
+        "repeats": people.repeats,
+        "probabilities": file.probabilities,
         "confident_errors": [
             {"system": name, "confidence": each, "cases": file.cases.confident_errors.get(f"{each}{side}", ())}
             for each in file.confidence_variants
@@ -92,18 +94,21 @@ def _study(file: Any, names: tuple[str, ...], runs: Mapping[tuple[str, str], Any
     return SelectiveStudy.model_validate(study)
 
 
+_LOST = ("units_failed", "failed_by_cause", "rows", "rows_failed")  # in the file only where there is such a thing
+
+
 def _systems(file: Any, names: tuple[str, ...]) -> list[Json]:
     people, compared, needless = file.population, file.comparison, file.cases.needless_abstentions
     if len(names) == 1:
         counts = {"answered": people.items_predicted, "failed": people.participants_failed}
-        return [{"name": names[0], "units_failed": people.units_failed, **counts}]
+        return [{"name": names[0], **{each: getattr(people, each) for each in _LOST}, **counts}]
     return [
         {
             "name": name,
             "answered": getattr(people.items_predicted, side),
             "failed": getattr(compared, f"participants_failed_{side}"),
             "not_in_all": getattr(compared, f"participants_{side}_only"),
-            "units_failed": people.units_failed and getattr(people.units_failed, side),
+            **{each: getattr(people, each) and getattr(getattr(people, each), side) for each in _LOST},
             "needless_abstentions": needless and getattr(needless, side),
         }
         for side, name in zip(SIDES, names, strict=True)

@@ -328,6 +328,13 @@ class RequestedInterval(Part):
     interval: str
 
 
+class Cause(Part):
+    """Why units failed, and how many did."""
+
+    cause: str
+    units: Count
+
+
 class Skipped(Part):
     """A confidence that was left out, why, and of which system where there are several."""
 

@@ -12,6 +12,7 @@ import numpy as np
 from demur.facts.alignment import Alignment
 from demur.facts.items import Items, sorted_ids
 from demur.facts.losses import GIVEN
+from demur.facts.raw_units import FailedUnits
 from demur.inference.estimates import Estimate
 from demur.inference.key import Group, Key
 from demur.inference.views import CurveView
@@ -28,7 +29,7 @@ from demur.types import Indices, Json
 
 if TYPE_CHECKING:
     from demur.results.beside import Others
-    from demur.results.selective import Settings
+    from demur.results.settings import Settings
 
 CONVENTION = {
     "ties": "equal confidences are one operating point (plateau)",
@@ -85,6 +86,9 @@ def selective_study(evaluation: Evaluation, provenance: Json, groups: Json | Non
             "abstention_costs": settings.prices or None,
             "cross_fit": settings.cross_fit if settings.prices else None,
             "excluded": tuple(settings.exclude) or None,
+            "probabilities": [*dict.fromkeys(name for each in evaluation.given.values() for name in each.probabilities)]
+            or None,
+            "repeats": next((each.repeats.rule for each in evaluation.given.values() if each.repeats), None),
             "confident_errors": [
                 {"system": system, "confidence": name, "cases": _confident_errors(view.graded)}
                 for name, by_system in evaluation.views.items()
@@ -115,6 +119,8 @@ def input_of(items: Items) -> Input:
 def _system(name: str, evaluation: Evaluation) -> Json:
     alignment, failed_units = evaluation.alignment, evaluation.given[name].failed_units
     items, declined = alignment.systems[name], None
+    repeats = evaluation.given[name].repeats
+    together = repeats if repeats and repeats.rule != "units" else None
     others = [other for other_name, other in alignment.systems.items() if other_name != name]
     if others:  # of one alone nobody knows what it would have answered
         right = np.logical_or.reduce([other.right for other in others])
@@ -126,8 +132,16 @@ def _system(name: str, evaluation: Evaluation) -> Json:
         "failed": alignment.failed[name],
         "not_in_all": alignment.only[name],
         "units_failed": len(failed_units.names) if failed_units else None,
+        "failed_by_cause": _causes(failed_units),
+        "rows": together and together.rows,
+        "rows_failed": together and together.failed,
         "needless_abstentions": declined,
     }
+
+
+def _causes(failed: FailedUnits | None) -> list[Json] | None:
+    """How many units failed for each cause; None where no cause is known."""
+    return [{"cause": cause, "units": units} for cause, units in failed.by_cause.items()] or None if failed else None
 
 
 def _failed(evaluation: Evaluation) -> tuple[int | str, ...]:

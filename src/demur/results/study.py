@@ -56,13 +56,19 @@ def metric_of_verdict(names: Sequence[str]) -> str:
 
 
 class SelectiveSystem(Part):
-    """One system: how many units it answered, how many clusters it failed on, and how many it alone lacks or holds."""
+    """One system: how many units it answered, how many clusters it failed on, and how many it alone lacks or holds.
+
+    Where repeats of a question were put together, `rows` counts all of them, and `rows_failed` those that failed.
+    """
 
     name: str
     answered: Count
     failed: Count
     not_in_all: Count = 0
     units_failed: Annotated[Count | None, SPARSE] = None
+    failed_by_cause: Annotated[Many[parts.Cause] | None, SPARSE] = None
+    rows: Annotated[Count | None, SPARSE] = None
+    rows_failed: Annotated[Count | None, SPARSE] = None
     needless_abstentions: parts.Declined | None = None
 
 
@@ -85,6 +91,8 @@ class SelectiveStudy(Study):
     failed: Many[Name]
     failed_units: Annotated[Literal["drop", "abstain"] | None, SPARSE] = None
     excluded: Annotated[Many[str] | None, SPARSE] = None
+    probabilities: Annotated[Many[str] | None, SPARSE] = None
+    repeats: Annotated[Literal["units", "first", "vote"] | None, SPARSE] = None
     confident_errors: Many[parts.ConfidentErrors]
     abstention_costs: Annotated[Many[str] | None, SPARSE] = None
     cross_fit: Annotated[int | None, SPARSE] = None

@@ -4,10 +4,11 @@ import math
 from collections.abc import Iterator, Sequence
 
 from demur.drawing.looks import look_at
-from demur.drawing.picture import Frame, Picture, coordinate, element, label, marker, ticks
+from demur.drawing.picture import Frame, Picture, element, label, marker, place, ticks
 from demur.simulate.study import METHODS, NOMINAL, Tally
 
-_WIDTH, _ROW, _LEFT, _TOP, _APART = 760, 26, 210, 44, 5
+_WIDTH, _ROW, _APART = 760, 26, 5
+_MARGINS = (44.0, 24.0, 54.0, 210.0)
 _HIGHEST_FLOOR = 0.8  # of the scale, so that a good result is not made to look dramatic
 _REACH = 2  # Monte-Carlo standard errors, either way
 
@@ -17,35 +18,33 @@ def coverage_chart(tallies: Sequence[Tally], words: str) -> Picture:
     shown = [tally for tally in tallies if any(tally.made.values())]
     shares = [tally.share(method) for tally in shown for method in METHODS if tally.made[method]]
     floor = min([_HIGHEST_FLOOR, *(math.floor(20 * share) / 20 for share in shares)])
-    height = _TOP + _ROW * len(shown) + 54
-    frame = Frame(_WIDTH, height, xs=(floor, 1.0), left=_LEFT, right=24, top=_TOP, bottom=54)
-    base = height - frame.bottom
-    parts = [label(0, 18, words, anchor="start", kind="heading")]
+    frame, rows = Frame(xs=(floor, 1.0)), _ROW * len(shown)
+    parts = [label(0, 0, words, shift=(-_MARGINS[3], -26), anchor="start", kind="heading")]
     for share in ticks(floor, 1.0):
-        x = frame.across(share)
-        parts.append(element("path", d=f"M{coordinate(x)} {_TOP}V{coordinate(base)}", class_="grid"))
-        parts.append(label(x, base + 18, f"{share:.0%}"))
+        x = place(frame.across(share))
+        parts.append(element("line", x1=x, x2=x, y2="100%", class_="grid"))
+        parts.append(label(frame.across(share), 100, f"{share:.0%}", shift=(0, 18)))
     nominal = frame.across(NOMINAL)
-    parts.append(element("path", d=f"M{coordinate(nominal)} {_TOP}V{coordinate(base)}", class_="zero"))
-    parts.append(label(nominal, _TOP - 6, f"{NOMINAL:.0%}"))
+    parts.append(element("line", x1=place(nominal), x2=place(nominal), y2="100%", class_="zero"))
+    parts.append(label(nominal, 0, f"{NOMINAL:.0%}", shift=(0, -6)))
     name = f"share of intervals that hold the true value, ± {_REACH} Monte-Carlo standard errors"
-    parts.append(label((_LEFT + _WIDTH) / 2, base + 38, name, kind="name"))
+    parts.append(label(50, 100, name, shift=(0, 38), kind="name"))
     for index, tally in enumerate(shown):
-        parts += _row(frame, tally, _TOP + _ROW * (index + 0.5))
+        parts += _row(frame, tally, _ROW * (index + 0.5), rows)
     keys = [(look_at(index).style, name) for index, name in enumerate(METHODS)]
-    return Picture(_WIDTH, height, words, parts, "forest", keys)
+    height = _MARGINS[0] + rows + _MARGINS[2]
+    return Picture(_WIDTH, height, words, parts, "forest", keys, margins=_MARGINS)
 
 
-def _row(frame: Frame, tally: Tally, y: float) -> Iterator[str]:
-    yield label(frame.left - 10, y + 4, tally.number, anchor="end", kind="row")
+def _row(frame: Frame, tally: Tally, middle: float, rows: int) -> Iterator[str]:
+    yield label(0, 100 * middle / rows, tally.number, shift=(-10, 4), anchor="end", kind="row")
     for index, method in enumerate(METHODS):
         if not tally.made[method]:
             continue
         style, share = look_at(index).style, tally.share(method)
         error = _REACH * math.sqrt(share * (1 - share) / tally.made[method])
         low, high = (frame.across(min(max(end, frame.xs[0]), 1)) for end in (share - error, share + error))
-        place = y + _APART * (2 * index - 1)
-        yield element(
-            "path", d=f"M{coordinate(low)} {coordinate(place)}H{coordinate(high)}", class_=f"interval {style}"
-        )
-        yield marker(frame.across(share), place, style)
+        y = 100 * (middle + _APART * (2 * index - 1)) / rows
+        ends = {"x1": place(low), "x2": place(high), "y1": place(y), "y2": place(y)}
+        yield element("line", **ends, class_=f"interval {style}")
+        yield marker(frame.across(share), y, style)

@@ -9,7 +9,8 @@ from demur.inference.resample import Plan, Progress
 from demur.read import read_inputs
 from demur.report.html import report_html
 from demur.report.selective.overview import comparison_sentences
-from demur.results.selective import Settings, evaluate
+from demur.results.selective import evaluate
+from demur.results.settings import Settings
 from demur.results.table import Results
 from demur.simulate.runs import simulated_run
 

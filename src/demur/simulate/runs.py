@@ -14,7 +14,8 @@ from demur.confidences.grading import grade
 from demur.errors import UserError, literal
 from demur.facts.columns import Column, State
 from demur.facts.instruments import PHQ8, Instrument
-from demur.facts.items import Items, RawUnits
+from demur.facts.items import Items
+from demur.facts.raw_units import RawUnits
 from demur.facts.signals import SIGNALS
 from demur.inference.draws import checked_seed
 from demur.quantities.graded import Graded

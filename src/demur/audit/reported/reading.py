@@ -92,7 +92,7 @@ def aliases(runs: Mapping[str, Items], sides: list[str]) -> dict[str, str]:
     called: dict[str, set[str]] = {}
     for name, items in runs.items():
         source = items.source
-        if source is not None:
+        if source is not None and source.path is not None:
             for alias in (source.mode, source.run_id, source.path, Path(source.path).name, Path(source.path).stem):
                 called.setdefault(alias or name, set()).add(name)
     for names, run in zip(SIDES, sides, strict=False):

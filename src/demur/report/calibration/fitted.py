@@ -88,7 +88,7 @@ def validated(calibration: Calibration) -> Content:
     }
 
 
-@section("map", "The map", task="calibration", order=30)
+@section("map", "The map", task="calibration", order=15)
 def drawn_map(calibration: Calibration) -> Content | None:
     """Input against calibrated confidence, and some values, where there is one input and the map can be drawn."""
     if calibration.model.inputs != 1:
@@ -105,8 +105,8 @@ def drawn_map(calibration: Calibration) -> Content | None:
     inputs, outputs = across.tolist(), up.tolist()
     listed = [*zip(inputs, outputs, strict=True)][:: 1 if knots else (_POINTS - 1) // 10]
     rows = [(f"{x:.6g}", f"{y:.4g}") for x, y in listed] if len(listed) <= MOST_MARKERS else []
-    svg = calibration_map(inputs, outputs, isolated(name), knots=knots).svg
-    return {"svg": svg, "source": isolated(name), "rows": rows}
+    picture = calibration_map(inputs, outputs, isolated(name), knots=knots)
+    return {"svg": picture.svg, "takeaway": picture.words, "source": isolated(name), "rows": rows}
 
 
 def _inputs(calibration: Calibration, name: str) -> Floats | None:

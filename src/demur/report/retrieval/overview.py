@@ -1,9 +1,13 @@
-"""Retrieval at a glance: the verdict in words and cards, which queries were counted, and how the numbers were made."""
+"""Retrieval at a glance: the verdict in words and a picture, who was counted, and how the numbers were made."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from types import MappingProxyType
 
+from demur.drawing.forest import IntervalRow, scale_strip, value_strip
 from demur.drawing.labels import isolated
+from demur.drawing.picture import Frame
 from demur.errors import shown
 from demur.inference.estimates import Estimate
 from demur.inference.key import Key
@@ -11,13 +15,15 @@ from demur.inference.warnings import FEW_WITH_GOLD, ResultWarning
 from demur.quantities import quantities
 from demur.report.names import NamedSystem, pairs_of, systems_of, worded_warnings
 from demur.report.retrieval.places import a_title, chance_numbers, primary, primary_difference, title
-from demur.report.sections import Card, CardNumber, Content, carried, definition, section
-from demur.report.text import UNDEFINED, four, interval_text, level_of, shown_interval, with_interval
+from demur.report.sections import Content, carried, definition, section
+from demur.report.text import UNDEFINED, level_of, shown_interval, with_interval
 from demur.report.verdict import SIMULTANEOUS, UNDECIDED, Verdict, bearing_warnings, decide
 from demur.results.study import RetrievalSystem
 from demur.results.table import Results
 
-_MOST_SENTENCES, _MOST_SYSTEMS = 3, 4
+SHARES = Frame()
+_MOST_SENTENCES = 3
+_FALSE = Key("", "false_evidence_rate")
 _BEAR_ON_THE_VERDICT = (
     *("one_cluster", "few_clusters", "unequal_clusters", "few_resamples", "many_comparisons", "single_class"),
     *("abstained", "criterion_without_gold", "selected_not_ranked", "selection_bounds", "unjudged_topics"),
@@ -139,34 +145,32 @@ def side_of_zero(difference: Estimate | None) -> str:
 @section("verdict", "Verdict", task="retrieval", order=10)
 def retrieval_overview(results: Results) -> Content:
     """The verdict on the rankings where there is evidence."""
-    more = max(len(results.systems) - _MOST_SYSTEMS, 0)
-    words, number = verdict(results, isolated), title(primary(results, ""))
-    return {"verdict": words, "primary": number, "cards": [*_cards(results)], "not_on_cards": more}
+    key = primary(results, "")
+    titles = {key: f"{title(key)}, higher is better", _FALSE: "Shows something where nothing is, lower is better"}
+    return {
+        "verdict": verdict(results, isolated),
+        "primary": title(key),
+        "interval": level_of(results) if results.study.bootstrap else "nothing resampled",
+        "scale": scale_strip(SHARES),
+        "rows": [
+            (words, system, *drawn_number(results, replace(each, system=system.system), system))
+            for each, words in titles.items()
+            for system in systems_of(results)
+        ],
+    }
 
 
-def _cards(results: Results) -> Iterator[Card]:
-    study, systems = results.retrieval, systems_of(results)[:_MOST_SYSTEMS]
-    interval = level_of(results) if study.bootstrap else "no resamples, no intervals"
-    reached = [_number(results, system, primary(results, system.system)) for system in systems]
-    yield title(primary(results, "")), reached, f"queries with gold, higher is better; {interval}"
-    if len(pairs_of(results)) == 1:
-        key = primary_difference(results, *pairs_of(results))
-        estimate, winner = results.get(key), decide(results, key).winner
-        interval = interval_text(shown_interval(results, estimate) if estimate else None)
-        note = open_question(results, key) if winner is None else f"{isolated(winner)} is better"
-        yield f"Difference in {title(key)}", [(None, four(estimate.value) if estimate else UNDEFINED, interval)], note
-    missed = [_number(results, system, Key(system.system, "false_evidence_rate")) for system in systems]
-    yield "Shows something where nothing is", missed, "share of the queries without gold; lower is better"
-    share = study.with_gold / study.queries if study.queries else 0.0
-    yield "Queries with evidence", [(None, f"{share:.1%}", "")], f"{study.with_gold} of {study.queries} queries"
-
-
-def _number(results: Results, system: NamedSystem, key: Key) -> CardNumber:
+def drawn_number(
+    results: Results, key: Key, system: NamedSystem, ranges: Mapping[str, tuple[float, float]] = MappingProxyType({})
+) -> tuple[str, str]:
+    """A number of a system drawn on a scale from 0 to 1, before ranges it is held against, and in words."""
     estimate = results.get(key)
     if estimate is None or math.isnan(estimate.value):
-        return system, UNDEFINED, estimate.undefined if estimate else ""
-    interval = shown_interval(results, estimate)
-    return system, four(estimate.value), interval_text(interval) if interval else ""
+        empty = value_strip(IntervalRow(system.label, system.style, None), SHARES, ranges)
+        return empty, (estimate.undefined if estimate else "") or UNDEFINED
+    ends = shown_interval(results, estimate)
+    row = IntervalRow(system.label, system.style, estimate.value, None if ends is None else (ends.low, ends.high))
+    return value_strip(row, SHARES, ranges), with_interval(results, estimate)
 
 
 @section("counted", "Who was counted", task="retrieval", order=20)

@@ -1,16 +1,16 @@
 """Rankings compared: every system and its difference from the baseline, criterion by criterion, and over folds."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from demur.drawing.forest import DotGroup, ForestPanel, IntervalRow, dot_plot, forest
-from demur.drawing.labels import shortened
+from demur.drawing.forest import around_zero, difference_strip, scale_strip
 from demur.inference.estimates import Estimate
 from demur.inference.key import Group, Key
 from demur.quantities import Measure
+from demur.report.leaderboard import listing
 from demur.report.names import NamedSystem, Pair, pairs_of, systems_of
-from demur.report.retrieval.overview import open_question
+from demur.report.retrieval.overview import SHARES, drawn_number, open_question
 from demur.report.retrieval.places import Place, at_depth, by_place, cell, pooled, pooled_and_mean, title
 from demur.report.sections import FEW, Content, ShadedCell, section, shade
 from demur.report.text import UNDEFINED, decimals, shown_interval
@@ -38,18 +38,16 @@ def _population(results: Results, among: str, queries: int) -> Content:
     figures = results.retrieval.reference_ranges if among == "with_gold" else ()
     ranges = {figure.metric: {"baseline": figure.baseline, "good": figure.good} for figure in figures}
     titles, systems = {key.quantity: title(key) for key in keys}, systems_of(results)
-    groups = [
-        DotGroup(title(key), [_dot(results, system, key) for system in systems], ranges.get(key.quantity, {}))
-        for key in keys
-        if at_depth(results, key)
-    ]
-    words = f"Ranking numbers of every system over the queries ({_NAMES[among]}), with intervals"
+    at_the_depth = [key for key in keys if at_depth(results, key)]
+    groups = [(title(key), [_of_system(results, key, system, ranges) for system in systems]) for key in at_the_depth]
     reached = "{}: a baseline reaches {:g} to {:g}, a good system {:g} to {:g}"
     return {
         "key": among,
         "name": _NAMES[among],
         "queries": queries,
-        "svg": dot_plot(groups, f"{words}; the table holds them all.").svg,
+        "groups": groups,
+        "takeaway": _takeaway(results, at_the_depth),
+        "scale": scale_strip(SHARES),
         "ranges": [
             reached.format(titles[metric], *limits["baseline"], *limits["good"])
             for metric, limits in ranges.items()
@@ -62,12 +60,23 @@ def _population(results: Results, among: str, queries: int) -> Content:
     }
 
 
-def _dot(results: Results, system: NamedSystem, key: Key) -> IntervalRow:
-    estimate, name = results.get(replace(key, system=system.system)), system.label
-    if estimate is None or math.isnan(estimate.value):
-        return IntervalRow(name, system.style, None, None, estimate.undefined if estimate else "")
-    ends = estimate.recommended
-    return IntervalRow(name, system.style, estimate.value, None if ends is None else (ends.low, ends.high))
+def _takeaway(results: Results, keys: list[Key]) -> str:
+    """Of how many numbers each system has the highest, whether or not that is shown to be more than chance."""
+    highest = []
+    for key in keys:
+        found = {system.name: results.get(replace(key, system=system.system)) for system in systems_of(results)}
+        values = {name: row.value for name, row in found.items() if row is not None and not math.isnan(row.value)}
+        best = [name for name, value in values.items() if value == max(values.values())]
+        highest += best if len(values) > 1 and len(best) == 1 else []
+    counts = [f"{name} in {highest.count(name)}" for name in dict.fromkeys(highest)]
+    return f"Highest of {len(keys)} numbers: {listing(counts)}." if counts else ""
+
+
+def _of_system(
+    results: Results, key: Key, system: NamedSystem, ranges: Mapping[str, Mapping[str, tuple[float, float]]]
+) -> tuple[NamedSystem, str, str]:
+    own = replace(key, system=system.system)
+    return system, *drawn_number(results, own, system, ranges.get(key.quantity, {}))
 
 
 @section("criteria", "By criterion", task="retrieval", order=40)
@@ -141,22 +150,22 @@ def differences_by_place(results: Results, pair: Pair) -> dict[Place, list[Estim
 
 def _against(results: Results, pair: Pair) -> Content:
     """One system against the baseline, drawn at the depth of the verdict; of many systems other depths are counted."""
+    names, drawn, others = [pair.baseline.label, pair.other.label], dict[str, Content](), list[tuple[str, Difference]]()
     places = differences_by_place(results, pair)
-    names, panels = [pair.baseline.label, pair.other.label], dict[str, ForestPanel]()
-    drawn, others = list[tuple[str, Difference]](), list[tuple[str, Difference]]()
     for place, estimate in ((place, estimate) for place, members in places.items() for estimate in members):
         better, row = _difference(results, pair, place, estimate)
         if not row.panel or not at_depth(results, estimate.key):
             others.append((place.title, row))
             continue
-        drawn.append((place.title, row))
         first, second = names if better == "higher" else names[::-1]
-        empty = ForestPanel(shortened([place.title])[0], (f"← {first} is better", f"{second} is better →"))
-        panel = panels.get(row.panel, empty)
-        panels[row.panel] = replace(panel, rows=[*panel.rows, row.drawn])
+        ways = f"← {first} is better · {second} is better →"
+        drawn.setdefault(row.panel, {"heading": place.title, "ways": ways, "members": []})["members"].append(row)
+    for panel in drawn.values():
+        frame = around_zero(row.drawn for row in panel["members"])
+        panel["rows"] = [(row, difference_strip(row.drawn, frame)) for row in panel["members"]]
+        panel["scale"] = scale_strip(frame)
     kept = others if len(pairs_of(results)) <= _MOST_IN_FULL else []
-    svg, more = forest([*panels.values()], "the system minus the baseline").svg, len(others) - len(kept)
-    shown = {"svg": svg, "drawn": drawn, "others": kept, "more": more}
+    shown = {"panels": [*drawn.values()], "others": kept, "more": len(others) - len(kept)}
     return {"name": pair.other.name, "baseline": pair.baseline.name, **shown}
 
 

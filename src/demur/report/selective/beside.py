@@ -12,7 +12,7 @@ from demur.results.table import Results
 _MOST_ROWS = 40
 
 
-@section("beside", "Beside others", task="selective", order=54)
+@section("beside", "Beside others", task="selective", order=50)
 def beside(results: Results) -> Content | None:
     """Tables and sentences of every confidence; nothing where nobody stands beside the systems."""
     points = results.selective.external_points

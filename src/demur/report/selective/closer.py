@@ -2,7 +2,7 @@
 
 import math
 
-from demur.report.names import systems_of
+from demur.report.names import shown_in_full, systems_of
 from demur.report.sections import FEW, Content, ShadedCell, section, shade
 from demur.report.text import UNDEFINED
 from demur.results.record import MOST_CASES
@@ -10,9 +10,10 @@ from demur.results.table import Results
 
 Numbers = dict[str, float]
 _MOST_NAMES = 200
+_FEW_CASES = 5
 
 
-@section("items", "By item", task="selective", order=70)
+@section("items", "By item", task="selective", order=80)
 def by_item(results: Results) -> Content:
     """Every item, whatever the confidence: how often it is answered, how wrong, which way, and out of how many."""
     table: dict[tuple[str, str], Numbers] = {}
@@ -44,7 +45,7 @@ def _cells(numbers: Numbers | None, most: Numbers) -> tuple[ShadedCell, ShadedCe
     )
 
 
-@section("cases", "Cases", task="selective", order=80)
+@section("cases", "Cases", task="selective", order=85)
 def cases(results: Results) -> Content:
     """Cases to review: the first of each list, and how many more; `cut` where only that there may be more is known."""
     study, systems = results.selective, systems_of(results)
@@ -54,13 +55,16 @@ def cases(results: Results) -> Content:
         if (cases := counts.needless_abstentions)
     ]
     errors = {(each.system, each.confidence): each.cases for each in study.confident_errors}
-    listed = [[(system, errors.get((system.system, name), ())) for system in systems] for name in study.confidences]
+    most = MOST_CASES if shown_in_full(results) == study.confidences else _FEW_CASES
+    listed = [
+        [(system, errors.get((system.system, name), ())[:most]) for system in systems] for name in study.confidences
+    ]
     return {
         "failed": study.failed[:_MOST_NAMES],
         "more_failed": max(len(study.failed) - _MOST_NAMES, 0),
         "failed_of": _failed_of(results) if len(systems) > 1 else "",
         "confident_errors": [
-            [{"system": system, "cases": cases, "cut": len(cases) == MOST_CASES} for system, cases in lists]
+            [{"system": system, "cases": cases, "cut": len(cases) == most} for system, cases in lists]
             for lists in listed
         ],
         "needless": needless or None,

@@ -6,7 +6,7 @@ from demur.report.sections import Content, section
 from demur.results.table import Results
 
 
-@section("costs", "What an error and a silence cost", task="selective", order=56)
+@section("costs", "What an error and a silence cost", task="selective", order=60)
 def costs(results: Results) -> Content | None:
     """Tables and sentences of every confidence; nothing where no price was asked for."""
     if not results.selective.abstention_costs:

@@ -1,19 +1,21 @@
-"""Pictures of an evaluation of answers: risk–coverage curves, paired differences, and every confidence side by side."""
+"""Comparisons of answers: paired differences, and every confidence side by side."""
+
+import math
 
 from demur.drawing.confidence import ConfidenceBars, histogram, reliability_diagram
-from demur.drawing.forest import ForestPanel, forest
-from demur.drawing.risk_coverage import MOST_MARKERS, Kind, risk_coverage
+from demur.drawing.forest import around_zero, difference_strip, scale_strip
 from demur.inference.key import Key
-from demur.report.names import NamedSystem, Pair, pairs_of, systems_of, why_skipped
+from demur.report.leaderboard import listing
+from demur.report.names import NamedSystem, Pair, pairs_of, shown_in_full, systems_of, why_skipped
 from demur.report.sections import Content, section
 from demur.report.selective.overview import cut_area
-from demur.report.text import UNDEFINED, level_of, threshold_at, title_of, with_interval
-from demur.report.verdict import differences, nothing_common, says_in_full
+from demur.report.text import UNDEFINED, level_of, title_of, with_interval
+from demur.report.verdict import Difference, differences, nothing_common, says_in_full
 from demur.results.parts import CurveRecord, ReliabilityTable
-from demur.results.pictures import reliability_bins, risk_curve
+from demur.results.pictures import reliability_bins
+from demur.results.study import AREA
 from demur.results.table import Results
 
-KINDS: tuple[Kind, ...] = ("selective", "generalized")
 Records = dict[NamedSystem, CurveRecord]
 
 
@@ -21,87 +23,93 @@ def _records(results: Results, confidence: str) -> Records:
     return {each: results.curves[each.system, confidence] for each in systems_of(results)}
 
 
-@section("curves", "Risk and coverage", task="selective", order=30)
-def curves(results: Results) -> list[Content]:
-    """The pictures of every confidence, all of a kind on one scale, and tables of those with few operating points."""
-    systems, confidences, units = systems_of(results), results.selective.confidences, results.selective.units
-    drawn = {
-        (kind, confidence): [risk_curve(results, each.system, confidence, kind, each.label) for each in systems]
-        for kind in KINDS
-        for confidence in confidences
-    }
-    tops = {kind: max(curve.highest for name in confidences for curve in drawn[kind, name]) for kind in KINDS}
-    contents = []
-    for confidence in confidences:
-        records = _records(results, confidence)
-        points = {system: len(record.curve.coverage) for system, record in records.items()}
-        few = [system for system, count in points.items() if 0 < count <= MOST_MARKERS]
-        content = {
-            "pictures": {kind: risk_coverage(drawn[kind, confidence], kind, top=tops[kind]).svg for kind in KINDS},
-            "points": points,
-            "lower_is_surer": confidence in results.lower_is_surer,
-            "tables": {system: _operating_points(records[system], units) for system in few},
-            "has_bands": any(record.bands is not None for record in records.values()),
-            "has_oracle": any(record.reference is not None for record in records.values()),
-        }
-        contents.append(content)
-    return contents
-
-
-def _operating_points(record: CurveRecord, units: int) -> list[tuple[str, ...]]:
-    curve = record.curve
-    columns = zip(curve.coverage, curve.selective_risk, curve.generalized_risk, strict=True)
-    return [
-        (threshold_at(record, point), f"{coverage:.1%}", f"{round(coverage * units)}", f"{risk:.4g}", f"{general:.4g}")
-        for point, (coverage, risk, general) in enumerate(columns)
-    ]
-
-
-@section("differences", "Paired differences", task="selective", order=50)
+@section("differences", "Paired differences", task="selective", order=30)
 def forests(results: Results) -> Content | None:
     """The forests of every confidence, each other system minus the baseline; nothing where nothing is compared."""
     pairs, confidences = pairs_of(results), results.selective.confidences
     if not pairs:
         return None
-    by_confidence = [[_forest(results, confidence, pair) for pair in pairs] for confidence in confidences]
+    in_full = shown_in_full(results)
+    by_confidence = [[_forest(results, confidence, pair) for pair in pairs] for confidence in in_full]
     return {
         "interval": level_of(results) if results.study.bootstrap else "nothing resampled",
         "by_confidence": by_confidence,
-        "has_margin": any(row.has_margin for each in by_confidence for forest in each for row in forest["rows"]),
+        "others": len(confidences) - len(in_full),
+        "has_margin": any(
+            row.has_margin
+            for forests in by_confidence
+            for forest in forests
+            for _, _, panel in forest["panels"]
+            for row, _ in panel["rows"]
+        ),
     }
 
 
 def _forest(results: Results, confidence: str, pair: Pair) -> Content:
     rows, other, base = differences(results, confidence, pair), pair.other.label, pair.baseline.label
-    better = (f"← {other} is better", f"{base} is better →")
-    more = (f"← {base} answers more", f"{other} answers more →")
-    drawn = {name: [row.drawn for row in rows if row.panel == name] for name in ("area", "risk", "coverage")}
-    panels = [
-        ForestPanel("Areas up to a common coverage", better, rows=drawn["area"]),
-        ForestPanel("Risk at a coverage", better, margin=True, rows=drawn["risk"]),
-        ForestPanel("Share of the items answered", more, rows=drawn["coverage"]),
+    better = f"← {other} is better · {base} is better →"
+    panels = {
+        "area": ("Areas up to a common coverage", better),
+        "risk": ("Risk at a coverage", better),
+        "coverage": ("Share of the items answered", f"← {base} answers more · {other} answers more →"),
+    }
+    known = [row for row in rows if not math.isnan(row.estimate.value)]
+    drawn = [
+        (heading, ways, _panel([row for row in known if row.panel == name]))
+        for name, (heading, ways) in panels.items()
+        if any(row.panel == name for row in known)
     ]
-    return {"pair": pair, "svg": forest(panels, f"{other} minus {base}").svg, "rows": rows}
+    unknown = [f"{row.name}: {row.says}" for row in rows if row not in known]
+    return {"pair": pair, "panels": drawn, "unknown": unknown, "takeaway": _takeaway(known)}
 
 
-@section("signals", "Which signal", task="selective", order=60)
+def _panel(rows: list[Difference]) -> Content:
+    """Differences on one scale, each as a row with what it says."""
+    frame = around_zero(row.drawn for row in rows)
+    return {"scale": scale_strip(frame), "rows": [(row, difference_strip(row.drawn, frame)) for row in rows]}
+
+
+def _takeaway(rows: list[Difference]) -> str:
+    """How many of the differences speak for whom."""
+    judged = [row for row in rows if row.panel != "coverage"]
+    winners = [row.pair.named(row.decision.winner).name for row in judged if row.decision.winner is not None]
+    fair = [row for row in judged if row.decision.comparable]
+    if not winners:
+        return f"None of the {len(fair)} fair differences shows one system to be better."
+    counts = {name: winners.count(name) for name in winners}
+    favour = listing([f"{count} {'favours' if count == 1 else 'favour'} {name}" for name, count in counts.items()])
+    rest = "" if len(winners) == len(fair) else "; the others are undecided"
+    return f"Of {len(fair)} fair differences {favour}{rest}."
+
+
+@section("signals", "Which signal", task="selective", order=70)
 def signals(results: Results) -> Content:
     """Every confidence side by side at a common coverage, and whether its numbers mean what they say."""
-    study = results.selective
-    first = results[Key(results.systems[0], cut_area(results), study.confidences[0])]
+    study, in_full = results.selective, shown_in_full(results)
+    first = results[Key(results.systems[0], _area(results), study.confidences[0])]
     return {
-        "area": "" if nothing_common(results, study.confidences[0]) else title_of(first),
+        "area": title_of(first) if _is_common(results, study.confidences[0]) else "",
         "pairs": pairs_of(results),
         "skipped": [(each.name, why_skipped(results, each)) for each in study.skipped],
         "rows": [_signal(results, name) for name in study.confidences],
-        "pictures": [_pictures(_records(results, name)) for name in study.confidences],
+        "pictures": [_pictures(_records(results, name), drawn=name in in_full) for name in study.confidences],
+        "others": len(study.confidences) - len(in_full),
     }
+
+
+def _is_common(results: Results, confidence: str) -> bool:
+    return len(results.systems) == 1 or not nothing_common(results, confidence)
+
+
+def _area(results: Results) -> str:
+    """What signals are compared by: of several systems the area up to the common coverage, of one the whole."""
+    return cut_area(results) if len(results.systems) > 1 else AREA
 
 
 def _signal(results: Results, confidence: str) -> Content:
     """Operating points, area and ECE of each system, and of each pair the difference and what it says."""
-    records, quantity = _records(results, confidence), cut_area(results)
-    common, areas, errors = not nothing_common(results, confidence), [], {}
+    records, quantity = _records(results, confidence), _area(results)
+    common, areas, errors = _is_common(results, confidence), [], {}
     for system, record in records.items():
         area = with_interval(results, results[Key(system.system, quantity, confidence)]) if common else UNDEFINED
         areas.append(area if record.defined else "nothing is answered")
@@ -126,12 +134,21 @@ def _ece(table: ReliabilityTable) -> str:
     return f"{table.ece:.3f}" + (f" (calibrated: about {expected.mean:.3f})" if expected else "")
 
 
-def _pictures(records: Records) -> Content:
-    """How reliable a confidence is, and how it is spread."""
+def _spread(bars: ConfidenceBars) -> str:
+    """How many answers are correct in the upper and in the lower half of the bars."""
+    half, texts = len(bars.right) // 2, []
+    for name, part in (("upper", slice(half, None)), ("lower", slice(half))):
+        right, wrong = sum(bars.right[part]), sum(bars.wrong[part])
+        texts.append(f"{right} of {right + wrong} answers in the {name} half of the scale")
+    return f"Correct: {listing(texts)}; {bars.abstained} abstained."
+
+
+def _pictures(records: Records, *, drawn: bool) -> Content:
+    """How reliable a confidence is, and how it is spread, where that is `drawn`."""
     bars = [
         (system, ConfidenceBars(system.style, counts.edges, counts.right, counts.wrong, counts.abstained))
         for system, record in records.items()
-        if (counts := record.histogram)
+        if drawn and (counts := record.histogram)
     ]
     top = max((each.tallest for _, each in bars), default=0) or 1
     tables = [(system, table) for system, record in records.items() if (table := record.reliability)]
@@ -140,5 +157,6 @@ def _pictures(records: Records) -> Content:
     bins = [reliability_bins(table, system.label, system.style) for system, table in tables]
     return {
         "reliability": reliability_diagram(bins, words).svg if bins else None,
-        "histograms": [(system, histogram(each, top).svg, each.abstained) for system, each in bars],
+        "calibration": errors,
+        "histograms": [(system, histogram(each, top).svg, _spread(each)) for system, each in bars],
     }

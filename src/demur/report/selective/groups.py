@@ -1,19 +1,21 @@
 """Who is served: every group at the threshold all share, drawn and as a table, and by a curve of its own."""
 
+import math
 from dataclasses import replace
 
-from demur.drawing.groups import ServedRow, served
+from demur.drawing.forest import IntervalRow, bar_strip, scale_strip, value_strip
+from demur.drawing.picture import Frame
 from demur.drawing.risk_coverage import RiskCurve, risk_coverage
-from demur.report.groups import GroupTable, group_tables, row_text
+from demur.report.groups import GroupLine, GroupTable, group_tables, row_text
 from demur.report.sections import Content, section
 from demur.report.text import title_of
 from demur.results.group_parts import GroupCurve
 from demur.results.table import Results
 
-_SMALL = (380, 250)
+_SMALL = (320, 230)
 
 
-@section("groups", "Who is served", task="selective", order=65)
+@section("groups", "Who is served", task="selective", order=40)
 def groups(results: Results) -> Content | None:
     """The groups of every confidence; nothing where none were asked for."""
     record = results.selective.groups
@@ -29,27 +31,29 @@ def groups(results: Results) -> Content | None:
 
 
 def _content(table: GroupTable) -> Content:
-    rows = [
-        ServedRow(
-            label=line.label,
-            risk=line.risk.value,
-            interval=(line.risk.simultaneous.low, line.risk.simultaneous.high) if line.risk.simultaneous else None,
-            coverage=line.coverage.value,
-            small=line.small,
-            note=f"n = {line.clusters}" if line.small else "",
-        )
-        for line in table.lines
-    ]
-    overall = table.coverage.value, table.risk.value
+    drawn = {line.label: _drawn(line, table.system.style) for line in table.lines}
+    numbers = [number for row in drawn.values() for number in (row.value, *(row.interval or ())) if number is not None]
+    frame = Frame(xs=(min([*numbers, 0.0]), 1.04 * max([*numbers, 0.0]) or 1.0))
     top = max((max(line.curve.selective_risk, default=0.0) for line in table.lines), default=0.0)
     within = [title_of(row) for row in table.lines[0].within]
     return {
         "table": table,
-        "svg": served(rows, overall, table.system.style).svg,
+        "scale": scale_strip(frame),
+        "rows": [
+            (line, value_strip(drawn[line.label], frame), bar_strip(line.coverage.value, drawn[line.label].style))
+            for line in table.lines
+        ],
         "curves": [(line, _curve(line.label, line.curve, table.system.style, top)) for line in table.lines],
         "headings": within,
         "within": [(line, [row_text(row) for row in line.within]) for line in table.lines],
     }
+
+
+def _drawn(line: GroupLine, style: str) -> IntervalRow:
+    value = None if math.isnan(line.risk.value) else line.risk.value
+    ends = line.risk.simultaneous
+    interval = None if ends is None else (ends.low, ends.high)
+    return IntervalRow(line.label, "small" if line.small else style, value, interval)
 
 
 def _curve(label: str, curve: GroupCurve, style: str, top: float) -> str:

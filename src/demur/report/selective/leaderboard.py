@@ -1,6 +1,6 @@
 """The leaderboard of a page: the ranks that are left open, and every system against the one with the lowest number."""
 
-from demur.drawing.forest import ForestPanel, IntervalRow, forest
+from demur.drawing.forest import IntervalRow, around_zero, difference_strip, scale_strip
 from demur.report.leaderboard import best_sentence, board_to_show, named, ranks_text, sentences, why_not_ranked
 from demur.report.names import NamedSystem
 from demur.report.sections import Content, section
@@ -9,28 +9,32 @@ from demur.results.leaderboard import Leaderboard, Standing, deciding, pair_diff
 from demur.results.table import Results
 
 
-@section("leaderboard", "Leaderboard", task="selective", order=15)
+@section("leaderboard", "Leaderboard", task="selective", order=20)
 def leaderboard(results: Results) -> Content | None:
     """Nothing of fewer than three systems, and where their differences are not all there."""
     board = board_to_show(results)
     if board is None:
         return None
-    systems, (first, *others) = named(results), board.standings
-    rows = [_drawn(results, systems, first, each) for each in others if each.ranks is not None]
-    ways = (f"← {systems[first.system].label} is worse", "is worse →")
-    panel = ForestPanel(f"{title_of(first.estimate)}: difference from {systems[first.system].label}", ways, rows=rows)
+    systems, first = named(results), board.standings[0]
+    drawn = {each.system: _drawn(results, systems, first, each) for each in board.standings if each.ranks is not None}
+    frame = around_zero(drawn.values())
     return {
         "best": best_sentence(results, board),
         "sentences": [*sentences(results, board)],
         "first": systems[first.system],
         "title": title_of(first.estimate),
-        "svg": forest([panel], f"each system minus {systems[first.system].name}").svg if rows else "",
-        "rows": [_row(results, board, systems, each) for each in board.standings],
+        "scale": scale_strip(frame),
+        "rows": [
+            (_row(results, board, systems, each), difference_strip(drawn[each.system], frame))
+            if each.system in drawn and each is not first
+            else (_row(results, board, systems, each), "")
+            for each in board.standings
+        ],
     }
 
 
 def _drawn(results: Results, systems: dict[str, NamedSystem], first: Standing, each: Standing) -> IntervalRow:
-    difference = pair_difference(results, each.system, first.system)
+    difference = None if each is first else pair_difference(results, each.system, first.system)
     value, interval = (None, None) if difference is None else (difference.value, deciding(difference))
     style = systems[first.system].style if first.system in each.worse_than else "neither"
     ends = None if interval is None else (interval.low, interval.high)

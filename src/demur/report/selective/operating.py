@@ -1,168 +1,281 @@
-"""Operating points: which of them each system takes at a coverage, a risk or a threshold; the page only shows it."""
+"""Operating points for the page: all of every curve, packed, what is asked for first, and a point in words.
 
-from bisect import bisect_left
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+Which point meets what is asked for is looked up in the page; every number of a point is one of the results.
+"""
+
+import base64
+import gzip
+import json
+from collections.abc import Sequence
+from decimal import ROUND_FLOOR, Context, Decimal
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from demur.decide.rule import Rule
 from demur.drawing.picture import spread
-from demur.inference.intervals import Interval
-from demur.inference.key import Key
+from demur.errors import UserError, shown
 from demur.quantities.coverage import Coverage
-from demur.report.names import systems_of
-from demur.report.sections import Content, section
-from demur.report.text import interval_text, level_of, shown_interval, threshold_at, threshold_text
+from demur.report.leaderboard import board_to_show
+from demur.report.names import NamedSystem, systems_of
+from demur.report.text import UNDEFINED, three, threshold_at
 from demur.results.parts import CurveRecord
 from demur.results.table import Results
-from demur.types import Flags
+from demur.types import Indices
 
-_MOST_STOPS = 60
-_PERCENTS = 100
-
-
-class Stop(NamedTuple):
-    """A stop of the slider: what is asked for, the point each system takes there, and the interval stored for it."""
-
-    label: str
-    value: float
-    points: list[int | None]
-    intervals: list[Interval | None]
-
-
-@section("operating", "Operating point", task="selective", order=40)
-def operating(results: Results) -> Content:
-    """The intervals of the column are of one level and one source: those along the curve, or those at the grid."""
-    level, study = level_of(results), results.selective
-    bands = next((record.bands for record in results.curves.values() if record.bands), None)
-    along = None if bands is None else f"{100 * bands.level:.4g} % interval"
-    stored = f"Along the curve only the {along} is stored; the {level} is in the table below."
-    return {
-        "grids": [
-            {Coverage.of(text).key: _risks_at(results, name, text) for text in study.coverages}
-            for name in study.confidences
-        ],
-        "grid_interval": level if study.bootstrap else "nothing resampled",
-        "answered": any(record.defined for record in results.curves.values()),
-        "interval": along or (level if study.bootstrap else None),
-        "lower_is_surer": results.lower_is_surer,
-        "note": stored if along not in (None, level) else "",
-    }
+MOST_POINTS = 60_000
+_FIRST = "0.5"
+_SPOKEN = 2
+_DIGITS = 9
+NO_INTERVAL = "no interval at this point"
+ABSENT = {
+    "coverage": "no threshold reaches this coverage",
+    "risk": "no threshold meets this limit",
+    "threshold": "accepts nothing",
+}
+ASKED = {"coverage": "a coverage of at least", "risk": "a risk of at most", "threshold": "a threshold of"}
 
 
-def _risks_at(results: Results, confidence: str, text: str) -> list[tuple[float | None, float, Interval | None]]:
-    """At a coverage asked for, what each system reaches, if it does, its risk there and the interval."""
-    rows = [results[Key(system, f"risk@{text}", confidence)] for system in results.systems]
-    return [(row.at, row.value, shown_interval(results, row)) for row in rows]
+class Mark(NamedTuple):
+    """The threshold of a rule on the curve it belongs to: whose, under which confidence, and which point it takes."""
+
+    rule: Rule
+    system: str
+    confidence: str
+    point: int | None
+
+    @property
+    def words(self) -> str:
+        """What is marked."""
+        return "chosen threshold" if self.rule.guarantee is None else "certified threshold"
 
 
-def operating_data(results: Results) -> Content:
+class Words(NamedTuple):
+    """The words around the numbers of a point: a risk is a share of answers, or a mean loss."""
+
+    percent: bool
+    level: str
+
+    @property
+    def clause(self) -> str:
+        """What a system does at an operating point."""
+        wrong = "of which {risk} are wrong" if self.percent else "with a mean loss of {risk}"
+        return "{who} answers {accepted} of {items} items ({coverage}), " + wrong + " ({interval})"
+
+    @property
+    def unit(self) -> str:
+        """What follows a number."""
+        return "%" if self.percent else ""
+
+    def number(self, risk: float) -> str:
+        """A risk to three digits, without its unit."""
+        return three(100 * risk if self.percent else risk)
+
+    def risk(self, risk: float) -> str:
+        """A risk to three digits."""
+        return f"{self.number(risk)}{self.unit}"
+
+    def interval(self, ends: tuple[str, str] | None) -> str:
+        """The interval of the risk in words."""
+        return f"{self.level} {ends[0]}{self.unit} to {ends[1]}{self.unit}" if ends else NO_INTERVAL
+
+
+def words_of(results: Results) -> Words:
+    """The words for the loss of the results; the intervals at operating points are at 95 %."""
+    return Words(results.selective.loss.name == "zero_one", "95 % interval")
+
+
+def marked(results: Results, rule: Rule) -> Mark:
+    """Where a rule belongs: the system it was made from, or the only one there is."""
+    study = results.selective
+    if rule.signal not in study.confidences:
+        names = ", ".join(map(shown, study.confidences))
+        raise UserError(f"the rule is about the signal {shown(rule.signal)}, and these results are about {names}")
+    made_from = {(source.sha256, source.mode) for source in rule.inputs}
+    pairs = zip(results.systems, study.inputs, strict=True)
+    own = [system for system, source in pairs if source.sha256 and (source.sha256, source.mode) in made_from]
+    if not own and len(results.systems) > 1:
+        raise UserError("the rule was made from none of the files of these results: nobody knows whose threshold it is")
+    system = (*own, *results.systems)[0]
+    record = results.curves[system, rule.signal]
+    return Mark(rule, system, rule.signal, None if rule.threshold is None else at_threshold(record, rule.threshold))
+
+
+def at_threshold(record: CurveRecord, threshold: float) -> int | None:
+    """The operating point of what is at least (or, where lower is surer, at most) a threshold."""
+    scale = -1 if record.lower_is_surer else 1
+    return _last(scale * np.asarray(record.curve.threshold) >= scale * threshold)
+
+
+def at_coverage(record: CurveRecord, needed: int, units: int) -> int | None:
+    """The first operating point that accepts so many units."""
+    reaching = np.flatnonzero(counts_of(record, units) >= needed)
+    return int(reaching[0]) if len(reaching) else None
+
+
+def _last(fits: Any) -> int | None:
+    fitting = np.flatnonzero(fits)
+    return int(fitting[-1]) if len(fitting) else None
+
+
+def counts_of(record: CurveRecord, units: int) -> Indices:
+    """How many units each operating point accepts."""
+    counts: Indices = np.rint(np.asarray(record.curve.coverage, dtype=float) * units).astype(np.intp)
+    return counts
+
+
+class Start(NamedTuple):
+    """What the page asks for first, and the point each system takes there under a confidence."""
+
+    way: str
+    text: str
+    shown: str
+    points: list[list[int | None]]
+
+
+def start_of(results: Results, mark: Mark | None) -> Start:
+    """The threshold of a rule; or half of the items, or as many as every system that answers anything reaches."""
+    study, names = results.selective, results.selective.confidences
+    records = [[results.curves[system, name] for system in results.systems] for name in names]
+    if mark is not None and mark.rule.threshold is not None:
+        threshold = mark.rule.threshold
+        text = repr(threshold).removesuffix(".0")
+        points = [[at_threshold(each, threshold) for each in row] for row in records]
+        return Start("threshold", text, text, points)
+    needed = Coverage.of(_FIRST).units_needed(study.units)
+    reached = [int(counts_of(each, study.units)[-1]) for each in records[0] if each.defined]
+    needed = min([needed, *reached])
+    points = [[at_coverage(each, needed, study.units) for each in row] for row in records]
+    share = f"{100 * needed / max(study.units, 1):.4g}%"
+    return Start("coverage", share, f"{needed / max(study.units, 1):.1%}", points)
+
+
+def point_cells(results: Results, record: CurveRecord, point: int | None, way: str) -> tuple[str, ...]:
+    """An operating point as a row: threshold, coverage, accepted, risk, interval, loss per 100 items."""
+    if point is None:
+        return (ABSENT[way], *[UNDEFINED] * 5)
+    units, words, curve = results.selective.units, words_of(results), record.curve
+    ends = ends_at(words, record, point)
+    per_100 = 100 * results.selective.loss.raw_multiplier * curve.generalized_risk[point]
+    return (
+        threshold_at(record, point),
+        f"{curve.coverage[point]:.1%}",
+        f"{round(curve.coverage[point] * units)} of {units}",
+        words.risk(curve.selective_risk[point]),
+        f"[{ends[0]}, {ends[1]}]" if ends else NO_INTERVAL,
+        three(per_100),
+    )
+
+
+def ends_at(words: Words, record: CurveRecord, point: int) -> tuple[str, str] | None:
+    """The ends of the interval of the risk at a point, if there is one."""
+    found = record.risk_intervals
+    low, high = (None, None) if found is None else (found.low[point], found.high[point])
+    return None if low is None or high is None else (words.number(low), words.number(high))
+
+
+def spoken(results: Results) -> list[NamedSystem]:
+    """Whom the sentence names: both of two systems, and of many the first of the leaderboard."""
+    systems = systems_of(results)
+    if len(systems) <= _SPOKEN:
+        return [*systems]
+    board = board_to_show(results)
+    first = board.standings[0].system if board else systems[0].system
+    return [system for system in systems if system.system == first]
+
+
+def spoken_sentence(results: Results, start: Start, confidence: int) -> str:
+    """What the systems do at the first operating point, to be read aloud."""
+    words, study, clauses = words_of(results), results.selective, []
+    for system in spoken(results):
+        record = results.curves[system.system, study.confidences[confidence]]
+        point = start.points[confidence][results.systems.index(system.system)]
+        if point is None:
+            clauses.append(f"{system.name}: {ABSENT[start.way]}")
+            continue
+        clause = words.clause.format(
+            who=system.name,
+            accepted=round(record.curve.coverage[point] * study.units),
+            items=study.units,
+            coverage=f"{record.curve.coverage[point]:.1%}",
+            risk=words.risk(record.curve.selective_risk[point]),
+            interval=words.interval(ends_at(words, record, point)),
+        )
+        clauses.append(clause)
+    return f"For {ASKED[start.way]} {start.shown}: {'; '.join(clauses)}."
+
+
+def operating_data(results: Results, mark: Mark | None) -> dict[str, Any]:
     """Everything the page's script knows."""
-    study, systems = results.selective, systems_of(results)
+    study, systems, start, words = results.selective, systems_of(results), start_of(results, mark), words_of(results)
+    total = sum(len(record.curve.coverage) for record in results.curves.values())
+    most = MOST_POINTS // max(len(results.curves), 1) if total > MOST_POINTS else total
+    packed = [
+        [packed_points(results, results.curves[system, name], most) for system in results.systems]
+        for name in study.confidences
+    ]
+    content = json.dumps(packed, allow_nan=False, separators=(",", ":")).encode()
     return {
         "items": study.units,
         "multiplier": study.loss.raw_multiplier,
         "systems": results.systems,
-        "labels": [system.label for system in systems],
-        "styles": [system.style for system in systems],
-        "variants": [{"name": name, **_of_confidence(results, name)} for name in study.confidences],
+        "names": [system.name for system in systems],
+        "spoken": [systems.index(system) for system in spoken(results)],
+        "variants": [
+            {"name": name, "lower": bool(results.curves[results.systems[0], name].lower_is_surer)}
+            for name in study.confidences
+        ],
+        "words": {"asked": ASKED, "absent": ABSENT, "clause": words.clause, "level": words.level, "none": NO_INTERVAL},
+        "percent": words.percent,
+        "start": {"way": start.way, "text": start.text},
+        "points": base64.b64encode(gzip.compress(content, mtime=0)).decode(),
     }
 
 
-def _of_confidence(results: Results, confidence: str) -> Content:
-    """The operating points that some stop takes, and the stops, which know them by their ranks among those."""
-    stops = {way: [*each] for way, each in stops_of(results, confidence).items()}
-    runs, ranks = list[Content](), list[dict[int | None, int]]()
-    for index, system in enumerate(results.systems):
-        record = results.curves[system, confidence]
-        curve = record.curve
-        taken = {stop.points[index] for each in stops.values() for stop in each}
-        points = sorted(point for point in taken if point is not None)
-        ranks.append({point: rank for rank, point in enumerate(points)})
-        columns = {
-            "all": len(curve.coverage),
-            "accepted": [round(curve.coverage[i] * results.selective.units) for i in points],
-            "threshold": [curve.threshold[i] for i in points],
-            "typed": [threshold_at(record, i) for i in points],
-            "selective": [curve.selective_risk[i] for i in points],
-            "generalized": [curve.generalized_risk[i] for i in points],
-        }
-        runs.append(columns)
+def packed_points(results: Results, record: CurveRecord, most: int) -> dict[str, Any]:
+    """The points of a curve as columns: counts and sums of losses by their steps, thresholds as one types them.
 
-    def listed(stop: Stop) -> tuple[str, list[int], list[str], float]:
-        taken = [rank.get(point, -1) for rank, point in zip(ranks, stop.points, strict=True)]
-        return stop.label, taken, [interval_text(each) if each else "" for each in stop.intervals], stop.value
-
-    return {"runs": runs, "stops": {way: [*map(listed, each)] for way, each in stops.items()}}
-
-
-def stops_of(results: Results, confidence: str) -> dict[str, Iterator[Stop]]:
-    """The stops of the slider, by what it is moved by; intervals are of the bands, or of the coverages asked for."""
-    records = [results.curves[system, confidence] for system in results.systems]
-    return {
-        "coverage": _by_coverage(results, confidence, records),
-        "risk": _by_risk(records),
-        "threshold": _by_threshold(records),
-    }
-
-
-def _by_coverage(results: Results, confidence: str, records: Sequence[CurveRecord]) -> Iterator[Stop]:
-    """Every operating point's coverage, or steps of a percent where there are many, and those that were asked for.
-
-    The risk at a coverage that was asked for has an interval of its own.
+    The sum of the losses, an integer where the losses are, gives the risk to the last bit. Of a curve with more points
+    than a page can carry some are left out, but none that a limit of the risk would choose.
     """
-    units, nothing = results.selective.units, [None] * len(records)
-    counts = [np.rint(np.asarray(record.curve.coverage) * units).astype(np.int64) for record in records]
-    reached = np.unique(np.concatenate(counts)).tolist()
-    if len(reached) > _PERCENTS:
-        reached = [*range(-(-units // _PERCENTS), reached[-1], -(-units // _PERCENTS)), reached[-1]]
-    stops: dict[int, tuple[str, Sequence[Interval | None]]]
-    stops = {count: (f"{count / units:.1%}", nothing) for count in reached}
-    for text in results.selective.coverages:
-        coverage, risks = Coverage.of(text), _risks_at(results, confidence, text)
-        if any(at is not None for at, _, _ in risks):
-            stops[coverage.units_needed(units)] = f"{float(coverage):.1%}", [interval for _, _, interval in risks]
-    banded = any(record.bands for record in results.curves.values())
-    for count, (label, intervals) in sorted(stops.items()):
-        points = [_point(accepted >= count, 0) for accepted in counts]
-        yield Stop(label, count, points, _bands_at(records, points) if banded else [*intervals])
+    words, curve = words_of(results), record.curve
+    kept = kept_points(curve.selective_risk, most)
+    counts, multiplier = counts_of(record, results.selective.units)[kept], results.selective.loss.raw_multiplier
+    risks = np.asarray(curve.selective_risk, dtype=float)[kept]
+    sums = np.rint(risks * counts * multiplier)
+    exact = bool((sums / np.maximum(counts * multiplier, 1) == risks).all())
+    scale = -1 if record.lower_is_surer else 1
+    typed = [(threshold_at(record, i), _reaching(scale * curve.threshold[i], scale)) for i in kept.tolist()]
+    ends = [ends_at(words, record, i) or ("", "") for i in kept.tolist()]
+    return {
+        "all": len(curve.coverage),
+        "count": np.diff(counts, prepend=0).tolist(),
+        "sum": np.diff(sums, prepend=0).astype(np.int64).tolist() if exact else None,
+        "risk": None if exact else risks.tolist(),
+        "typed": " ".join(text if scale * whole <= scale * float(text) else f"{text}={whole}" for text, whole in typed),
+        "low": " ".join(low or "-" for low, _ in ends),
+        "high": " ".join(high or "-" for _, high in ends),
+    }
 
 
-def _by_risk(records: Sequence[CurveRecord]) -> Iterator[Stop]:
-    """At most this risk: the largest coverage that meets this limit."""
-    lowest_after = [np.minimum.accumulate(np.asarray(each.curve.selective_risk)[::-1])[::-1] for each in records]
-    budgets = np.unique(np.concatenate(lowest_after))
-    for budget in budgets[spread(len(budgets), _MOST_STOPS)].tolist():
-        points = [_point(lowest <= budget, -1) for lowest in lowest_after]
-        yield Stop(f"{budget:.4g}", budget, points, _bands_at(records, points))
+def _reaching(threshold: float, scale: int) -> float:
+    """The strictest threshold of nine digits that still accepts what an operating point accepts.
+
+    >>> _reaching(2 / 3, 1), _reaching(-2 / 3, -1)
+    (0.666666666, 0.666666667)
+    """
+    return scale * float(Context(prec=_DIGITS, rounding=ROUND_FLOOR).create_decimal(Decimal(repr(threshold))))
 
 
-def _by_threshold(records: Sequence[CurveRecord]) -> Iterator[Stop]:
-    """Accept what is at least this confident."""
-    scale = -1 if records[0].lower_is_surer else 1
-    thresholds = [scale * np.asarray(record.curve.threshold) for record in records]
-    possible = np.unique(np.concatenate(thresholds))
-    lower = np.concatenate([[-np.inf], possible])
-    for index in spread(len(possible), _MOST_STOPS).tolist():
-        threshold = float(possible[index])
-        points = [_point(values >= threshold, -1) for values in thresholds]
-        label = threshold_text(threshold, float(lower[index]), scale)
-        yield Stop(label, scale * threshold, points, _bands_at(records, points))
+def kept_points(risk: Sequence[float], most: int) -> Indices:
+    """All points of a curve, or some of very many: those a limit of the risk would choose, and others spread evenly.
 
-
-def _point(fits: Flags, which: int) -> int | None:
-    """The first (0) or the last (-1) operating point that fits, if one does."""
-    fitting = np.flatnonzero(fits)
-    return int(fitting[which]) if len(fitting) else None
-
-
-def _bands_at(records: Sequence[CurveRecord], points: Sequence[int | None]) -> list[Interval | None]:
-    """The band of each system where it is stored at this very point."""
-    intervals: list[Interval | None] = [None] * len(records)
-    for system, (record, point) in enumerate(zip(records, points, strict=True)):
-        if point is not None and record.bands is not None:
-            coverage, band = record.bands.coverage, record.bands.selective_risk
-            index = bisect_left(coverage, record.curve.coverage[point])
-            if index < len(coverage) and coverage[index] == record.curve.coverage[point]:
-                intervals[system] = Interval("band", band.low[index], band.high[index])
-    return intervals
+    >>> kept_points([0.1, 0.3, 0.2], 3).tolist(), len(kept_points([0.5] * 1000, 10))
+    ([0, 1, 2], 10)
+    """
+    count = len(risk)
+    if count <= most:
+        return np.arange(count)
+    falling = np.minimum.accumulate(np.asarray(risk, dtype=float)[::-1])[::-1]
+    chosen = np.flatnonzero(np.append(falling[:-1] < falling[1:], True))
+    return np.unique(np.concatenate([chosen, spread(count, most)]))

@@ -1,5 +1,5 @@
 "use strict";
-(() => {
+(async () => {
   const data = JSON.parse(document.getElementById("data").textContent);
   const find = (id) => document.getElementById(id);
   const all = (selector, within = document) => [...within.querySelectorAll(selector)];
@@ -22,133 +22,190 @@
     const scaled = value * 100, [whole, rest] = scaled.toFixed(60).split(".");
     return /^[02468]50*$/.test(rest) ? `${whole}.${rest[0]}%` : `${scaled.toFixed(1)}%`;
   };
+  const unit = data.percent ? "%" : "";
+  const risk = (value) => digits(data.percent ? 100 * value : value, 3) + unit;
   const ascii = (text) => text.replace(/[^\x20-\x7e\n]/g, (c) => "\\u" + c.charCodeAt(0).toString(16).padStart(4, "0"));
 
-  const variant = () => data.variants[Number(chosen("variant", "0"))];
-  const point = (system, i) => {
-    const run = variant().runs[system];
-    return { threshold: run.threshold[i], typed: run.typed[i], coverage: run.accepted[i] / data.items, accepted: run.accepted[i],
-      selective: run.selective[i], generalized: run.generalized[i] };
+  // The operating points, packed: counts and sums come as steps, thresholds as one types them.
+  const summed = (steps) => { let total = 0; return steps.map((step) => (total += step)); };
+  const listed = (text) => (text ? text.split(" ") : []);
+  const unpacked = (run) => {
+    const count = summed(run.count), sum = run.sum && summed(run.sum), typed = listed(run.typed).map((one) => one.split("="));
+    return { all: run.all, count, sum, risk: run.risk ?? sum.map((loss, i) => loss / (count[i] * data.multiplier)),
+      typed: typed.map(([text]) => text), threshold: typed.map((one) => Number(one.at(-1))), low: listed(run.low), high: listed(run.high) };
+  };
+  const bytes = Uint8Array.from(atob(data.points), (sign) => sign.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  const curves = (await new Response(stream).json()).map((runs) => runs.map(unpacked));
+  const number = () => Number(chosen("variant", "0"));
+  const runs = () => curves[number()];
+  const sign = () => (data.variants[number()].lower ? -1 : 1);
+
+  // What is asked for, exactly as it is typed: 10 %, 0.1 and 10 are one share; a loss that is no share stays as it is.
+  const exact = (text, share) => {
+    const found = /^([+-]?)(\d*)(?:[.,](\d*))?(?:e([+-]?\d{1,3}))?\s*(%?)$/i.exec(text.trim());
+    if (!found || !(found[2] || found[3])) return null;
+    const [, minus, whole = "", rest = "", power = "0", mark] = found;
+    const places = rest.length - Number(power), value = Number(`${minus}${whole || "0"}.${rest || "0"}e${power}`);
+    const hundredth = mark || (share && value > 1) ? 2 : 0;
+    const top = BigInt(minus + (whole + rest)) * 10n ** BigInt(Math.max(-places, 0));
+    return { top, bottom: 10n ** BigInt(Math.max(places, 0) + hundredth), value: hundredth ? Number(`${value}e-2`) : value };
+  };
+  const last = (count, fits) => { for (let i = count - 1; i >= 0; i--) if (fits(i)) return i; return -1; };
+  const within = (run, i, asked) => (run.sum && asked.top !== undefined
+    ? BigInt(run.sum[i]) * asked.bottom <= asked.top * BigInt(run.count[i]) * BigInt(data.multiplier) : run.risk[i] <= asked.value);
+  const taken = {
+    coverage: (run, asked) => run.count.findIndex((count) => (asked.top === undefined ? count >= asked.value
+      : BigInt(count) * asked.bottom >= asked.top * BigInt(data.items))),
+    risk: (run, asked) => last(run.count.length, (i) => within(run, i, asked)),
+    threshold: (run, asked) => last(run.count.length, (i) => sign() * run.threshold[i] >= sign() * asked.value),
   };
 
-  // The picture of the chosen variant and kind of risk, and a ring on it.
-  const plot = () => all(".plot").find((one) => one.getClientRects().length);
-  const spot = (svg, at, kind) => {
-    const left = Number(svg.dataset.left), right = Number(svg.dataset.right);
-    return [left + at.coverage * (right - left), Number(svg.dataset.floor) - at[kind] * Number(svg.dataset.unit)];
+  // Every stop of the slider: each number of items, each risk that some point is the last to keep, each threshold.
+  const distinct = (numbers) => [...new Set(numbers)].sort((a, b) => a - b);
+  const stops = {
+    coverage: () => Array.from({ length: Math.max(0, ...runs().map((run) => run.count.at(-1) ?? 0)) }, (_, i) => i + 1),
+    risk: () => distinct(runs().flatMap((run) => {
+      let lowest = Infinity;
+      return run.risk.toReversed().filter((one) => one < lowest && ((lowest = one), true));
+    })),
+    threshold: () => distinct(runs().flatMap((run) => run.threshold)),
   };
-  const ring = (figure, system, at) => {
-    const svg = figure.querySelector("svg.curves"), mark = svg.querySelectorAll(".here")[system];
-    if (!at) return mark.setAttribute("visibility", "hidden");
-    const [x, y] = spot(svg, at, figure.dataset.kind);
-    mark.setAttribute("cx", x); mark.setAttribute("cy", y); mark.setAttribute("visibility", "visible");
+  const typedOf = (value) => {
+    for (const run of runs()) { const i = run.threshold.indexOf(value); if (i >= 0) return run.typed[i]; }
+    return String(value);
   };
-  const read = (system, at, kind) => {
-    const risk = `${kind} risk ${digits(at[kind], 4)}`;
-    const who = data.labels.length > 1 ? `${data.labels[system]}: ` : "";
-    find("readout").textContent = `${who}threshold ${at.typed}, coverage ${percent(at.coverage)}, ` +
-      `${risk}, ${at.accepted} of ${data.items} items accepted`;
+  const told = { coverage: (count) => `${percent(count / data.items)}`, risk: (value) => digits(data.percent ? 100 * value : value, 4) + unit, threshold: typedOf };
+
+  const slide = find("slide"), field = find("typed");
+  let way = data.start.way, target = null;
+  const filled = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
+  const interval = (run, i) => (run.low[i] && run.low[i] !== "-" ? [run.low[i], run.high[i]] : null);
+  const clause = (system, i) => {
+    const run = runs()[system], who = data.names[system];
+    if (i < 0) return `${who}: ${data.words.absent[way]}`;
+    const ends = interval(run, i);
+    return filled(data.words.clause, { who, accepted: run.count[i], items: data.items, coverage: percent(run.count[i] / data.items),
+      risk: risk(run.risk[i]), interval: ends ? `${data.words.level} ${ends[0]}${unit} to ${ends[1]}${unit}` : data.words.none });
   };
-  const shown = (system) => find(`show-${data.styles[system]}`)?.checked ?? true;
+  const row = (system, i) => {
+    const run = runs()[system];
+    if (i < 0) return [data.words.absent[way], "–", "–", "–", "–", "–"];
+    const ends = interval(run, i), loss = run.sum ? run.sum[i] : run.risk[i] * run.count[i] * data.multiplier;
+    return [run.typed[i], percent(run.count[i] / data.items), `${run.count[i]} of ${data.items}`, risk(run.risk[i]),
+      ends ? `[${ends[0]}, ${ends[1]}]` : data.words.none, digits(100 * loss / data.items, 3)];
+  };
+  const ring = (svg, system, i) => {
+    const mark = all(".here", svg)[system], run = runs()[system];
+    mark.setAttribute("visibility", i < 0 ? "hidden" : "visible");
+    if (i < 0) return;
+    const { bottom, top } = svg.dataset;
+    mark.setAttribute("x", `${100 * run.count[i] / data.items}%`);
+    mark.setAttribute("y", `${100 * (top - run.risk[i]) / (top - bottom)}%`);
+  };
+  const ofVariant = (selector) => all(`.of-variant-${number()} ${selector}, .of-variant-${number()}${selector}`);
+
+  const operate = () => {
+    const points = runs().map((run) => (target ? taken[way](run, target) : -1));
+    find("asked").textContent = target ? `${target.text}${way === "coverage" && target.count ? `, ${target.count} of ${data.items}` : ""}` : "not a number";
+    field.setAttribute("aria-invalid", String(!target));
+    if (!target) return;
+    slide.setAttribute("aria-valuetext", `${find("slide-name").textContent} ${target.text}`);
+    const clauses = data.spoken.map((system) => clause(system, points[system]));
+    for (const one of ofVariant("[data-sentence]")) one.textContent = `For ${data.words.asked[way]} ${target.text}: ${clauses.join("; ")}.`;
+    for (const one of ofVariant("[data-asked]")) one.textContent = `${data.words.asked[way]} ${target.text}`;
+    for (const table of ofVariant(".operating")) all("tbody tr", table).forEach((line, system) => {
+      const texts = row(system, points[system]);
+      all("td", line).forEach((cell, i) => { cell.textContent = texts[i]; });
+    });
+    for (const svg of ofVariant("svg.curves")) if (svg.closest(".plot")) points.forEach((i, system) => ring(svg, system, i));
+    const copied = runs().map((run, system) => ({ system: data.systems[system], operating_point: points[system] < 0 ? null : {
+      threshold: run.threshold[points[system]], coverage: run.count[points[system]] / data.items, selective_risk: run.risk[points[system]],
+      accepted: run.count[points[system]], items: data.items } }));
+    find("operating-json").textContent = ascii(JSON.stringify({ variant: data.variants[number()].name, chosen_by: way, asked: target.text, systems: copied }, null, 2));
+    const few = runs().filter((run) => run.count.length < run.all);
+    find("carried").textContent = few.length ? `This page carries ${few[0].count.length} of the ${few[0].all} operating points, with every one that a limit of the risk would choose.` : "";
+  };
+  const names = { coverage: "coverage at least", risk: "risk at most", threshold: "threshold" };
+  const place = () => {
+    const each = stops[way](), value = target ? (way === "coverage" ? target.value * (target.top === undefined ? 1 : data.items) : target.value) : 0;
+    let best = 0;
+    each.forEach((stop, i) => { if (Math.abs(stop - value) < Math.abs(each[best] - value)) best = i; });
+    slide.max = Math.max(each.length - 1, 0);
+    slide.value = best;
+  };
+  const type = () => {
+    const found = exact(field.value, way === "coverage" || (way === "risk" && data.percent));
+    const shown = found && (way === "coverage" ? percent(found.value) : way === "risk" ? told.risk(found.value) : field.value.trim());
+    target = found && { ...found, text: shown };
+    if (found) place();
+    operate();
+  };
+  const move = () => {
+    const stop = stops[way]()[Number(slide.value)];
+    if (stop === undefined) return;
+    target = { value: stop, text: told[way](stop), count: way === "coverage" ? stop : 0 };
+    field.value = target.text;
+    operate();
+  };
+  const turn = () => {
+    way = chosen("way", way);
+    find("slide-name").textContent = names[way];
+  };
+  if (slide) {
+    slide.addEventListener("input", move);
+    field.addEventListener("input", type);
+    for (const one of all('input[name="way"]')) one.addEventListener("change", () => { turn(); place(); slide.value = Math.floor(slide.max / 2); move(); });
+    for (const one of all('input[name="variant"]')) one.addEventListener("change", () => { here.place = -1; place(); operate(); });
+    turn();
+    type();
+  }
+
+  // The curve read point by point, with a pointer, a finger or the arrow keys.
   const here = { system: 0, place: -1 };
-  const visit = (figure, system, place) => {
-    here.system = system; here.place = place;
-    data.labels.forEach((_, each) => ring(figure, each, each === system ? point(system, place) : null));
-    read(system, point(system, place), figure.dataset.kind);
+  const visit = (svg, system, i) => {
+    here.system = system; here.place = i;
+    runs().forEach((_, each) => ring(svg, each, each === system ? i : -1));
+    const run = runs()[system], ends = interval(run, i);
+    find("readout").textContent = `${data.names[system]}: threshold ${run.typed[i]}, coverage ${percent(run.count[i] / data.items)}, ` +
+      `risk ${risk(run.risk[i])}${ends ? ` [${ends[0]}, ${ends[1]}]` : ""}, ${run.count[i]} of ${data.items} items accepted`;
   };
   for (const reader of all(".reader")) {
-    const figure = reader.closest(".plot"), svg = reader.querySelector("svg");
+    const svg = reader.querySelector("svg"), area = svg.querySelector(".area");
     reader.tabIndex = 0;
-    reader.addEventListener("pointermove", (event) => {
-      const box = svg.getBoundingClientRect(), scale = svg.viewBox.baseVal.width / box.width;
-      const x = (event.clientX - box.left) * scale, y = (event.clientY - box.top) * scale;
+    for (const kind of ["pointermove", "pointerdown"]) reader.addEventListener(kind, (event) => {
+      const box = area.getBoundingClientRect(), { bottom, top } = svg.dataset;
       let best = [Infinity];
-      variant().runs.forEach((run, system) => shown(system) && run.accepted.forEach((_, i) => {
-        const [px, py] = spot(svg, point(system, i), figure.dataset.kind);
-        const far = (px - x) ** 2 + (py - y) ** 2 / 4;
+      runs().forEach((run, system) => run.count.forEach((count, i) => {
+        const x = box.left + box.width * count / data.items, y = box.top + box.height * (top - run.risk[i]) / (top - bottom);
+        const far = (x - event.clientX) ** 2 + (y - event.clientY) ** 2 / 4;
         if (far < best[0]) best = [far, system, i];
       }));
-      if (best.length > 1) visit(figure, best[1], best[2]);
+      if (best.length > 1) visit(svg, best[1], best[2]);
     });
     for (const gone of ["pointerleave", "blur"]) reader.addEventListener(gone, () => operate());
     reader.addEventListener("keydown", (event) => {
       const along = { ArrowRight: 1, ArrowLeft: -1 }[event.key], across = { ArrowUp: -1, ArrowDown: 1 }[event.key];
       if (!along && !across && event.key !== "Home" && event.key !== "End") return;
       event.preventDefault();
-      const systems = variant().runs.map((_, system) => system).filter((system) => shown(system) && variant().runs[system].accepted.length);
+      const systems = runs().map((_, system) => system).filter((system) => runs()[system].count.length);
       if (!systems.length) return;
       const at = Math.max(systems.indexOf(here.system), 0);
       const system = systems[Math.min(Math.max(at + (across ?? 0), 0), systems.length - 1)];
-      const last = variant().runs[system].accepted.length - 1;
-      const wanted = event.key === "Home" ? 0 : event.key === "End" ? last : here.place + (along ?? 0);
-      visit(figure, system, Math.min(Math.max(wanted, 0), last));
+      const end = runs()[system].count.length - 1;
+      const wanted = event.key === "Home" ? 0 : event.key === "End" ? end : here.place + (along ?? 0);
+      visit(svg, system, Math.min(Math.max(wanted, 0), end));
     });
   }
 
-  // The operating point: which operating point each run takes at a stop was decided when the page was made.
-  const slide = find("slide"), names = { coverage: "coverage at least", risk: "risk at most", threshold: "threshold" };
-  const absent = { coverage: "not reached", risk: "no threshold meets this limit", threshold: "accepts nothing" };
-  const operate = () => {
-    if (!slide) return;
-    const way = chosen("way", "coverage"), stops = variant().stops[way], stop = stops[Number(slide.value)];
-    find("slide-name").textContent = names[way];
-    if (!stop) return;
-    find("asked").textContent = stop[0];
-    find("asked-count").textContent = way === "coverage" ? `${stop[3]} of ${data.items}` : "";
-    slide.setAttribute("aria-valuetext", `${names[way]} ${stop[0]}`);
-    const copied = { variant: variant().name, chosen_by: way, asked: stop[0], systems: [] };
-    const figure = plot();
-    all("#operating-point tbody tr").forEach((row, system) => {
-      const cell = (name) => row.querySelector(`[data-cell="${name}"]`);
-      const place = stop[1][system], at = place < 0 ? null : point(system, place);
-      cell("threshold").textContent = at ? at.typed : absent[way];
-      cell("coverage").textContent = at ? percent(at.coverage) : "–";
-      cell("risk").textContent = at ? digits(at.selective, 4) : "–";
-      if (cell("interval")) cell("interval").textContent = at ? stop[2][system] || "no interval at this point" : "–";
-      cell("accepted").textContent = at ? `${at.accepted} of ${data.items}` : "–";
-      cell("per-100").textContent = at ? digits(100 * data.multiplier * at.generalized, 4) : "–";
-      copied.systems.push({ system: data.systems[system], operating_point: at && { threshold: at.threshold, coverage: at.coverage,
-        selective_risk: at.selective, generalized_risk: at.generalized, accepted: at.accepted, items: data.items } });
-      if (figure) ring(figure, system, at);
-    });
-    find("operating-json").textContent = ascii(JSON.stringify(copied, null, 2));
-    const counts = variant().runs.map((run, system) => `${data.labels[system]} ${run.accepted.length} of ${run.all}`);
-    find("stops").textContent = `This page carries these operating points: ${counts.join(", ")}. None of them is rounded or moved.`;
-  };
-  let wanted = null;
-  const show = () => {
-    const stops = variant().stops[chosen("way", "coverage")];
-    const far = stops.map((stop) => Math.abs(stop[3] - wanted));
-    slide.max = Math.max(stops.length - 1, 0);
-    slide.value = wanted === null ? Math.floor(stops.length / 2) : far.indexOf(Math.min(...far));
-    operate();
-  };
-  const want = () => { wanted = variant().stops[chosen("way", "coverage")][Number(slide.value)]?.[3] ?? null; };
-  if (slide) {
-    slide.addEventListener("input", () => { want(); operate(); });
-    all('input[name="way"]').forEach((one) => one.addEventListener("change", () => { wanted = null; show(); want(); }));
-    all('input[name="variant"], input[name="kind"]').forEach((one) => one.addEventListener("change", () => {
-      here.place = -1;
-      show();
-    }));
-    wanted = data.variants[0].stops.coverage.find((stop) => stop[0] === "50.0%")?.[3] ?? null;
-    show();
-    want();
-  }
-
-  // A band of practical equivalence around zero.
+  // A margin of practical equivalence around zero.
   const equate = () => {
     const margin = Number(find("equal").value) || 0;
-    for (const band of all(".equal")) {
-      const { zero, reach, unit } = band.dataset, half = Math.min(margin * unit, 1) * reach;
-      band.setAttribute("x", zero - half);
-      band.setAttribute("width", 2 * half);
-    }
-    const table = all(".differences").find((one) => one.getClientRects().length);
-    const rows = table ? all("tr[data-low]", table) : [];
-    const inside = rows.filter((row) => Number(row.dataset.low) > -margin && Number(row.dataset.high) < margin);
+    const rows = all("tr[data-low]").filter((one) => one.getClientRects().length);
+    const inside = rows.filter((one) => Number(one.dataset.low) > -margin && Number(one.dataset.high) < margin);
     const said = rows.length ? `${inside.length} of ${rows.length} intervals lie wholly inside ±${margin}` : "no risk here can be compared";
     find("equal-said").textContent = margin ? said : "";
   };
-  if (find("equal")) [find("equal"), ...all('input[name="variant"]')].forEach((one) => one.addEventListener("input", equate));
+  if (find("equal")) for (const one of [find("equal"), ...all('input[name="variant"]')]) one.addEventListener("input", equate);
+  document.documentElement.classList.add("ready");
 })();

@@ -1,20 +1,20 @@
-"""What a command guesses of tables: it tells what it took, and asks for all that is missing in one message."""
+"""What nobody has said of tables: it is guessed, told and recorded; all that stays open is asked for in one message."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from demur.cli.app import pasted
-from demur.errors import UserError, harmless
+from demur.confidences.serving import only_signal, usual_signals
+from demur.errors import UserError
+from demur.inference.draws import NO_SEED
+from demur.read.guess import Given, Guess, guess_inputs, ranked_by
 
 if TYPE_CHECKING:
+    from demur.evaluation.voice import Voice
     from demur.facts.items import Items
-    from demur.read.guess import Given, Guess
 
 _SEEDED = ("--seed", "1")
 
@@ -38,9 +38,6 @@ class Settled:
 
     def of(self, runs: Sequence[Items]) -> Settled:
         """The same, with what only the whole files tell: their instrument, and the one signal that a run file has."""
-        from demur.confidences.serving import only_signal
-        from demur.read.guess import ranked_by
-
         known = dict.fromkeys(items.source.instrument for items in runs if items.source and items.source.instrument)
         notes = [*self.notes, *(f"the items are those of {name}" for name in known)]
         signal = only_signal(runs[0]) if self.confidence == "default" else None
@@ -48,25 +45,16 @@ class Settled:
             notes.append(ranked_by(signal))
         return replace(self, confidence=signal or self.confidence, notes=tuple(dict.fromkeys(notes)))
 
-    def tell(self) -> None:
-        """Say on the standard error what was taken."""
-        if self.notes:
-            typer.echo(harmless(f"demur: {'; '.join(self.notes)}"), err=True)
 
-
-def settled(inputs: Sequence[str], given: Given, confidence: str, *, seedless: bool) -> Settled:
+def settled(inputs: Sequence[Any], given: Given, confidence: str, voice: Voice, *, seedless: bool) -> Settled:
     """Guess what nobody has said of tables; what stays open, and a seed that is missing, is one error."""
-    from demur.confidences.serving import usual_signals
-    from demur.inference.draws import NO_SEED
-    from demur.read.guess import guess_inputs
-
     given = replace(given, confidence=confidence != "default", usual=usual_signals(), alone=len(inputs) == 1)
     guesses = guess_inputs(inputs, given)
-    for path, made in guesses:
+    for where, made in guesses:
         if made is not None and made.questions:
-            raise _asked(path, made, seedless=seedless)
+            raise _asked(where, made, voice, seedless=seedless)
     if seedless:
-        raise UserError(f"{NO_SEED}: {pasted(_SEEDED)}")
+        raise UserError(f"{NO_SEED}: {voice.answer(_SEEDED)}")
     tables = [each for _, each in guesses if each is not None]
     signals = {each.confidence for each in tables}
     signal = signals.pop() if len(signals) == 1 else None
@@ -78,10 +66,12 @@ def settled(inputs: Sequence[str], given: Given, confidence: str, *, seedless: b
     )
 
 
-def _asked(path: str, made: Guess, *, seedless: bool) -> UserError:
+def _asked(where: str, made: Guess, voice: Voice, *, seedless: bool) -> UserError:
     words = [word for question in made.questions for word in question.words]
     first, *others = [question.about for question in made.questions]
     seed = ["a seed: any integer, 0 or more"] if seedless else []
     told = "; ".join([*made.notes, f"say {first}", *others, *seed])
-    which = "the command, with COLUMN filled in" if any("COLUMN" in word for word in words) else "the likeliest command"
-    return UserError(f"{path}: {told}; {which}: {pasted([*words, *(_SEEDED if seedless else ())])}")
+    unsure = any("COLUMN" in word for word in words)
+    which = f"the {voice.noun}, with COLUMN filled in" if unsure else f"the likeliest {voice.noun}"
+    answer = voice.answer([*words, *(_SEEDED if seedless else ())])
+    return UserError(f"{f'{where}: ' if where else ''}{told}; {which}: {answer}")

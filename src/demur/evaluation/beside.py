@@ -1,0 +1,69 @@
+"""Who stands beside the systems, read: raters of the same units, published points, and forced runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from demur.errors import UserError, literal, shown
+from demur.evaluation.data import is_data
+from demur.facts.items import Items
+from demur.facts.points import NumbersOfPoint, typed_point
+from demur.facts.raters import RaterAnswers
+from demur.read import read_inputs, read_points, read_rater
+from demur.results.beside import Beside
+from demur.results.record import input_of
+from demur.results.table import system_names
+
+
+def everybody(said: Mapping[str, Any], runs: Sequence[Items], columns: Mapping[str, str]) -> Beside:
+    """Raters, points and forced runs by the options that name them."""
+    raters = {name: _rater(given, columns) for name, given in (said.get("raters") or {}).items()}
+    points = [point for given in _each(said.get("points")) for point in _points(given)]
+    numbers = {name: said.get(name) for name in ("margin", "handover_threshold")}
+    return Beside(raters, points, _forced(said.get("forced"), runs, columns), **numbers)
+
+
+def files_beside(said: Mapping[str, Any]) -> list[str | Path]:
+    """The files they are read from."""
+    forced = said.get("forced")
+    tables = [*(said.get("raters") or {}).values(), *(forced.values() if isinstance(forced, Mapping) else [forced])]
+    listed = [given for given in _each(said.get("points")) if _is_file(given)]
+    return [path for path in (*listed, *tables) if isinstance(path, (str, Path))]
+
+
+def _each(given: Any) -> Sequence[Any]:
+    return [] if given is None else given if isinstance(given, (list, tuple)) else [given]
+
+
+def _is_file(given: Any) -> bool:
+    return isinstance(given, Path) or (isinstance(given, str) and given.lower().endswith(".toml"))
+
+
+def _points(given: Any) -> Sequence[NumbersOfPoint]:
+    if isinstance(given, NumbersOfPoint):
+        return [given]
+    return read_points(given) if _is_file(given) else [typed_point(given)]
+
+
+def _rater(given: Any, columns: Mapping[str, str]) -> RaterAnswers:
+    return given if isinstance(given, RaterAnswers) else read_rater(given, columns)
+
+
+def _forced(given: Any, runs: Sequence[Items], columns: Mapping[str, str]) -> dict[str, Items]:
+    """The forced run of each system; one system alone need not be named."""
+    if given is None:
+        return {}
+    systems, forced = system_names([input_of(run) for run in runs]), {}
+    named = isinstance(given, Mapping) and any(map(is_data, given.values()))
+    pairs = given if named else {systems[0] if len(systems) == 1 else "": given}
+    for system, data in pairs.items():
+        if system not in systems:
+            expected = f"SYSTEM=FILE with one of {', '.join(map(shown, systems))}"
+            raise UserError(f"--forced {literal(data)}, expected {expected}")
+        like = runs[systems.index(system)]
+        mode = like.source.mode if like.source and isinstance(data, (str, Path)) else None
+        how: Any = {} if isinstance(data, Items) else {"instrument": like.instrument or "none", "columns": columns}
+        forced[system] = read_inputs([(None, data)], modes=[mode] if mode else (), **how)[0]
+    return forced

@@ -1,0 +1,48 @@
+"""What is given as data: one thing or several, with or without names."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from demur.errors import UserError, literal
+from demur.facts.frames import is_frame
+from demur.facts.items import Items
+from demur.facts.rankings import Rankings
+from demur.quantities.graded import Graded
+
+
+def entries_of(data: Sequence[Any]) -> list[Any]:
+    """What is to be read: data as they were given, or pairs of a name and data."""
+    entries: list[Any] = []
+    for each in data:
+        if isinstance(each, Mapping) and (not each or any(map(is_data, each.values()))):
+            for name in each:
+                if not isinstance(name, str) or not name:
+                    raise UserError(f"a system is called {literal(name)}, expected a name")
+            entries += each.items()
+        else:
+            entries.append(each if isinstance(each, (str, Path)) else (None, each))
+    if not entries:
+        raise UserError("nothing to evaluate: give a run file or a table, or several to compare")
+    for entry in entries:
+        if isinstance(entry, tuple):
+            _check_kind(*entry)
+    return entries
+
+
+def is_data(value: object) -> bool:
+    """Whether a member of a mapping is a system's data, not a column."""
+    return isinstance(value, (str, Path, Mapping, Items, Graded, Rankings)) or is_frame(value)
+
+
+def _check_kind(name: str | None, data: object) -> None:
+    """Data of another call are told which one."""
+    where = "" if name is None else f"{name}: "
+    if isinstance(data, Graded):
+        more = "graded units are for estimate, and several of them for compare; evaluate takes data to grade"
+        raise UserError(f"{where}{more}")
+    if isinstance(data, Rankings):
+        raise UserError(f"{where}rankings are for evaluate_retrieval, by the names of the systems")
+    if isinstance(data, (list, tuple)):
+        kind, ways = type(data).__name__, 'one after another, evaluate(a, b), or by name, evaluate({"a": a, "b": b})'
+        raise UserError(f"{where}a {kind} is not a table: give systems {ways}")

@@ -1,0 +1,139 @@
+"""Codes: a column of names, each distinct one kept once."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, overload
+
+import numpy as np
+
+from demur.types import Flags, Indices
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Codes(Sequence[Any]):
+    """One value per unit, `values[numbers]`: the distinct values in the order in which they first appear.
+
+    >>> codes = Codes.of(["b", "a", "b", 1, True])
+    >>> codes.numbers.tolist(), codes.values
+    ([0, 1, 0, 2, 3], ['b', 'a', 1, True])
+    """
+
+    numbers: Indices
+    values: Sequence[Any]
+
+    @classmethod
+    def of(cls, cells: Sequence[Any]) -> Codes:
+        """Any Python values; 1, 1.0 and true are three of them."""
+        if isinstance(cells, Codes):
+            return cells
+        numbering = Numbering()
+        return cls(numbering.numbers(cells), numbering.values)
+
+    @classmethod
+    def numbered(cls, numbers: Indices, values: Sequence[Any]) -> Codes:
+        """Distinct values in any order, some of them perhaps unused."""
+        first = np.full(len(values), len(numbers))
+        first[numbers[::-1]] = np.arange(len(numbers) - 1, -1, -1)
+        order = np.argsort(first, kind="stable")[: np.sum(first < len(numbers))]
+        if len(order) == len(values) and np.array_equal(order, np.arange(len(order))):
+            return cls(numbers, values)
+        number = np.empty(len(values), dtype=np.intp)
+        number[order] = np.arange(len(order))
+        return cls(number[numbers], [values[old] for old in order.tolist()])
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    @overload
+    def __getitem__(self, unit: int) -> Any: ...
+    @overload
+    def __getitem__(self, unit: slice) -> Codes: ...
+    def __getitem__(self, unit: int | slice) -> Any:
+        if isinstance(unit, slice):
+            return Codes.numbered(self.numbers[unit], self.values)
+        return self.values[int(self.numbers[unit])]
+
+    def __iter__(self) -> Iterator[Any]:
+        return map(self.values.__getitem__, self.numbers.tolist())
+
+    def take(self, units: Indices) -> Codes:
+        """The values of these units."""
+        return Codes.numbered(self.numbers[units], self.values)
+
+    def mapped(self, function: Callable[[Any], Any]) -> Codes:
+        """Every value as a function makes it; two of them may become one."""
+        numbering = Numbering()
+        number = numbering.numbers([*map(function, self.values)])
+        merged = len(numbering.values) < len(self.values)
+        return Codes(number[self.numbers] if merged else self.numbers, numbering.values)
+
+    def where(self, test: Callable[[Any], bool]) -> Flags:
+        """Which units have a value that passes a test."""
+        return np.fromiter(map(test, self.values), bool, len(self.values))[self.numbers]
+
+    def first(self, test: Callable[[Any], bool]) -> int | None:
+        """The first unit whose value passes a test."""
+        number = next((number for number, value in enumerate(self.values) if test(value)), None)
+        return None if number is None else int(np.argmax(self.numbers == number))
+
+    def paired(self, other: Codes) -> Codes:
+        """Pairs of the values of two columns."""
+        width = max(len(other.values), 1)
+        keys, numbers = np.unique(self.numbers * width + other.numbers, return_inverse=True)
+        return Codes.numbered(
+            numbers, [(self.values[key // width], other.values[key % width]) for key in keys.tolist()]
+        )
+
+    def is_pair(self, other: Codes, pairs: Iterable[tuple[Any, Any]]) -> Flags:
+        """Which units have one of these pairs of values in the two columns."""
+        numbers = [{value: number for number, value in enumerate(codes.values)} for codes in (self, other)]
+        width = len(other.values)
+        wanted = [
+            numbers[0][one] * width + numbers[1][two] for one, two in pairs if one in numbers[0] and two in numbers[1]
+        ]
+        return np.isin(self.numbers * width + other.numbers, wanted)
+
+
+class Numbering:
+    """Numbers of values in the order in which they first appear."""
+
+    def __init__(self) -> None:
+        self._numbers = _NumberOf()
+
+    @property
+    def values(self) -> list[Any]:
+        """The distinct values so far."""
+        return [key[1] if type(key) is tuple else key.cell if type(key) is _Unlike else key for key in self._numbers]
+
+    def numbers(self, cells: Sequence[Any]) -> Indices:
+        """The number of each cell, a new one for every new value."""
+        keys = cells if {*map(type, cells)} <= {str, int} else map(_key, cells)
+        return np.fromiter(map(self._numbers.__getitem__, keys), np.intp, len(cells))
+
+
+class _NumberOf(dict[Any, int]):
+    def __missing__(self, key: Hashable) -> int:
+        self[key] = number = len(self)
+        return number
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Unlike:
+    """A cell that cannot be looked up, such as a list, and is taken to equal no other."""
+
+    cell: Any
+
+
+def _key(cell: Any) -> Any:
+    if type(cell) in {str, int}:
+        return cell
+    if isinstance(cell, float) and math.isnan(cell):
+        return float, math.nan  # one and the same object, or it would not equal itself
+    try:
+        hash(cell)
+    except TypeError:
+        return _Unlike(cell)
+    return type(cell), cell

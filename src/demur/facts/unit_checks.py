@@ -1,0 +1,91 @@
+"""What is checked of units before they are facts: none twice, none missing, and every value one it can be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from demur.errors import UserError, and_more, shown
+from demur.facts.columns import Column, State, wrong_value
+from demur.facts.losses import LossColumn, is_flag
+from demur.facts.signals import SIGNALS, Signal
+from demur.types import Flags, Indices
+
+if TYPE_CHECKING:
+    from demur.facts.raw_units import RawUnits
+
+_SCORES = (-(2.0**31), 2.0**31)
+_Check = tuple[str, Column, Flags, str]  # a name, its cells, which are wrong, and what is expected
+
+
+def check_complete(units: RawUnits, cluster: Indices, item: Indices, order: Indices) -> None:
+    """No unit twice, and of an instrument every item for every cluster; `cluster` and `item` are in order."""
+    twice = order[:-1][(cluster[1:] == cluster[:-1]) & (item[1:] == item[:-1])]
+    if twice.size:
+        raise UserError(and_more(f"{units.unit_name(int(twice[0]))}: given more than once", twice.size))
+    names = units.instrument.items if units.instrument else ()
+    short = np.flatnonzero(np.bincount(cluster) < len(names)) if names else np.zeros(0, np.intp)
+    lost = {*units.failed_units.names} if units.failed_units else set()
+    for incomplete in short if lost else ():
+        own = units.clusters[int(order[np.argmax(cluster == incomplete)])]
+        if np.sum(cluster == incomplete) + sum((own, name) in lost for name in names) == len(names):
+            short = short[short != incomplete]
+    if units.instrument and short.size:
+        held = np.flatnonzero(cluster == short[0])
+        owner = units.clusters[int(order[held[0]])]
+        left = (index for index, name in enumerate(names) if (owner, name) not in lost)
+        missing = names[next(index for index in left if index not in item[held])]
+        unit = f"{units.noun} {shown(owner)}, {shown(missing)}"
+        text = f"{unit}: missing, expected all {len(names)} items of {units.instrument.name}"
+        raise UserError(and_more(text, short.size))
+
+
+def check_values(units: RawUnits) -> None:
+    """Scores and declared signals; what else a run adds is kept as it is and checked by whoever uses it."""
+    if units.abstained is not None:
+        unsaid = ~is_flag(units.abstained) & ~units.lost
+        units.abstained.refuse(unsaid, "abstained", "true or false, or 1 or 0", units.unit_name)
+    checks = [*(_wrong_losses(units, units.loss) if units.loss else _wrong_scores(units))]
+    for name, column in units.signals.items():
+        if signal := SIGNALS.get(name):
+            checks.append((name, column, _is_no_signal(signal, column), f"{signal.expected} or null"))
+    checks += _wrong_probabilities(units)
+    wrong = [(int(np.argmax(bad)), check) for check in checks if (bad := check[2]).any()]
+    if wrong:
+        unit, (name, column, _, expected) = min(wrong, key=lambda mistake: mistake[0])
+        text = f"{units.unit_name(unit)}: {name} {wrong_value(column.cell(unit), expected)}"
+        raise UserError(and_more(text, sum(int(check[2].sum()) for check in checks)))
+
+
+def _wrong_scores(units: RawUnits) -> Iterator[_Check]:
+    scale = units.instrument
+    low, high, score = (scale.minimum, scale.maximum, scale.score) if scale else (*_SCORES, "an integer")
+    score = score if units.labels is None else "a text"
+    wrong = units.answered & ~units.prediction.within(low, high, whole=True)
+    yield "ground truth", units.truth, ~units.truth.within(low, high, whole=True), score
+    yield "predicted", units.prediction, wrong, score if units.abstained else f"{score} or {units.no_answer}"
+
+
+def _wrong_losses(units: RawUnits, loss: LossColumn) -> Iterator[_Check]:
+    nothing = ", as abstained is false" if units.abstained else f" or {units.no_answer}"
+    yield loss.role, loss.cells, loss.wrong(units.answered), loss.expected + nothing
+
+
+def _wrong_probabilities(units: RawUnits) -> Iterator[_Check]:
+    """What is declared a probability is one; a NaN of a unit that abstained is never looked at."""
+    for name in units.probabilities:
+        column = units.signals[name]
+        unseen = np.isnan(column.values) & column.is_(State.NUMBER) & ~units.answered
+        given = (column.is_(State.NUMBER) & ~unseen) | column.is_(State.OTHER)
+        yield name, column, given & ~column.within(0, 1), "a probability from 0 to 1 (--probability) or null"
+
+
+def _is_no_signal(signal: Signal, column: Column) -> Flags:
+    if not signal.text:
+        good = column.within(signal.low, signal.high, whole=signal.whole)
+        return np.asarray((column.is_(State.OTHER) | column.is_(State.NUMBER)) & ~good)
+    bad = column.is_(State.NUMBER)
+    bad[column.other.where(lambda value: not isinstance(value, str))] = True
+    return bad

@@ -1,0 +1,119 @@
+"""Parquet files: rows some at a time, or whole columns without a Python value per cell."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from demur.errors import UserError
+from demur.facts.codes import Codes
+from demur.facts.columns import Column, State
+from demur.files.limits import FILE, MEMBER
+
+_ROWS = 1000
+_CELLS = 1 << 20
+
+
+class ParquetTable:
+    """A Parquet file that is open; pyarrow, an extra, reads it."""
+
+    def __init__(self, path: str | Path) -> None:
+        try:
+            from pyarrow import parquet  # noqa: PLC0415  (an extra)
+        except ImportError:
+            raise UserError("reading Parquet needs pyarrow: pip install 'demur[parquet]'") from None
+        with _valid():
+            schema = parquet.read_schema(path)
+            # Texts stay what they are in the file, numbers of a dictionary: a few bytes could stand for gigabytes.
+            texts = [field.name for field in schema if str(field.type) in {"string", "large_string"}]
+            self._file, self._path = parquet.ParquetFile(path, read_dictionary=texts), path
+            metadata = self._file.metadata
+            sizes = [metadata.row_group(index).total_byte_size for index in range(self._file.num_row_groups)]
+        self.header: list[str] = schema.names
+        MEMBER.check(max(sizes, default=0))
+        FILE.check(sum(sizes))
+
+    def rows(self, columns: Sequence[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        """Every row as a mapping, with its position."""
+        from pyarrow import parquet  # noqa: PLC0415
+
+        with _valid():
+            for index, batch in enumerate(parquet.ParquetFile(self._path).iter_batches(_ROWS, columns=[*columns])):
+                MEMBER.check(batch.nbytes)
+                for number, row in enumerate(batch.to_pylist(), index * _ROWS):
+                    yield f"row {number}", row
+
+    def column(self, name: str, coded: bool) -> Codes | Column:  # noqa: FBT001
+        """One column, as codes or as cells."""
+        from pyarrow import default_memory_pool  # noqa: PLC0415
+
+        with _valid():
+            cells = self._chunks(name)
+            if cells is None:
+                values = [row[name] for _, row in self.rows([name])]
+                return Codes.of(values) if coded else Column.of(values)
+            column = _codes(cells) if coded else _column(cells)
+            del cells
+            default_memory_pool().release_unused()  # or as much as every column took stays taken
+            return column
+
+    def _chunks(self, name: str) -> Any:
+        """A column of texts, numbers or flags as pyarrow has it; None for one of anything else."""
+        import pyarrow as pa  # noqa: PLC0415
+
+        kind = self._file.schema_arrow.field(name).type
+        if not _is_plain(kind):
+            return None
+        chunks = []
+        for batch in self._file.iter_batches(_CELLS, columns=[name]):
+            MEMBER.check(batch.nbytes)
+            chunks.append(batch.column(name))
+        return pa.chunked_array(chunks, kind)
+
+
+@contextmanager
+def _valid() -> Iterator[None]:
+    from pyarrow import ArrowException  # noqa: PLC0415
+
+    try:
+        yield
+    except UserError:
+        raise
+    except (ArrowException, OSError, ValueError) as error:
+        raise UserError(f"not valid Parquet: {error}") from None
+
+
+def _is_plain(kind: Any) -> bool:
+    from pyarrow import types  # noqa: PLC0415
+
+    held = kind.value_type if types.is_dictionary(kind) else kind
+    tests = (types.is_integer, types.is_float32, types.is_float64, types.is_boolean, types.is_string)
+    return any(test(held) for test in (*tests, types.is_large_string))
+
+
+def _codes(cells: Any) -> Codes:
+    """A column as codes; a null is a value like any other."""
+    from pyarrow import types  # noqa: PLC0415
+
+    coded = cells.unify_dictionaries() if types.is_dictionary(cells.type) else cells.dictionary_encode()
+    values = coded.chunk(0).dictionary.to_pylist() if coded.num_chunks else []
+    numbers = np.empty(len(coded), dtype=np.intp)
+    start = 0
+    for chunk in coded.chunks:
+        numbers[start : (start := start + len(chunk))] = chunk.indices.fill_null(len(values)).to_numpy()
+    return Codes.numbered(numbers, [*values, None])
+
+
+def _column(cells: Any) -> Column:
+    """A column of numbers as an array and where it has nulls, any other by way of its codes."""
+    from pyarrow import types  # noqa: PLC0415
+
+    if not (types.is_integer(cells.type) or types.is_floating(cells.type)):
+        return Column.of_codes(_codes(cells))
+    nulls = cells.is_null().to_numpy() if cells.null_count else None
+    column = Column.from_sequence((cells if nulls is None else cells.fill_null(0)).to_numpy())
+    if nulls is not None:
+        column.values[nulls], column.state[nulls] = np.nan, State.NULL
+    return column

@@ -1,0 +1,183 @@
+"""Rows of a long table as units: whose they are, what they are called, which repeat they are, and which failed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+
+from demur.errors import UserError, and_more, literal, shown
+from demur.facts.codes import Codes
+from demur.facts.instruments import Instrument
+from demur.facts.items import ClusterId
+from demur.read.cells import Cells
+from demur.read.tables import missing_column
+from demur.types import Flags, Indices
+
+if TYPE_CHECKING:
+    from demur.read.roles import Roles
+    from demur.read.rows import TableOptions
+
+_STATE = re.compile("ok|failed(:.*)?", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class UnitRows:
+    """The rows of clusters that did not fail as a whole; `repeats` counts the repeats of an item, from 1.
+
+    `causes` says why a unit failed, "" where that is not known, and is None where it did not.
+    """
+
+    table: Cells
+    clusters: Codes
+    items: Codes
+    repeats: Codes | None
+    causes: Codes
+    failed_clusters: Sequence[ClusterId]
+
+    def take(self, rows: Indices) -> Self:
+        """These rows alone."""
+        return replace(
+            self,
+            table=self.table.take(rows),
+            clusters=self.clusters.take(rows),
+            items=self.items.take(rows),
+            repeats=None if self.repeats is None else self.repeats.take(rows),
+            causes=self.causes.take(rows),
+        )
+
+    @property
+    def failed(self) -> Flags:
+        """Which units failed."""
+        return self.causes.where(lambda cause: cause is not None)
+
+    @property
+    def is_repeated(self) -> bool:
+        """Whether there is a second repeat of anything."""
+        return self.repeats is not None and max(self.repeats.values, default=1) > 1
+
+    def named(self) -> Self:
+        """The same rows, each item with the number of its repeat where there is a second one of any."""
+        if self.repeats is None or not self.is_repeated:
+            return self
+        return replace(self, items=self.items.paired(self.repeats).mapped(lambda pair: f"{pair[0]}#{pair[1]}"))
+
+    def unit_name(self, row: int) -> str:
+        """How a message calls a unit."""
+        return f"cluster {shown(self.clusters[row])}, {shown(self.items[row])}"
+
+    def lost(self) -> dict[tuple[ClusterId, str], str]:
+        """Why each unit failed that did, by its cluster and its item."""
+        rows = np.flatnonzero(self.failed)[::-1].tolist()  # of a unit that failed twice, the first cause
+        found = {(self.clusters[row], self.items[row]): self.causes[row] for row in rows}
+        return dict(reversed(found.items()))
+
+
+def unit_rows(table: Cells, roles: Roles, instrument: Instrument | None, options: TableOptions) -> UnitRows:
+    """The rows that are units, with every name checked."""
+    clusters = _clusters(table, roles, own=options.every_row_its_own_cluster)
+    failed_clusters: Sequence[ClusterId] = ()
+    if success := roles.get("success"):
+        succeeded = _succeeded(clusters, table.flags(success))
+        failed_clusters = clusters.take(np.flatnonzero(~succeeded)).values
+        kept = np.flatnonzero(succeeded)
+        table, clusters = table.take(kept), clusters.take(kept)
+    items = _items(table, roles, clusters, instrument)
+    repeats = _repeats(table, roles, items)
+    rows = UnitRows(table, clusters, items, repeats, _no_causes(table.rows), failed_clusters)
+    if instrument and rows.is_repeated and options.repeats == "units":
+        raise UserError(f"{instrument.name} has every item once: --repeats first or --repeats vote makes it so")
+    return replace(rows, causes=_causes(rows.named(), roles, options.failed_units))
+
+
+def _clusters(table: Cells, roles: Roles, *, own: bool) -> Codes:
+    """Whose each row is; a row of its own is called by its item, so that two systems are paired by it."""
+    name = roles.get("cluster")
+    if not own:
+        return table.ids(roles["cluster"], "cluster")
+    if name is not None:
+        raise UserError(f"the column {shown(name)} says whose each row is: leave out --every-row-its-own-cluster")
+    item = roles.get("item")
+    return Codes(np.arange(table.rows), range(1, table.rows + 1)) if item is None else table.ids(item, "item")
+
+
+def _items(table: Cells, roles: Roles, clusters: Codes, instrument: Instrument | None) -> Codes:
+    """The item of every row: its name, or its number within the cluster."""
+    name = roles.get("item")
+    if name is None:
+        if instrument:
+            error = missing_column("item", "item", table.values)
+            raise UserError(f"{error}; a table without the items of {instrument.name} needs --instrument none")
+        return _running_numbers(clusters)
+    cells = table.codes(name)
+    wrong = cells.first(lambda item: not is_name(item) and (bool(instrument) or type(item) is not int))
+    if wrong is not None:
+        expected = "its name" if instrument else "a number or a name without spaces around it"
+        raise UserError(f"cluster {shown(clusters[wrong])}: item {literal(cells[wrong])}, expected {expected}")
+    return cells.mapped(str)
+
+
+def _running_numbers(clusters: Codes) -> Codes:
+    """The rows of each cluster by their number, from 1."""
+    order = np.argsort(clusters.numbers, kind="stable")
+    sizes = np.bincount(clusters.numbers)
+    numbers = np.empty(len(clusters), dtype=np.intp)
+    numbers[order] = np.arange(len(clusters)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return Codes(numbers, [str(number) for number in range(1, sizes.max(initial=0) + 1)])
+
+
+def _repeats(table: Cells, roles: Roles, items: Codes) -> Codes | None:
+    """Which repeat of its item each row is."""
+    name = roles.get("repeat")
+    if name is None:
+        return None
+    if roles.get("item") is None:
+        raise UserError(f"the column {shown(name)} counts repeats of an item: map that too, item=COLUMN (--column)")
+    repeats = table.codes(name).mapped(table.value)
+    wrong = repeats.first(lambda repeat: type(repeat) is not int or repeat < 1)
+    if wrong is not None:
+        raise UserError(f"item {literal(items[wrong])}: repeat {literal(repeats[wrong])}, expected an integer from 1")
+    return repeats
+
+
+def _no_causes(count: int) -> Codes:
+    return Codes(np.zeros(count, dtype=np.intp), [None])
+
+
+def _causes(rows: UnitRows, roles: Roles, rule: str) -> Codes:
+    """Why each unit failed, by its status: ok, failed, or `failed: ` and the cause."""
+    column = roles.get("status")
+    if column is None:
+        return rows.causes
+    states = rows.table.codes(column)
+    wrong = states.first(lambda state: not (isinstance(state, str) and _STATE.fullmatch(state)))
+    if wrong is not None:
+        found = literal(rows.table.value(states[wrong]))
+        raise UserError(f"{rows.unit_name(wrong)}: {shown(column)} {found}, expected ok, failed or failed: CAUSE")
+    failed = states.where(lambda state: state != "ok")
+    if rule == "refuse" and failed.any():
+        text = f"{rows.unit_name(int(np.argmax(failed)))}: it failed; --failed-units drop leaves such units out"
+        raise UserError(and_more(text, int(failed.sum())))
+    return states.mapped(lambda state: None if state == "ok" else state.removeprefix("failed").lstrip(":").strip())
+
+
+def _succeeded(clusters: Codes, flags: Codes) -> Flags:
+    """Which rows are of clusters that succeeded; those of the others count in nothing else."""
+    wrong = flags.first(lambda flag: type(flag) is not bool)
+    if wrong is not None:
+        flag = literal(flags[wrong])
+        raise UserError(f"cluster {shown(clusters[wrong])}: success {flag}, expected true or false")
+    succeeded = flags.where(bool)
+    failed = np.bincount(clusters.numbers[~succeeded], minlength=len(clusters.values)) > 0
+    both = np.flatnonzero(succeeded & failed[clusters.numbers])
+    if both.size:
+        raise UserError(f"cluster {shown(clusters[int(both[0])])} both succeeded and failed")
+    return succeeded
+
+
+def is_name(cell: object) -> bool:
+    """Whether a cell is a text that can be a name: not empty, and without spaces around it."""
+    return isinstance(cell, str) and cell.strip() == cell != ""

@@ -1,0 +1,52 @@
+"""Numbers of curves: the rows that are asked for, and what to be careful about in what they become."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from demur.inference.estimates import Estimate, Estimates
+from demur.inference.key import Key, Pattern
+from demur.inference.rows import Row
+from demur.inference.views import CurveView, SharedView
+from demur.inference.warnings import ResultWarning, about_estimate, about_view
+from demur.quantities import Measure
+from demur.quantities.registry import COMMON
+
+
+def curve_rows(
+    confidence: str, views: Mapping[str, CurveView], measures: Sequence[Measure], *, resample_all: bool = False
+) -> Iterator[Row]:
+    """The rows of several systems under one confidence; what is cut where all of them still answer looks at all.
+
+    A quantity that is usually reported as a point alone is resampled where it is asked for by name.
+    """
+    for index, (system, view) in enumerate(views.items()):
+        shared = SharedView(tuple(views.values()), index)
+        for measure in measures:
+            of = shared if measure.value == COMMON else view
+            key = Key(system, str(measure), confidence)
+            yield Row.of_curve(key, of, measure, resampled=resample_all or not measure.quantity.point_only)
+
+
+def warnings_of(rows: Iterable[Estimate], view: CurveView | None = None) -> Iterator[ResultWarning]:
+    """What to be careful about in each of these numbers, of one view or, without a view, of differences."""
+    for row in rows:
+        key, added = row.key, 0.0  # how much of all units the operating point adds at once
+        coverage = Measure.of(key.quantity).coverage
+        if view is not None and row.other_threshold_rate is not None and coverage is not None:
+            count, units = view.curve.points.count, view.curve.units
+            index = int(np.searchsorted(count, coverage.units_needed(units)))
+            added = float(np.diff(count, prepend=0)[index : index + 1].sum() / units)
+        about = Pattern(system=key.system, quantity=key.quantity, confidence=key.confidence, minus=key.minus)
+        yield from about_estimate(row, about, added)
+
+
+def about_numbers(views: Mapping[Any, Mapping[str, CurveView]], estimates: Estimates) -> Iterator[ResultWarning]:
+    """What to be careful about in each view and in its numbers, and in the differences of each confidence."""
+    for confidence, by_system in views.items():
+        rows = estimates.where(confidence=confidence or "")
+        for system, view in by_system.items():
+            yield from about_view(view, Pattern(system=system, confidence=confidence))
+            yield from warnings_of(rows.where(system=system, minus=None), view)
+        yield from warnings_of(row for row in rows if row.key.minus)
