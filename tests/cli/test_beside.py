@@ -125,6 +125,16 @@ def test_a_difference_on_shared_units_counts_the_clusters_that_hold_any(folder):
     assert found["ci95_recommended"] == pytest.approx(expected["ci95_recommended"])
 
 
+def test_a_rater_of_one_cluster_alone_is_compared_without_an_interval(folder):
+    (folder / "rater.csv").write_text("cluster,item,loss\nA,1,1\nA,2,1\nB,1,\nB,2,\nC,1,\nC,2,\nD,1,\nD,2,\n")
+    found = demur(folder, *EVALUATE, "--rater", "Dr=rater.csv", "--report", "out.html")
+    assert (found.returncode, found.stderr) == (0, "")
+    content = json.loads((folder / "out.json").read_text())
+    beside = content["confidence_variants"]["sure"]["external"]["Dr"]
+    assert (beside["risk_gap"]["value"], beside["risk_gap"]["ci95_recommended"], beside["verdict"]) == (0.5, None, "")
+    assert content["external_points"][0]["ci95"]["risk"] is None
+
+
 def test_a_difference_within_one_cluster_alone_is_not_certain(folder):
     both = both_of(folder, "cluster,item,loss\nA,1,0\nA,2,0\nB,1,\nB,2,\nC,1,\nC,2,\nD,1,\nD,2,\n")
     assert (both["n"], both["delta"]["value"]) == (2, -0.5)

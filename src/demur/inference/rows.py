@@ -87,6 +87,11 @@ class Row:
         return self.clusters if self.held is None else int(self.held.sum())
 
     @property
+    def rests_on_one(self) -> bool:
+        """Whether all of its units are in one cluster among several, which does not tell how others would move it."""
+        return self.holding == 1 and self.clusters > 1
+
+    @property
     def curve_view(self) -> CurveView | None:
         """The curve the number is of, where it is of one that is not cut where others end."""
         return self.view if isinstance(self.view, CurveView) else None
@@ -130,19 +135,23 @@ class Contrast:
         return self.row.influence() - self.subtracted.influence()
 
     def evidence(self, values: Floats, **known: Any) -> Evidence:
-        """What is known about it, from the clusters that hold units of a side: one among several tells nothing."""
+        """What is known about it, from the clusters that hold units of a side."""
         influence, sides = self.influence(), (self.row.held, self.subtracted.held)
         held = np.logical_or(*(np.ones(self.row.clusters, bool) if side is None else side for side in sides))
-        clusters = int(held.sum())
         return Evidence(
             point=self.point,
             values=values,
-            clusters=clusters,
+            clusters=int(held.sum()),
             influence=None if influence is None else influence[held],
-            two_sided=clusters > 1 or self.row.clusters == 1,
+            two_sided=not self.rests_on_one,
             scale=abs(self.row.point),
             **known,
         )
+
+    @property
+    def rests_on_one(self) -> bool:
+        """Whether all of a side is in one cluster among several, which does not tell how others would move it."""
+        return self.row.rests_on_one or self.subtracted.rests_on_one
 
     @property
     def of_systems(self) -> bool:

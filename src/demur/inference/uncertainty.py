@@ -148,7 +148,7 @@ def _single(row: Row, drawn: Columns, alone: Columns, request: Request | None) -
         influence=influence if influence is None or row.held is None else influence[row.held],
         replicate_std_error=drawn.get("error"),
         left_out=alone.get("value"),
-        two_sided=row.counted.varies and row.rule != "biased" and not row.by_convention and not _held_by_one(row),
+        two_sided=row.counted.varies and row.rule != "biased" and not row.by_convention and not row.rests_on_one,
         largest=row.view.largest if isinstance(row.view, CurveView) else math.nan,
     )
     if row.must_vary == "always":
@@ -156,6 +156,8 @@ def _single(row: Row, drawn: Columns, alone: Columns, request: Request | None) -
     if row.ratio is not None and row.ratio.clusters:
         evidence = replace(row.ratio.evidence(values), point=row.point)
     uncertainty = _uncertainty(evidence, row.rule, row.counted, request if row.resampled else None)
+    if row.rests_on_one:
+        uncertainty["no_interval"] = _why_no_interval(evidence) or ONE_HOLDS_ALL
     if not row.resampled:
         uncertainty["no_interval"] = POINT_ONLY
     return Estimate(
@@ -166,11 +168,6 @@ def _single(row: Row, drawn: Columns, alone: Columns, request: Request | None) -
         by_convention=row.by_convention,
         **_operating_point(row, drawn),
     )
-
-
-def _held_by_one(row: Row) -> bool:
-    """Whether all of its units are in one cluster among several, which cannot tell how others would move it."""
-    return row.holding == 1 and row.clusters > 1
 
 
 def _varying(evidence: Evidence) -> Evidence:
@@ -211,8 +208,6 @@ def _why_no_interval(evidence: Evidence) -> str:
         return "no resamples"
     if math.isnan(evidence.point):
         return "there is no number"
-    if evidence.clusters == 1 and not evidence.two_sided:
-        return ONE_HOLDS_ALL
     return "" if evidence.drop_rate <= MOST_DROPPED else "too many draws have no such number"
 
 
@@ -258,6 +253,8 @@ def _contrast(
     if row.must_vary != "never":
         evidence = _varying(evidence)
     parts = _uncertainty(evidence, row.contrast_rule, contrast.counted, request)
+    if contrast.rests_on_one:
+        parts["no_interval"] = _why_no_interval(evidence) or ONE_HOLDS_ALL
     undefined = row.measure.quantity.undefined if math.isnan(contrast.point) else ""
     above, below = (
         float(np.mean(sign * evidence.reached > ROUNDING)) if len(evidence.reached) else math.nan for sign in (1, -1)

@@ -44,7 +44,7 @@ from demur.results.gaps import (
 )
 from demur.results.handover import handed_over, handover_curve, shared_units
 from demur.results.published import check_point, estimates_of_point, on_our_scale, point_error, point_record
-from demur.types import Json
+from demur.types import Flags, Json
 
 Views = Mapping[str, Mapping[str, CurveView]]
 _LEVEL = 0.05
@@ -130,11 +130,10 @@ class Others:
     @cached_property
     def rows(self) -> list[Row]:
         """The numbers of raters, and those of the systems at their coverage and on their units."""
-        rows = [
-            Row.of_curve(Key(name, str(measure)), view, measure)
-            for name, view in self.raters.items()
-            for measure in (Measure.of("cmax"), Measure.of("risk"))
-        ]
+        rows: list[Row] = []
+        for name, view in self.raters.items():
+            answers, risk = (Row.of_curve(Key(name, each), view, Measure.of(each)) for each in ("cmax", "risk"))
+            rows += [answers, replace(risk, held=_answering(view))]
         rows += [*self._at_points.values()]
         return rows + [row for pair in self._both.values() for row in pair] + [*self._handed.values()]
 
@@ -145,7 +144,7 @@ class Others:
         for confidence, system, view in self._each():
             for name, rater in self.raters.items():
                 own = replace(system_key(name, system, confidence), system=name)
-                made.setdefault(own, _at_point(own, PointView((rater, rater))))
+                made.setdefault(own, replace(_at_point(own, PointView((rater, rater))), held=_answering(rater)))
                 key = system_key(name, system, confidence)
                 made[key] = _at_point(key, PointView((view, rater)))
             for name, point in self.points.items():
@@ -297,8 +296,12 @@ def _at_point(key: Key, view: PointView) -> Row:
 def _risk_of(key: Key, graded: Graded) -> Row:
     """The risk of everything answered, as a number that an interval can be made of."""
     view = CurveView.of(graded)
-    held = np.bincount(graded.grouped.of_answer, minlength=len(view.ids)) > 0
-    return replace(_at_point(key, PointView((view, view))), measure=Measure.of("risk"), held=held)
+    return replace(_at_point(key, PointView((view, view))), measure=Measure.of("risk"), held=_answering(view))
+
+
+def _answering(view: CurveView) -> Flags:
+    """The clusters in which anything is answered: the others say nothing about a risk."""
+    return np.asarray(np.bincount(view.graded.grouped.of_answer, minlength=len(view.ids)) > 0)
 
 
 def _contrast(key: Key, row: Row, subtracted: Row) -> Contrast:
