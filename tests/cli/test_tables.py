@@ -57,7 +57,7 @@ def test_what_a_cluster_is_called_is_said_everywhere(folder):
     made = demur(folder, "evaluate", "score.csv", *options, "--output", "m.json", "--report", "m.html")
     assert "2 documents: 2 included, 0 failed" in made.stdout
     assert load(folder / "m.json").study.noun == "document"
-    assert "resampled documents" in (folder / "m.html").read_text(encoding="utf-8")
+    assert "documents, 0 failed" in (folder / "m.html").read_text(encoding="utf-8")
     audited = demur(folder, "audit", "--data", "score.csv", "--reported", "m.json", *READING["score.csv"])
     assert ", 0 differs, 0 not recognised" in audited.stdout
 
@@ -122,7 +122,7 @@ def test_units_that_failed_are_left_out_or_abstain(folder, rule, units, cmax):
     assert f"{units} items, answered: 20\nitems that failed: 1, " in made.stdout
     people = json.loads((folder / "m.json").read_text(encoding="utf-8"))["population"]
     assert (people["items_total"], people["cmax"], people["units_failed"]) == (units, cmax, 1)
-    assert "items failed" in (folder / "m.html").read_text(encoding="utf-8")
+    assert "Items failed: 1, " in (folder / "m.html").read_text(encoding="utf-8")
     for way in ((), ("--independent",)):
         audited = demur(folder, "audit", "--data", "log.csv", "--reported", "m.json", *way)
         assert ", 0 differs, 0 not recognised" in audited.stdout
