@@ -319,3 +319,21 @@ def test_items_bring_their_noun_and_their_hash(tmp_path):
     assert isinstance(items, Items)
     made = choose(grade(items, loss=None, confidence="sure"), coverage="1", seed=1)
     assert (made.noun, made.signal, made.inputs[0].sha256) == ("cluster", "sure", items.source.sha256)
+
+
+def test_columns_that_can_be_told_are_taken_and_a_seed_is_asked_for_with_the_command(tmp_path):
+    rows = [f"{who},{int(who % 3 > 0)},{(who * 7 % 10) / 10}" for who in range(20) for _ in range(2)]
+    (tmp_path / "t.csv").write_text("\n".join(["patient,correct,proba", *rows]), "utf-8")
+    asked = demur(tmp_path, "choose", "t.csv", "--risk", "0.3")
+    assert asked.returncode == 2
+    words = asked.stderr.strip().partition("demur choose ")[2].split()
+    assert words == ["t.csv", "--risk", "0.3", "--seed", "1"]
+    told = demur(tmp_path, "choose", *words)
+    assert (told.returncode, told.stderr) == (
+        0,
+        "demur: took correct as score, patient as cluster; answers are ranked by proba, the one numeric signal\n",
+    )
+    named = demur(
+        tmp_path, "choose", *words, "--column", "score=correct", "--column", "cluster=patient", "--confidence", "proba"
+    )
+    assert named.stdout == told.stdout

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from demur.cli import options
-from demur.cli.app import DECIDE, app, command_line, fitted, print_json, printed_path, read_one
+from demur.cli.app import DECIDE, app, command_line, fitted, named, print_json, printed_path
+from demur.cli.spoken import Spoken
 from demur.errors import UserError, literal, located, registered, shown
 from demur.facts.instruments import BY_ITEMS
 
@@ -22,8 +23,12 @@ if TYPE_CHECKING:
 @app.command(rich_help_panel=DECIDE, cls=options.ListingCommand)
 def choose(
     file: Annotated[Path, typer.Argument(help="A run file or a long table.")],
-    confidence: Annotated[str, typer.Option(help="What ranks the answers: a variant, or a signal by name.")],
-    seed: Annotated[int, typer.Option(help="Seed of the folds and of a split: any integer, 0 or more.")],
+    confidence: Annotated[
+        str, typer.Option(help="What ranks the answers: a variant, or a signal by name; the one signal of a table.")
+    ] = "default",
+    seed: Annotated[
+        int | None, typer.Option(help="Seed of the folds and of a split: any integer, 0 or more. Required.")
+    ] = None,
     risk: Annotated[
         str | None, typer.Option("--risk", "--alpha", help="The largest coverage with this risk at most.")
     ] = None,
@@ -73,24 +78,39 @@ def choose(
     Example: demur choose run.json --confidence verbalized --risk 0.2 --certify guarded_t --seed 7 -o rule.json
     """
     from demur.decide.choosing import choose as chosen
+    from demur.evaluation.guessing import settled
+    from demur.read.guess import Given
 
     targets: dict[str, Any] = {"risk": risk, "coverage": coverage}
     targets |= {"errors_per_100": errors_per_100, "abstention_cost": abstention_cost}
-    if lower_is_surer and {*lower_is_surer} != {confidence}:
-        raise UserError(f"--lower-is-surer {literal(lower_is_surer[0])}, expected the confidence, {shown(confidence)}")
     fixed = _Fixed(certify, grid, delta, max_units, split=split)
     fixed.check(targets, tune)
     table = options.table_options(score_range, loss_max, noun, failed_units, own_clusters=every_row_its_own_cluster)
     fit = fitted(calibration)
+    given = Given(named(column, "--column"), instrument, every_row_its_own_cluster, score_range, loss)
+    given, voice = replace(given, lower_is_surer=tuple(lower_is_surer or ())), Spoken(quiet=as_json)
+    understood = settled([str(file)], given, confidence, voice, seedless=seed is None)
 
     def graded(path: Path) -> Graded:
         from demur.confidences.grading import grade
+        from demur.confidences.serving import can_serve
         from demur.confidences.serving import confidence as confidence_of
+        from demur.read import read_items
 
-        items = read_one(path, mode, experiment, instrument, column, table)
+        [columns] = understood.columns
+        how: Any = {"mode": mode, "experiment": experiment, "instrument": instrument, "options": table}
+        with understood.explaining():
+            items = read_items(path, columns=columns, **how)
+        known = understood.of([items])
+        voice.tell(known.notes if path == file else ())
+        if lower_is_surer and {*lower_is_surer} != {known.confidence}:
+            expected = f"expected the confidence, {shown(known.confidence)}"
+            raise UserError(f"--lower-is-surer {literal(lower_is_surer[0])}, {expected}")
         with located(path):
-            made = confidence_of(items, confidence, fit)
-            return grade(items, loss=loss, confidence=made.turned() if lower_is_surer else made)
+            if known.confidence == "default":
+                raise UserError(f"say what ranks the answers, --confidence NAME; {can_serve(items, ())}")
+            made = confidence_of(items, known.confidence, fit)
+            return grade(items, loss=known.loss, confidence=made.turned() if lower_is_surer else made)
 
     origin: dict[str, Any] = {"seed": seed, "created_at": created_at, "command": command_line()}
     if certify is None:

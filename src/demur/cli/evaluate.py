@@ -2,16 +2,15 @@
 
 import shutil
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from demur.cli import options
-from demur.cli.app import MEASURE, Delivery, app, check_flags, command_line, fitted, listed, named, pasted, progress_bar
-from demur.errors import harmless
+from demur.cli.app import MEASURE, Delivery, app, check_flags, command_line, fitted, listed, named, progress_bar
+from demur.cli.spoken import Spoken
 
 USUAL: Any = None  # an option that was not typed: `demur.evaluate` says what it is then
 _WHERE_TO = {"files", "inputs", "output", "report", "as_json", "quiet", "group_file"}
@@ -118,7 +117,7 @@ def evaluate(
     said = _said(typed)
     with progress_bar("resamples") as advance:
         said |= {"progress": advance, "command": command_line()}
-        results = answered([*(files or ()), *(inputs or ())], said, _Spoken(quiet=quiet))
+        results = answered([*(files or ()), *(inputs or ())], said, Spoken(quiet=quiet))
     width = {"width": shutil.get_terminal_size().columns} if sys.stdout.isatty() else {}
     delivery = Delivery("metrics", output, report, files_read(said), as_json, quiet, fitted(calibration))
     delivery.of(results, lambda: evaluation_text(results, **width))
@@ -141,20 +140,3 @@ def _said(typed: Mapping[str, Any]) -> dict[str, Any]:
         expected = "decimals such as 0.1,0.25,0.5"
         parsed["coverages"] = listed(typed["coverage_grid"], "[0-9.]+", "coverage grid:", expected)
     return said | {name: value for name, value in parsed.items() if value}
-
-
-@dataclass(frozen=True, slots=True)
-class _Spoken:
-    """Speaks of commands, and tells on the standard error what was taken."""
-
-    quiet: bool
-    noun: str = "command"
-
-    def answer(self, words: Sequence[str]) -> str:
-        """What was typed with some words more, as a command to paste."""
-        return pasted(words)
-
-    def tell(self, notes: Sequence[str]) -> None:
-        """Say what was taken that nobody had said."""
-        if notes and not self.quiet:
-            typer.echo(harmless(f"demur: {'; '.join(notes)}"), err=True)

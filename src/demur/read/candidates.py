@@ -12,7 +12,7 @@ from demur.read.tables import FileTable
 # What the columns of other tools are called, the likeliest first; small letters, with _ between words.
 NAMES = {
     "cluster": ("participant", "patient", "subject", "user", "document", "doc", "conversation", "session"),
-    "item": ("question_id", "example_id", "sample_id", "item_id", "qid", "id"),
+    "item": ("question_id", "example_id", "sample_id", "item_id", "qid", "id", "question"),
     "system": ("model", "model_name", "system_name"),
     "truth": ("y_true", "gold", "ground_truth", "target", "label", "labels", "reference", "expected"),
     "prediction": ("y_pred", "prediction", "predicted", "pred", "predictions", "predicted_label", "answer"),
