@@ -57,7 +57,7 @@ def test_what_a_cluster_is_called_is_said_everywhere(folder):
     made = demur(folder, "evaluate", "score.csv", *options, "--output", "m.json", "--report", "m.html")
     assert "2 documents: 2 included, 0 failed" in made.stdout
     assert load(folder / "m.json").study.noun == "document"
-    assert "documents, 0 failed" in (folder / "m.html").read_text(encoding="utf-8")
+    assert "resamples of documents" in (folder / "m.html").read_text(encoding="utf-8")
     audited = demur(folder, "audit", "--data", "score.csv", "--reported", "m.json", *READING["score.csv"])
     assert ", 0 differs, 0 not recognised" in audited.stdout
 
