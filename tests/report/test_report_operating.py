@@ -57,6 +57,7 @@ class TestOneAnswer:
         assert counts[point] == rule.chosen.accepted
         assert run["typed"].split()[point].partition("=")[0] == repr(rule.threshold)
         ends = record.risk_intervals.low[point], record.risk_intervals.high[point]
+        assert (rule.chosen.risk_if_fixed.low, rule.chosen.risk_if_fixed.high) == pytest.approx(ends, rel=1e-12)
         assert [run[end].split()[point] for end in ("low", "high")] == [f"{100 * end:.3g}" for end in ends]
         page = Page(report_html(results, rule=rule)).text
         assert f"[{100 * ends[0]:.3g}, {100 * ends[1]:.3g}]" in page

@@ -14,8 +14,10 @@ from demur.decide.targets import DecisionTarget, Typed
 from demur.decide.terms import most_units
 from demur.files.strict_model import Tool, checked_time, now
 from demur.inference.draws import checked_seed
+from demur.inference.ratios import Ratio
 from demur.quantities.curve import Curve
 from demur.quantities.graded import Graded
+from demur.quantities.table import Table
 from demur.quantities.thresholds import typed_threshold
 from demur.results.parts import Input, Loss
 from demur.results.record import input_of, loss_record
@@ -87,7 +89,17 @@ def chosen_point(graded: Graded, target: DecisionTarget, seed: int) -> Chosen:
         generalized_risk=float(curve.generalized_risk[point]),
         reason="",
         procedure=procedure,
+        risk_if_fixed=_risk_at(graded, float(curve.threshold[point])),
     )
+
+
+def _risk_at(graded: Graded, threshold: float) -> Measured:
+    """The risk of what a threshold accepts, with its interval as if it had been fixed beforehand."""
+    table = Table.of(graded)
+    loss, accepted = table.accepted(threshold)
+    worst = None if table.largest_loss is None else table.largest_loss / table.divisor
+    risk = Ratio(loss, accepted, table.divisor, worst)
+    return Measured.of(risk.point, *risk.interval())
 
 
 def _procedure(graded: Graded, target: DecisionTarget, seed: int) -> Procedure | None:

@@ -74,7 +74,10 @@ class Procedure(Part):
 
 
 class Chosen(Part):
-    """The operating point that meets the target on these data, or why none does."""
+    """The operating point that meets the target on these data, or why none does.
+
+    The interval of `risk_if_fixed` is as if the threshold had not been chosen on them.
+    """
 
     threshold: Number
     accepted: Count
@@ -83,6 +86,7 @@ class Chosen(Part):
     generalized_risk: Number
     reason: str
     procedure: Procedure | None
+    risk_if_fixed: Annotated[Measured | None, SPARSE] = None
 
     def _mistakes(self) -> Iterator[str]:
         if (self.threshold is None) == (not self.reason):

@@ -69,9 +69,10 @@ def _chosen(rule: Rule) -> str:
     chosen, wanted = rule.chosen, wanted_words(rule)
     if chosen.threshold is None:
         return f"For {wanted}: {chosen.reason}. Nothing is accepted."
+    risk = _with_ends(chosen.risk_if_fixed, number) if chosen.risk_if_fixed else number(chosen.risk)
     return (
         f"For {wanted}: {_accepting(rule, chosen.threshold)}. That answers {chosen.accepted} of {rule.units} units "
-        f"({share(chosen.coverage)}) with a risk of {number(chosen.risk)} on these data, on which it was chosen."
+        f"({share(chosen.coverage)}) with a risk of {risk} on these data, on which it was chosen."
     )
 
 
