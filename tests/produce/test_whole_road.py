@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import pytest
 
 from commands import demur
-from demur.facts.instruments import PHQ8
+from demur.facts.instruments import GAD7, PHQ8
 from demur.produce.scripted import ScriptedEndpoint
 from demur.produce.scripted_answers import Script
 from demur.simulate.interviews import simulated_interviews
@@ -33,29 +33,31 @@ class Road:
     metrics: dict
 
 
+def produced(folder, made, *words):
+    """The run of some interviews, and what was asked and said for it."""
+    made.write(folder / "interviews")
+    with ScriptedEndpoint(Script.of(made.answers()), keep=True) as endpoint:
+        told = demur(
+            folder,
+            *("produce", "--config", "interviews/produce.toml", "--base-url", endpoint.base_url),
+            *("--run-folder", "first", "--output", "run.json", "--quiet", *words),
+        )
+        assert (told.returncode, told.stdout, told.stderr) == (0, "", "")
+    return json.loads((folder / "run.json").read_text()), endpoint.exchanges
+
+
 @pytest.fixture(scope="module")
 def road(tmp_path_factory):
     folder = tmp_path_factory.mktemp("road")
     made = simulated_interviews(30, seed=SEED)
-    made.write(folder / "interviews")
-    with ScriptedEndpoint(Script.of(made.answers()), keep=True) as endpoint:
-        configuration = folder / "interviews" / "produce.toml"
-        text = configuration.read_text()
-        configuration.write_text(text.replace("http://127.0.0.1:8091/v1", endpoint.base_url))
-        told = demur(
-            folder,
-            *("produce", "--config", configuration, "--run-folder", folder / "first", "--mode", "both"),
-            *("--consistency-samples", SAMPLES, "--output", folder / "run.json", "--quiet"),
-        )
-        assert (told.returncode, told.stderr) == (0, "")
+    run, exchanges = produced(folder, made, "--mode", "both", "--consistency-samples", SAMPLES)
     told = demur(
         folder,
         *("evaluate", "run.json", "run.json", "--mode", "zero_shot", "--mode", "few_shot", "--confidence", "all"),
-        *("--seed", 7, "--bootstrap-resamples", 20, "--output", "metrics.json"),
+        *("--seed", 7, "--bootstrap-resamples", 0, "--output", "metrics.json"),
     )
     assert told.returncode == 0
-    run, metrics = (json.loads((folder / name).read_text()) for name in ("run.json", "metrics.json"))
-    return Road(made, endpoint.exchanges, run, metrics)
+    return Road(made, exchanges, run, json.loads((folder / "metrics.json").read_text()))
 
 
 def entries(road, mode):
@@ -272,3 +274,18 @@ def test_the_scripted_answers_are_partly_wrong_and_some_quotes_are_invented(road
         for signals in entry["item_signals"].values()
     ]
     assert sum(rejected) > 0
+
+
+def test_another_instrument_with_prompts_that_let_the_model_infer(tmp_path):
+    made = simulated_interviews(8, seed=2, instrument=GAD7)
+    run, _ = produced(tmp_path, made, "--prompts", "infer", "--mode", "few_shot")
+    (people,) = (each["results"]["results"] for each in run["experiments"])
+    assert len(people) == 3
+    for entry in people:
+        assert [*entry["predicted_items"]] == [*entry["item_signals"]] == [*GAD7.items]
+        for signals in entry["item_signals"].values():
+            assert signals["inference_used"] is False  # a script infers nothing
+            assert signals["consistency_modal_confidence"] is None
+    told = demur(tmp_path, "evaluate", "run.json", "--instrument", "GAD-7", "--seed", 7, "--bootstrap-resamples", 0)
+    assert told.returncode == 0
+    assert "21 items" in told.stdout

@@ -76,16 +76,16 @@ class Fault:
         return True
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Exchange:
-    """One request and what was answered; an answer that was not given in full is None."""
+    """One request, from its arrival on, and what was answered; None as long as that was not given in full."""
 
     number: int
     step: str
     participant: str | None
     fault: str | None
     request: Any
-    response: Any
+    response: Any = None
 
 
 @dataclass(slots=True)
@@ -108,7 +108,7 @@ class ScriptedEndpoint:
         self.exchanges: list[Exchange] = []
         self._count, self._lock = 0, threading.Lock()
         try:
-            self._server = _Server(("127.0.0.1", port), _handler_of(self))
+            self._server = _Server(port, self)
         except (OSError, OverflowError) as error:
             raise UserError(f"port {port} cannot be listened on ({error}): give another") from None
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
@@ -127,30 +127,31 @@ class ScriptedEndpoint:
         self._server.server_close()
         self._thread.join()
 
-    def _strike(self, participant: str | None, step: str) -> tuple[int, Fault | None]:
-        """The number of a request, and the fault that happens at it."""
+    def _begun(self, body: Any, participant: str | None, step: str) -> tuple[Exchange, Fault | None]:
+        """A request that has just arrived, and the fault that happens at it."""
         with self._lock:
             self._count += 1
-            struck = (fault for fault in self.faults if fault.strikes(self._count, participant, step))
-            return self._count, next(struck, None)
+            fault = next((fault for fault in self.faults if fault.strikes(self._count, participant, step)), None)
+            kind = fault.kind if fault else None
+            self.exchanges.append(Exchange(self._count, step, participant, kind, body if self.keep else None))
+            return self.exchanges[-1], fault
 
     def respond(self, path: str, body: Any) -> tuple[HttpAnswer | None, Fault | None]:
         """The answer to a request, None to drop the connection, and the fault that happens at it."""
         asked = self.script.asked(body) if path == _CHAT and _has_messages(body) else None
         participant = asked.participant if asked else None
         step = asked.step if asked else _STEPS.get(path, "")
-        number, fault = self._strike(participant, step)
-        kind = fault.kind if fault else None
+        exchange, fault = self._begun(body, participant, step)
+        kind = exchange.fault
         if fault and kind == "slow":
             time.sleep(fault.seconds)
         given = None
         if fault and kind in _REFUSALS:
             given = _refused(*_REFUSALS[fault.kind], seconds=fault.seconds)
         elif kind != "dropped":
-            given = _answered(path, body, asked, kind, number)
-        whole = json.loads(given.text) if given and self.keep and kind != "cut" else None
-        with self._lock:
-            self.exchanges.append(Exchange(number, step, participant, kind, body if self.keep else None, whole))
+            given = _answered(path, body, asked, kind, exchange.number)
+        if given and self.keep and kind != "cut":
+            exchange.response = json.loads(given.text)
         return given, fault
 
 
@@ -189,43 +190,51 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = True
     block_on_close = False
 
+    def __init__(self, port: int, endpoint: ScriptedEndpoint) -> None:
+        self.endpoint = endpoint
+        super().__init__(("127.0.0.1", port), _Handler)
 
-def _handler_of(endpoint: ScriptedEndpoint) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        disable_nagle_algorithm = True
-        wbufsize = -1  # an answer leaves in one piece, not line by line
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing of a client that did not wait for the answer."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
 
-        def do_GET(self) -> None:
-            self._reply(None)
 
-        def do_POST(self) -> None:
-            data = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-            try:
-                self._reply(json.loads(data))
-            except ValueError:
-                self._reply("not JSON")
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    wbufsize = -1  # an answer leaves in one piece, not line by line
+    server: _Server
 
-        def _reply(self, body: Any) -> None:
-            given, fault = endpoint.respond(self.path, body)
-            if given is None:
-                self.close_connection = True
-                return
-            data = given.text.encode()
-            self.send_response(given.status)
-            for name, value in {"Content-Type": "application/json", **given.headers}.items():
-                self.send_header(name, value)
-            self.send_header("Content-Length", str(len(data)))
-            self.end_headers()
-            cut = fault is not None and fault.kind == "cut"
-            self.close_connection |= cut
-            self.wfile.write(data[: len(data) // 2] if cut else data)
-            self.wfile.flush()
+    def do_GET(self) -> None:
+        self._reply(None)
 
-        def log_message(self, *_: Any) -> None:
-            """Say nothing: a request holds a transcript."""
+    def do_POST(self) -> None:
+        data = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        try:
+            body = json.loads(data)
+        except ValueError:
+            body = "not JSON"
+        self._reply(body)
 
-    return Handler
+    def _reply(self, body: Any) -> None:
+        given, fault = self.server.endpoint.respond(self.path, body)
+        if given is None:
+            self.close_connection = True
+            return
+        data = given.text.encode()
+        self.send_response(given.status)
+        for name, value in {"Content-Type": "application/json", **given.headers}.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        cut = fault is not None and fault.kind == "cut"
+        self.close_connection |= cut
+        self.wfile.write(data[: len(data) // 2] if cut else data)
+        self.wfile.flush()
+
+    def log_message(self, *_: Any) -> None:
+        """Say nothing: a request holds a transcript."""
 
 
 def main(words: Sequence[str]) -> int:

@@ -212,7 +212,8 @@ def filled(schema: Mapping[str, Any], drawn: float) -> Any:
     if "enum" in schema:
         options = schema["enum"]
         value = options[int(drawn * len(options))]
-        return Drawn(value, {**{json.dumps(each): _SEEN / (len(options) + 1) for each in options}, _FORBIDDEN: 0.1})
+        spelled = [*map(json.dumps, options), _FORBIDDEN]
+        return Drawn(value, dict.fromkeys(spelled, _SEEN / len(spelled)))
     kind = schema.get("type", "string")
     kind = kind[0] if isinstance(kind, list) else kind
     if kind == "object":
