@@ -39,7 +39,7 @@ def token_msp(logprobs: Sequence[float]) -> float:
     >>> token_msp([0.0, math.log(0.5)])
     0.75
     """
-    return _mean([math.exp(_logprob(value, f"token {i}")) for i, value in enumerate(_listed("tokens", logprobs))])
+    return _mean([math.exp(_logprob(value, "token", i)) for i, value in enumerate(_listed("tokens", logprobs))])
 
 
 def token_pe(top_logprobs: Sequence[Any]) -> float:
@@ -98,20 +98,21 @@ def _tops(top_logprobs: Any) -> Iterator[list[float]]:
         if isinstance(entries, str) or not hasattr(entries, "__iter__") or not entries:
             raise UserError(f"token {token}: top_logprobs {literal(entries)}, expected a list that is not empty")
         numbers = [entry.get("logprob") if isinstance(entry, Mapping) else entry for entry in entries]
-        values = [_logprob(value, f"token {token}, alternative {index}") for index, value in enumerate(numbers)]
+        where = f"token {token}, alternative"
+        values = [_logprob(value, where, index) for index, value in enumerate(numbers)]
         total = _logsumexp(values)
         if total > _ROUNDING * len(values):
             raise UserError(f"token {token}: the probabilities of the alternatives add up to {math.exp(total):.6g}")
         yield values
 
 
-def _logprob(value: Any, where: str) -> float:
+def _logprob(value: Any, where: str, index: int) -> float:
     if type(value) is float and -_HUGE < value <= 0:  # an answer has hundreds of tokens, each with alternatives
         return value
     value = plain(value)
     good = isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < _HUGE
     if not good or not math.isfinite(value) or value > _ROUNDING:
-        raise UserError(f"{where}: logprob {literal(value)}, expected a finite number, 0 or less")
+        raise UserError(f"{where} {index}: logprob {literal(value)}, expected a finite number, 0 or less")
     return min(float(value), 0.0)
 
 
