@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from itertools import count
 from pathlib import Path
@@ -15,6 +14,7 @@ from demur.facts.items import Source
 from demur.facts.points import NumbersOfPoint, point_of
 from demur.facts.raters import RaterAnswers
 from demur.files.strict_json import decode, read_bytes
+from demur.files.toml import parsed_toml
 from demur.read.cells import Cells, read_cells
 from demur.read.tables import opened_table
 
@@ -26,12 +26,9 @@ def read_points(path: str | Path) -> list[NumbersOfPoint]:
 
     A loss sum is `loss_sum` there, as `loss` says which loss the risk is of.
     """
+    content = read_bytes(path)
     with located(path):
-        try:
-            content = tomllib.loads(decode(read_bytes(path)))
-        except tomllib.TOMLDecodeError as error:
-            raise UserError(f"not TOML: {error}") from None
-        return [_point(name, members) for name, members in content.items()]
+        return [_point(name, members) for name, members in parsed_toml(decode(content)).items()]
 
 
 def _point(name: str, members: Any) -> NumbersOfPoint:

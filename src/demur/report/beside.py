@@ -10,7 +10,7 @@ from demur.report.names import NamedSystem, systems_of
 from demur.report.text import UNDEFINED, four, interval_text, three, with_interval
 from demur.results.gaps import ANSWERED_BY, both_key, gap_key, gap_verdict, handed_key, system_key
 from demur.results.parts import ExternalPoint
-from demur.results.published import OTHER_PEOPLE
+from demur.results.published import NO_UNCERTAINTY, OTHER_PEOPLE
 from demur.results.table import Results
 
 HEADINGS = ("who", "coverage", "risk", "system there", "risk less the system's", "verdict")
@@ -41,7 +41,9 @@ def point_sentence(results: Results, point: ExternalPoint, system: NamedSystem, 
     if math.isnan(gap.value):
         return f"{start}; {_beyond(results, point, system)}"
     ends = gap.simultaneous or gap.recommended
-    said = gap_verdict(gap, results.selective.margin) or "not tested: nothing is known of its uncertainty"
+    known = gap.no_interval not in ("", NO_UNCERTAINTY)
+    why = gap.no_interval if known else "nothing is known of its uncertainty"
+    said = gap_verdict(gap, results.selective.margin) or f"not tested: {why}"
     people = f" with {results.selective.clusters_included} {results.study.noun}s" if ends else ""
     return f"{start}; at that coverage {whose} is {three(own.value)}: {_of_system(gap)}, {said}{people}."
 
