@@ -141,3 +141,9 @@ def test_empty_bins_are_not_drawn():
     bins = ReliabilityBins.of("", "first", [(0.1, 0.2, 5), (0.5, 0.0, 0), (0.9, 0.8, 20)])
     assert (bins.mean_predicted, bins.fraction_correct, bins.count) == ([0.1, 0.9], [0.2, 0.8], [5, 20])
     assert bins.weight == [0.25, 1.0]
+
+
+def test_confidences_as_far_apart_as_numbers_can_be_are_drawn_inside_the_frame():
+    scales = [-1.7e308, 0.0, 1.7e308], [-1.0, 0.0, 1.0]
+    far, near = (histogram(ConfidenceBars("first", edges, [1, 2], [0, 1], 3), 3).svg for edges in scales)
+    assert re.findall(r' d="[^"]*"', far) == re.findall(r' d="[^"]*"', near)

@@ -99,13 +99,11 @@ class Frame:
 
     def across(self, value: float) -> float:
         """Where a number lies from left to right."""
-        low, high = self.xs
-        return 100 * (value - low) / ((high - low) or 1)
+        return 100 * _between(value, *self.xs)
 
     def up(self, value: float) -> float:
         """Where a number lies from the top down."""
-        low, high = self.ys
-        return 100 - 100 * (value - low) / ((high - low) or 1)
+        return 100 - 100 * _between(value, *self.ys)
 
     def axes(self, across: str, up: str, *, percent: str = "") -> Iterable[str]:
         """Grid lines, round numbers and the names of both axes; `percent` has x or y of an axis of shares."""
@@ -134,6 +132,15 @@ def label(spot: Spot, content: str, *, shift: Spot = (0, 0), anchor: str = "midd
     away = {name: step for name, step in zip(("dx", "dy"), shift, strict=True) if step}
     end = {} if anchor == "middle" else {"text_anchor": anchor}  # the middle is the rule of the style sheets
     return element("text", escape(content), x=place(spot[0]), y=place(spot[1]), **away, **end, class_=kind)
+
+
+def _between(value: float, low: float, high: float) -> float:
+    """How far a number is from one to another, as a share; halves, as the width of all numbers is not one of them.
+
+    >>> _between(0.5, 0.0, 2.0), _between(1e308, -1e308, 1e308)
+    (0.25, 1.0)
+    """
+    return (value / 2 - low / 2) / ((high / 2 - low / 2) or 1)
 
 
 def place(percent: float) -> str:
