@@ -105,15 +105,20 @@ class Frame:
         """Where a number lies from the top down."""
         return 100 - 100 * _between(value, *self.ys)
 
-    def axes(self, across: str, up: str, *, percent: str = "") -> Iterable[str]:
-        """Grid lines, round numbers and the names of both axes; `percent` has x or y of an axis of shares."""
+    def axes(
+        self, across: str, up: str, *, percent: str = "", marks: Sequence[tuple[float, str]] = ()
+    ) -> Iterable[str]:
+        """Grid lines, round numbers and the names of both axes; `percent` has x or y of an axis of shares.
+
+        Of an axis from left to right that is not of plain numbers, `marks` are where it has which text.
+        """
         for number in ticks(*self.ys):
             y = place(self.up(number))
             yield element("line", x2="100%", y1=y, y2=y, class_="grid")
             yield label((0, self.up(number)), number_text(number, "y" in percent), shift=(-8, 4), anchor="end")
         yield element("line", x2="100%", y1="100%", y2="100%", class_="axis")
-        for number in ticks(*self.xs):
-            yield label((self.across(number), 100), number_text(number, "x" in percent), shift=(0, 19))
+        for number, text in marks or [(number, number_text(number, "x" in percent)) for number in ticks(*self.xs)]:
+            yield label((self.across(number), 100), text, shift=(0, 19))
         yield label((50, 100), across, shift=(0, 40), kind="name")
         yield label((0, 0), up, shift=(8 - MARGINS[3], -10), anchor="start", kind="name")
 

@@ -1,8 +1,17 @@
 """What an error and a silence cost: the cheapest threshold at each price of an abstention."""
 
+import math
+from collections.abc import Iterator, Sequence
+
+from demur.drawing.costs import AskedPrice, CostLine, cost_chart
+from demur.inference.key import Key
+from demur.quantities.costs import price_of
+from demur.quantities.priced import COST
 from demur.report.costs import HEADINGS, cost_sentences, cost_table
-from demur.report.names import systems_of
+from demur.report.names import NamedSystem, systems_of
 from demur.report.sections import Content, section
+from demur.report.text import shown_interval
+from demur.results.parts import CurveRecord
 from demur.results.table import Results
 
 
@@ -16,6 +25,7 @@ def costs(results: Results) -> Content | None:
         "headings": HEADINGS,
         "confidences": [
             {
+                "svg": cost_chart([*_lines(results, confidence)]).svg,
                 "sentences": [*cost_sentences(results, confidence)],
                 "tables": [
                     (system, [row.cells for row in cost_table(results, system, confidence)]) for system in systems
@@ -24,3 +34,36 @@ def costs(results: Results) -> Content | None:
             for confidence in results.selective.confidences
         ],
     }
+
+
+def _lines(results: Results, confidence: str) -> Iterator[CostLine]:
+    """What is drawn of each system: its lowest cost at every price, and the prices that were asked for."""
+    systems = systems_of(results)
+    for system in systems:
+        label = system.label if len(systems) > 1 else ""
+        asked = [*_asked(results, system, confidence)]
+        yield cost_line(results.curves[system.system, confidence], label, system.style, asked)
+
+
+def _asked(results: Results, system: NamedSystem, confidence: str) -> Iterator[AskedPrice]:
+    for price in results.selective.abstention_costs or ():
+        cost = results.get(Key(system.system, f"{COST}@{price}", confidence))
+        if cost is not None and not math.isnan(cost.value):
+            ends = shown_interval(results, cost)
+            yield float(price_of(price)), cost.value, None if ends is None else (ends.low, ends.high)
+
+
+def cost_line(record: CurveRecord, label: str, style: str, asked: Sequence[AskedPrice] = ()) -> CostLine:
+    """The lowest cost at every price, from where the cheapest threshold moves: a price more costs what is declined."""
+    coverages = dict(zip(record.curve.threshold, record.curve.coverage, strict=True))
+    vertices, answered = [(0.0, 0.0)], 0.0
+    for switch in record.switches or ():
+        price, threshold = switch["a"] or 0.0, switch["to"]
+        vertices.append((price, _further(vertices[-1], price, answered)))
+        answered = 0.0 if threshold is None else coverages[threshold]
+    of_all = vertices[-1][1] - vertices[-1][0] * (1 - answered)
+    return CostLine(label, style, [*vertices, (1.0, _further(vertices[-1], 1.0, answered))], of_all, asked)
+
+
+def _further(vertex: tuple[float, float], price: float, answered: float) -> float:
+    return vertex[1] + (price - vertex[0]) * (1 - answered)
