@@ -14,7 +14,7 @@ CURVE = RiskCurve("sys", "first", [0.25, 0.5], [0.4, 0.8], 0.5)  # the frame rea
 def test_a_point_has_bars_both_ways_and_a_line_to_the_system():
     point = OutsidePoint("A", "counts", 0.25, 0.52, (0.2, 0.3), (0.26, 0.78), [("first", 0.4)])
     drawn = beside_curves([CURVE], [point]).svg
-    assert '<svg x="25%" y="50%"><path d="M-5-5h10v10h-10Z" class="outside"/>' in drawn
+    assert '<svg x="25%" y="50%"><path d="M-5-5h10v10h-10Z" class="diamond"/>' in drawn
     assert 'x1="20%" x2="30%" y1="50%" y2="50%" class="interval neither"' in drawn
     assert 'x1="25%" x2="25%" y1="75%" y2="25%" class="interval neither"' in drawn
     assert 'x1="25%" x2="25%" y1="50%" y2="61.54%" class="reference first"' in drawn
@@ -23,7 +23,7 @@ def test_a_point_has_bars_both_ways_and_a_line_to_the_system():
 
 def test_a_point_without_uncertainty_is_hollow_and_one_beyond_the_curve_has_no_line():
     drawn = beside_curves([CURVE], [OutsidePoint("A", "published", 1.0, 0.52)]).svg
-    assert '<svg x="100%" y="50%"><path d="M-6 5h12l-6-11Z" class="outside hollow"/>' in drawn
+    assert '<svg x="100%" y="50%"><path d="M-6 5h12l-6-11Z" class="diamond neither"/>' in drawn
     assert "interval" not in drawn
     assert "reference" not in drawn
 

@@ -82,7 +82,7 @@ def _bars(frame: Frame, point: OutsidePoint) -> Iterator[str]:
 
 
 def _shape(frame: Frame, point: OutsidePoint) -> Iterator[str]:
-    kind = "outside" if point.risk_interval is not None else "outside hollow"
+    kind = "diamond" if point.risk_interval is not None else "diamond neither"
     yield at(frame.across(point.coverage), frame.up(point.risk), element("path", d=_SHAPES[point.kind], class_=kind))
 
 
