@@ -6,6 +6,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from demur.drawing.beside import Handover, OutsidePoint, beside_curves, handover_chart
 from demur.drawing.confidence import ConfidenceBars, ReliabilityBins, calibration_map, histogram, reliability_diagram
 from demur.drawing.costs import CostLine, cost_chart
 from demur.drawing.forest import IntervalRow, around_zero, bar_strip, difference_strip, scale_strip, value_strip
@@ -30,6 +31,8 @@ def every_chart(name):
         reliability_diagram([ReliabilityBins(name, "first", [0.5], [0.5], [3])], name, (name, name)),
         histogram(ConfidenceBars("first", [0.0, 0.5, 1.0], [1, 2], [0, 1], 3), 3),
         cost_chart([CostLine(name, "first", [(0, 0), (0.5, 0.25), (1, 0.3)], 0.2, [(0.5, 0.25, (0.2, 0.3))])]),
+        beside_curves([RiskCurve(name, "first", [0.5], [0.25], 0.5)], [OutsidePoint(name, "counts", 0.5, 0.25)]),
+        handover_chart(Handover("first", name, [1.0, 0.5], [0.25, 0.2])),
         calibration_map([0.0, 1.0], [0.25, 0.75], name, knots=True),
     ]
 

@@ -74,9 +74,7 @@ def risk_coverage(
     size: tuple[float, float] = (760, 400),
 ) -> Picture:
     """Curves of one kind of risk in one frame that reaches up to `top`, or to the highest of them."""
-    high = max((curve.highest for curve in curves), default=0.0) if top is None else top
-    low = min((float(min(curve.risk)) for curve in curves if len(curve.risk)), default=0.0)
-    frame = Frame(ys=(min(low, 0.0), (high if high > 0 else 1.0) * 1.04))
+    frame = risk_frame(curves, top)
     parts = [element("rect", width="100%", height="100%", class_="area")]
     parts += frame.axes(
         f"coverage (share of all {units})",
@@ -95,8 +93,19 @@ def risk_coverage(
     parts += [at(0, 0, ring, class_=f"here {curve.style}", visibility="hidden") for curve in curves]
     data = {"data_bottom": repr(float(frame.ys[0])), "data_top": repr(float(frame.ys[1]))}
     keys = [(curve.style, curve.label) for curve in curves]
-    words = f"{kind.capitalize()} risk against coverage, as steps. {'; '.join(map(_ends_in_words, curves))}."
-    return Picture(*size, words, parts, "curves", keys, data, _MARGINS)
+    return Picture(*size, curves_in_words(curves, kind), parts, "curves", keys, data, _MARGINS)
+
+
+def risk_frame(curves: Sequence[RiskCurve], top: float | None = None) -> Frame:
+    """The frame that curves are drawn in."""
+    high = max((curve.highest for curve in curves), default=0.0) if top is None else top
+    low = min((float(min(curve.risk)) for curve in curves if len(curve.risk)), default=0.0)
+    return Frame(ys=(min(low, 0.0), (high if high > 0 else 1.0) * 1.04))
+
+
+def curves_in_words(curves: Sequence[RiskCurve], kind: Kind) -> str:
+    """What a reader who cannot see the curves is told."""
+    return f"{kind.capitalize()} risk against coverage, as steps. {'; '.join(map(_ends_in_words, curves))}."
 
 
 def _ends_in_words(curve: RiskCurve) -> str:

@@ -1,15 +1,27 @@
 """Beside others: raters and published points, and handing over to a rater."""
 
 import math
+from collections.abc import Iterator
+from dataclasses import replace
 
+from demur.drawing.beside import Handover, OutsidePoint, beside_curves, handover_chart
+from demur.drawing.forest import Interval
+from demur.drawing.labels import isolated, shortened
+from demur.drawing.risk_coverage import RiskCurve
+from demur.inference.key import Key
 from demur.report.beside import HEADINGS, beside_sentences, point_cells
-from demur.report.names import systems_of
+from demur.report.names import NamedSystem, systems_of
 from demur.report.sections import Content, section
-from demur.report.text import UNDEFINED, four, threshold_text
+from demur.report.selective.operating import words_of
+from demur.report.text import UNDEFINED, four, shown_interval, threshold_text
+from demur.results.gaps import system_key
 from demur.results.parts import HandoverCurve
+from demur.results.pictures import risk_curve
 from demur.results.table import Results
 
 _MOST_ROWS = 40
+_WITH_BANDS = 2
+_LONGEST = 16  # letters of a name in a picture
 
 
 @section("beside", "Beside others", task="selective", order=50)
@@ -21,15 +33,17 @@ def beside(results: Results) -> Content | None:
     systems = systems_of(results)
     return {
         "headings": HEADINGS,
+        "systems": systems,
         "confidences": [
             {
+                "svg": beside_curves(_curves(results, confidence), [*_points(results, confidence)]).svg,
                 "sentences": [*beside_sentences(results, confidence)],
                 "tables": [
                     (system, [point_cells(results, point, system, confidence) for point in points])
                     for system in systems
                 ],
                 "handover": [
-                    (system, name, _handover(curve))
+                    (system, name, _handover_drawn(results, system, name, curve), _handover(curve))
                     for system in systems
                     for name, curve in (results.curves[system.system, confidence].handover or {}).items()
                 ],
@@ -37,6 +51,43 @@ def beside(results: Results) -> Content | None:
             for confidence in results.selective.confidences
         ],
     }
+
+
+def _curves(results: Results, confidence: str) -> list[RiskCurve]:
+    """The curve of each system, with its band where there are one or two."""
+    drawn, percent = [], words_of(results).percent
+    for system in systems_of(results):
+        label = system.label if len(results.systems) > 1 else ""
+        curve = risk_curve(results, system.system, confidence, "selective", label)
+        band = curve.band if len(results.systems) <= _WITH_BANDS else None
+        drawn.append(replace(curve, share=percent, random=None, oracle=(), band=band))
+    return drawn
+
+
+def _points(results: Results, confidence: str) -> Iterator[OutsidePoint]:
+    """Each point as its row of the table has it."""
+    points = results.selective.external_points or ()
+    labels = map(isolated, shortened([point.name for point in points], _LONGEST))
+    for label, point in zip(labels, points, strict=True):
+        there = [
+            (system.style, results[system_key(point.name, system.system, confidence)].value)
+            for system in systems_of(results)
+        ]
+        known = [(style, risk) for style, risk in there if not math.isnan(risk)]
+        across, up = (_ends(results, Key(point.name, name)) for name in ("cmax", "risk"))
+        yield OutsidePoint(label, point.kind, point.coverage, point.risk, across, up, known)
+
+
+def _ends(results: Results, key: Key) -> Interval | None:
+    ends = shown_interval(results, results[key])
+    return None if ends is None else (ends.low, ends.high)
+
+
+def _handover_drawn(results: Results, system: NamedSystem, rater: str, curve: HandoverCurve) -> str:
+    known = [(share, risk) for share, risk in zip(curve.share, curve.risk, strict=True) if risk is not None]
+    label, percent = isolated(shortened([rater], _LONGEST)[0]), words_of(results).percent
+    shares, risks = [share for share, _ in known], [risk for _, risk in known]
+    return handover_chart(Handover(system.style, label, shares, risks, percent)).svg
 
 
 def _handover(curve: HandoverCurve) -> list[tuple[str, ...]]:
