@@ -47,6 +47,7 @@ def test_scores_of_an_instrument(rows):
 
 @given(ROWS, st.booleans())
 @example(rows=[(1, 0, 0), (1, 0, 2), (2, 0, 1)], negative=True).via("losses of a cluster that cancel")
+@example(rows=[(1, 0, 0), (1, 0, 2), (2, 0, 2)], negative=True).via("losses below 0 in sums that are not")
 def test_losses_without_a_largest_and_below_0(rows, negative):
     clusters, confidence, losses = ([row[n] for row in rows] for n in range(3))
     check(grade_units(confidence, loss=[x if x is None else x - negative for x in losses], clusters=clusters))

@@ -28,6 +28,7 @@ class Accepted:
     units: Integers
     divisor: int
     largest: Fraction | None
+    below_0: bool = False
 
     @classmethod
     def of(cls, graded: Graded, threshold: float | Floats) -> Accepted:
@@ -38,7 +39,8 @@ class Accepted:
         loss = np.zeros(size, graded.loss.dtype)
         np.add.at(loss, owner[taken], graded.loss[taken])
         largest = None if graded.largest_loss is None else Fraction(graded.largest_loss) / graded.divisor
-        return cls(np.bincount(owner[taken], minlength=size), loss, clusters.units, graded.divisor, largest)
+        count, below_0 = np.bincount(owner[taken], minlength=size), bool((graded.loss < 0).any())
+        return cls(count, loss, clusters.units, graded.divisor, largest, below_0)
 
     @cached_property
     def pairs(self) -> dict[tuple[int, Fraction], int]:
@@ -54,7 +56,8 @@ class Accepted:
     @property
     def risk(self) -> Ratio:
         """The loss of what is accepted over how much is."""
-        return Ratio(self.loss, self.count, self.divisor, None if self.largest is None else float(self.largest))
+        largest = None if self.largest is None else float(self.largest)
+        return Ratio(self.loss, self.count, self.divisor, largest, self.below_0)
 
     @property
     def generalized_risk(self) -> Ratio:

@@ -98,7 +98,7 @@ def _risk_at(graded: Graded, threshold: float) -> Measured:
     table = Table.of(graded)
     loss, accepted = table.accepted(threshold)
     worst = None if table.largest_loss is None else table.largest_loss / table.divisor
-    risk = Ratio(loss, accepted, table.divisor, worst)
+    risk = Ratio(loss, accepted, table.divisor, worst, below_0=bool((graded.loss < 0).any()))
     return Measured.of(risk.point, *risk.interval())
 
 

@@ -31,7 +31,6 @@ class _Moments:
 
     risk: Floats
     clusters: Floats
-    informative: Floats
     largest: Floats
     std_error: Floats
     degrees: Floats
@@ -74,8 +73,7 @@ def _of_block(accepted: Floats, loss: Floats, risk: Floats) -> tuple[Floats, ...
     with np.errstate(divide="ignore", invalid="ignore"):
         degrees = np.where(spread > 0, np.minimum(clusters - 1, 2 * squares**2 / spread), clusters - 1)
     std_error = np.sqrt(squares * clusters / np.maximum(clusters - 1, 1))  # of one cluster nothing is told
-    informative = (loss != 0).sum(axis=1).astype(float)
-    return risk, clusters, informative, accepted.max(axis=1) * clusters / total, std_error, np.maximum(degrees, 1)
+    return risk, clusters, accepted.max(axis=1) * clusters / total, std_error, np.maximum(degrees, 1)
 
 
 def _ends(at: _Moments, worst: float | None, *, negative: bool) -> tuple[Floats, Floats]:
@@ -94,8 +92,8 @@ def _ends(at: _Moments, worst: float | None, *, negative: bool) -> tuple[Floats,
             below, above = (np.clip(middle + sign * away, -LARGEST_EXPONENT, LARGEST_EXPONENT) for sign in (-1, 1))
             ends = worst / (1 + np.exp(-below)), worst / (1 + np.exp(-above))
     low, high = (np.where(still, at.risk, end) for end in ends)
-    if negative:  # losses of a cluster may cancel
-        return np.where(at.informative > 0, low, np.nan), np.where(at.informative > 0, high, np.nan)
+    if negative:
+        return low, high
     if worst is None:
         return np.where(at.risk > 0, low, np.nan), np.where(at.risk > 0, high, np.nan)
     apart = np.array([rare(int(n), largest) for n, largest in zip(at.clusters, at.largest, strict=True)]) * worst

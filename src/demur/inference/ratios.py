@@ -21,7 +21,8 @@ from demur.types import Flags, Floats
 class Ratio:
     """ΣL/ΣA over clusters: `numerator` L over `divisor`, `denominator` A, and what the ratio is at most, if known.
 
-    A cluster with nothing in the denominator has no part in it, and is not counted as one of the clusters.
+    A cluster with nothing in the denominator has no part in it, and is not counted as one of the clusters. Where some
+    losses are `below_0`, the sums of the clusters may all be above it.
 
     >>> risk = Ratio(np.array([1, 0, 1]), np.array([2, 2, 0]), maximum=1.0)
     >>> risk.point, risk.clusters
@@ -32,6 +33,7 @@ class Ratio:
     denominator: NDArray[Any]
     divisor: int = 1
     maximum: float | None = None
+    below_0: bool = False
 
     @cached_property
     def held(self) -> Flags:
@@ -66,7 +68,7 @@ class Ratio:
     def counted(self) -> Counted:
         """How many clusters hold anything of the numerator, and what the ratio can be."""
         losses = self.numerator[self.held]
-        low = 0.0 if not (losses < 0).any() else -math.inf
+        low = -math.inf if self.below_0 or (losses < 0).any() else 0.0
         high = math.inf if self.maximum is None else self.maximum
         return Counted("informative_clusters", int((losses != 0).sum()), self.clusters > 1, low, high)
 

@@ -64,7 +64,7 @@ class Row:
         if quantity.sums is not None:
             maximum = None if math.isinf(counted.high) else counted.high
             losses, accepted, divisor = quantity.sums(table, measure.value)
-            made = Ratio(losses, accepted, divisor, maximum)
+            made = Ratio(losses, accepted, divisor, maximum, below_0=math.isinf(counted.low))
         return replace(
             row,
             counted=made.counted if made and not quantity.loss_free else counted,
