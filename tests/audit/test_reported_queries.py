@@ -16,37 +16,21 @@ from demur.audit.reported.queries import audited_retrieval
 from demur.audit.reported.reading import queries_to_audit
 from demur.files.strict_json import loads
 from pipeline import as_csv, by, made_queries, mean_of, ranking, section, with_gold
+from reported_queries import audited, differing, only, parsed, read_back
 from runs import written
 
 QUERIES = made_queries()
+
+
 SUMMARY = pipeline.summary(QUERIES)
+
+
 MACRO = pipeline.macro(QUERIES, "reranked")
-
-
-def parsed(content):
-    return loads(json.dumps(content), number=Printed.of)
 
 
 @pytest.fixture(scope="module")
 def queries_of_both(tmp_path_factory):
     return queries_to_audit(written(tmp_path_factory.mktemp("audit"), as_csv(QUERIES), "per_query.csv"))
-
-
-def read_back(folder, queries, columns=pipeline.COLUMNS):
-    return queries_to_audit(written(folder, as_csv(queries, columns), "per_query.csv"))
-
-
-def audited(queries_of_both, content):
-    return {one.key: one for one in audited_retrieval(queries_of_both, parsed(content))}
-
-
-def differing(queries_of_both, content):
-    return {key: one.cause for key, one in audited(queries_of_both, content).items() if one.status == "differs"}
-
-
-def only(queries_of_both, **members):
-    """What became of the one figure in a file of one section."""
-    return audited(queries_of_both, {"reranked": members})
 
 
 @pytest.mark.parametrize(

@@ -27,17 +27,12 @@ from demur.quantities.matched import matched_risk
 from demur.quantities.operating import coverage_at_risk
 from demur.results.beside import Others
 from demur.results.gaps import ANSWERED_BY, both_key, gap_key, handed_key, system_key
-from raters import LOSS, RATED, SURE, evaluated, rater, system
+from raters import LOSS, RATED, SURE, evaluated, everybody, rater, system
 
 
 @pytest.fixture(scope="module")
 def results():
-    points = [
-        typed_point("Paper: coverage=0.5, risk=0.25, ci=0.1..0.4"),
-        typed_point("Bare: coverage=0.5, risk=0.25"),
-        typed_point("Counts: units=8, answered=6, loss=1, clusters=4"),
-    ]
-    return evaluated(Beside({"Rater A": rater()}, points, margin=2.0, handover_threshold=0.8))
+    return evaluated(everybody())
 
 
 def curve():

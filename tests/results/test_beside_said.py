@@ -22,17 +22,12 @@ from demur.facts.instruments import Instrument
 from demur.report.console import evaluation_text
 from demur.report.html import report_html
 from demur.results.gaps import gap_key, gap_verdict
-from raters import ITEM, LOSS, PLAN, SURE, WHO, evaluated, rater, system
+from raters import ITEM, LOSS, PLAN, SURE, WHO, evaluated, everybody, rater, system
 
 
 @pytest.fixture(scope="module")
 def results():
-    points = [
-        typed_point("Paper: coverage=0.5, risk=0.25, ci=0.1..0.4"),
-        typed_point("Bare: coverage=0.5, risk=0.25"),
-        typed_point("Counts: units=8, answered=6, loss=1, clusters=4"),
-    ]
-    return evaluated(Beside({"Rater A": rater()}, points, margin=2.0, handover_threshold=0.8))
+    return evaluated(everybody())
 
 
 def test_a_rater_who_answers_everything_is_compared_on_the_units_of_both():

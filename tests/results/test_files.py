@@ -1,11 +1,8 @@
-"""Result files of both kinds: whatever names they hold they read back as they were, and a damaged one is one line."""
+"""Result files of both kinds: whatever names they hold, they read back as they were."""
 
-import copy
 import json
 import math
-import random
 from dataclasses import fields
-from functools import cache
 from importlib.resources import files
 
 import jsonschema
@@ -15,13 +12,14 @@ from hypothesis import strategies as st
 from make_schemas import SCHEMAS
 
 from awkward import IDS, NAMES
-from demur import Estimate, Group, Key, Minus, Plan, Results, Settings, UserError, evaluate, load, read_table
+from demur import Estimate, Group, Key, Minus, Plan, Results, Settings, UserError, evaluate, load
 from demur.files.write import json_text
 from demur.inference.key import Pattern
 from demur.inference.warnings import KINDS, ResultWarning
 from demur.results import json_table, json_v1, json_v1_read
 from demur.results.load import results_of
 from golden_runs import GOLDEN, WHEN, evaluated
+from made_results import pair_text, results_of_systems, system, table_of_three
 
 NOT_IN_V1 = ("drop_rate", "other_threshold_rate", "evidence", "short_domain_rate", "above", "below")
 
@@ -48,25 +46,6 @@ def as_table(results):
     again = json_table.decoded(through_text(json_table.encoded(results)))
     assert json_text(json_table.encoded(again)) == json_text(json_table.encoded(results))
     return again
-
-
-def system(seed, clusters, item="q", confidences=("sure",)):
-    """A small system: some answers, some of them wrong, on the clusters given."""
-    rng = random.Random(seed)
-    size = len(clusters)
-    table = {"cluster": list(clusters), "item": [item] * size, "truth": [i % 3 for i in range(size)]}
-    table["prediction"] = [rng.choice([None, 0, 1, 2]) if i else i % 3 for i in range(size)]
-    return read_table(table | {name: [rng.randint(0, 3) for _ in range(size)] for name in confidences}, instrument=None)
-
-
-def results_of_systems(names, clusters=("a", "b", "c", "d"), item="q", confidence="sure", **asked):
-    systems = {name: system(seed, clusters, item, (confidence,)) for seed, name in enumerate(names)}
-    return evaluate(
-        systems,
-        settings=Settings(loss="abs", confidence=confidence, grid=("0.3", "0.9"), **asked),
-        plan=Plan(8, seed=1),
-        created_at=WHEN,
-    )
 
 
 @settings(max_examples=settings.default.max_examples // 2)
@@ -97,7 +76,7 @@ def test_any_name_comes_back_from_either_file(names, clusters, item, data):
 @given(modes=st.lists(NAMES, min_size=2, max_size=2, unique=True))
 def test_the_modes_of_two_runs_name_them_if_they_can(modes):
     """They do not where a run on the left is called right: then their numbers are what they are called by."""
-    content = json.loads(_pair())
+    content = json.loads(pair_text())
     for source, mode in zip(content["inputs"], modes):
         source |= {"mode": mode, "label": None}
     assert results_of(content).systems == tuple(modes)
@@ -210,182 +189,6 @@ def test_the_schemas_are_current(name):
     jsonschema.Draft202012Validator.check_schema(json.loads(shipped))
 
 
-# Damage -------------------------------------------------------------------------------------------------------------
-
-
-@cache
-def _three():
-    return json_text(results_of_systems(("a", "b", "c"), level=0.5).to_json())
-
-
-def table_of_three():
-    return json.loads(_three())
-
-
-@cache
-def _pair():
-    return json_text(results_of_systems(("a", "b"), level=0.5, interval="percentile").to_json())
-
-
-def places(content, path=()):
-    """Every place in a file, by its path."""
-    if path:
-        yield path
-    members = content.items() if isinstance(content, dict) else enumerate(content) if isinstance(content, list) else ()
-    for name, value in members:
-        yield from places(value, (*path, name))
-
-
-def parent_of(content, path):
-    for name in path[:-1]:
-        content = content[name]
-    return content
-
-
-WRONG = (None, True, -1, 0, 1, 2.5, 1e308, "", "nope", [], [None], {}, {"a": 1}, [[]], "risk@0.3", [0.1, 0.2])
-
-
-def damaged(content, rng):
-    """A file with one member deleted, replaced by something else, exchanged with another, or one that is new."""
-    content = copy.deepcopy(content)
-    every = [*places(content)]
-    path, other = rng.choice(every), rng.choice(every)
-    members = parent_of(content, path)
-    kind = rng.choice(("delete", "retype", "swap", "add", "repeat"))
-    if kind == "delete":
-        del members[path[-1]]
-    elif kind == "retype":
-        members[path[-1]] = copy.deepcopy(rng.choice(WRONG))
-    elif kind == "swap":
-        there = parent_of(content, other)
-        one, two = copy.deepcopy(members[path[-1]]), copy.deepcopy(there[other[-1]])
-        members[path[-1]] = two
-        if other[: len(path)] != path and path[: len(other)] != other:
-            there[other[-1]] = one
-    elif kind == "add" and isinstance(members, dict):
-        members["never heard of"] = copy.deepcopy(rng.choice(WRONG))
-    elif isinstance(members, list):
-        members.append(copy.deepcopy(members[path[-1]]))
-    return content
-
-
-@pytest.mark.parametrize("text", [_pair, _three], ids=["nested", "columns"])
-@pytest.mark.parametrize("trials", [60, pytest.param(300, marks=pytest.mark.slow)])
-@pytest.mark.slow
-def test_a_damaged_file_is_one_line_and_never_a_traceback(text, trials):
-    """Each is refused in one line, or what is left reads as results that can be written; hundreds are slow tests."""
-    rng, content, refused = random.Random(1), json.loads(text()), 0
-    for _ in range(trials):
-        broken = damaged(content, rng)
-        try:
-            results = results_of(broken)
-        except UserError as error:
-            refused += 1
-            assert "\n" not in str(error)
-            assert str(error)
-        else:
-            used(results)
-    assert refused > trials / 3
-
-
-def used(results):
-    """Whatever was read can be shown and written."""
-    assert isinstance(results, Results)
-    repr(results)
-    for warning in results.warnings:
-        warning.message(results.study.noun)
-    try:
-        assert results.text
-    except UserError as error:
-        assert "\n" not in str(error)
-
-
-@pytest.mark.parametrize(
-    ("path", "value", "message"),
-    [
-        (("estimates", "system", 0), "z", "no system of this file is called z"),
-        (("estimates", "quantity", 0), "nope", "estimates: no quantity is called nope"),
-        (("estimates", "value", 0), "0.5", "estimates.value.0: "),
-        (("estimates", "low"), [], "the columns of the estimates have different lengths"),
-        (("baseline",), "z", "no system of this file is called z"),
-        (("curves", 0, "system"), "z", "no system of this file is called z"),
-        (("warnings", 0, "about"), {"sytem": "a"}, "warnings: no column of a key is called sytem"),
-        (("warnings", 0, "about"), {"minus": {"a": "b", "c": "d"}}, "warnings: minus .*, expected an object of one"),
-        (("schema_version",), "3", "not a result file: expected what demur evaluate or demur retrieval writes"),
-        (("task",), "cooking", "cooking"),
-    ],
-)
-def test_what_is_wrong_with_a_columnar_file_is_said(path, value, message):
-    content = table_of_three()
-    parent_of(content, path)[path[-1]] = value
-    with pytest.raises(UserError, match=message):
-        results_of(content)
-
-
-def test_two_rows_with_one_key_are_refused():
-    content = table_of_three()
-    for column in content["estimates"].values():
-        column.append(column[0])
-    with pytest.raises(UserError, match="estimates: two rows have the same key"):
-        results_of(content)
-
-
-@pytest.mark.parametrize(
-    ("path", "message"),
-    [
-        (("comparison", "deltas", "sure", "naurc"), "the differences of sure lack naurc"),
-        (("comparison", "deltas", "sure", "mae_at_coverage", "0.90"), "are not at the coverages of its risks"),
-        (("confidence_variants", "sure", "left", "bootstrap", "ci", "interval"), "ci.interval: Field required"),
-        (("confidence_variants", "sure", "left", "bootstrap", "ci", "cmax", "low"), "ci.cmax.*low: Field required"),
-    ],
-)
-def test_what_is_missing_in_a_nested_file_is_said(path, message):
-    content = json.loads(_pair())
-    del parent_of(content, path)[path[-1]]
-    with pytest.raises(UserError, match=message):
-        results_of(content)
-
-
-@pytest.mark.parametrize(
-    ("path", "value"),
-    [
-        (("std_error", "mae_at_coverage"), 0.1),
-        (("std_error", "cmax"), {"0.30": 0.1}),
-        (("ci95", "cmax"), {"0.30": None}),
-        (("ci", "mae_at_coverage"), None),
-        (("ci", "cmax"), {"0.30": None}),
-        (("ci", "undefined"), {"cmax": 3}),
-        (("ci", "level"), 2),
-    ],
-)
-def test_a_number_for_each_coverage_is_not_a_single_one(path, value):
-    content = json.loads(_pair())
-    members = content["confidence_variants"]["sure"]["left"]["bootstrap"]
-    parent_of(members, path)[path[-1]] = value
-    with pytest.raises(UserError, match=path[0]):
-        results_of(content)
-
-
-def test_a_nested_file_whose_parts_say_different_things_is_refused():
-    for path, value in ((("mae_at_coverage",), {}), (("bootstrap", "seed"), 9), (("aurc_at_c", "requested"), 0.5)):
-        content = json.loads(_pair())
-        members = content["confidence_variants"]["sure"]["right"]
-        parent_of(members, path)[path[-1]] = value
-        with pytest.raises(UserError, match="under every confidence, and on both sides"):
-            results_of(content)
-
-
-def test_a_file_that_is_none_of_ours(tmp_path):
-    for content in ({}, [], 3, {"schema_version": "9"}, {"kind": "other"}):
-        path = tmp_path / "x.json"
-        path.write_text(json.dumps(content), encoding="utf-8")
-        with pytest.raises(UserError, match=r"x\.json: not a result file"):
-            load(path)
-
-
-# The codec --------------------------------------------------------------------------------------------------------
-
-
 def test_columns_hold_every_kind_of_key():
     """A part of the units, a mean over parts, a group minus the rest, a confidence minus another, a convention."""
     found = results_of_systems(("a", "b", "c"))
@@ -407,9 +210,9 @@ def test_columns_hold_every_kind_of_key():
 
 
 def test_the_shapes_of_the_two_files():
-    assert json.loads(_pair())["schema_version"] == "1"
+    assert json.loads(pair_text())["schema_version"] == "1"
     assert table_of_three()["schema_version"] == "2"
     assert [*table_of_three()][:4] == ["schema_version", "task", "created_at", "tool"]
     assert json_v1.schema()["properties"]["schema_version"]["const"] == "1"
     with pytest.raises(UserError, match="these are results of answers, not of retrieval"):
-        _ = json_v1_read.decoded(json.loads(_pair())).retrieval
+        _ = json_v1_read.decoded(json.loads(pair_text())).retrieval

@@ -31,11 +31,6 @@ class ImportOptions:
         """How many bytes a member of an archive may have."""
         return Limit("--max-member", self.max_member, "a member").size
 
-    @property
-    def uses_records(self) -> bool:
-        """Whether anything is looked up in the records themselves."""
-        return bool(self.cluster or self.groups or self.confidences or self.abstain)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogEntry:

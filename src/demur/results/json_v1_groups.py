@@ -72,12 +72,6 @@ def _grouping(results: Results, key: Key, grouping: GroupingRecord) -> Json:
     }
 
 
-def is_overall(key: Key) -> bool:
-    """Whether a number is that of all units at the threshold of the groups, which stands among them."""
-    stem, at, _ = key.quantity.partition("@threshold=")
-    return bool(at) and stem in SERVED and key.group is None and key.minus is None
-
-
 def _level(results: Results, key: Key, threshold: float, group: Group) -> Json:
     served = {stem: results[_key(key, stem, threshold, group)] for stem in SERVED}
     minus = Minus("group", Group(group.name, REST))

@@ -1,0 +1,32 @@
+"""Reported figures of retrieval, audited against the queries they are of."""
+
+import json
+
+import pipeline
+from demur.audit.figures import Printed
+from demur.audit.reported.queries import audited_retrieval
+from demur.audit.reported.reading import queries_to_audit
+from demur.files.strict_json import loads
+from pipeline import as_csv
+from runs import written
+
+
+def parsed(content):
+    return loads(json.dumps(content), number=Printed.of)
+
+
+def read_back(folder, queries, columns=pipeline.COLUMNS):
+    return queries_to_audit(written(folder, as_csv(queries, columns), "per_query.csv"))
+
+
+def audited(queries_of_both, content):
+    return {one.key: one for one in audited_retrieval(queries_of_both, parsed(content))}
+
+
+def differing(queries_of_both, content):
+    return {key: one.cause for key, one in audited(queries_of_both, content).items() if one.status == "differs"}
+
+
+def only(queries_of_both, **members):
+    """What became of the one figure in a file of one section."""
+    return audited(queries_of_both, {"reranked": members})

@@ -1,0 +1,167 @@
+"""Files of results that are damaged, incomplete or contradict themselves: one line, and never a traceback."""
+
+import copy
+import json
+import random
+
+import pytest
+
+from demur import Results, UserError, load
+from demur.results.load import results_of
+from made_results import pair_text, table_of_three, three_text
+
+
+def places(content, path=()):
+    """Every place in a file, by its path."""
+    if path:
+        yield path
+    members = content.items() if isinstance(content, dict) else enumerate(content) if isinstance(content, list) else ()
+    for name, value in members:
+        yield from places(value, (*path, name))
+
+
+def parent_of(content, path):
+    for name in path[:-1]:
+        content = content[name]
+    return content
+
+
+WRONG = (None, True, -1, 0, 1, 2.5, 1e308, "", "nope", [], [None], {}, {"a": 1}, [[]], "risk@0.3", [0.1, 0.2])
+
+
+def damaged(content, rng):
+    """A file with one member deleted, replaced by something else, exchanged with another, or one that is new."""
+    content = copy.deepcopy(content)
+    every = [*places(content)]
+    path, other = rng.choice(every), rng.choice(every)
+    members = parent_of(content, path)
+    kind = rng.choice(("delete", "retype", "swap", "add", "repeat"))
+    if kind == "delete":
+        del members[path[-1]]
+    elif kind == "retype":
+        members[path[-1]] = copy.deepcopy(rng.choice(WRONG))
+    elif kind == "swap":
+        there = parent_of(content, other)
+        one, two = copy.deepcopy(members[path[-1]]), copy.deepcopy(there[other[-1]])
+        members[path[-1]] = two
+        if other[: len(path)] != path and path[: len(other)] != other:
+            there[other[-1]] = one
+    elif kind == "add" and isinstance(members, dict):
+        members["never heard of"] = copy.deepcopy(rng.choice(WRONG))
+    elif isinstance(members, list):
+        members.append(copy.deepcopy(members[path[-1]]))
+    return content
+
+
+@pytest.mark.parametrize("text", [pair_text, three_text], ids=["nested", "columns"])
+@pytest.mark.parametrize("trials", [60, pytest.param(300, marks=pytest.mark.slow)])
+@pytest.mark.slow
+def test_a_damaged_file_is_one_line_and_never_a_traceback(text, trials):
+    """Each is refused in one line, or what is left reads as results that can be written; hundreds are slow tests."""
+    rng, content, refused = random.Random(1), json.loads(text()), 0
+    for _ in range(trials):
+        broken = damaged(content, rng)
+        try:
+            results = results_of(broken)
+        except UserError as error:
+            refused += 1
+            assert "\n" not in str(error)
+            assert str(error)
+        else:
+            used(results)
+    assert refused > trials / 3
+
+
+def used(results):
+    """Whatever was read can be shown and written."""
+    assert isinstance(results, Results)
+    repr(results)
+    for warning in results.warnings:
+        warning.message(results.study.noun)
+    try:
+        assert results.text
+    except UserError as error:
+        assert "\n" not in str(error)
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        (("estimates", "system", 0), "z", "no system of this file is called z"),
+        (("estimates", "quantity", 0), "nope", "estimates: no quantity is called nope"),
+        (("estimates", "value", 0), "0.5", "estimates.value.0: "),
+        (("estimates", "low"), [], "the columns of the estimates have different lengths"),
+        (("baseline",), "z", "no system of this file is called z"),
+        (("curves", 0, "system"), "z", "no system of this file is called z"),
+        (("warnings", 0, "about"), {"sytem": "a"}, "warnings: no column of a key is called sytem"),
+        (("warnings", 0, "about"), {"minus": {"a": "b", "c": "d"}}, "warnings: minus .*, expected an object of one"),
+        (("schema_version",), "3", "not a result file: expected what demur evaluate or demur retrieval writes"),
+        (("task",), "cooking", "cooking"),
+    ],
+)
+def test_what_is_wrong_with_a_columnar_file_is_said(path, value, message):
+    content = table_of_three()
+    parent_of(content, path)[path[-1]] = value
+    with pytest.raises(UserError, match=message):
+        results_of(content)
+
+
+def test_two_rows_with_one_key_are_refused():
+    content = table_of_three()
+    for column in content["estimates"].values():
+        column.append(column[0])
+    with pytest.raises(UserError, match="estimates: two rows have the same key"):
+        results_of(content)
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        (("comparison", "deltas", "sure", "naurc"), "the differences of sure lack naurc"),
+        (("comparison", "deltas", "sure", "mae_at_coverage", "0.90"), "are not at the coverages of its risks"),
+        (("confidence_variants", "sure", "left", "bootstrap", "ci", "interval"), "ci.interval: Field required"),
+        (("confidence_variants", "sure", "left", "bootstrap", "ci", "cmax", "low"), "ci.cmax.*low: Field required"),
+    ],
+)
+def test_what_is_missing_in_a_nested_file_is_said(path, message):
+    content = json.loads(pair_text())
+    del parent_of(content, path)[path[-1]]
+    with pytest.raises(UserError, match=message):
+        results_of(content)
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("std_error", "mae_at_coverage"), 0.1),
+        (("std_error", "cmax"), {"0.30": 0.1}),
+        (("ci95", "cmax"), {"0.30": None}),
+        (("ci", "mae_at_coverage"), None),
+        (("ci", "cmax"), {"0.30": None}),
+        (("ci", "undefined"), {"cmax": 3}),
+        (("ci", "level"), 2),
+    ],
+)
+def test_a_number_for_each_coverage_is_not_a_single_one(path, value):
+    content = json.loads(pair_text())
+    members = content["confidence_variants"]["sure"]["left"]["bootstrap"]
+    parent_of(members, path)[path[-1]] = value
+    with pytest.raises(UserError, match=path[0]):
+        results_of(content)
+
+
+def test_a_nested_file_whose_parts_say_different_things_is_refused():
+    for path, value in ((("mae_at_coverage",), {}), (("bootstrap", "seed"), 9), (("aurc_at_c", "requested"), 0.5)):
+        content = json.loads(pair_text())
+        members = content["confidence_variants"]["sure"]["right"]
+        parent_of(members, path)[path[-1]] = value
+        with pytest.raises(UserError, match="under every confidence, and on both sides"):
+            results_of(content)
+
+
+def test_a_file_that_is_none_of_ours(tmp_path):
+    for content in ({}, [], 3, {"schema_version": "9"}, {"kind": "other"}):
+        path = tmp_path / "x.json"
+        path.write_text(json.dumps(content), encoding="utf-8")
+        with pytest.raises(UserError, match=r"x\.json: not a result file"):
+            load(path)
