@@ -1,13 +1,26 @@
 """The command line: one module per group of commands, each registered where it is defined."""
 
+import os
 import sys
+
+_THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line, which is imported here: an interrupt at any time is an exit code, not a traceback."""
     try:
-        from demur.cli.commands import run
+        if "numpy" not in sys.modules:
+            _use_one_thread()
+        from demur.cli.app import load, present_spelling, run
 
-        sys.exit(run(sys.argv[1:] if arguments is None else arguments))
+        words = present_spelling(sys.argv[1:] if arguments is None else arguments)
+        load(words)
+        sys.exit(run(words))
     except KeyboardInterrupt:
         sys.exit(130)
+
+
+def _use_one_thread() -> None:
+    """Linear algebra is a trifle here, and starting its threads a quarter of what numpy takes to be imported."""
+    if not any(name in os.environ for name in _THREADS):
+        os.environ["OPENBLAS_NUM_THREADS"] = "1"

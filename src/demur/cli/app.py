@@ -12,12 +12,14 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from demur import __version__
+from demur.cli.plain_values import PlainGroup
 from demur.errors import UserError, harmless, literal
 
 if TYPE_CHECKING:
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     name="demur",
+    cls=PlainGroup,
     help="Measure systems that may decline to answer: the whole risk–coverage trade-off, exactly.",
     no_args_is_help=True,
     add_completion=False,
@@ -36,6 +39,19 @@ app = typer.Typer(
 MEASURE, DATA, DECIDE, SHOW, TRUST, MORE = "Measure", "Data", "Decide", "Show", "Trust", "More"
 _OUTPUTS = Path("data/outputs")  # where a result goes that was given no name
 _SPELLINGS = {"variants": ("fields",), "simulate-queries": ("simulate", "queries")}
+MODULES = {  # in the order the help lists them
+    "evaluate": ("evaluate",),
+    "retrieval": ("retrieval",),
+    "calibrate": ("calibrate",),
+    "fields": ("fields",),
+    "imports": ("import",),
+    "produce": ("produce",),
+    "choose": ("choose",),
+    "apply": ("apply",),
+    "show": ("report", "table", "figure"),
+    "audit": ("audit",),
+    "study": ("study", "simulate", "schema", "demo"),
+}
 _FIRST = {"simulate": ("runs", "queries", "interviews"), "study": ("intervals", "participants")}
 
 
@@ -235,11 +251,17 @@ def present_spelling(words: Sequence[str]) -> list[str]:
     return list(words)
 
 
+def load(words: Sequence[str]) -> None:
+    """Import the command that is named, or all of them where none is: for the help, and to say what was meant."""
+    known = (module for module, commands in MODULES.items() if words and words[0] in commands)
+    import_module(f"demur.cli.{next(known, 'commands')}")
+
+
 def run(words: Sequence[str]) -> int:
     """Run a command and give its exit code; a mistake is one line."""
     _prepare_streams()
     try:
-        code: int | None = app(present_spelling(words), standalone_mode=False)
+        code: int | None = app([*words], standalone_mode=False)
     except UserError as error:
         message = str(error)
     except typer.TyperException as error:

@@ -1,11 +1,11 @@
 """All commands, in the order they are listed in, whichever of them was imported first."""
 
-from demur.cli import apply, audit, calibrate, choose, evaluate, fields, imports, produce, retrieval, show, study
-from demur.cli.app import app, run
+from importlib import import_module
 
-__all__ = ["app", "run"]
+from demur.cli.app import MODULES, app
 
-_MODULES = (evaluate, retrieval, calibrate, fields, imports, produce, choose, apply, show, audit, study)
-_ORDER = [module.__name__ for module in _MODULES]
+__all__ = ["app"]
+
+_ORDER = [import_module(f"demur.cli.{module}").__name__ for module in MODULES]
 app.registered_commands.sort(key=lambda command: _ORDER.index(getattr(command.callback, "__module__", "")))
 app.registered_groups.sort(key=lambda group: str(group.name))

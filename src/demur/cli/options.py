@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer.core import TyperCommand, TyperOption
+from typer.core import TyperOption
 
+from demur.cli.plain_values import PlainCommand
 from demur.errors import UserError, literal
 
 if TYPE_CHECKING:
@@ -160,7 +161,7 @@ def pair(given: str) -> tuple[str, str]:
     return (name, path) if equals else ("", given)
 
 
-class ListingCommand(TyperCommand):
+class ListingCommand(PlainCommand):
     """A command whose help lists what is registered, looked up when its help is asked for: a run need not import it."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:

@@ -2,9 +2,8 @@
 
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
 
-from demur.confidences.calibration import Calibration
-from demur.confidences.fitting import QUALITY
 from demur.confidences.variants import VARIANTS
 from demur.drawing.labels import inert, isolated
 from demur.errors import shown
@@ -25,6 +24,9 @@ from demur.report.text import UNDEFINED, bounded_interval, decimals, four, level
 from demur.report.verdict import says
 from demur.results.study import SelectiveStudy
 from demur.results.table import Results
+
+if TYPE_CHECKING:
+    from demur.confidences.calibration import Calibration
 
 _WIDE = 110
 _PLACES_SHOWN = 3
@@ -53,8 +55,10 @@ def variants_text(items: Items, reasons: Mapping[str, str | None]) -> str:
     return console_text([*lines, "Two of them combined: secondary:<variant>+<variant>:average, or :product."])
 
 
-def calibration_text(calibration: Calibration) -> str:
+def calibration_text(calibration: "Calibration") -> str:
     """What was fitted on what, and how well it does."""
+    from demur.confidences.fitting import QUALITY  # noqa: PLC0415  (what fits is large, and evaluations fit nothing)
+
     training, checked = calibration.training, calibration.validation
     inputs = ", ".join(map(shown, calibration.features or ())) or f"the variant {shown(calibration.variant)}"
     noun = checked.grouped_by

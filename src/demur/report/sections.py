@@ -9,14 +9,16 @@ import inspect
 from collections.abc import Callable, Iterable
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from demur.confidences.calibration import Calibration
-from demur.decide.rule import Rule
 from demur.files.strict_model import WordedWarning
 from demur.quantities import Quantity
 from demur.report.names import by_code
 from demur.results.table import Results
+
+if TYPE_CHECKING:
+    from demur.confidences.calibration import Calibration
+    from demur.decide.rule import Rule
 
 Filling = Callable[..., Any]
 Content = dict[str, Any]
@@ -48,7 +50,7 @@ class Section(NamedTuple):
     content: Filling
     with_rule: bool = False
 
-    def filled(self, artifact: Results | Calibration, rule: Rule | None) -> Any:
+    def filled(self, artifact: "Results | Calibration", rule: "Rule | None") -> Any:
         """What its template shows of an artifact."""
         return self.content(artifact, rule) if self.with_rule else self.content(artifact)
 
@@ -89,12 +91,12 @@ def definition(quantity: Quantity) -> tuple[str, str, str]:
     return quantity.name, heading, rest.partition("\n\n")[0].replace("\n", " ")
 
 
-def carried(artifact: Results | Calibration, name: str, warnings: Iterable[WordedWarning]) -> Content:
+def carried(artifact: "Results | Calibration", name: str, warnings: Iterable[WordedWarning]) -> Content:
     """What a reviewer takes along: the first warning of each kind, and the file unless it is too large for a page."""
     whole, packed = artifact.text.encode(), None
     if len(whole) <= _HOPELESS:
         packed = base64.b64encode(gzip.compress(whole, mtime=0)).decode()
-    study = artifact if isinstance(artifact, Calibration) else artifact.study
+    study = artifact.study if isinstance(artifact, Results) else artifact
     version = "".join(sign for sign in study.tool.version if sign.isalnum() or sign in ".-+")
     return {
         "name": name,
