@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 TOOLS := $(VENV)/.tools
+KERNEL := hatch_build.py $(wildcard src/demur/inference/engines/*.[ch])
 # What is imported is compiled then; the rest of the packages never is.
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 LOCK := uv pip compile --quiet --generate-hashes --universal --python-version 3.11 \
@@ -21,7 +22,7 @@ help:  ## show this list
 writable:
 	@test -w . || { echo "$(CURDIR) is read-only: copy the folder to where you may write, and run make there" >&2; exit 1; }
 
-$(READY): requirements.lock pyproject.toml | writable
+$(READY): requirements.lock pyproject.toml $(KERNEL) | writable
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "demur needs a working Python 3.11 or newer, and $(PYTHON) is not one. Name one: make PYTHON=/path/to/python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
 	@$(PYTHON) -m venv $(VENV) || \
