@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 TOOLS := $(VENV)/.tools
-KERNEL := hatch_build.py $(wildcard src/demur/inference/engines/*.[ch])
+KERNEL := $(wildcard hatch_build.py src/demur/inference/engines/*.[ch])
 # What is imported is compiled then; the rest of the packages never is.
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 LOCK := uv pip compile --quiet --generate-hashes --universal --python-version 3.11 \

@@ -41,3 +41,20 @@ def chosen_kernel() -> Kernel | None:
     if ":" in wanted and wanted not in KERNELS:
         raise UserError(f"{VARIABLE} is {wanted}, but this processor has only {', '.join(KERNELS)}")
     return KERNELS.get(wanted) or next(reversed(KERNELS.values()), None)
+
+
+def about() -> dict[str, str]:
+    """The engine that computes and what it is made of: where the kernel is from, or why there is none."""
+    import platform  # noqa: PLC0415  (only who asks pays)
+
+    import numpy as np  # noqa: PLC0415
+
+    from demur.inference.engines.kernel import KERNELS, origin  # noqa: PLC0415
+
+    others = [name for name in ("numpy", *KERNELS) if name != engine_name()]
+    return {
+        "engine": f"{engine_name()}; {VARIABLE} chooses another: {', '.join(others)}" if KERNELS else engine_name(),
+        "kernel": origin(),
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+    }

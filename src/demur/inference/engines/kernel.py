@@ -49,3 +49,8 @@ def _kernels() -> dict[str, Kernel]:
 
 
 KERNELS = _kernels()
+
+
+def origin() -> str:
+    """Where the kernel is from and what compiled it, or why there is none."""
+    return f"none: {MISSING}" if MISSING else f"{_kernel.__file__}, compiled by {_kernel.COMPILER}"
