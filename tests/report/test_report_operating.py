@@ -11,7 +11,6 @@ from commands import demur
 from demur import Plan, Settings, UserError, choose, evaluate, grade, load, read_table, report_html
 from demur.confidences.variants import VARIANTS
 from demur.decide.certifying import certify
-from demur.decide.rule import Rule
 from demur.drawing.picture import visible
 from demur.report.selective.decision import five_answers
 from demur.report.selective.operating import kept_points, marked, packed_points, spoken_sentence, start_of
@@ -126,7 +125,7 @@ class TestRules:
     def test_a_rule_for_another_signal_is_refused_by_name(self, study):
         items, results = study
         rule = choose(grade(items, loss="zero_one", confidence="sure"), risk="0.1", seed=7)
-        other = Rule.model_validate_json(rule.text.replace('"signal": "sure"', '"signal": "other"'))
+        other = rule.model_copy(update={"signal": "other"})
         with pytest.raises(UserError, match="the rule is about the signal other, and these results are about sure"):
             marked(results, other)
 

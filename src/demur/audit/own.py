@@ -275,10 +275,9 @@ def _beside(claimed: Results, recomputed: Results, earlier: str) -> Iterator[Fin
 
 
 def _contents(results: Results) -> dict[str, Any]:
-    study = results.study.model_dump(mode="json", exclude={*_UNCHECKED})
+    study = results.study.model_dump(exclude={*_UNCHECKED})
     study["warnings"] = sorted(f"{warning.code}, {warning.about}: {warning.message()}" for warning in results.warnings)
     curves = {
-        f"{system} under {confidence}": record.model_dump(mode="json")
-        for (system, confidence), record in results.curves.items()
+        f"{system} under {confidence}": record.model_dump() for (system, confidence), record in results.curves.items()
     }
     return {"study": study, "curves": curves}

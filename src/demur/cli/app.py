@@ -288,7 +288,7 @@ def _usage(error: typer.TyperException) -> str:
     """A call that is wrong, in one line with the value; nothing where the help was shown instead."""
     from pydantic import ValidationError
 
-    from demur.files.strict_model import one_line
+    from demur.files.strict_reading import one_line
 
     if isinstance(error, typer.BadParameter) and isinstance(error.__cause__, ValidationError) and error.param:
         return f"{error.param.opts[0]}: {one_line(error.__cause__)}"

@@ -179,7 +179,7 @@ class _Audit:
 
     def _parsed_calibration(self) -> Any:
         loaded = fitted(self.calibration)
-        return None if loaded is None else loaded.model_dump(mode="json")
+        return None if loaded is None else loaded.model_dump()
 
     def _of_queries(self, claimed: Results | None, printed: Any) -> list[Finding]:
         from demur.audit.independent import audited_independently, query_recipes

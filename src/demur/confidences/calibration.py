@@ -1,6 +1,5 @@
 """Calibration: a fitted calibrator with what it was fitted on, for what, and how well it did. A JSON file."""
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
 from pathlib import Path
@@ -14,7 +13,8 @@ from demur.confidences.variants import spoken_share
 from demur.errors import UserError, located, registered
 from demur.facts.tabular import Tabular
 from demur.files import strict_json
-from demur.files.strict_model import Count, Part, Share, Time, Tool, WordedWarning, one_line, schema_of
+from demur.files.strict_model import CheckedPart, Count, Part, Share, Time, Tool, WordedWarning
+from demur.files.strict_reading import one_line, schema_of
 from demur.files.write import json_text, write_whole
 from demur.types import Floats
 
@@ -98,7 +98,7 @@ class Validation(Part):
     reason: str | None
 
 
-class AnyCalibration(Part):
+class AnyCalibration(CheckedPart):
     """A calibrator as it is applied, by whomever it was fitted."""
 
     schema_version: Literal["1"] = "1"
@@ -167,7 +167,7 @@ class Calibration(AnyCalibration, Tabular):
     @property
     def fingerprint(self) -> str:
         """A hash of all that was fitted and found, whenever and by whichever command."""
-        chosen = self.model_dump(mode="json", exclude={"created_at", "tool"})
+        chosen = self.model_dump(exclude={"created_at", "tool"})
         return strict_json.fingerprint(json_text(chosen).encode())
 
     def to_columns(self) -> dict[str, list[Any]]:
@@ -179,7 +179,7 @@ class Calibration(AnyCalibration, Tabular):
 
     def to_json(self) -> dict[str, Any]:
         """The content of the file."""
-        return self.model_dump(mode="json")
+        return self.model_dump()
 
     @property
     def text(self) -> str:
@@ -206,9 +206,9 @@ def calibration_of(content: Any) -> Calibration:
     if not own or not isinstance(content.get("model"), dict):
         raise UserError("not a calibration of demur: expected an object with schema_version, method, model and others")
     with located("model"):
-        method.calibrator.from_json(content["model"])
+        model = method.calibrator.from_json(content["model"])
     try:
-        return Calibration.model_validate_json(json.dumps(content))
+        return Calibration.model_validate(content | {"model": model})
     except ValidationError as error:
         raise UserError(one_line(error)) from None
 

@@ -12,7 +12,7 @@ from demur.errors import UserError, and_more, registered, shown
 from demur.facts.columns import Column, check_lengths
 from demur.facts.frames import columns_of
 from demur.facts.items import Items
-from demur.files.strict_model import one_line
+from demur.files.strict_reading import one_line
 from demur.quantities.forecasts import checked_outcomes
 from demur.quantities.losses import LOSSES
 from demur.types import Floats, Integers

@@ -19,7 +19,7 @@ from demur.confidences.calibration_methods import Calibrator, calibrator, traini
 from demur.confidences.calibration_methods import method_names as method_names
 from demur.confidences.features import CalibratorFeatureExtractor as CalibratorFeatureExtractor
 from demur.errors import UserError, literal, shown
-from demur.files.strict_model import STRICT
+from demur.files.strict_reading import STRICT
 from demur.quantities.calibration import LEAST_LIKELY
 from demur.quantities.calibration import compute_binary_nll as compute_binary_nll
 from demur.quantities.calibration import compute_ece as compute_ece

@@ -23,7 +23,8 @@ from demur.confidences.variants import MERGED, VARIANTS, check_probabilities, di
 from demur.errors import UserError, check_kind, literal, registered, shown, unknown
 from demur.facts.items import Items
 from demur.facts.signals import SIGNALS
-from demur.files.strict_model import WordedWarning, now, one_line
+from demur.files.strict_model import WordedWarning, now
+from demur.files.strict_reading import one_line
 from demur.quantities import Measure, quantities
 from demur.quantities.calibration import rank_sums
 from demur.quantities.forecasts import Forecasts

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -12,7 +11,8 @@ from pydantic import Field, ValidationError
 from demur.decide.targets import TARGETS
 from demur.errors import UserError
 from demur.files.strict_json import fingerprint, read_as, read_bytes, shown_path
-from demur.files.strict_model import SPARSE, Count, Part, Time, Tool, one_line, schema_of
+from demur.files.strict_model import SPARSE, CheckedPart, Count, Part, Time, Tool
+from demur.files.strict_reading import one_line, schema_of
 from demur.files.write import json_text, write_whole
 from demur.inference.intervals import Interval
 from demur.quantities.coverage import risk_of
@@ -148,7 +148,7 @@ class Guarantee(Part):
             yield "the certified threshold is not one that passed"
 
 
-class Rule(Part):
+class Rule(CheckedPart):
     """Accept what is at least (or at most) this confident; and everything a reader needs to trust or repeat it.
 
     Where no threshold was found it is null, and everything is declined.
@@ -189,7 +189,7 @@ class Rule(Part):
     @property
     def text(self) -> str:
         """The file, as it is written."""
-        return json_text(self.model_dump(mode="json"))
+        return json_text(self.model_dump())
 
     @property
     def input_paths(self) -> list[str]:
@@ -250,7 +250,7 @@ def _rule_of(content: Any) -> Rule:
     if not isinstance(content, dict) or content.get("kind") != "rule":
         raise UserError("not a rule: expected what demur choose writes")
     try:
-        return Rule.model_validate_json(json.dumps(content))
+        return Rule.model_validate(content)
     except ValidationError as error:
         raise UserError(one_line(error)) from None
 

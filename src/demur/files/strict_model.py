@@ -1,21 +1,52 @@
-"""Strict models: the parts that files we write are made of, checked on writing and on reading alike."""
+"""Parts that files are made of: declared once, made without cost, and checked strictly where they come from outside.
+
+A part is checked member by member when it is read (`model_validate`), and for what does not hold together whenever it
+is made. The checks of members are pydantic's, which is imported when something is read.
+"""
 
 import contextlib
 import datetime as dt
 import platform
-from collections.abc import Iterator
-from typing import Annotated, Any, Literal, Self
+from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import cache
+from inspect import get_annotations
+from types import MappingProxyType, NoneType, UnionType
+from typing import (
+    Annotated,
+    Any,
+    ClassVar,
+    Literal,
+    Self,
+    Union,
+    dataclass_transform,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 import numpy as np
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
-from demur.errors import UserError, and_more, literal, located
+from demur.errors import UserError, literal, located
 
 TIME_FORMAT = "%Y-%m-%dT%H:%M:%SZ"
-STRICT = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False, json_schema_serialization_defaults_required=True)
-Share = Annotated[float, Field(ge=0, le=1)]
-Count = Annotated[int, Field(ge=0)]
-SPARSE = Field(exclude_if=lambda value: value is None)  # a member that is in a file only where it says something
+REQUIRED: Any = object()
+
+
+class Declared:
+    """What is asked of a member besides its type, as `pydantic.Field` takes it.
+
+    `checked` is a function that checks it, `earlier` what files of earlier versions call it. Of a union, `tag` tells
+    from the content which of the `tags` its kinds have is meant.
+    """
+
+    def __init__(self, *, checked: Callable[[Any], Any] | None = None, **asked: Any) -> None:
+        self.checked, self.asked = checked, asked
+
+
+Share = Annotated[float, Declared(ge=0, le=1)]
+Count = Annotated[int, Declared(ge=0)]
+EMPTY: Any = Declared(default_factory=dict)
+SPARSE = Declared(exclude_if=lambda value: value is None)  # a member that is in a file only where it says something
 
 
 def _is_time(text: str) -> str:
@@ -25,9 +56,7 @@ def _is_time(text: str) -> str:
     raise UserError(f"expected a time such as 2026-01-31T12:00:00Z, not {literal(text)}")
 
 
-Time = Annotated[
-    str, Field(pattern="^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$"), AfterValidator(_is_time)
-]
+Time = Annotated[str, Declared(pattern="^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$", checked=_is_time)]
 
 
 def checked_time(text: str | None) -> None:
@@ -42,48 +71,179 @@ def now() -> str:
     return dt.datetime.now(dt.UTC).strftime(TIME_FORMAT)
 
 
-class Part(BaseModel):
+def _annotations(cls: type) -> dict[str, Any]:
+    """The members that a class declares itself."""
+    own = get_annotations(cls)
+    if any(isinstance(kind, str) for kind in own.values()):
+        hints = get_type_hints(cls, include_extras=True)
+        own = {name: hints[name] for name in own}
+    return {name: kind for name, kind in own.items() if ClassVar not in (kind, get_origin(kind))}
+
+
+def asked(kind: Any) -> dict[str, Any]:
+    """What is asked of a member besides its type."""
+    beside = getattr(kind, "__metadata__", ())
+    return {name: value for each in beside if isinstance(each, Declared) for name, value in each.asked.items()}
+
+
+@dataclass_transform(kw_only_default=True, frozen_default=True)
+class Part:
     """A part of a file: every member is there, none is unknown, and each is what it should be."""
 
-    model_config = ConfigDict(**STRICT, frozen=True)
+    model_config: ClassVar[Mapping[str, Any]] = MappingProxyType({})
+    model_fields: ClassVar[dict[str, Any]] = {}  # annotations by name
+    defaults: ClassVar[dict[str, Any]] = {}
+    _sparse: ClassVar[dict[str, Callable[[Any], bool]]] = {}
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        bases = [base for base in reversed(cls.__mro__[1:]) if issubclass(base, Part)]
+        cls.model_fields = {name: kind for base in bases for name, kind in base.__dict__["model_fields"].items()}
+        cls.defaults = {name: value for base in bases for name, value in base.__dict__["defaults"].items()}
+        for name, kind in _annotations(cls).items():
+            cls.model_fields[name] = kind
+            default = cls.__dict__.get(name, asked(kind).get("default_factory", REQUIRED))
+            cls.defaults[name] = default.asked["default_factory"] if isinstance(default, Declared) else default
+        all_asked = {name: asked(kind) for name, kind in cls.model_fields.items()}
+        cls._sparse = {name: each["exclude_if"] for name, each in all_asked.items() if "exclude_if" in each}
+
+    def __init__(self, **members: Any) -> None:
+        self._hold(**members)
+
+    def _hold(self, **members: Any) -> None:
+        values = {name: members.pop(name) if name in members else self._default(name) for name in self.model_fields}
+        if members:
+            raise TypeError(f"{type(self).__name__} has no {', '.join(members)}")
+        self.__dict__.update(values)
+        for mistake in self._mistakes():
+            raise UserError(mistake)
+
+    @classmethod
+    def _default(cls, name: str) -> Any:
+        default = cls.defaults[name]
+        if default is REQUIRED:
+            raise TypeError(f"{cls.__name__} lacks {name}")
+        return default() if isinstance(default, type) else default
+
+    @classmethod
+    def made(cls, content: Any) -> Self:
+        """The part, of members that are parts already or the mappings and lists to make them of: from our own hands."""
+        if isinstance(content, cls):
+            return content
+        makers = {name: _maker(kind) for name, kind in cls.model_fields.items()}
+        return cls(**{name: makers[name](value) if name in makers else value for name, value in content.items()})
+
+    @classmethod
+    def model_validate(cls, content: Any, *, extra: Literal["ignore", "forbid"] | None = None) -> Self:
+        """The part, of content from anywhere: every member is checked, and all mistakes are in one ValidationError."""
+        from demur.files.strict_reading import reader  # noqa: PLC0415  (pydantic is large)
+
+        which: Any = cls
+        part: Self = reader(which).validate_python(content, extra=extra)
+        return part
+
+    @classmethod
+    def of_checked(cls, members: Mapping[str, Any]) -> Self:
+        """The part, of members that have been checked one by one."""
+        part = object.__new__(cls)
+        part._hold(**members)
+        return part
+
+    def model_dump(self, *, exclude: Collection[str] = ()) -> dict[str, Any]:
+        """The members as JSON has them, without those that say nothing."""
+        return {
+            name: _dumped(value)
+            for name, value in self
+            if name not in exclude and not (name in self._sparse and self._sparse[name](value))
+        }
+
+    def model_copy(self, *, update: Mapping[str, Any]) -> Self:
+        """The same with other members."""
+        return type(self)(**{**dict(self), **update})
+
+    def __iter__(self) -> Iterator[tuple[str, Any]]:
+        return ((name, self.__dict__[name]) for name in self.model_fields)
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and dict(self) == dict(other)
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"{type(self).__name__} cannot be changed: model_copy makes another")
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self)})"
 
     def _mistakes(self) -> Iterator[str]:
         """What does not hold together, though each member by itself is what it should be."""
         yield from ()
 
-    @model_validator(mode="after")
-    def _holds_together(self) -> Self:
-        for mistake in self._mistakes():
-            raise ValueError(mistake)
-        return self
+
+class CheckedPart(Part):
+    """A part whose members are checked whenever it is made: its makers may hand on what they were given."""
+
+    def __init__(self, **members: Any) -> None:
+        self.__dict__.update(self.model_validate(members).__dict__)
 
 
-def schema_of(model: Any) -> dict[str, Any]:
-    """The JSON Schema of a file, from its model or a union of models; of what a part is, its first line."""
-    schema = _first_lines(TypeAdapter(model).json_schema(mode="serialization"))
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+def part_named(name: str, base: type[Part], members: Mapping[str, tuple[Any, Any]], doc: str = "") -> type[Part]:
+    """A part with these members: the type of each, and its default or an ellipsis."""
+    defaults = {member: default for member, (_, default) in members.items() if default is not ...}
+    kinds = {member: kind for member, (kind, _) in members.items()}
+    about = {"__annotations__": kinds, "__doc__": doc or base.__doc__, "__module__": base.__module__}
+    return type(name, (base,), about | defaults)
 
 
-def _first_lines(schema: Any) -> Any:
-    if isinstance(schema, list):
-        return [_first_lines(part) for part in schema]
-    if not isinstance(schema, dict):
-        return schema
-    return {
-        name: part.partition("\n\n")[0].replace("\n", " ")
-        if name == "description" and isinstance(part, str)
-        else _first_lines(part)
-        for name, part in schema.items()
-    }
+def _as_it_is(value: Any) -> Any:
+    return value
 
 
-def one_line(error: ValidationError) -> str:
-    """The first thing that is wrong with some data, where it is, and how many more there are."""
-    first = error.errors()[0]
-    where = ".".join(map(str, first["loc"]))
-    said = first["msg"].removeprefix("Value error, ")
-    value = "" if first["type"] == "value_error" else f", not {literal(first['input'])}"
-    return and_more(f"{where}: {said}{value}" if where else f"{said}{value}", error.error_count())
+@cache
+def _maker(kind: Any) -> Callable[[Any], Any]:
+    """What makes a member of what is given for it."""
+    origin, kinds = get_origin(kind), get_args(kind)
+    if origin is Annotated:
+        return _maker(kinds[0])
+    if origin in (Union, UnionType):
+        return lambda value: next((_maker(each)(value) for each in kinds if _fits(each, value)), value)
+    if origin in (tuple, list):
+        fixed = origin is tuple and kinds[1:] != (...,)
+        makers = [_maker(each) for each in kinds] if fixed else []
+        return lambda value: origin(
+            (make(each) for make, each in zip(makers, value, strict=True)) if fixed else map(_maker(kinds[0]), value)
+        )
+    if origin in (dict, Mapping):
+        return lambda value: {name: _maker(kinds[1])(member) for name, member in value.items()}
+    if kind is float:
+        return lambda value: float(value) if type(value) is int else value
+    return kind.made if isinstance(kind, type) and issubclass(kind, Part) else _as_it_is
+
+
+def _fits(kind: Any, value: Any) -> bool:
+    """Whether a value is of this kind, of several that a member may be."""
+    while get_origin(kind) is Annotated:
+        kind = get_args(kind)[0]
+    origin: Any = get_origin(kind) or kind
+    if not isinstance(origin, type):
+        return value is not None  # one of some literals
+    if issubclass(origin, Part) and isinstance(value, Mapping):
+        needed = {name for name, default in origin.defaults.items() if default is REQUIRED}
+        return needed <= value.keys() <= origin.model_fields.keys()
+    like: dict[Any, Any] = {float: (float, int), tuple: (tuple, list), dict: Mapping}
+    return isinstance(value, like.get(origin, origin))
+
+
+def _dumped(value: Any) -> Any:
+    """A member as JSON has it."""
+    if isinstance(value, (str, float, int, NoneType)):
+        return value
+    if isinstance(value, Part):
+        return value.model_dump()
+    if isinstance(value, Mapping):
+        return {name: _dumped(member) for name, member in value.items()}
+    return [*map(_dumped, value)] if isinstance(value, (tuple, list)) else value.to_json()
 
 
 class WordedWarning(Part):

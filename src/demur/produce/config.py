@@ -14,7 +14,8 @@ from pydantic import Field, ValidationError
 
 from demur.errors import UserError, literal, located
 from demur.files.strict_json import decode, read_bytes
-from demur.files.strict_model import Part, one_line
+from demur.files.strict_model import Part
+from demur.files.strict_reading import one_line
 from demur.files.toml import parsed_toml
 from demur.types import Json
 

@@ -25,7 +25,7 @@ def curve_record(
 ) -> CurveRecord:
     """Everything a report draws of one system under one confidence; `beside` is what was asked for besides."""
     made_of, curve = view.graded.made_of, view.curve
-    return CurveRecord.model_validate(
+    return CurveRecord.made(
         {
             "defined": curve.defined,
             "lower_is_surer": True if view.graded.scale < 0 else None,

@@ -1,16 +1,14 @@
 """Parts of a result about groups of units: what was asked about them, and their numbers as the nested file has them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
-
-from demur.files.strict_model import STRICT, Count, Part, Share
+from demur.files.strict_model import Count, Declared, Part, Share
 from demur.results.parts import Many, Number, Vertices
 from demur.types import Json
 
-Pair = Annotated[tuple[float, float], Field(strict=False)]
-HELD: Any = Field(default_factory=dict, exclude_if=lambda value: not value)  # a member that says something
+Pair = Annotated[tuple[float, float], Declared(strict=False)]
+HELD: Any = Declared(default_factory=dict, exclude_if=lambda value: not value)  # a member that says something
 
 
 class SharedThreshold(Part):
@@ -41,7 +39,7 @@ class GroupCurve(Vertices):
     of: ClassVar[str] = "the curve of a group"
     system: str
     confidence: str
-    group: Annotated[tuple[str, str], Field(strict=False)]
+    group: Annotated[tuple[str, str], Declared(strict=False)]
 
     def _mistakes(self) -> Iterator[str]:
         if not len(self.coverage) == len(self.selective_risk) == len(self.generalized_risk):
@@ -57,7 +55,7 @@ class GroupsRecord(Part):
     max_groups: Count
     stratified_by: str | None
     thresholds: Many[SharedThreshold]
-    groupings: Annotated[Many[GroupingRecord], Field(min_length=1)]
+    groupings: Annotated[Many[GroupingRecord], Declared(min_length=1)]
     curves: Many[GroupCurve]
 
     def threshold_of(self, system: str, confidence: str) -> float:
@@ -70,7 +68,7 @@ class GroupsRecord(Part):
 class Ends(Part):
     """An interval and its method; what was counted to choose it, and what the ends were before they were cut off."""
 
-    model_config = ConfigDict(**STRICT | {"json_schema_serialization_defaults_required": False}, frozen=True)
+    model_config: ClassVar = {"json_schema_serialization_defaults_required": False}
 
     method: str
     low: float
@@ -83,9 +81,9 @@ class Ends(Part):
     unclipped: Pair | None = None
     note: str | None = None
 
-    @model_serializer(mode="wrap")
-    def _without_nulls(self, handler: SerializerFunctionWrapHandler) -> Json:
-        return {name: value for name, value in handler(self).items() if value is not None}
+    def model_dump(self, *, exclude: Collection[str] = ()) -> Json:
+        """The members that say something."""
+        return {name: value for name, value in super().model_dump(exclude=exclude).items() if value is not None}
 
     def _mistakes(self) -> Iterator[str]:
         if self.low > self.high:
@@ -160,7 +158,7 @@ class WorstGroup(Part):
 class GroupGap(Part):
     """The highest risk minus the lowest, and whose they are."""
 
-    levels: Annotated[tuple[str, str], Field(strict=False)] | None
+    levels: Annotated[tuple[str, str], Declared(strict=False)] | None
     value: Number
     ci95: Ends | None
     no_interval: str | None

@@ -3,12 +3,10 @@
 import math
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Annotated, Any, Literal
-
-from pydantic import ConfigDict, Field, TypeAdapter
+from typing import Annotated, Any, ClassVar, Literal
 
 from demur.errors import UserError, located, unknown
-from demur.files.strict_model import SPARSE, STRICT, Count, Part, Share, schema_of
+from demur.files.strict_model import SPARSE, Count, Declared, Part, Share
 from demur.inference.estimates import INTERVALS, Estimate, Estimates
 from demur.inference.intervals import Interval
 from demur.inference.key import KEY_COLUMNS, Key, Pattern
@@ -20,16 +18,16 @@ from demur.results.study import RetrievalStudy, SelectiveStudy
 from demur.results.table import Results
 from demur.types import Json
 
-Texts = Annotated[list[str], Field(strict=False)]
+Texts = Annotated[list[str], Declared(strict=False)]
 Floats = list[float | None]
-Ends = Annotated[tuple[float, float], Field(strict=False)]
-GroupPair = Annotated[tuple[str, str | None], Field(strict=False)]
+Ends = Annotated[tuple[float, float], Declared(strict=False)]
+GroupPair = Annotated[tuple[str, str | None], Declared(strict=False)]
 
 
 class EstimateColumns(Part):
     """The table of estimates, column by column; a column that would hold nothing is left out."""
 
-    model_config = ConfigDict(**STRICT | {"json_schema_serialization_defaults_required": False}, frozen=True)
+    model_config: ClassVar = {"json_schema_serialization_defaults_required": False}
 
     system: Texts
     quantity: Texts
@@ -128,7 +126,7 @@ class StandingRecord(Part):
     """A system: the lowest and highest rank it may have (null: not ranked), and whom it is shown to be worse than."""
 
     system: str
-    ranks: Annotated[tuple[Count, Count] | None, Field(strict=False)]
+    ranks: Annotated[tuple[Count, Count] | None, Declared(strict=False)]
     worse_than: Many[str]
 
 
@@ -153,17 +151,18 @@ class RetrievalFile(_TableParts, RetrievalStudy):
     """The results of any number of retrieval systems."""
 
 
-_File = Annotated[SelectiveFile | RetrievalFile, Field(discriminator="task")]
-_FILE: TypeAdapter[SelectiveFile | RetrievalFile] = TypeAdapter(_File)
+_File = Annotated[SelectiveFile | RetrievalFile, Declared(discriminator="task")]
 
 
 def schema() -> Json:
     """The JSON Schema of the file."""
+    from demur.files.strict_reading import schema_of  # noqa: PLC0415  (pydantic is large)
+
     return schema_of(_File)
 
 
 def encoded(results: Results) -> Json:
-    """The content of the file, with every invariant checked."""
+    """The content of the file."""
     study, board = results.study, leaderboard_of(results) if isinstance(results.study, SelectiveStudy) else None
     content = {
         **dict(study),
@@ -183,7 +182,8 @@ def encoded(results: Results) -> Json:
             for warning in results.warnings
         ],
     }
-    dumped: Json = _FILE.validate_python(content).model_dump(mode="json")
+    file: Any = SelectiveFile if isinstance(study, SelectiveStudy) else RetrievalFile
+    dumped: Json = file.made(content).model_dump()
     dumped["estimates"] = {name: column for name, column in dumped["estimates"].items() if column is not None}
     first = ("schema_version", "task", "created_at", "tool")
     return {name: dumped[name] for name in first} | {name: value for name, value in dumped.items() if name not in first}
@@ -202,7 +202,9 @@ def columns_of(rows: Estimates) -> Json:
 
 def decoded(content: Json) -> Results:
     """Results from the content of a file."""
-    file = _FILE.validate_python(content, extra="ignore")
+    from demur.files.strict_reading import reader  # noqa: PLC0415  (pydantic is large)
+
+    file = reader(_File).validate_python(content, extra="ignore")
     base: Any = SelectiveStudy if isinstance(file, SelectiveFile) else RetrievalStudy
     study = base(**{name: getattr(file, name) for name in base.model_fields})
     curves = {(curve.system, curve.confidence): CurveRecord.within(curve) for curve in file.curves}
@@ -220,7 +222,7 @@ def decoded(content: Json) -> Results:
             raise unknown("system of this file", name, results.systems)
     if isinstance(file, SelectiveFile) and file.leaderboard is not None:
         board = leaderboard_of(results)
-        if board is None or LeaderboardRecord.model_validate(board.to_json()) != file.leaderboard:
+        if board is None or LeaderboardRecord.made(board.to_json()) != file.leaderboard:
             raise UserError("the leaderboard does not follow from the estimates")
     return results
 

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from demur.files.strict_model import schema_of
 from demur.inference.estimates import Estimate, Estimates
 from demur.inference.intervals import Interval
 from demur.inference.key import Key, Minus
@@ -44,11 +43,13 @@ FAVOURS = {
 
 def schema() -> Json:
     """The JSON Schema of the file."""
+    from demur.files.strict_reading import schema_of  # noqa: PLC0415  (pydantic is large)
+
     return schema_of(metrics_model())
 
 
 def encoded(results: Results) -> Json:
-    """The content of the file, with every invariant checked."""
+    """The content of the file."""
     study = results.selective
     content = {
         "created_at": study.created_at,
@@ -88,7 +89,7 @@ def encoded(results: Results) -> Json:
         "cross_fit": study.cross_fit,
         "estimates": columns_of(rest) if (rest := _beyond_members(results)) else None,
     }
-    checked: Json = metrics_model().model_validate(content).model_dump(mode="json")
+    checked: Json = metrics_model().made(content).model_dump()
     for source in checked["inputs"]:
         if source["label"] is None:
             del source["label"]

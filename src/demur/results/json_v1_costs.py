@@ -3,9 +3,7 @@
 from collections.abc import Iterator
 from typing import Annotated
 
-from pydantic import Field
-
-from demur.files.strict_model import Part, Share
+from demur.files.strict_model import Declared, Part, Share
 from demur.inference.estimates import Estimate
 from demur.inference.key import Key
 from demur.quantities.costs import price_of
@@ -14,7 +12,7 @@ from demur.results.parts import Many, Number, Switch
 from demur.results.table import Results
 from demur.types import Json
 
-Pair = Annotated[tuple[float, float], Field(strict=False)]
+Pair = Annotated[tuple[float, float], Declared(strict=False)]
 
 
 class CheapestPoint(Part):

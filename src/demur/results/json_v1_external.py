@@ -4,9 +4,7 @@ import math
 from collections.abc import Iterator
 from typing import Annotated
 
-from pydantic import Field
-
-from demur.files.strict_model import Count, Part, Share
+from demur.files.strict_model import Count, Declared, Part, Share
 from demur.inference.estimates import Estimate
 from demur.inference.key import Group, Key
 from demur.inference.warnings import OFTEN
@@ -15,7 +13,7 @@ from demur.results.parts import Many, Number
 from demur.results.table import Results
 from demur.types import Json
 
-Pair = Annotated[tuple[float, float], Field(strict=False)]
+Pair = Annotated[tuple[float, float], Declared(strict=False)]
 
 
 class GapNumbers(Part):

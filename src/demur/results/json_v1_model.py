@@ -7,16 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Annotated, Any, Literal
 
-from pydantic import (
-    Discriminator,
-    Field,
-    Tag,
-    TypeAdapter,
-    ValidationError,
-    create_model,
-)
-
-from demur.files.strict_model import SPARSE, Count, Part, Share, Time, Tool, WordedWarning, one_line
+from demur.files.strict_model import EMPTY, SPARSE, Count, Declared, Part, Share, Time, Tool, WordedWarning, part_named
 from demur.quantities import Quantity, quantities
 from demur.quantities.registry import CUT
 from demur.results import parts
@@ -40,9 +31,37 @@ class AreaAt(Part):
 class RiskAt(Part):
     """A number at the first operating point that reaches a coverage."""
 
-    requested: Annotated[float, Field(gt=0, le=1)]
+    requested: Annotated[float, Declared(gt=0, le=1)]
     achieved: Share
     value: float
+
+
+class _Requested(parts.RequestedInterval):
+    """What was asked for, and why some numbers have no such interval."""
+
+    undefined: Mapping[str, str]
+
+
+def _checked_requested(ci: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    """What was asked for, and beside it the intervals by the keys of their numbers."""
+    from demur.files.strict_reading import reader  # noqa: PLC0415  (pydantic is large, and only reading needs it)
+
+    if ci is None:
+        return None
+    _Requested.model_validate({name: ci[name] for name in _Requested.model_fields if name in ci})
+    ends = {name: value for name, value in ci.items() if name not in _Requested.model_fields}
+    checked = reader(Mapping[str, Ends | Mapping[str, Ends | None] | None]).validate_python(ends)
+    for mistake in _misnested("ci", checked):
+        raise ValueError(mistake)
+    return ci
+
+
+def _misnested(name: str, members: Mapping[str, Any]) -> Iterator[str]:
+    """Quantities at a coverage have a number for each, and others have one."""
+    at_coverage = {entry.key for entry in _reported() if entry.parameter not in (None, CUT)}
+    for key, value in members.items():
+        if isinstance(value, Mapping) != (key in at_coverage):
+            yield f"{name}.{key}: only {', '.join(at_coverage)} holds a number for each coverage"
 
 
 class RunBootstrap(parts.Bootstrap):
@@ -53,9 +72,9 @@ class RunBootstrap(parts.Bootstrap):
     std_error: Mapping[str, Number | Mapping[str, Number]]
     upper_bound95: Mapping[str, float]
     drop_rate: Mapping[str, Mapping[str, Share]]
-    no_interval: Mapping[str, str | Mapping[str, str]] = Field(default_factory=dict)
+    no_interval: Mapping[str, str | Mapping[str, str]] = EMPTY
     short_domain_rate: Share
-    ci: Mapping[str, Any] | None
+    ci: Annotated[Mapping[str, Any] | None, Declared(checked=_checked_requested)]
 
     def _mistakes(self) -> Iterator[str]:
         for name, value in self.ci95.items():
@@ -64,34 +83,6 @@ class RunBootstrap(parts.Bootstrap):
                 yield f"ci95.{name}: the low end lies above the high end"
         for name in ("ci95", "ci95_recommended", "std_error", "no_interval"):
             yield from _misnested(name, getattr(self, name))
-        if self.ci is not None:
-            yield from _mistakes_of_requested(self.ci)
-
-
-class _Requested(parts.RequestedInterval):
-    """What was asked for, and why some numbers have no such interval."""
-
-    undefined: Mapping[str, str]
-
-
-_REQUESTED_ENDS: TypeAdapter[Any] = TypeAdapter(Mapping[str, Ends | Mapping[str, Ends | None] | None])
-
-
-def _mistakes_of_requested(ci: Mapping[str, Any]) -> Iterator[str]:
-    try:
-        _Requested.model_validate({name: ci[name] for name in _Requested.model_fields if name in ci})
-        ends = {name: value for name, value in ci.items() if name not in _Requested.model_fields}
-        yield from _misnested("ci", _REQUESTED_ENDS.validate_python(ends))
-    except ValidationError as error:
-        yield f"ci.{one_line(error)}"
-
-
-def _misnested(name: str, members: Mapping[str, Any]) -> Iterator[str]:
-    """Quantities at a coverage have a number for each, and others have one."""
-    at_coverage = {entry.key for entry in _reported() if entry.parameter not in (None, CUT)}
-    for key, value in members.items():
-        if isinstance(value, Mapping) != (key in at_coverage):
-            yield f"{name}.{key}: only {', '.join(at_coverage)} holds a number for each coverage"
 
 
 class ByItem(Part):
@@ -254,7 +245,7 @@ class _File(Part):
     created_at: Time
     tool: Tool
     execution: Annotated[parts.Execution | None, SPARSE] = None
-    inputs: Annotated[Many[parts.Input], Field(min_length=1, max_length=2)]
+    inputs: Annotated[Many[parts.Input], Declared(min_length=1, max_length=2)]
     also_read: Many[parts.AlsoRead] = ()
     population: Population
     groups: Annotated[GroupsRecord | None, SPARSE] = None
@@ -332,13 +323,12 @@ def metrics_model() -> type[Part]:
 
 @cache
 def _model(reported: tuple[Quantity, ...]) -> type[Part]:
-    run = create_model("RunNumbers", __base__=_RunNumbers, __doc__=_RunNumbers.__doc__, **_run_fields(reported))
-    pair: Any = create_model(
-        "PairedNumbers", __base__=Part, __doc__="Both runs under one confidence.", left=(run, ...), right=(run, ...)
-    )
-    variant: Any = Annotated[Annotated[run, Tag("run")] | Annotated[pair, Tag("pair")], Discriminator(_one_or_two)]
-    variants: Any = Annotated[Mapping[str, variant], Field(min_length=1)]
-    return create_model("Metrics", __base__=_File, __doc__=_File.__doc__, confidence_variants=(variants, ...))
+    run: Any = part_named("RunNumbers", _RunNumbers, _run_fields(reported))
+    sides = {"left": (run, ...), "right": (run, ...)}
+    pair: Any = part_named("PairedNumbers", Part, sides, "Both runs under one confidence.")
+    variant: Any = Annotated[run | pair, Declared(tag=_one_or_two, tags=("run", "pair"))]
+    variants: Any = Annotated[Mapping[str, variant], Declared(min_length=1)]
+    return part_named("Metrics", _File, {"confidence_variants": (variants, ...)})
 
 
 def _one_or_two(entry: Any) -> str:
@@ -356,7 +346,7 @@ def _run_fields(reported: Sequence[Quantity]) -> dict[str, Any]:
     for heading in dict.fromkeys(entry.under for entry in plain if entry.under):
         members: Any = {entry.key: (Number, ...) for entry in plain if entry.under == heading}
         doc = "The excesses as percentages."
-        fields[heading] = (create_model(heading.capitalize(), __base__=Part, __doc__=doc, **members), ...)
+        fields[heading] = (part_named(heading.capitalize(), Part, members, doc), ...)
     for entry in reported:
         if entry.parameter is CUT:
             fields[entry.key] = (AreaAt, ...)

@@ -92,7 +92,7 @@ def _study(file: Any, names: tuple[str, ...], runs: Mapping[tuple[str, str], Any
             for side, name in zip(sides, names, strict=True)
         ],
     }
-    return SelectiveStudy.model_validate(study)
+    return SelectiveStudy.made(study)
 
 
 _LOST = ("units_failed", "failed_by_cause", "rows", "rows_failed")  # in the file only where there is such a thing

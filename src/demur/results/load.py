@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from demur.confidences.calibration import Calibration, calibration_of
 from demur.errors import UserError
 from demur.files import strict_json
-from demur.files.strict_model import one_line
+from demur.files.strict_reading import one_line
 from demur.results import json_table, json_v1_read
 from demur.results.json_retrieval_v1 import decoded as earlier_retrieval
 from demur.results.table import Results

@@ -4,14 +4,13 @@ from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
 import numpy as np
-from pydantic import AliasChoices, ConfigDict, Field
 
 from demur.facts.tabular import Tabular
-from demur.files.strict_model import SPARSE, STRICT, Count, Part, Share
+from demur.files.strict_model import EMPTY, SPARSE, Count, Declared, Part, Share
 from demur.types import Floats
 
 T = TypeVar("T")
-Many = Annotated[tuple[T, ...], Field(strict=False)]  # a list, in JSON
+Many = Annotated[tuple[T, ...], Declared(strict=False)]  # a list, in JSON
 Number = float | None
 Numbers = Many[float]
 Name = int | str
@@ -80,7 +79,7 @@ class Bands(Part):
     """How far the curve may be off, at operating points of it: all of them, or some spread evenly."""
 
     level: Share
-    coverage: Annotated[Many[float], Field(min_length=1)]
+    coverage: Annotated[Many[float], Declared(min_length=1)]
     selective_risk: Band
     generalized_risk: Band
 
@@ -125,8 +124,8 @@ class ReliabilityBin(Part):
     high: Share
     count: Count
     # Files of version 0.1 call the two otherwise.
-    mean_predicted: Annotated[Share, Field(validation_alias=AliasChoices("mean_predicted", "said"))]
-    fraction_correct: Annotated[Share, Field(validation_alias=AliasChoices("fraction_correct", "came_true"))]
+    mean_predicted: Annotated[Share, Declared(earlier="said")]
+    fraction_correct: Annotated[Share, Declared(earlier="came_true")]
 
 
 class EceIfCalibrated(Part):
@@ -172,7 +171,7 @@ class CurveRecord(Part, Tabular):
     """
 
     defined: bool
-    nulls_filled: Mapping[str, Count] = Field(default_factory=dict)
+    nulls_filled: Mapping[str, Count] = EMPTY
     lower_is_surer: LowerIsSurer = None
     curve: Points
     reference: Reference | None = None
@@ -250,14 +249,14 @@ class Breach(Part):
     criterion: str
     selected: Count
     candidates: Count
-    allowed: Annotated[tuple[int, int], Field(strict=False)]
+    allowed: Annotated[tuple[int, int], Declared(strict=False)]
 
 
 class PointEnds(Part):
     """Intervals of a point at 95 %, of its coverage and of its risk; null where nothing is known."""
 
-    coverage: Annotated[tuple[float, float] | None, Field(strict=False)] = None
-    risk: Annotated[tuple[float, float] | None, Field(strict=False)] = None
+    coverage: Annotated[tuple[float, float] | None, Declared(strict=False)] = None
+    risk: Annotated[tuple[float, float] | None, Declared(strict=False)] = None
 
 
 class ExternalPoint(Part):
@@ -281,9 +280,7 @@ class Input(Part):
     """A file that was read, and which run of it; of a table, the columns of roles, and what its items are those of."""
 
     # One nobody has named has no label in a file.
-    model_config = ConfigDict(
-        **STRICT, frozen=True, json_schema_extra=lambda schema: schema["required"].remove("label")
-    )
+    model_config: ClassVar = {"json_schema_extra": lambda schema: schema["required"].remove("label")}
 
     path: str | None
     run_id: str | None = None
@@ -316,7 +313,7 @@ class Bootstrap(Part):
     """How clusters were resampled."""
 
     seed: Count
-    n_resamples: Annotated[int, Field(ge=1)]
+    n_resamples: Annotated[int, Declared(ge=1)]
     kind: Literal["multinomial"] = "multinomial"
 
 
@@ -335,7 +332,7 @@ class Execution(Part):
 class RequestedInterval(Part):
     """One more interval that was asked for: at a level, by a method."""
 
-    level: Annotated[float, Field(gt=0, lt=1)]
+    level: Annotated[float, Declared(gt=0, lt=1)]
     interval: str
 
 

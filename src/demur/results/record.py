@@ -60,7 +60,7 @@ def selective_study(evaluation: Evaluation, provenance: Json, groups: Json | Non
     first = next(iter(alignment.systems.values()))
     systems, request = len(alignment.systems), settings.request
     cut = settings.cut(systems)
-    return SelectiveStudy.model_validate(
+    return SelectiveStudy.made(
         {
             **provenance,
             "inputs": named_inputs({name: input_of(items) for name, items in evaluation.given.items()}),

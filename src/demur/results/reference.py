@@ -4,14 +4,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import Field, ValidationError
-
 from demur.errors import UserError, literal, unknown
 from demur.files.strict_json import read_as
-from demur.files.strict_model import Part, one_line
+from demur.files.strict_model import Declared, Part
 from demur.quantities import Measure
 
-Ends = Annotated[tuple[float, float], Field(strict=False)]
+Ends = Annotated[tuple[float, float], Declared(strict=False)]
 
 
 class ReferenceRange(Part):
@@ -43,9 +41,9 @@ class ReferenceRange(Part):
 class KnownRanges(Part):
     """Ranges by metric: of rankings over the queries with gold, and of the detection of evidence over all queries."""
 
-    name: Annotated[str, Field(min_length=1)]
-    source: Annotated[str, Field(min_length=1)]
-    ranges: Annotated[Mapping[str, ReferenceRange], Field(min_length=1)]
+    name: Annotated[str, Declared(min_length=1)]
+    source: Annotated[str, Declared(min_length=1)]
+    ranges: Annotated[Mapping[str, ReferenceRange], Declared(min_length=1)]
 
     def _mistakes(self) -> Iterator[str]:
         for name in self.ranges:
@@ -86,6 +84,10 @@ def reference_of(which: str | Path) -> KnownRanges:
 def _parsed(name: str, content: Any) -> KnownRanges:
     if not isinstance(content, dict):
         raise UserError("expected an object with the members source and ranges")
+    from pydantic import ValidationError  # noqa: PLC0415  (large, and most reference ranges are our own)
+
+    from demur.files.strict_reading import one_line  # noqa: PLC0415
+
     try:
         return KnownRanges.model_validate({"name": name} | content)
     except ValidationError as error:

@@ -129,7 +129,7 @@ def evaluate_retrieval(
     numbers = [made[row.key.system].located(row) for row in estimates]
     study = retrieval_study(made, baseline, numbers, provenance(plan, created_at, command, also_read))
     curves = {
-        (name, PROBABILITY): CurveRecord.model_validate({"defined": curve.defined, "curve": points(curve)})
+        (name, PROBABILITY): CurveRecord.made({"defined": curve.defined, "curve": points(curve)})
         for name, curve in ((name, system.gate.curve) for name, system in made.items() if system.gate)
     }
     return Results([*numbers, *folds], study, curves, retrieval_warnings(made, plan, estimates, named))

@@ -4,9 +4,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Literal
 
-from pydantic import Field
-
-from demur.files.strict_model import SPARSE, Count, Part, Share, Time, Tool
+from demur.files.strict_model import SPARSE, Count, Declared, Part, Share, Time, Tool
 from demur.inference.key import Key
 from demur.quantities import Measure, Quantity, quantities
 from demur.quantities.registry import COMMON, CUT
@@ -78,13 +76,13 @@ class SelectiveStudy(Study):
 
     task: Literal["selective"] = "selective"
     noun: str = PARTICIPANT
-    systems: Annotated[Many[SelectiveSystem], Field(min_length=1)]
+    systems: Annotated[Many[SelectiveSystem], Declared(min_length=1)]
     clusters_total: Count
     clusters_included: Count
     units: Count
     intersection_only: bool
     loss: parts.Loss
-    confidences: Annotated[Many[str], Field(min_length=1)]
+    confidences: Annotated[Many[str], Declared(min_length=1)]
     skipped: Many[parts.Skipped]
     coverages: Many[str]
     area_coverage: str | None
@@ -169,10 +167,10 @@ class RetrievalSystem(Part):
 class SettingsUsed(Part):
     """What was asked for."""
 
-    k: Annotated[tuple[Annotated[int, Field(ge=1, le=10**8)], ...], Field(strict=False)]
+    k: Annotated[tuple[Annotated[int, Declared(ge=1, le=10**8)], ...], Declared(strict=False)]
     metrics: Annotated[Many[str] | None, SPARSE] = None
     effective_k: bool
-    relevance_level: Annotated[int, Field(ge=1)] = 1
+    relevance_level: Annotated[int, Declared(ge=1)] = 1
     k_min: int
     hard_cap: int
     k_max_ratio: float
@@ -202,8 +200,8 @@ class CriterionCounts(Part):
 class GradeCount(Part):
     """How many judgments have one grade; of those above 0."""
 
-    grade: Annotated[int, Field(ge=1)]
-    ids: Annotated[int, Field(ge=1)]
+    grade: Annotated[int, Declared(ge=1)]
+    ids: Annotated[int, Declared(ge=1)]
 
 
 class PlacedFigure(Part):
@@ -222,7 +220,7 @@ class RetrievalStudy(Study):
 
     task: Literal["retrieval"] = "retrieval"
     noun: str = "post"
-    systems: Annotated[Many[RetrievalSystem], Field(min_length=1)]
+    systems: Annotated[Many[RetrievalSystem], Declared(min_length=1)]
     settings: SettingsUsed
     posts: Count
     queries: Count

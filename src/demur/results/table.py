@@ -7,11 +7,9 @@ from functools import cached_property
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
-from pydantic import ValidationError
-
 from demur.errors import UserError, shown, unknown
 from demur.files.strict_json import fingerprint, loads, read_bytes, shown_path
-from demur.files.strict_model import Tool, now, one_line
+from demur.files.strict_model import Tool, now
 from demur.files.write import json_members, write_whole
 from demur.inference.engines import engine_name
 from demur.inference.estimates import Estimate, Estimates
@@ -124,8 +122,8 @@ class Results(Estimates):
 
         try:
             return json_members((json_v1 if self.nested else json_table).encoded(self))
-        except ValidationError as error:
-            raise UserError(f"the result does not hold together: {one_line(error)}") from error
+        except ValueError as error:
+            raise UserError(f"the result does not hold together: {error}") from error
 
     def to_json(self) -> dict[str, Any]:
         """The content of the file."""
