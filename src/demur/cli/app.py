@@ -22,8 +22,6 @@ from demur.errors import UserError, harmless, literal
 
 if TYPE_CHECKING:
     from demur.confidences.calibration import AnyCalibration, Calibration
-    from demur.facts.items import Items
-    from demur.read import TableOptions
     from demur.results.table import Results
 
 app = typer.Typer(
@@ -107,21 +105,6 @@ def listed(text: str, pattern: str = ".*", name: str = "", expected: str = "") -
         if not re.fullmatch(pattern, part, re.DOTALL):
             raise UserError(f"{name} {literal(part)}, expected {expected}")
     return parts
-
-
-def read_one(
-    path: Path,
-    mode: str | None,
-    experiment: int | None,
-    instrument: str,
-    column: list[str] | None,
-    table: TableOptions | None = None,
-) -> Items:
-    """The facts of one run or table."""
-    from demur.read import read_items
-
-    columns = named(column, "--column")
-    return read_items(path, mode=mode, experiment=experiment, instrument=instrument, columns=columns, options=table)
 
 
 def fitted(path: Path | None) -> AnyCalibration | None:

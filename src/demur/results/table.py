@@ -115,6 +115,20 @@ class Results(Estimates):
             if all(pattern[name] in (None, value) for name, value in columns.items()):
                 yield warning
 
+    def place(self, warning: ResultWarning, called: Mapping[str, str]) -> str:
+        """What a warning about answers is about, in words, by what systems are called; one alone may have no name."""
+        about = warning.about
+        if about.confidence is None:
+            return warning.subject or about.system or ""
+        whose = called.get(about.system or "", "")
+        if about.minus is not None:
+            pair = [about.system or "", str(about.minus.value)]
+            only = {*pair} == {*self.systems}
+            whose = "difference" if only else " − ".join(called.get(name) or name for name in pair)
+        group = f" of {about.group.name} {about.group.level}" if about.group else ""
+        named = f"{whose} {about.quantity or warning.subject}".strip() + group
+        return f"{about.confidence}: {named}" if about.confidence else named
+
     @cached_property
     def _members(self) -> dict[str, str]:
         """The text of each member of the file: written once, whatever it is needed for."""
