@@ -323,10 +323,10 @@ class Execution(Part):
     None of it changes a number.
     """
 
-    engine: Annotated[str, Field(min_length=1)]
-    threads: Annotated[int, Field(ge=1)]
-    shards: Annotated[int, Field(ge=1)] = 1
-    route: Annotated[str, Field(min_length=1)] = "memory"
+    engine: Annotated[str, Declared(min_length=1)]
+    threads: Annotated[int, Declared(ge=1)]
+    shards: Annotated[int, Declared(ge=1)] = 1
+    route: Annotated[str, Declared(min_length=1)] = "memory"
 
 
 class RequestedInterval(Part):
