@@ -25,16 +25,24 @@ if TYPE_CHECKING:
 
 GOLDEN = Path(__file__).parent / "golden"
 MAPS_BY_NAME = ("confidence_variants", "deltas", "by_item", "nulls_filled", "confident_errors")
-FIXED = ("schema_version", "created_at", "kind", "engine")
+FIXED = ("schema_version", "created_at", "kind")
+
+
+@cache
+def _text(name: str) -> str:
+    return (GOLDEN / f"{name}.json").read_text(encoding="utf-8")
 
 
 def golden(name: str) -> dict[str, Any]:
-    return json.loads((GOLDEN / f"{name}.json").read_text(encoding="utf-8"))
+    """The content of a golden file to be changed, with one warning of each kind: reading all takes most of the time."""
+    content = json.loads(_text(name))
+    return content | {"warnings": [*{each["code"]: each for each in content["warnings"]}.values()]}
 
 
-def read_back(content: dict[str, Any]) -> Results:
-    """The results a file with this content holds."""
-    return results_of(content)
+@cache
+def golden_results(name: str) -> Results:
+    """The results of a golden file, whole, read once for all tests."""
+    return results_of(json.loads(_text(name)))
 
 
 def difference(results: Results, quantity: str, confidence: str = "llm") -> Estimate:
@@ -44,12 +52,11 @@ def difference(results: Results, quantity: str, confidence: str = "llm") -> Esti
 
 
 def two_variants(content: dict[str, Any]) -> dict[str, Any]:
-    """The same file with its first two variants, and one warning of each kind."""
+    """The same file with its first two variants."""
     names = [*content["confidence_variants"]][:2]
     content["confidence_variants"] = {name: content["confidence_variants"][name] for name in names}
     if content["comparison"]["enabled"]:
         content["comparison"]["deltas"] = {name: content["comparison"]["deltas"][name] for name in names}
-    content["warnings"] = [*{one["code"]: one for one in content["warnings"]}.values()]
     return content
 
 
@@ -87,7 +94,7 @@ def large(variants: int = 13, points: int = 10_000) -> Results:
     content["confidence_variants"] = {name: _long(template, points, units, n) for n, name in enumerate(names)}
     content["comparison"]["deltas"] = dict.fromkeys(names, deltas)
     content["warnings"], content["cases"]["confident_errors"] = [], {}
-    return read_back(content)
+    return results_of(content)
 
 
 def _long(template: dict[str, Any], points: int, units: int, turn: int) -> dict[str, Any]:
@@ -138,7 +145,7 @@ def renamed(content: dict[str, Any], name_of: Any) -> Results:
             return name_of(value)
         return value
 
-    return read_back(replaced(content, ""))
+    return results_of(replaced(content, ""))
 
 
 def _name(key: str, name_of: Any) -> str:

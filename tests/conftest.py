@@ -1,4 +1,6 @@
+import gc
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -14,13 +16,26 @@ GOLDEN = Path(__file__).parent / "golden"
 settings.register_profile("few", deadline=None, max_examples=20, derandomize=True)
 settings.register_profile("many", deadline=None, max_examples=60, derandomize=True)
 
-# A test that starts Python anew may leave the compiled modules to the next one.
+# Compiled modules are left to the next run and to the tests that start Python anew: to compile them takes a while.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 
 def pytest_configure(config):
     """Properties are tried on few examples by default, and on many by `make test-slow`."""
     settings.load_profile("many" if config.option.markexpr == "slow" else "few")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file():
+    """Examples in the docstrings of src are tests; those in the texts of tests are data."""
+    return [each for each in (yield) if type(each) is pytest.Module]
+
+
+def pytest_collection_finish():
+    """Modules and tests stay to the end: the garbage collector need not walk through them, nor so often."""
+    gc.freeze()
+    gc.set_threshold(50_000)
 
 
 def pytest_itemcollected(item):

@@ -239,3 +239,47 @@ def test_help_has_examples(folder):
         found = demur(folder, command, "--help")
         assert found.returncode == 0
         assert f"Example: demur {command}" in found.stdout
+
+
+PLAIN = [
+    "person,question_id,correct,conf",
+    *(f"p{n // 2},q{n},{int(n % 3 > 0)},{(n * 7 % 10) / 10}" for n in range(40)),
+]
+
+
+def test_a_table_of_other_names_is_understood_as_evaluate_understands_it(tmp_path):
+    named = "\n".join(PLAIN).replace("person", "participant")
+    (tmp_path / "plain.csv").write_text(named)
+    call = (
+        "calibrate",
+        "--method",
+        "platt",
+        "--features",
+        "conf",
+        "--folds",
+        "2",
+        "--created-at",
+        "2026-01-31T12:00:00Z",
+    )
+    found = demur(tmp_path, *call, "--input", "plain.csv", "--output", "guessed.json")
+    assert (found.returncode, found.stderr) == (
+        0,
+        "demur: took correct as score, participant as cluster, question_id as item\n",
+    )
+    (tmp_path / "plain.csv").write_text(named.replace("participant,question_id,correct", "cluster,item,score"))
+    said = demur(tmp_path, *call, "--input", "plain.csv", "--output", "said.json")
+    assert (said.returncode, said.stderr) == (0, "")
+    models = [json.loads((tmp_path / name).read_text())["model"] for name in ("guessed.json", "said.json")]
+    assert models[0] == models[1]
+
+
+def test_a_table_that_cannot_be_understood_is_asked_about_with_a_command_that_works(tmp_path):
+    (tmp_path / "plain.csv").write_text("\n".join(PLAIN))
+    call = ("calibrate", "--input", "plain.csv", "--method", "platt", "--features", "conf", "--output", "c.json")
+    found = demur(tmp_path, *call)
+    assert (found.returncode, found.stdout) == (2, "")
+    told, _, answer = found.stderr.rstrip().partition("the likeliest command: demur ")
+    assert "whose each row is (cluster): person" in told
+    assert answer == f"{' '.join(call)} --column cluster=person"
+    assert not (tmp_path / "c.json").exists()
+    assert demur(tmp_path, *answer.split()).returncode == 0

@@ -154,3 +154,38 @@ def test_a_pilot_that_says_nothing_is_one_line(pilot, arguments, message):
     assert (found.returncode, found.stdout) == (2, "")
     assert found.stderr.startswith(f"demur: {message}")
     assert found.stderr.count("\n") == 1
+
+
+TABLE = ["participant,question_id,correct,sure", *(f"p{n // 4},q{n},{int(n % 3 > 0)},{n % 5}" for n in range(48))]
+
+
+def test_a_table_of_other_names_is_imitated_under_its_one_signal(tmp_path):
+    (tmp_path / "plain.csv").write_text("\n".join(TABLE))
+    found = in_process(tmp_path, "study", "intervals", "--like", "plain.csv", *QUICK)
+    took = "took correct as score, participant as cluster, question_id as item"
+    assert (found.returncode, found.stderr) == (
+        0,
+        f"demur: {took}; answers are ranked by sure, the one numeric signal\n",
+    )
+    assert found.stdout.startswith("plain.csv, 12 participants: like plain.csv: 12 participants with 4 units each")
+
+
+def test_a_pilot_of_tables_is_understood_as_evaluate_understands_them(tmp_path):
+    (tmp_path / "a.csv").write_text("\n".join(TABLE))
+    (tmp_path / "b.csv").write_text("\n".join([TABLE[0], *(row.replace(",0,", ",1,", 1) for row in TABLE[1:])]))
+    found = in_process(tmp_path, "study", "participants", "--like", "a.csv", "--like", "b.csv")
+    assert found.returncode == 0, found.stderr
+    assert "took correct as score" in found.stderr
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        ("--design errors_5 --instrument PHQ-9", "--instrument is for a run that is imitated: give it with --like"),
+        ("--noun document", "--noun is for a run that is imitated: give it with --like"),
+        ("--mode few_shot", "--mode is for a run that is imitated: give it with --like"),
+    ],
+)
+def test_an_option_that_would_change_nothing_is_refused(tmp_path, call, message):
+    found = in_process(tmp_path, "study", "intervals", *call.split(), *QUICK)
+    assert (found.returncode, found.stdout, found.stderr) == (2, "", f"demur: {message}\n")

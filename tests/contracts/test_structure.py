@@ -3,6 +3,7 @@
 import ast
 import inspect
 from collections import defaultdict
+from functools import cache
 from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
@@ -16,16 +17,19 @@ from demur.quantities import QUANTITIES
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "demur"
 MODULES = sorted(SOURCE.rglob("*.py"))
-TREES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in MODULES}
 DECLARING = (SOURCE / "quantities", SOURCE / "audit" / "loops")
 STEMS = {entry.stem for entry in QUANTITIES.values()}
 FEWEST_NAMES_OF_A_LIST = 3
-moved = pytest.mark.skipif(not (SOURCE / "facts").is_dir(), reason="modules are moved into their rooms last")
+
+
+@cache
+def trees():
+    return {path: ast.parse(path.read_text(encoding="utf-8")) for path in MODULES}
 
 
 def test_no_two_classes_have_one_name():
     homes = defaultdict(list)
-    for path, tree in TREES.items():
+    for path, tree in trees().items():
         for node in ast.walk(tree):
             if isinstance(node, ast.ClassDef):
                 homes[node.name].append(str(path.relative_to(SOURCE)))
@@ -75,7 +79,7 @@ CHOICES = {
 
 def test_quantities_are_listed_nowhere_but_where_they_are_declared():
     """What is listed elsewhere is a choice among them, with a reason, that a new quantity need not enter."""
-    elsewhere = {path: tree for path, tree in TREES.items() if not any(home in path.parents for home in DECLARING)}
+    elsewhere = {path: tree for path, tree in trees().items() if not any(home in path.parents for home in DECLARING)}
     assert {path.name for path, tree in elsewhere.items() if any(lists_of_quantities(tree))} == CHOICES.keys()
 
 
@@ -103,11 +107,10 @@ def test_every_public_name_exists_where_the_stub_says_and_is_documented(name, ho
 MEETING_PLACES = ("demur.read", "demur.quantities", "demur.selective_prediction")
 
 
-@moved
 def test_the_loops_import_facts_alone():
     """Also without the detour over another room, which the import contract looks at."""
     allowed = ("demur.audit.loops", "demur.facts", "demur.files", "demur.errors", "demur.types")
-    for path, tree in TREES.items():
+    for path, tree in trees().items():
         if DECLARING[1] in path.parents:
             named = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
             ours = {name for name in named if name.partition(".")[0] == "demur"}
@@ -117,7 +120,6 @@ def test_the_loops_import_facts_alone():
 NOT_OF_ONE_ROOM = {"contracts", "golden", "statistical"}
 
 
-@moved
 def test_the_folders_of_the_tests_are_those_of_the_source():
     rooms = {path.name for path in SOURCE.iterdir() if (path / "__init__.py").exists()}
     folders = {

@@ -1,5 +1,6 @@
 """Certified thresholds: the worked examples in fractions, the fixed sequence, and what is refused."""
 
+import json
 import math
 from fractions import Fraction as F
 
@@ -266,3 +267,32 @@ def test_enough_for_betting_is_the_smallest_number_of_people_like_these():
     assert wealth[0] < 10 <= wealth[1]
     above = Accepted(np.full(4, 2), np.full(4, 1), np.full(4, 4), 1, F(1))
     assert enough_for_betting(above, terms).reason.startswith("no number of participants would")
+
+
+class TestAnEditedGuarantee:
+    """A rule file says what was tested: one that contradicts itself is not loaded."""
+
+    @pytest.mark.parametrize(
+        ("edit", "told"),
+        [
+            (lambda made: made["tested"][1].update(accepted=11), "its coverage is not what it accepts of the units"),
+            (lambda made: made["tested"][1].update(p=0.5), "the threshold 1: whether it passed does not follow"),
+            (lambda made: made["tested"][0].update(passed=False), "a threshold is tested after one that failed"),
+            (lambda made: made["tested"][1].update(passed=False), "whether it passed does not follow from its test"),
+            (lambda made: made["tested"][1].update(risk=0.0), "the risk is not that of the certified threshold"),
+            (lambda made: made["coverage"].update(value=0.5), "the coverage is not that of the certified threshold"),
+            (lambda made: made["tested"].pop(), "the certified threshold is not the last one that passed"),
+            (lambda made: made["tested"].reverse(), "not those of the grid, in its order"),
+            (lambda made: made["tested"].clear(), "no threshold of the grid is tested first"),
+            (lambda made: made.update(threshold=2.0), "the certified threshold is not the last one that passed"),
+        ],
+    )
+    def test_is_not_loaded(self, edit, told, tmp_path):
+        fixed = {"grid": [2, 1], "delta": "0.2", "max_units": 2, "seed": 1}
+        path = certify(worked(), method="betting", risk="1/2", **fixed).save(tmp_path / "rule.json")
+        assert load_rule(path).threshold == 1.0
+        made = json.loads(path.read_text("utf-8"))
+        edit(made["guarantee"])
+        path.write_text(json.dumps(made), "utf-8")
+        with pytest.raises(UserError, match=told):
+            load_rule(path)

@@ -337,3 +337,15 @@ def test_columns_that_can_be_told_are_taken_and_a_seed_is_asked_for_with_the_com
         tmp_path, "choose", *words, "--column", "score=correct", "--column", "cluster=patient", "--confidence", "proba"
     )
     assert named.stdout == told.stdout
+
+
+def test_a_calibration_that_would_change_nothing_is_refused(tmp_path):
+    rows = [f"{who},{int(who % 3 > 0)},{(who * 7 % 10) / 10}" for who in range(20) for _ in range(2)]
+    (tmp_path / "t.csv").write_text("\n".join(["cluster,score,proba", *rows]), "utf-8")
+    fit = ("calibrate", "--input", "t.csv", "--method", "platt", "--features", "proba", "--output", "c.json")
+    assert demur(tmp_path, *fit).returncode == 0
+    call = ("choose", "t.csv", "--risk", "0.5", "--seed", "1", "--calibration", "c.json", "--confidence")
+    found = demur(tmp_path, *call, "proba")
+    message = "demur: t.csv: the confidence proba has no use for a calibration: leave it out\n"
+    assert (found.returncode, found.stdout, found.stderr) == (2, "", message)
+    assert demur(tmp_path, *call, "calibrated").returncode == 0

@@ -113,6 +113,8 @@ MISTAKES = {
     ("--mode", "three_shot"): "assess.mode: Input should be 'zero_shot', 'few_shot' or 'both', not 'three_shot'",
     ("--progress", "loud"): "--progress 'loud', expected plain, bar or none",
     ("--show-prompts",): "--show-prompts goes with --dry-run, which is missing",
+    ("--probe", "--limit", "1"): "--limit does not go with --probe: leave it out",
+    ("--probe", "--dry-run"): "--dry-run does not go with --probe: leave it out",
     ("--prompts", "strikt"): "no prompt folder is called strikt; did you mean strict?",
     ("--allow-missing", "tokens"): "Input should be 'logprobs' or 'embeddings', not 'tokens'",
     ("--base-url", "http://example.com/v1"): "transcripts would leave this machine; if they may, give --allow-remote",

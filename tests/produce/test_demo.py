@@ -25,7 +25,9 @@ def test_the_whole_road_is_walked_offline_with_one_command(tmp_path):
     assert again.stderr == "demur: road: is there already; name a folder that is new or empty\n"
 
 
-@pytest.mark.parametrize("words", [("--limit", "3"), ("--config", "produce.toml"), ("--dry-run",), ("--seed", "0")])
+@pytest.mark.parametrize(
+    "words", [("--limit", "3"), ("--config", "produce.toml"), ("--dry-run",), ("--seed", "0"), ("--quiet",)]
+)
 def test_the_demonstration_takes_no_other_option(tmp_path, words):
     told = demur(tmp_path, "produce", "--demo", *words)
     message = "demur: --demo brings its own interviews and endpoint: give it alone, or with --run-folder\n"

@@ -12,7 +12,7 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 
-from artifacts import GOLDEN, difference, read_back
+from artifacts import GOLDEN, difference, golden_results
 from artifacts import golden as golden_file
 from commands import demur
 from demur import UserError
@@ -20,12 +20,13 @@ from demur.drawing.labels import shortened
 from demur.inference.key import Key
 from demur.report.figure import COLUMN_MM, KINDS, figure_bytes, text_of, width_mm
 from demur.report.selective.decision import decision
+from demur.results.load import results_of
 from demur.results.pictures import risk_curve
 
 
 @lru_cache
 def golden(name="paired", confidence="verbalized"):
-    return read_back(golden_file(name)).narrowed(confidence)
+    return golden_results(name).narrowed(confidence)
 
 
 def curves_of(results, confidence="verbalized"):
@@ -143,7 +144,7 @@ class TestRiskCoverage:
         for risk in ("selective_risk", "generalized_risk"):
             for column in one["bands"][risk].values():
                 column.pop(1)
-        (panel,) = panels(read_back(content), "risk-coverage")
+        (panel,) = panels(results_of(content), "risk-coverage")
         shades = [each for each in panel.collections if each.get_alpha() is not None]
         first, last, low = (
             one["bands"]["coverage"][0],
@@ -153,8 +154,8 @@ class TestRiskCoverage:
         for shade in shades:
             assert [first, low[-1]] not in shade.get_paths()[0].vertices.tolist()
         assert [last, low[-1]] in shades[-1].get_paths()[0].vertices.tolist()
-        assert not risk_curve(read_back(content), "zero_shot", "llm", "selective").band.stepped
-        [drawn] = decision(read_back(content), None)["confidences"]
+        assert not risk_curve(results_of(content), "zero_shot", "llm", "selective").band.stepped
+        [drawn] = decision(results_of(content), None)["confidences"]
         band = re.search(r'd="([^"]*)" class="band pointwise first"', drawn["svg"])[1]
         assert len(re.findall("[Mlhv]", band)) == 6, "three spots an edge"
 
@@ -173,10 +174,10 @@ class TestRiskCoverage:
         for one in content["confidence_variants"].values():
             one["bands"] = None
         assert any("95 %" in text for text in texts(golden("one")))
-        assert not any("95 %" in text for text in texts(read_back(content).narrowed("verbalized")))
+        assert not any("95 %" in text for text in texts(results_of(content).narrowed("verbalized")))
 
     def test_each_variant_has_a_panel_on_the_same_scale(self):
-        found = panels(read_back(golden_file("paired")), "risk-coverage")
+        found = panels(golden_results("paired"), "risk-coverage")
         assert [panel.get_title(loc="left") for panel in found] == ["llm", "total_evidence", "verbalized"]
         assert len({panel.get_ylim() for panel in found}) == 1
         assert {panel.get_ylim()[0] for panel in found} == {0}
@@ -211,7 +212,7 @@ class TestForest:
         for deltas in content["comparison"]["deltas"].values():
             for delta in (*(one for one in deltas.values() if "delta" in one), *deltas["mae_at_coverage"].values()):
                 delta["ci95"] = delta["ci95_recommended"] = None
-        (panel,) = panels(read_back(content), "forest")
+        (panel,) = panels(results_of(content), "forest")
         assert all(line.get_marker() == "o" or list(line.get_xdata()) == [0, 0] for line in panel.lines)
         assert panel.get_xlabel().startswith("few_shot − zero_shot, nothing resampled")
 
@@ -233,11 +234,11 @@ class TestReliability:
     def test_bins_of_nothing_are_drawn_as_nothing(self):
         content = golden_file("one")
         content["confidence_variants"]["verbalized"]["reliability"]["bins"] = []
-        (panel,) = panels(read_back(content), "reliability")
+        (panel,) = panels(results_of(content), "reliability")
         assert not panel.collections[0].get_offsets().size
 
     def test_variants_that_are_no_probability_are_left_out(self):
-        assert [panel.get_title(loc="left") for panel in panels(read_back(golden_file("paired")), "reliability")] == [
+        assert [panel.get_title(loc="left") for panel in panels(golden_results("paired"), "reliability")] == [
             "verbalized"
         ]
         with pytest.raises(UserError, match="no confidence of these results is a probability"):
@@ -253,7 +254,7 @@ def test_names_from_a_file_are_letters_and_nothing_else(name, kind):
     content = golden_file("one")
     content["confidence_variants"] = {name: content["confidence_variants"]["verbalized"]}
     content["inputs"][0]["mode"] = content["loss"]["name"] = name
-    found = texts(read_back(content), kind)
+    found = texts(results_of(content), kind)
     expected = [text_of(name), text_of(shortened([name])[0])]
     assert sorted(text for text in found if text in expected) == sorted(expected), "the panel, and the run in the key"
     assert all(text.isprintable() for text in found)
@@ -312,4 +313,4 @@ class TestCommand:
         one = content["confidence_variants"]["llm"]
         content["confidence_variants"] = {f"v{number}": one for number in range(9)}
         with pytest.raises(UserError, match=r"mm tall, and a page is 247 mm: choose variants with --confidence"):
-            figure_bytes(read_back(content), ".svg")
+            figure_bytes(results_of(content), ".svg")

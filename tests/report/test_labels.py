@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from artifacts import golden, read_back
+from artifacts import golden
 from commands import demur
 from demur import read_run
 from demur.audit.listing import findings_text
@@ -19,7 +19,7 @@ from demur.report.html import report_html
 from demur.report.names import systems_of
 from demur.report.tables import FORMS, table_text
 from demur.report.text import columns_of
-from demur.results.load import load
+from demur.results.load import load, results_of
 from demur.results.selective import evaluate
 from demur.results.settings import Settings
 from demur.simulate.runs import FEW_SHOT, ZERO_SHOT, make_people, run_system
@@ -189,4 +189,4 @@ def test_nothing_that_tells_two_runs_apart_gives_them_numbers():
     content = golden("paired")
     for source in content["inputs"]:
         source |= {"mode": "m", "run_id": None, "path": None}
-    assert read_back(content).systems == ("system 1", "system 2")
+    assert results_of(content).systems == ("system 1", "system 2")

@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from artifacts import golden, large, read_back, renamed, silent, two_variants
+from artifacts import golden, golden_results, large, renamed, silent, two_variants
 from clicks import choose, first_reaching, records, row
 from demur.report.html import report_html
+from demur.results.load import results_of
 from kinds import calibration, renamed_kind, retrieval
 from pages import HOSTILE
 
 pytestmark = pytest.mark.browser
 
 SHOTS = Path(__file__).parents[2] / "build" / "screenshots"
-
 
 SERIOUS = ("serious", "critical")
 
@@ -97,11 +97,11 @@ class TestForEveryone:
         content = golden("paired")
         for end, source in enumerate(content["inputs"]):
             source["label"] = f"meta-llama-3.1-70b-instruct-temperature-{end}"
-        shown = opened(read_back(content), width=360)
+        shown = opened(results_of(content), width=360)
         assert shown.page.evaluate("document.documentElement.scrollWidth") <= 360
 
     def test_nothing_printed_is_wider_than_the_paper(self, opened, demo):
-        for results in (demo, silent(True, False), read_back(golden("one"))):
+        for results in (demo, silent(True, False), golden_results("one")):
             shown = opened(results, width=695)
             shown.page.emulate_media(media="print")
             assert shown.page.evaluate(TOO_WIDE, 695) == []

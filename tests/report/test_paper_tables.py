@@ -9,11 +9,12 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import pytest
 
-from artifacts import GOLDEN, difference, golden, read_back, silent
+from artifacts import GOLDEN, difference, golden, golden_results, silent
 from commands import demur
 from demur import UserError
 from demur.inference.key import Key
 from demur.report.tables import escaped_latex, escaped_markdown, table_text
+from demur.results.load import results_of
 
 HOSTILE = [
     r"\input{/etc/passwd}",
@@ -39,11 +40,11 @@ def renamed(text):
     made["loss"] |= {"name": text, "definition": text}
     made["convention"] = dict.fromkeys(made["convention"], text)
     made["inputs"][0] |= {"path": f"folder/{text}", "mode": text, "run_id": text}
-    return read_back(made)
+    return results_of(made)
 
 
 def lines_of(name):
-    return [*csv.DictReader(io.StringIO(table_text(read_back(golden(name)), "csv")))]
+    return [*csv.DictReader(io.StringIO(table_text(golden_results(name), "csv")))]
 
 
 class TestCsv:
@@ -79,7 +80,7 @@ class TestCsv:
         made = golden("one")
         one = made["confidence_variants"]["llm"]
         one["bootstrap"]["ci95_recommended"]["cmax"]["method"] = "=cmd()\x07\u202e"
-        text = table_text(read_back(made), "csv")
+        text = table_text(results_of(made), "csv")
         assert "'=cmd()\\x07\\u202e" in text
         assert "\u202e" not in text
         cells = [cell for line in csv.reader(io.StringIO(text)) for cell in line]
@@ -89,7 +90,7 @@ class TestCsv:
         made = golden("one")
         made["confidence_variants"]["llm"]["bootstrap"]["upper_bound95"] = {"aurc_full": 0.25}
         made["confidence_variants"]["llm"]["bootstrap"]["ci95_recommended"]["aurc_full"] = None
-        results = read_back(made)
+        results = results_of(made)
         lines = csv.DictReader(io.StringIO(table_text(results, "csv")))
         line = next(one for one in lines if one["metric"] == "aurc")
         assert (line["low"], line["high"], line["method"]) == ("", "0.25", "one_sided_bound")
@@ -125,7 +126,7 @@ class TestNothingAnswered:
 class TestLatex:
     @pytest.mark.parametrize(("name", "columns"), [("one", 1), ("paired", 3)])
     def test_rows_have_as_many_cells_as_the_table_has_columns(self, name, columns):
-        text = table_text(read_back(golden(name)), "latex")
+        text = table_text(golden_results(name), "latex")
         assert text.count("\\begin{") == text.count("\\end{") == 3
         assert text.count("r@{ }l") == columns
         body = text.partition("\\toprule")[2].partition("\\bottomrule")[0]
@@ -140,7 +141,7 @@ class TestLatex:
         assert f"${delta.value:.4f}$ & {{[}}${delta.recommended.low:.4f}$, {delta.recommended.high:.4f}]" in row
 
     def test_minus_signs_are_formulas_and_no_number_is_a_power_of_ten(self):
-        text = table_text(read_back(golden("paired")), "latex")
+        text = table_text(golden_results("paired"), "latex")
         assert r"{[}$-0.3267$, 0.3020]" in text
         assert not re.search(r"\de[-+]\d", text)
 
@@ -164,7 +165,7 @@ class TestLatex:
 
 class TestMarkdown:
     def test_every_row_has_as_many_cells_as_the_head(self):
-        lines = table_text(read_back(golden("paired")), "markdown").splitlines()
+        lines = table_text(golden_results("paired"), "markdown").splitlines()
         rows = [line for line in lines if line.startswith("|")]
         assert {len(re.findall(r"(?<!\\)\|", row)) for row in rows} == {6}
         assert len(rows) == 2 + 3 * 15
@@ -215,7 +216,7 @@ class TestNotebook:
     def test_of_many_variants_a_few_are_drawn(self):
         made = golden("one")
         made["confidence_variants"] = {f"v{n}": made["confidence_variants"]["llm"] for n in range(7)}
-        found = read_back(made)._repr_html_()
+        found = results_of(made)._repr_html_()
         assert found.count("<svg xmlns") == 4
         assert "and 3 more" in found
         assert found.count("<tr>") == 1 + 7
@@ -224,7 +225,7 @@ class TestNotebook:
 @pytest.mark.parametrize("form", ["latex", "markdown"])
 class TestNotes:
     def test_they_say_what_the_numbers_rest_on(self, form):
-        text = table_text(read_back(golden("one")), form).replace("\\", "")
+        text = table_text(golden_results("one"), form).replace("\\", "")
         for said in (
             "3 participants (1 failed), 24 items.",
             "Loss abs_norm: abs(pred",
@@ -236,7 +237,7 @@ class TestNotes:
             assert said in text
 
     def test_a_difference_that_decides_nothing_is_marked(self, form):
-        text = table_text(read_back(golden("paired")), form)
+        text = table_text(golden_results("paired"), form)
         mark = {"latex": r"\textsuperscript{\dag}", "markdown": "†"}[form]
         full = next(line for line in text.splitlines() if "AUGRC" in line and "to" not in line)
         common = next(line for line in text.splitlines() if "AUGRC to" in line)
@@ -250,7 +251,7 @@ class TestNotes:
         made = golden("one")
         for one in made["confidence_variants"].values():
             one["bootstrap"] = one["bands"] = None
-        text = table_text(read_back(made), form)
+        text = table_text(results_of(made), form)
         assert "nothing was resampled" in text
         body = re.split(r"zero(?:\\)?_shot: mode", text)[0]
         assert "0.4583" in body
@@ -291,4 +292,4 @@ class TestCommand:
 
 def test_an_unknown_format_is_refused():
     with pytest.raises(UserError, match="no table format is called tex; did you mean latex"):
-        table_text(read_back(golden("one")), "tex")
+        table_text(golden_results("one"), "tex")

@@ -12,7 +12,7 @@ from itertools import accumulate
 
 import pytest
 
-from artifacts import difference, evaluated, golden, items_of, read_back, renamed, silent, two_variants
+from artifacts import difference, evaluated, golden, golden_results, items_of, renamed, silent, two_variants
 from commands import demur
 from demur import PHQ8
 from demur.drawing.looks import LOOKS
@@ -25,6 +25,7 @@ from demur.report.names import systems_of
 from demur.report.selective.closer import by_item
 from demur.report.selective.curves import forests, signals
 from demur.report.tables import table_text
+from demur.results.load import results_of
 from demur.results.selective import evaluate
 from demur.results.settings import Settings
 from demur.results.table import Results
@@ -106,7 +107,7 @@ class TestSafety:
     def test_letters_from_the_right_turn_no_sentence(self):
         content = golden("paired")
         content["inputs"][0]["mode"] = "שלום"
-        said = Page(report_html(read_back(content))).text
+        said = Page(report_html(results_of(content))).text
         assert "\u2068שלום\u2069 answers 68.8% of the items" in said
 
 
@@ -207,7 +208,7 @@ class TestNumbers:
         (tmp_path / "m.json").write_text(json.dumps(golden("one"), indent=7), encoding="utf-8")
         demur(tmp_path, "report", "m.json", "--output", "r.html")
         assert f"sha256 {hashed(tmp_path / 'm.json')}" in (tmp_path / "r.html").read_text("utf-8")
-        assert "File this page was made from" not in report_html(read_back(golden("one")))
+        assert "File this page was made from" not in report_html(golden_results("one"))
 
     def test_who_was_counted(self, paired, paired_page):
         text, study = paired_page.text, paired.selective
@@ -225,7 +226,7 @@ class TestNumbers:
         for one in content["confidence_variants"].values():
             for item, bias in zip(one["by_item"].values(), (-0.0001, 0.0001, 0.0, 0.25)):
                 item["bias"] = bias
-        shown = [cells[0][2][0] for cells in by_item(read_back(content))["cells"].values()]
+        shown = [cells[0][2][0] for cells in by_item(results_of(content))["cells"].values()]
         assert shown[:4] == ["0.000", "0.000", "0.000", "+0.250"]
 
     def test_the_histograms_of_two_runs_have_one_scale(self):
@@ -239,7 +240,7 @@ class TestNumbers:
         content = golden("paired")
         name, pair = next((n, p) for n, p in content["confidence_variants"].items() if p["left"]["reliability"])
         pair["left"]["reliability"] = None
-        rows = {row["name"]: row["ece"] for row in signals(read_back(content))["rows"]}
+        rows = {row["name"]: row["ece"] for row in signals(results_of(content))["rows"]}
         right = pair["right"]["reliability"]
         beside = f"(calibrated: about {right['ece_if_calibrated']['mean']:.3f})"
         assert rows[name] == f"zero_shot –, few_shot {right['ece']:.3f} {beside}"

@@ -6,12 +6,13 @@ import re
 
 import pytest
 
-from artifacts import GOLDEN, golden, read_back, silent
+from artifacts import GOLDEN, golden, silent
 from commands import demur
 from demur import UserError, load
 from demur.inference.key import Key
 from demur.report.html import report_html
 from demur.report.selective.decision import decision
+from demur.results.load import results_of
 from pages import Page
 
 REQUESTED = {"level": 0.9, "interval": "bca", "undefined": {}}
@@ -83,7 +84,7 @@ class TestCommand:
 class TestEdges:
     def test_a_file_without_variants_is_refused(self):
         with pytest.raises(UserError, match="confidence_variants: Dictionary should have at least 1 item"):
-            read_back(golden("one") | {"confidence_variants": {}})
+            results_of(golden("one") | {"confidence_variants": {}})
 
     def test_nothing_is_measured_at_a_common_coverage_of_0(self):
         for speaks in ((True, False), (False, False)):
@@ -96,7 +97,7 @@ class TestEdges:
         content = golden("one")
         for numbers in content["confidence_variants"].values():
             numbers.update(dict.fromkeys({"bootstrap", "bands", "risk_intervals"} & set(numbers)))
-        page = Page(report_html(read_back(content)))
+        page = Page(report_html(results_of(content)))
         assert "none: there are no intervals" in page.text
         assert {low for runs in page.points for run in runs for low in run["low"].split()} == {"-"}
         assert "no interval at this point" in page.text
@@ -118,7 +119,7 @@ class TestEdges:
             for column in bands[risk].values():
                 column.pop(0)
         content["confidence_variants"] = {"llm": content["confidence_variants"]["llm"]}
-        [drawn] = decision(read_back(content), None)["confidences"]
+        [drawn] = decision(results_of(content), None)["confidences"]
         assert drawn["has_bands"]
         assert drawn["svg"].count('class="band pointwise first"') == 1
 
@@ -147,7 +148,7 @@ class TestEdges:
             part = part[step]
         part[place[-1]] = value
         with pytest.raises(UserError, match=re.escape(told)) as refused:
-            read_back(content)
+            results_of(content)
         assert str(refused.value).isprintable()
 
     def test_a_coverage_that_is_not_a_number_of_items_is_refused(self):
@@ -156,13 +157,13 @@ class TestEdges:
         llm["curve"]["coverage"][0] += 1e-9
         llm["bands"] = None
         with pytest.raises(UserError, match="llm: a coverage of the curve is not a number of the 24 items"):
-            read_back(content)
+            results_of(content)
 
     def test_risks_of_left_and_right_at_different_coverages_are_refused(self):
         content = golden("paired")
         content["confidence_variants"]["llm"]["left"]["mae_at_coverage"].popitem()
         with pytest.raises(UserError):
-            read_back(content)
+            results_of(content)
 
     @pytest.mark.parametrize("key", ["cmax", "augrc_at_c", "mae_at_coverage", None])
     def test_a_comparison_that_lacks_a_difference_is_refused(self, key):
@@ -170,4 +171,4 @@ class TestEdges:
         deltas = content["comparison"]["deltas"]
         del (deltas if key is None else deltas["llm"])["llm" if key is None else key]
         with pytest.raises(UserError, match="the differences"):
-            read_back(content)
+            results_of(content)

@@ -4,11 +4,12 @@ import json
 
 import pytest
 
-from artifacts import evaluated, large, read_back, silent
+from artifacts import evaluated, large, silent
 from clicks import choose, first_reaching, records, row
 from demur import Plan, Settings, evaluate, grade, read_table
 from demur import choose as choose_rule
 from demur.report.text import threshold_at
+from demur.results.load import results_of
 from made_up import continuous
 from runs import participant
 
@@ -125,7 +126,7 @@ class TestOperatingPoint:
                 "generalized_risk": [risk * share for risk, share in zip(tricky, coverage, strict=True)],
                 "threshold": sorted(tricky, reverse=True),
             }
-        results = read_back(content)
+        results = results_of(content)
         shown, record = opened(results), records(results, "variant_0")[0]
         choose(shown.page, "#way-threshold")
         for point in range(len(tricky)):

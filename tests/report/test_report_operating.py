@@ -6,7 +6,7 @@ from itertools import accumulate
 import numpy as np
 import pytest
 
-from artifacts import GOLDEN, golden, large, read_back, silent
+from artifacts import GOLDEN, golden, large, silent
 from commands import demur
 from demur import Plan, Settings, UserError, choose, evaluate, grade, load, read_table, report_html
 from demur.confidences.variants import VARIANTS
@@ -15,6 +15,7 @@ from demur.drawing.picture import visible
 from demur.report.selective.decision import five_answers
 from demur.report.selective.operating import kept_points, marked, packed_points, spoken_sentence, start_of
 from demur.report.text import threshold_at
+from demur.results.load import results_of
 from demur.results.parts import CurveRecord
 from demur.simulate.runs import FEW_SHOT, ZERO_SHOT, make_people, run_system
 from made_up import continuous
@@ -211,7 +212,7 @@ class TestStart:
         content = golden("one")
         llm = content["confidence_variants"]["llm"]
         llm["curve"]["selective_risk"][0] = 0.123456789
-        results = read_back(content)
+        results = results_of(content)
         packed = packed_points(results, results.curves[*results.systems, "llm"], 10)
         assert packed["sum"] is None
         assert packed["risk"][0] == 0.123456789

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from artifacts import GOLDEN, golden, read_back
+from artifacts import GOLDEN, golden_results
 from commands import demur
 from demur import Key, Plan, UserError
 from demur.report.table_rows import Layout
@@ -34,7 +34,7 @@ def test_two_systems_in_one_paragraph_of_results_and_one_of_methods(demo_results
 
 
 def test_one_system_and_one_that_was_not_resampled():
-    text = table_text(read_back(golden("one")), "sentence")
+    text = table_text(golden_results("one"), "sentence")
     assert text.startswith(
         "We evaluated zero_shot on 3 participants (24 items; 1 failed). It answered 45.8 % of the items."
     )
@@ -52,7 +52,7 @@ def test_several_systems_are_a_tie_set():
 
 
 def test_an_undecided_or_unfair_difference_is_not_a_conclusion():
-    text = table_text(read_back(golden("paired")), "sentence", Layout(("augrc@C_common", "augrc")))
+    text = table_text(golden_results("paired"), "sentence", Layout(("augrc@C_common", "augrc")))
     assert "; the 95 % interval includes 0, so neither was shown to be better." in text
     assert "(not comparable: Cmax differs)." in text
     assert f"was {MINUS}0.012 (95 % interval {MINUS}0.327 to 0.302" in text
@@ -61,7 +61,7 @@ def test_an_undecided_or_unfair_difference_is_not_a_conclusion():
 @pytest.mark.parametrize("form", ["markdown", "latex"])
 @pytest.mark.parametrize(("digits", "expected"), [(None, 4), (2, 2), (0, 0)])
 def test_every_number_of_a_table_has_the_same_decimals(form, digits, expected):
-    text = table_text(read_back(golden("paired")).narrowed("llm"), form, Layout(digits=digits))
+    text = table_text(golden_results("paired").narrowed("llm"), form, Layout(digits=digits))
     rows = [line for line in text.splitlines() if "Cmax" in line[:30] or "C_{" in line or "AURC" in line]
     cells = [cell for row in rows for cell in re.split(r"\||&", row)[2 if form == "latex" else 3 :]]
     numbers = re.findall(r"\d+(?:\.(\d+))?", " ".join(cell for cell in cells if "to" not in cell))
@@ -70,7 +70,7 @@ def test_every_number_of_a_table_has_the_same_decimals(form, digits, expected):
 
 
 def test_rows_are_those_asked_for_in_that_order():
-    results = read_back(golden("paired"))
+    results = golden_results("paired")
     text = table_text(results, "csv", Layout(("mae@0.5", "cmax"), 3))
     assert re.findall(r"^llm,zero_shot,([^,]*),", text, flags=re.MULTILINE) == ["risk@0.5", "cmax"]
     assert all(re.fullmatch(r"\d\.\d{3}|", line.split(",")[3].lstrip("-")) for line in text.splitlines()[1:])
@@ -86,7 +86,7 @@ def test_rows_are_those_asked_for_in_that_order():
 )
 def test_a_row_nobody_has_is_refused(rows, message):
     with pytest.raises(UserError, match=message):
-        table_text(read_back(golden("paired")), "markdown", Layout(rows))
+        table_text(golden_results("paired"), "markdown", Layout(rows))
 
 
 @pytest.mark.parametrize("form", ["markdown", "latex", "csv"])

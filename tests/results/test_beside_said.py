@@ -21,6 +21,7 @@ from demur.audit.own import audited_runs
 from demur.facts.instruments import Instrument
 from demur.report.console import evaluation_text
 from demur.report.html import report_html
+from demur.report.names import worded_warnings
 from demur.results.gaps import gap_key, gap_verdict
 from raters import ITEM, LOSS, PLAN, SURE, WHO, evaluated, everybody, rater, system
 
@@ -85,6 +86,16 @@ def test_one_two_and_three_systems_come_back_from_their_files(results, tmp_path)
         assert again.text == each.text
         assert {row.key for row in again} == {row.key for row in each}
         assert evaluation_text(again) == evaluation_text(each)
+
+
+def test_a_warning_about_a_difference_says_whose_it_is(results, tmp_path):
+    again = load(results.save(tmp_path / "one.json"))
+    for each in (results, again):
+        told = {warning.where for warning in worded_warnings(each) if warning.code == "few_discordant_clusters"}
+        assert told == {"Rater A − sys comparison", "sure: Rater A − sys comparison", "sure: sys − Rater A comparison"}
+    both = evaluated(Beside({"Rater A": rater()}), {name: system() for name in "ab"})
+    told = {warning.where for warning in worded_warnings(both) if warning.code == "few_discordant_clusters"}
+    assert {"sure: difference comparison", "Rater A − a comparison", "Rater A − b comparison"} <= told
 
 
 def test_an_audit_computes_it_again_and_asks_for_the_rater(results, tmp_path):

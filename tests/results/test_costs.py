@@ -11,7 +11,9 @@ from demur.audit.loops import number
 from demur.audit.own import audited_runs
 from demur.inference.draws import folds
 from demur.report.console import evaluation_text
+from demur.report.costs import HEADINGS, cost_table
 from demur.report.html import report_html
+from demur.report.names import systems_of
 
 PRICES = ("0.1", "1/3", "0.5")
 PLAN = Plan(200, seed=7)
@@ -155,6 +157,14 @@ def test_the_sentence_of_console_and_page():
     page = report_html(results)
     assert sentence in page
     assert "What an error and a silence cost" in page
+
+
+def test_a_cost_without_an_interval_leaves_no_cell_empty():
+    results = evaluate({"one": items(1)}, settings=settings(), plan=Plan(0, seed=None))
+    [system] = systems_of(results)
+    for row in cost_table(results, system, "sure"):
+        assert row.cells[HEADINGS.index("threshold kept")] == "–"
+        assert all(row.cells)
 
 
 def test_a_loss_without_a_maximum_needs_one_and_says_so():

@@ -162,7 +162,7 @@ class TestGuesses:
         ("how", "message"),
         [
             ({"group": {"g": "x"}}, "no column x for the group g"),
-            ({"threshold": 0.5}, r"a threshold, .* are for groups: name some \(group\)$"),
+            ({"threshold": 0.5}, r"^threshold is for groups: name some \(group\)$"),
             ({"repeats": "vote"}, r"map one, repeat=COLUMN \(columns\), or leave out repeats$"),
             ({"forced": {"b": "forced.csv"}}, "^forced 'forced.csv', expected SYSTEM=FILE with one of The run$"),
         ],

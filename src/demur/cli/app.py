@@ -19,18 +19,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from demur import __version__
-from demur.cli.plain_values import PlainGroup
+from demur.cli.plain_values import Commands
 from demur.errors import UserError, harmless, literal
 
 if TYPE_CHECKING:
     from demur.confidences.calibration import AnyCalibration, Calibration
-    from demur.facts.items import Items
-    from demur.read import TableOptions
     from demur.results.table import Results
 
-app = typer.Typer(
+app = Commands(
     name="demur",
-    cls=PlainGroup,
     help="Measure systems that may decline to answer: the whole risk–coverage trade-off, exactly.",
     no_args_is_help=True,
     add_completion=False,
@@ -55,20 +52,30 @@ MODULES = {  # in the order the help lists them
 _FIRST = {"simulate": ("runs", "queries", "interviews"), "study": ("intervals", "participants")}
 
 
-def _print_version(wanted: bool) -> None:  # noqa: FBT001  (typer's callback protocol)
+def _print_version(context: typer.Context, wanted: bool) -> None:  # noqa: FBT001  (typer's callback protocol)
     if wanted:
-        typer.echo(f"demur {__version__}")
+        lines = [f"demur {__version__}"]
+        if context.params["verbose"]:
+            from demur.inference.engines import about
+
+            lines += [f"{name:<8}{what}" for name, what in about().items()]
+        typer.echo("\n".join(lines))
         raise typer.Exit
 
 
 @app.callback()
 def root(
-    version: Annotated[
-        bool,
-        typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit."),
+    version: Annotated[  # noqa: ARG001  (its callback has seen to it)
+        bool, typer.Option("--version", callback=_print_version, help="Print the version and exit.")
+    ] = False,
+    # Eager: it is known when the version is printed, wherever it stands.
+    verbose: Annotated[
+        bool, typer.Option("-v", is_eager=True, help="With --version: which engine computes, and with what.")
     ] = False,
 ) -> None:
     """Measure systems that may decline to answer: the whole risk–coverage trade-off, exactly."""
+    if verbose:
+        raise UserError("-v goes with --version alone: demur --version -v")
 
 
 def command_line() -> str:
@@ -115,33 +122,22 @@ def listed(text: str, pattern: str = ".*", name: str = "", expected: str = "") -
     return parts
 
 
-def read_one(
-    path: Path,
-    mode: str | None,
-    experiment: int | None,
-    instrument: str,
-    column: list[str] | None,
-    table: TableOptions | None = None,
-) -> Items:
-    """The facts of one run or table."""
-    from demur.read import read_items
-
-    columns = named(column, "--column")
-    return read_items(path, mode=mode, experiment=experiment, instrument=instrument, columns=columns, options=table)
-
-
 def fitted(path: Path | None) -> AnyCalibration | None:
     """The calibration of a file, where one is given."""
+    if path is None:
+        return None
     from demur.confidences.calibration import load_calibration
 
-    return load_calibration(path) if path else None
+    return load_calibration(path)
 
 
 def check_flags(resamples: int, seed: int | None, created_at: str | None, *, as_json: bool, quiet: bool) -> None:
     """A wrong flag is told before a large file is read."""
     from demur.files.strict_model import checked_time
+    from demur.inference.engines import engine_name
     from demur.inference.resample import Plan
 
+    engine_name()
     Plan(resamples, seed=seed)
     checked_time(created_at)
     if as_json and quiet:

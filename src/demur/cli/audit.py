@@ -2,110 +2,78 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
 from os.path import realpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from demur.audit.figures import Finding
 from demur.cli import options
 from demur.cli.app import TRUST, app, fitted, named, print_json, progress_bar
 from demur.errors import UserError, located
 from demur.facts.instruments import BY_ITEMS
 
 if TYPE_CHECKING:
+    from demur.audit.figures import Finding
+    from demur.facts.items import Items
     from demur.read import TableOptions
+    from demur.results.study import SelectiveStudy
     from demur.results.table import Results
 
 _DIFFERS = 3
 _RUN = ".json"
+_OF_OWN = ("independent", "rater", "forced")
+_OF_TABLES = ("score_range", "loss_max", "every_row_its_own_cluster")
 
 
-@app.command(rich_help_panel=TRUST)
-def audit(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditOptions:
+    """What is audited, and how its data are read."""
+
     data: Annotated[
         list[Path], typer.Option(help="What was measured: a per-query table (.csv, .jsonl, .parquet), or runs (.json).")
-    ],
-    reported: Annotated[Path, typer.Option(help="What was reported of it: a JSON file of figures.")],
+    ]
+    reported: Annotated[Path, typer.Option(help="What was reported of it: a JSON file of figures.")]
     system: Annotated[
         list[str] | None, typer.Option(help="Which ranked column a section is about, as NAME=COLUMN.")
-    ] = None,
-    column: Annotated[
-        list[str] | None, typer.Option(help="What a column of a table is called, as ROLE=COLUMN; once for each.")
-    ] = None,
+    ] = None
+    column: options.ColumnNames = None
     mode: Annotated[
         list[str] | None,
         typer.Option(help="Mode of a run, where the report does not record it: once, or once per system."),
-    ] = None,
-    instrument: options.InstrumentName = BY_ITEMS,
-    score_range: options.ScoreRange = None,
-    loss_max: options.LossMax = None,
-    every_row_its_own_cluster: options.OwnClusters = False,
-    calibration: options.CalibrationFile = None,
-    rater: options.Raters = None,
-    forced: options.Forced = None,
+    ] = None
+    instrument: options.InstrumentName = BY_ITEMS
+    score_range: options.ScoreRange = None
+    loss_max: options.LossMax = None
+    every_row_its_own_cluster: options.OwnClusters = False
+    calibration: options.CalibrationFile = None
+    rater: options.Raters = None
+    forced: options.Forced = None
     independent: Annotated[
         bool,
         typer.Option("--independent", help="Recompute a file of demur's own by plain loops, draw by draw: slow."),
-    ] = False,
+    ] = False
     resamples: Annotated[
         int | None, typer.Option(help="Draws to compare the intervals of others with; 2000 if not given.")
-    ] = None,
-    only: Annotated[
-        list[str] | None,
-        typer.Option(help="Which findings to list, separated by commas: match, differs, not-recognised or all."),
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
-) -> None:
-    """Recompute the figures somebody reported; the exit code is 3 if one differs.
+    ] = None
 
-    A file of demur's own is evaluated again with the settings and the seed it records.
+    @property
+    def columns(self) -> dict[str, str]:
+        """The columns of roles that are named."""
+        return named(self.column, "--column")
 
-    Example: demur audit --data per_query.csv --reported summary.json --system reranker=reranked_topk
+    @property
+    def systems(self) -> dict[str, str]:
+        """The ranked columns of systems that are named."""
+        return named(self.system, "--system")
 
-    Example: demur audit --data run.json --reported metrics.json
-
-    Example: demur audit --data per_query.csv --reported retrieval.json --independent --only differs
-    """
-    from demur.audit.listing import findings_json, findings_text, statuses
-    from demur.files.write import json_text
-    from demur.inference.resample import Plan
-
-    Plan(resamples or 0, seed=0)  # too many are told before anything is read
-    listed = statuses(only or ())
-    if realpath(reported) in map(realpath, data):
-        raise UserError(f"{reported}: is the data as well: no figure is compared with itself")
-    table = options.table_options(score_range, loss_max, own_clusters=every_row_its_own_cluster)
-    reading = (named(system, "--system"), named(column, "--column"), mode or (), instrument, table, calibration)
-    asked = {"raters": options.raters(rater), "forced": options.forced(forced)}
-    findings = _Audit(data, reported, *reading, independent, resamples, asked).findings()
-    if as_json:
-        files = {"data": [*map(_traced, data)], "reported": _traced(reported)}
-        print_json(json_text(files | findings_json(findings, listed)))
-    else:
-        typer.echo(findings_text(findings, listed))
-    if any(finding.status == "differs" for finding in findings):
-        raise typer.Exit(_DIFFERS)
-
-
-@dataclass(frozen=True, slots=True)
-class _Audit:
-    """What is audited, and how its data are read."""
-
-    data: Sequence[Path]
-    reported: Path
-    systems: Mapping[str, str]
-    columns: Mapping[str, str]
-    modes: Sequence[str]
-    instrument: str
-    table: TableOptions
-    calibration: Path | None
-    independent: bool
-    resamples: int | None
-    beside: Mapping[str, Any]
+    @property
+    def table(self) -> TableOptions:
+        """How tables are to be read besides."""
+        given: Any = {name: getattr(self, name) for name in _OF_TABLES}
+        return options.ReadingOptions(**given).table
 
     def findings(self) -> list[Finding]:
         """What became of every figure."""
@@ -118,64 +86,78 @@ class _Audit:
         with located(self.reported):
             content, printed = loads(decode(data)), loads(decode(data), number=Printed.of)
             claimed = results_of(content) if is_own(content) else None
+        own = contradictions(content, claimed) if claimed else ()
         if claimed is None:
-            _refuse("figures of another tool", {"--independent": self.independent})
+            self._refuse("figures of another tool", _OF_OWN)
         else:
-            _refuse("a file of demur's own", {"--resamples": self.resamples})
-        if self.data[0].suffix.lower() == _RUN or (claimed and claimed.study.task == "selective"):
-            in_columns = claimed is not None and self.data[0].suffix.lower() != _RUN
-            told: dict[str, object] = {"--column": self.columns, self.table.names: self.table.names}
-            _refuse("a run", {"--system": self.systems, **({} if in_columns else told)})
-            findings = self._of_own_runs(claimed) if claimed else self._of_runs(printed)
-            return [*(contradictions(content, claimed) if claimed else ()), *findings]
-        options = {"--mode": self.modes, "--calibration": self.calibration, "a second --data": self.data[1:]}
-        options |= {self.table.names: self.table.names}
-        _refuse("a per-query table", options)
-        return [*(contradictions(content, claimed) if claimed else ()), *self._of_queries(claimed, printed)]
+            self._refuse("a file of demur's own", ("resamples",))
+        if self.independent:
+            self._refuse("an independent audit", ("rater", "forced"))
+        is_run = self.data[0].suffix.lower() == _RUN
+        if is_run or (claimed and claimed.study.task == "selective"):
+            self._refuse("a run", ("system", *(() if claimed and not is_run else ("column", *_OF_TABLES))))
+            return [*own, *(self._of_own_runs(claimed) if claimed else self._of_runs(printed))]
+        self._refuse("a per-query table", ("mode", "instrument", "calibration", *_OF_OWN[1:], "resamples", *_OF_TABLES))
+        if self.data[1:]:
+            raise UserError("a second --data says nothing about a per-query table: leave it out")
+        return [*own, *self._of_queries(claimed, printed)]
+
+    def _refuse(self, what: str, names: Sequence[str]) -> None:
+        """An option that would change nothing is a mistake."""
+        usual = {each.name: each.default for each in fields(self)}
+        for name in names:
+            if getattr(self, name) != usual[name]:
+                raise UserError(f"--{name.replace('_', '-')} says nothing about {what}: leave it out")
 
     def _of_own_runs(self, claimed: Results) -> list[Finding]:
         """The runs a file names, by the modes it records or those given."""
         from demur.audit.independent import audited_independently, run_recipes, strata_of_runs
         from demur.audit.own import audited_runs
         from demur.evaluation.beside import everybody
-        from demur.evaluation.labels import Labels
         from demur.facts.alignment import aligned
-        from demur.read import read_inputs
-        from demur.results.record import input_of
-        from demur.results.table import system_names
 
         with located(self.reported):
             study = claimed.selective
-        count, labels = len(claimed.systems), Labels.recorded(study.groups)
-        recorded = [source.mode for source in study.inputs if source.mode is not None]
-        modes = self.modes or (recorded if len(recorded) == len(study.inputs) else ())
-        mapped = [dict(source.columns or {}) for source in study.inputs]
-        columns = self.columns or (mapped if len(self.data) == len(mapped) else mapped[0])
-        if self.data[0].suffix.lower() == _RUN:
-            paths = [*self.data] * (count if len(self.data) == 1 else 1)
-            runs = read_inputs(paths, modes=modes, instrument=self.instrument, columns=self.columns, options=self.table)
-        else:
-            rules: Any = {"failed_units": study.failed_units or "drop", "repeats": study.repeats or "units"}
-            table = replace(self.table, noun=study.noun, probability=study.probabilities or (), **rules)
-            table = labels.options(table)
-            runs = read_inputs(self.data, modes=modes, instrument=self.instrument, columns=columns, options=table)
-            runs *= count if len(runs) == 1 else 1  # one table that was compared with itself
-        if study.excluded and len(runs) > count:
-            names = system_names([input_of(items) for items in runs])
-            runs = [items for name, items in zip(names, runs, strict=True) if name not in study.excluded]
-        if len(runs) != count:
-            raise UserError(
-                f"{len(self.data)} data files for {count} systems: give one file per system, or one for all"
-            )
-        runs = labels.joined(runs)
+        runs = self._runs(study)
+        if len(runs) != len(claimed.systems):
+            files = f"{len(self.data)} data files for {len(claimed.systems)} systems"
+            raise UserError(f"{files}: give one file per system, or one for all")
         with progress_bar("resamples") as advance:
             if not self.independent:
-                others = everybody(self.beside, runs, self.columns)
+                said = {"raters": options.raters(self.rater), "forced": options.forced(self.forced)}
+                others = everybody(said, runs, self.columns)
                 return audited_runs(claimed, runs, fitted(self.calibration), advance, others)
             named_runs = dict(zip(claimed.systems, runs, strict=True))
             systems = aligned(named_runs, intersection_only=study.intersection_only).systems
             recipes = run_recipes(claimed, systems, self._parsed_calibration())
             return audited_independently(claimed, recipes, advance, strata_of_runs(claimed, systems))
+
+    def _runs(self, study: SelectiveStudy) -> list[Items]:
+        """The facts of the systems of a study, read as it records them."""
+        from demur.evaluation.labels import Labels
+        from demur.read import read_inputs
+        from demur.results.record import input_of
+        from demur.results.table import system_names
+
+        count, labels, data = len(study.systems), Labels.recorded(study.groups), [*self.data]
+        recorded = [source.mode for source in study.inputs if source.mode is not None]
+        modes = self.mode or (recorded if len(recorded) == len(study.inputs) else ())
+        table: TableOptions = self.table
+        columns: Any = self.columns
+        if data[0].suffix.lower() == _RUN:
+            data *= count if len(data) == 1 else 1
+        else:
+            mapped = [dict(source.columns or {}) for source in study.inputs]
+            columns = columns or (mapped if len(data) == len(mapped) else mapped[0])
+            rules: Any = {"failed_units": study.failed_units or "drop", "repeats": study.repeats or "units"}
+            table = replace(table, noun=study.noun, probability=study.probabilities or (), **rules)
+            table = labels.options(table)
+        runs = read_inputs(data, modes=modes, instrument=self.instrument, columns=columns, options=table)
+        runs *= count if len(runs) == 1 else 1  # one table that was compared with itself
+        if study.excluded and len(runs) > count:
+            names = system_names([input_of(items) for items in runs])
+            runs = [items for name, items in zip(names, runs, strict=True) if name not in study.excluded]
+        return labels.joined(runs)
 
     def _parsed_calibration(self) -> Any:
         loaded = fitted(self.calibration)
@@ -203,16 +185,49 @@ class _Audit:
         from demur.audit.reported.reading import runs_to_audit
         from demur.audit.reported.runs import RESAMPLES, audited_runs
 
-        runs = runs_to_audit(self.data, modes=self.modes, instrument=self.instrument)
+        runs = runs_to_audit(self.data, modes=self.mode or (), instrument=self.instrument)
         calibration, draws = self._parsed_calibration(), RESAMPLES if self.resamples is None else self.resamples
         with located(self.reported):
             return audited_runs(runs, printed, calibration=calibration, resamples=draws)
 
 
-def _refuse(what: str, options: Mapping[str, object]) -> None:
-    for name, given in options.items():
-        if given:
-            raise UserError(f"{name} says nothing about {what}: leave it out")
+@app.command(rich_help_panel=TRUST)
+@options.unfolded
+def audit(
+    *,
+    asked: AuditOptions,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(help="Which findings to list, separated by commas: match, differs, not-recognised or all."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
+) -> None:
+    """Recompute the figures somebody reported; the exit code is 3 if one differs.
+
+    A file of demur's own is evaluated again with the settings and the seed it records.
+
+    Example: demur audit --data per_query.csv --reported summary.json --system reranker=reranked_topk
+
+    Example: demur audit --data run.json --reported metrics.json
+
+    Example: demur audit --data per_query.csv --reported retrieval.json --independent --only differs
+    """
+    from demur.audit.listing import findings_json, findings_text, statuses
+    from demur.files.write import json_text
+    from demur.inference.resample import Plan
+
+    Plan(asked.resamples or 0, seed=0)  # too many are told before anything is read
+    listed, data, reported = statuses(only or ()), asked.data, asked.reported
+    if realpath(reported) in map(realpath, data):
+        raise UserError(f"{reported}: is the data as well: no figure is compared with itself")
+    findings = asked.findings()
+    if as_json:
+        files = {"data": [*map(_traced, data)], "reported": _traced(reported)}
+        print_json(json_text(files | findings_json(findings, listed)))
+    else:
+        typer.echo(findings_text(findings, listed))
+    if any(finding.status == "differs" for finding in findings):
+        raise typer.Exit(_DIFFERS)
 
 
 def _traced(path: Path) -> dict[str, str]:

@@ -6,25 +6,17 @@ from typing import Annotated
 import typer
 
 from demur.cli import options
-from demur.cli.app import MEASURE, Delivery, app, command_line, listed, read_one
-from demur.facts.instruments import BY_ITEMS
+from demur.cli.app import MEASURE, Delivery, app, command_line, listed
+from demur.cli.spoken import Spoken
 
 
 @app.command(rich_help_panel=MEASURE, cls=options.ListingCommand)
+@options.unfolded
 def calibrate(
     run: Annotated[Path, typer.Option("--input", help="The run to fit on: a run file or a long table.")],
     method: Annotated[str, typer.Option(help="{methods}.")],
-    mode: options.Mode = None,
-    experiment: options.Experiment = None,
-    instrument: options.InstrumentName = BY_ITEMS,
-    column: options.ColumnNames = None,
-    score_range: options.ScoreRange = None,
-    loss_max: options.LossMax = None,
-    every_row_its_own_cluster: options.OwnClusters = False,
-    noun: options.Noun = None,
-    failed_units: options.FailedUnits = "drop",
-    repeats: options.Repeats = "units",
-    probability: options.Probability = None,
+    *,
+    reading: options.RepeatReadingOptions,
     features: Annotated[str | None, typer.Option(help="Signals to fit on, by name, separated by commas.")] = None,
     variant: Annotated[str | None, typer.Option(help="A confidence variant to fit on, instead of features.")] = None,
     target: Annotated[
@@ -44,11 +36,9 @@ def calibrate(
     from demur.confidences.fitting import calibrate as fit
     from demur.report.console import calibration_text
 
-    table = options.table_options(
-        score_range, loss_max, noun, failed_units, repeats, probability, own_clusters=every_row_its_own_cluster
-    )
+    items, _ = reading.understood(run, Spoken(), confidence="any", loss="any")
     made = fit(
-        read_one(run, mode, experiment, instrument, column, table),
+        items,
         method=method,
         features=None if features is None else listed(features),
         variant=variant,
@@ -57,5 +47,5 @@ def calibrate(
         created_at=created_at,
         command=command_line(),
     )
-    delivery = Delivery(f"calibrator-{made.method}", output, report, [run, instrument])
+    delivery = Delivery(f"calibrator-{made.method}", output, report, [run, reading.instrument])
     delivery.of(made, lambda: calibration_text(made))

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from demur.cli import options
-from demur.cli.app import DATA, app, fitted, named
+from demur.cli.app import DATA, app, fitted
 from demur.errors import harmless, shown
-from demur.facts.instruments import BY_ITEMS
 
 if TYPE_CHECKING:
     from demur.confidences.calibration import AnyCalibration
@@ -21,17 +20,11 @@ if TYPE_CHECKING:
 
 
 @app.command(rich_help_panel=DATA)
+@options.unfolded
 def fields(
     file: Annotated[Path, typer.Argument(help="A table, a run file, a file of units, or the log of another tool.")],
-    mode: options.Mode = None,
-    experiment: options.Experiment = None,
-    instrument: options.InstrumentName = BY_ITEMS,
-    column: options.ColumnNames = None,
-    score_range: options.ScoreRange = None,
-    loss_max: options.LossMax = None,
-    every_row_its_own_cluster: options.OwnClusters = False,
-    noun: options.Noun = None,
-    failed_units: options.FailedUnits = "drop",
+    *,
+    reading: options.ReadingOptions,
     calibration: options.CalibrationFile = None,
     no_examples: Annotated[bool, typer.Option("--no-examples", help="Show no values of the file.")] = False,
 ) -> None:
@@ -43,11 +36,9 @@ def fields(
     """
     from demur.read import read_inputs
     from demur.read.foreign import foreign_tool, way_in
-    from demur.read.guess import Given
     from demur.read.profile import items_profile
 
-    fit, columns, shown_values = fitted(calibration), named(column, "--column"), not no_examples
-    table = options.table_options(score_range, loss_max, noun, failed_units, own_clusters=every_row_its_own_cluster)
+    fit, columns, shown_values = fitted(calibration), reading.columns, not no_examples
     tool = foreign_tool(file)
     if tool is not None:
         _show(file, _of_log(tool, file), examples=shown_values)
@@ -56,12 +47,10 @@ def fields(
     profile = _of_table(file)
     if profile is not None:
         _show(file, profile, examples=shown_values)
-        known = Given(columns, instrument, every_row_its_own_cluster, score_range, loss="any", confidence=True)
-        if not _understood(file, known, columns):
+        if not _understood(file, reading.given(loss="any", confidence=True), columns):
             return
-    runs = read_inputs(
-        [file], modes=[mode], experiments=[experiment], instrument=instrument, columns=columns, options=table
-    )
+    chosen: Any = {"modes": [reading.mode], "experiments": [reading.experiment], "instrument": reading.instrument}
+    runs = read_inputs([file], columns=columns, options=reading.table, **chosen)
     if profile is None:
         _show(file, items_profile(runs[0]), examples=shown_values)
     _show_confidences(runs, fit)

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from functools import wraps
+from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 from typer.core import TyperOption
 
+from demur.cli.app import named
 from demur.cli.plain_values import PlainCommand
 from demur.errors import UserError, literal
+from demur.facts.instruments import BY_ITEMS
 
 if TYPE_CHECKING:
+    from demur.evaluation.guessing import Settled
+    from demur.evaluation.voice import Voice
+    from demur.facts.items import Items
     from demur.read import TableOptions
+    from demur.read.guess import Given
 
 Mode = Annotated[str | None, typer.Option(help="Which experiment of a run file: its mode.")]
 Experiment = Annotated[int | None, typer.Option(help="Which experiment of a run file: its index, from 0.")]
@@ -102,23 +111,97 @@ CreatedAt = Annotated[
 ]
 
 
-def table_options(
-    score_range: str | None,
-    loss_max: float | None,
-    noun: str | None = None,
-    failed_units: str = "drop",
-    repeats: str = "units",
-    probability: Sequence[str] | None = None,
-    *,
-    own_clusters: bool,
-) -> TableOptions:
-    """How tables are to be read, from what the command was given."""
-    from demur.facts.losses import score_range as parsed
-    from demur.read import TableOptions
+def unfolded(command: Callable[..., None]) -> Callable[..., None]:
+    """A command with an option for each field of its parameters that are dataclasses: several commands share those."""
+    parameters: list[Parameter] = []
+    blocks: dict[str, Any] = {}
+    for name, each in signature(command, eval_str=True).parameters.items():
+        if is_dataclass(each.annotation):
+            blocks[name], hints = each.annotation, get_type_hints(each.annotation, include_extras=True)
+            for field in fields(each.annotation):
+                usual = Parameter.empty if field.default is MISSING else field.default
+                parameters += [each.replace(name=field.name, default=usual, annotation=hints[field.name])]
+        else:
+            parameters.append(each.replace(kind=Parameter.KEYWORD_ONLY))
 
-    scores = None if score_range is None else parsed(score_range)
-    told: Any = {"repeats": repeats, "probability": tuple(probability or ())}
-    return TableOptions(scores, loss_max, own_clusters, noun, failed_units, **told)
+    @wraps(command)
+    def called(**given: Any) -> None:
+        for name, block in blocks.items():
+            given[name] = block(**{each.name: given.pop(each.name) for each in fields(block)})
+        command(**given)
+
+    called.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    called.__annotations__ = {each.name: each.annotation for each in parameters}
+    return called
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadingOptions:
+    """How a run file or a table is read: what is said of it, and what is guessed."""
+
+    mode: Mode = None
+    experiment: Experiment = None
+    instrument: InstrumentName = BY_ITEMS
+    column: ColumnNames = None
+    score_range: ScoreRange = None
+    loss_max: LossMax = None
+    every_row_its_own_cluster: OwnClusters = False
+    noun: Noun = None
+    failed_units: FailedUnits = "drop"
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """The columns of roles that are named."""
+        return named(self.column, "--column")
+
+    @property
+    def table(self) -> TableOptions:
+        """How tables are to be read besides."""
+        from demur.facts.losses import score_range
+        from demur.read import TableOptions
+
+        given: Any = {each.name: getattr(self, each.name) for each in fields(TableOptions) if hasattr(self, each.name)}
+        given["score_range"] = None if self.score_range is None else score_range(self.score_range)
+        return TableOptions(**given | {"probability": tuple(given.get("probability") or ())})
+
+    def names_but(self, *others: str) -> list[str]:
+        """The options that were given, but for these."""
+        held = (each.name for each in fields(self) if getattr(self, each.name) != each.default)
+        return [f"--{name.replace('_', '-')}" for name in held if name not in others]
+
+    def given(self, **more: Any) -> Given:
+        """What guessing need not find out."""
+        from demur.read.guess import Given
+
+        return Given(self.columns, self.instrument, self.every_row_its_own_cluster, self.score_range, **more)
+
+    def items(self, path: Path, understood: Settled) -> Items:
+        """The facts of a file that is understood so."""
+        from demur.read import read_items
+
+        chosen: Any = {"mode": self.mode, "experiment": self.experiment, "instrument": self.instrument}
+        with understood.explaining():
+            return read_items(path, columns=understood.columns[0], options=self.table, **chosen)
+
+    def understood(
+        self, path: Path, voice: Voice, confidence: str = "default", *, seedless: bool = False, **more: Any
+    ) -> tuple[Items, Settled]:
+        """The facts of a file, and what was taken that nobody had said, which is told."""
+        from demur.evaluation.guessing import settled
+
+        known = settled([str(path)], self.given(**more), confidence, voice, seedless=seedless)
+        items = self.items(path, known)
+        known = known.of([items])
+        voice.tell(known.notes)
+        return items, known
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RepeatReadingOptions(ReadingOptions):
+    """The same, where a question may have repeats, and a signal may be declared a probability."""
+
+    repeats: Repeats = "units"
+    probability: Probability = None
 
 
 def raters(given: list[str] | None) -> dict[str, str]:

@@ -1,35 +1,49 @@
 """Values as they are typed: texts, paths and plain numbers, for each of which typer would build a validator."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any, get_args, get_origin
+from typing import Any, TypeVar, get_args, get_origin
 
+import typer
 from typer.core import TyperCommand, TyperGroup
 
+Function = TypeVar("Function", bound=Callable[..., Any])
 _PLAIN = {str: ".*", Path: ".*", int: "[0-9]{1,18}", float: r"[0-9]{1,18}(\.[0-9]{1,18})?"}
 
 
 class PlainCommand(TyperCommand):
     """A command that takes plain values as they are; what is not plain is left to typer, which knows what to say."""
 
-    def __init__(self, *given: Any, **named: Any) -> None:
-        super().__init__(*given, **named)
-        _take_plain_values(self.params)
+    def get_params(self, ctx: Any) -> list[Any]:
+        """The parameters, `--help` among them."""
+        return _taking_plain_values(super().get_params(ctx))
 
 
 class PlainGroup(TyperGroup):
     """The same for a group of commands."""
 
-    def __init__(self, *given: Any, **named: Any) -> None:
-        super().__init__(*given, **named)
-        _take_plain_values(self.params)
+    def get_params(self, ctx: Any) -> list[Any]:
+        """The parameters, `--help` among them."""
+        return _taking_plain_values(super().get_params(ctx))
 
 
-def _take_plain_values(params: Sequence[Any]) -> None:
+class Commands(typer.Typer):
+    """An application, or a group in one, whose commands take plain values as they are."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{"cls": PlainGroup, **options})
+
+    def command(self, *given: Any, **options: Any) -> Callable[[Function], Function]:
+        """Register a command."""
+        return super().command(*given, **{"cls": PlainCommand, **options})
+
+
+def _taking_plain_values(params: list[Any]) -> list[Any]:
     for param in params:
-        vars(param)["process_value"] = partial(_processed, param, param.process_value)
+        vars(param).setdefault("process_value", partial(_processed, param, param.process_value))
+    return params
 
 
 def _processed(param: Any, usual: Any, ctx: Any, value: Any) -> Any:

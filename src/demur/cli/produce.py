@@ -6,11 +6,13 @@ import os.path
 import re
 import sys
 from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
+from demur.cli import options
 from demur.cli.app import DATA, app, listed, printed_path
 from demur.errors import UserError, harmless, literal
 
@@ -21,34 +23,54 @@ if TYPE_CHECKING:
 
 _ENDPOINT = 5
 _RUNS = Path("data/outputs")
+# What can be said with each of two other ways to call it; a dry run takes the words of the run it is about.
+_WAYS = {"demo": {"run_folder"}, "probe": {"config", "allow_remote", "asked", "endpoint"}}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _AssessChanges:
+    """What is asked, in place of what the configuration says."""
+
+    mode: Annotated[str | None, typer.Option(help="zero_shot, few_shot or both.")] = None
+    consistency_samples: Annotated[int | None, typer.Option(help="How many answers are sampled for each item.")] = None
+    consistency_temperature: Annotated[float | None, typer.Option(help="The temperature of several samples.")] = None
+    seed: Annotated[int | None, typer.Option(help="What the seeds of all requests follow from.")] = None
+    decision: Annotated[
+        str | None, typer.Option(help="Of several samples: mode, or seed (the first one where none has half of them).")
+    ] = None
+    prompts: Annotated[str | None, typer.Option(help="The prompts: strict, infer, or a folder.")] = None
+    on_ungrounded: Annotated[
+        str | None, typer.Option(help="If no quote is in the transcript: keep, or fail the participant.")
+    ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _EndpointChanges:
+    """Who is asked, in place of what the configuration says."""
+
+    base_url: Annotated[str | None, typer.Option(help="The endpoint, in place of the one configured.")] = None
+    model: Annotated[str | None, typer.Option(help="The model, in place of the one configured.")] = None
+    concurrency: Annotated[int | None, typer.Option(help="Requests at once.")] = None
+    requests_per_minute: Annotated[float | None, typer.Option(help="Requests per minute at most; 0: no limit.")] = None
+    allow_missing: Annotated[
+        str | None, typer.Option(help="What the endpoint need not have: logprobs, embeddings, or both with a comma.")
+    ] = None
 
 
 @app.command(rich_help_panel=DATA)
+@options.unfolded
 def produce(
+    *,
     config: Annotated[Path | None, typer.Option(help="The configuration, a TOML file.")] = None,
     run_folder: Annotated[
         Path | None,
         typer.Option(help="Where the run is kept, and resumed; if not given, named after its inputs."),
     ] = None,
-    mode: Annotated[str | None, typer.Option(help="zero_shot, few_shot or both.")] = None,
     split: Annotated[Path | None, typer.Option(help="Whom to assess: a CSV file with a column participant_id.")] = None,
     only: Annotated[str | None, typer.Option(help="Only these participants, with commas between.")] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="The first so many participants alone.")] = None,
-    consistency_samples: Annotated[int | None, typer.Option(help="How many answers are sampled for each item.")] = None,
-    consistency_temperature: Annotated[float | None, typer.Option(help="The temperature of several samples.")] = None,
-    seed: Annotated[int | None, typer.Option(help="What the seeds of all requests follow from.")] = None,
-    decision: Annotated[
-        str | None, typer.Option(help="Of several samples: mode, or seed (the first one where none has half of them).")
-    ] = None,
-    prompts: Annotated[str | None, typer.Option(help="The prompts: strict, infer, or a folder.")] = None,
-    on_ungrounded: Annotated[
-        str | None, typer.Option(help="If no quote is in the transcript: keep, or fail the participant.")
-    ] = None,
-    concurrency: Annotated[int | None, typer.Option(help="Requests at once.")] = None,
-    requests_per_minute: Annotated[float | None, typer.Option(help="Requests per minute at most; 0: no limit.")] = None,
-    allow_missing: Annotated[
-        str | None, typer.Option(help="What the endpoint need not have: logprobs, embeddings, or both with a comma.")
-    ] = None,
+    asked: _AssessChanges,
+    endpoint: _EndpointChanges,
     include_text: Annotated[bool, typer.Option("--include-text", help="Keep quotes and reasons.")] = False,
     allow_remote: Annotated[
         bool, typer.Option("--allow-remote", help="Let transcripts leave this machine, to the endpoint configured.")
@@ -69,8 +91,6 @@ def produce(
     demo: Annotated[
         bool, typer.Option("--demo", help="Try it all offline: made-up interviews, a scripted endpoint, a report.")
     ] = False,
-    base_url: Annotated[str | None, typer.Option(help="The endpoint, in place of the one configured.")] = None,
-    model: Annotated[str | None, typer.Option(help="The model, in place of the one configured.")] = None,
 ) -> None:
     """Score interviews with a model behind an OpenAI-compatible endpoint, and write a run file with every signal.
 
@@ -83,52 +103,51 @@ def produce(
 
     Example: demur produce --probe --base-url http://127.0.0.1:8080/v1 --model gemma3:27b
     """
-    changes: dict[str, dict[str, Any]] = {
-        "data": {"split": None if split is None else _beside(split, config)},
-        "endpoint": {
-            "base_url": base_url,
-            "model": model,
-            "concurrency": concurrency,
-            "requests_per_minute": requests_per_minute,
-            "allow_missing": None if allow_missing is None else listed(allow_missing),
-        },
-        "assess": {
-            "mode": mode,
-            "consistency_samples": consistency_samples,
-            "consistency_temperature": consistency_temperature,
-            "seed": seed,
-            "decision": decision,
-            "prompts": prompts,
-            "on_ungrounded": on_ungrounded,
-        },
-    }
+    _check_way(
+        {name for name, value in locals().items() if value not in (None, False, _AssessChanges(), _EndpointChanges())}
+    )
     if demo:
-        others = [config, only, limit, output, *(value for section in changes.values() for value in section.values())]
-        _demonstrate(run_folder, alone=not (dry_run or probe or any(value is not None for value in others)))
+        _demonstrate(run_folder)
         return
+    changes: dict[str, dict[str, Any]] = {"assess": asdict(asked), "endpoint": asdict(endpoint), "data": {}}
+    if split is not None:  # as the configuration would name it
+        changes["data"]["split"] = os.path.relpath(split, config.parent if config else None)
+    if endpoint.allow_missing is not None:
+        changes["endpoint"]["allow_missing"] = listed(endpoint.allow_missing)
     settings, base = _settings(config, changes, probe=probe, allow_remote=allow_remote)
     if probe:
         _probe(settings)
         return
     from demur.produce.inputs import read_inputs_of
-
-    inputs = read_inputs_of(settings, base)
-    names = listed(only) if only else []
-    if show_prompts and not dry_run:
-        raise UserError("--show-prompts goes with --dry-run, which is missing")
-    if dry_run:
-        from demur.produce.dry_run import dry_run as described
-
-        for line in described(inputs, inputs.chosen(names, limit), show_prompts=show_prompts):
-            typer.echo("\n".join(map(harmless, line.split("\n"))))
-        return
     from demur.produce.output import Prices
     from demur.produce.producing import ProduceOptions
 
-    kind = "none" if quiet else _progress(progress)
-    prices = Prices(price_in, price_out)
-    options = ProduceOptions(names, limit, include_text, retry_failed, prices, output, kind, _Teller(quiet=quiet))
-    _finish(_produced(inputs, base, run_folder, options), quiet=quiet)
+    inputs, names = read_inputs_of(settings, base), listed(only) if only else []
+    if dry_run:
+        _describe(inputs, names, limit, show_prompts=show_prompts)
+        return
+    prices, kind = Prices(price_in, price_out), "none" if quiet else _progress(progress)
+    how = ProduceOptions(names, limit, include_text, retry_failed, prices, output, kind, _Teller(quiet=quiet))
+    _finish(_produced(inputs, base, run_folder, how), quiet=quiet)
+
+
+def _check_way(given: set[str]) -> None:
+    """Nothing is said that would change nothing."""
+    for way in (way for way in _WAYS if way in given):
+        others = sorted(given - _WAYS[way] - {way})
+        if way == "demo" and others:
+            raise UserError("--demo brings its own interviews and endpoint: give it alone, or with --run-folder")
+        for name in others:
+            raise UserError(f"--{name.replace('_', '-')} does not go with --{way}: leave it out")
+    if "show_prompts" in given and "dry_run" not in given:
+        raise UserError("--show-prompts goes with --dry-run, which is missing")
+
+
+def _describe(inputs: Inputs, names: list[str], limit: int | None, *, show_prompts: bool) -> None:
+    from demur.produce.dry_run import dry_run
+
+    for line in dry_run(inputs, inputs.chosen(names, limit), show_prompts=show_prompts):
+        typer.echo("\n".join(map(harmless, line.split("\n"))))
 
 
 def _settings(
@@ -159,14 +178,7 @@ def _needs_httpx() -> None:
         raise UserError("demur produce needs httpx: pip install 'demur[produce]'") from None
 
 
-def _beside(path: Path, config: Path | None) -> str:
-    """A path as the configuration would name it."""
-    return os.path.relpath(path, config.parent if config else None)
-
-
-def _demonstrate(folder: Path | None, *, alone: bool) -> None:
-    if not alone:
-        raise UserError("--demo brings its own interviews and endpoint: give it alone, or with --run-folder")
+def _demonstrate(folder: Path | None) -> None:
     _needs_httpx()
     from demur.produce.demo import MEANINGLESS, unused_folder, walk
 
@@ -191,7 +203,7 @@ def _probe(settings: ProduceSettings) -> None:
     typer.echo(json_text(found), nl=False)
 
 
-def _produced(inputs: Inputs, base: Path, folder: Path | None, options: Any) -> ProduceOutcome:
+def _produced(inputs: Inputs, base: Path, folder: Path | None, how: Any) -> ProduceOutcome:
     from demur.produce.failures import EndpointError
     from demur.produce.folder import RunFolder, begun_with
     from demur.produce.producing import Production
@@ -199,7 +211,7 @@ def _produced(inputs: Inputs, base: Path, folder: Path | None, options: Any) -> 
     if folder is None:
         folder = _RUNS / f"produce-{begun_with(inputs)[0][:8]}"
     try:
-        return Production(inputs, RunFolder(folder), base, options).produce()
+        return Production(inputs, RunFolder(folder), base, how).produce()
     except EndpointError as error:
         _endpoint_failed(error)
 

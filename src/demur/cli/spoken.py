@@ -13,7 +13,7 @@ from demur.errors import harmless
 class Spoken:
     """Speaks of commands, and tells on the standard error what was taken."""
 
-    quiet: bool
+    quiet: bool = False
     noun: str = "command"
 
     def answer(self, words: Sequence[str]) -> str:

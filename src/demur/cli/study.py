@@ -8,17 +8,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from demur.cli import options
-from demur.cli.app import DATA, MORE, TRUST, app, named, printed_path, progress_bar, read_one
+from demur.cli.app import DATA, MORE, TRUST, app, named, printed_path, progress_bar
+from demur.cli.plain_values import Commands
+from demur.cli.spoken import Spoken
 from demur.errors import UserError, located, shown, unknown
 from demur.facts.instruments import BY_ITEMS
 
 if TYPE_CHECKING:
-    from demur.results.table import Results
     from demur.simulate.designs import Design
     from demur.types import Json
 
-studies = typer.Typer(help="Measure methods on made-up data of your size.", no_args_is_help=True)
-simulations = typer.Typer(help="Write made-up files to try things on.", no_args_is_help=True)
+studies = Commands(help="Measure methods on made-up data of your size.", no_args_is_help=True)
+simulations = Commands(help="Write made-up files to try things on.", no_args_is_help=True)
 app.add_typer(simulations, name="simulate", rich_help_panel=DATA)
 app.add_typer(studies, name="study", rich_help_panel=TRUST)
 InstrumentFile = Annotated[str, typer.Option(help="A name, or a .json or .toml file.")]
@@ -38,8 +39,10 @@ def _list_designs(name: str) -> str:
 
 
 @studies.command(cls=options.ListingCommand)
+@options.unfolded
 def intervals(
     seed: options.SimulationSeed,
+    *,
     design: Annotated[
         str, typer.Option(callback=_list_designs, is_eager=True, help="{designs}; help says what they are.")
     ] = "phq8",
@@ -57,10 +60,7 @@ def intervals(
     correlation: Annotated[
         float | None, typer.Option(help="Of phq8: how much a person's items are alike, 0 to 1; 0.6 if not given.")
     ] = None,
-    instrument: options.InstrumentName = BY_ITEMS,
-    mode: options.Mode = None,
-    experiment: options.Experiment = None,
-    column: options.ColumnNames = None,
+    reading: options.ReadingOptions,
 ) -> None:
     """Measure how often intervals cover, on made-up data of your size or like your own.
 
@@ -76,11 +76,10 @@ def intervals(
     from demur.simulate.study import coverage, report
 
     shape = {"loss": loss, "confidence": confidence, "correlation": correlation}
-    source = {"mode": mode, "experiment": experiment, "column": column}
-    _check_options(design, shape, source, like)
+    _check_options(design, shape, reading, like)
     if figure is not None:
         _check_figure(figure, like)
-    chosen = _design(design, shape, instrument) if like is None else _imitation(like, shape, instrument, source)
+    chosen = _design(design, shape, reading.instrument) if like is None else _imitation(like, shape, reading)
     size = participants if participants is not None else _PARTICIPANTS if like is None else chosen.participants[0]
     with progress_bar("data sets") as advance:
         tallies = coverage(chosen, size, datasets=datasets, seed=seed, resamples=resamples, progress=advance)
@@ -111,7 +110,7 @@ def participants(
     area_coverage: Annotated[
         str | None, typer.Option(help="Where to cut the areas; the coverage both systems reach, if not given.")
     ] = None,
-    instrument: options.InstrumentName = "PHQ-8",
+    instrument: options.InstrumentName = BY_ITEMS,
     mode: Annotated[
         list[str] | None, typer.Option(help="Mode of the experiment: once for all inputs, or once per input.")
     ] = None,
@@ -127,6 +126,7 @@ def participants(
     Example: demur study participants --like run.json --like run.json --mode zero_shot --mode few_shot
     """
     from demur.audit.own import is_own
+    from demur.evaluation.answering import answered
     from demur.files.strict_json import decode, loads, read_bytes
     from demur.results.load import results_of
     from demur.simulate.planning import plan_text
@@ -134,33 +134,22 @@ def participants(
     data = read_bytes(like[0]) if len(like) == 1 and like[0].lower().endswith(".json") else b"null"
     with located(like[0]):
         content = loads(decode(data))
+    said: Json = {"loss": loss, "area_coverage": area_coverage, "mode": mode, "column": column}
+    said |= {} if instrument == BY_ITEMS else {"instrument": instrument}
+    given = {name: value for name, value in said.items() if value}
     if is_own(content):
-        given = {"--loss": loss, "--area-coverage": area_coverage, "--mode": mode, "--column": column}
-        for name in (name for name, value in given.items() if value):
-            raise UserError(f"{name} is for files of systems, and {shown(like[0])} holds results: leave it out")
+        for name in given:
+            option = f"--{name.replace('_', '-')}"
+            raise UserError(f"{option} is for files of systems, and {shown(like[0])} holds results: leave it out")
         with located(like[0]):
             pilot = results_of(content).narrowed(None if confidence == "default" else confidence)
-    else:
-        pilot = _pilot(
-            like, {"loss": loss, "confidence": confidence, "area_coverage": area_coverage}, mode, instrument, column
-        )
+    else:  # a pilot needs no resamples
+        given |= {"confidence": confidence, "columns": named(column, "--column"), "resamples": 0}
+        pilot = answered(like, given, Spoken())
     typer.echo(plan_text(pilot, difference, power))
 
 
-def _pilot(
-    like: list[str], settings: Json, mode: list[str] | None, instrument: str, column: list[str] | None
-) -> Results:
-    """Two systems evaluated; a pilot needs no resamples."""
-    from demur.inference.resample import Plan
-    from demur.read import read_inputs
-    from demur.results.selective import evaluate
-    from demur.results.settings import Settings
-
-    runs = read_inputs(like, modes=mode or (), instrument=instrument, columns=named(column, "--column"))
-    return evaluate(*runs, settings=Settings(**settings), plan=Plan(0, seed=None))
-
-
-def _check_options(design: str, shape: Json, source: Json, like: Path | None) -> None:
+def _check_options(design: str, shape: Json, reading: options.ReadingOptions, like: Path | None) -> None:
     """An option that would change nothing is a mistake."""
     if like is not None:
         if design != _USUAL:
@@ -168,9 +157,9 @@ def _check_options(design: str, shape: Json, source: Json, like: Path | None) ->
         if shape["correlation"] is not None:
             raise UserError("a run has its own correlation: leave out --correlation")
         return
-    for name, value in source.items():
-        if value:
-            raise UserError(f"--{name} is for a run that is imitated: give it with --like")
+    own = ("instrument",) if design == _USUAL else ()
+    for name in reading.names_but(*own):
+        raise UserError(f"{name} is for a run that is imitated: give it with --like")
     for name, value in shape.items():
         if value is not None and design != _USUAL:
             raise UserError(f"the design {shown(design)} has its own {name}: leave out --{name}")
@@ -193,14 +182,14 @@ def _design(name: str, shape: Json, instrument: str) -> Design:
     return phq8(**given, instrument=instrument_of(instrument)) if name == _USUAL else design_named(name)
 
 
-def _imitation(path: Path, shape: Json, instrument: str, source: Json) -> Design:
+def _imitation(path: Path, shape: Json, reading: options.ReadingOptions) -> Design:
     from demur.confidences.grading import grade
     from demur.simulate.imitation import imitation
 
-    items = read_one(path, source["mode"], source["experiment"], instrument, source["column"])
-    confidence = shape["confidence"] or "llm_evidence_count"
+    items, known = reading.understood(path, Spoken(), shape["confidence"] or "default", loss=shape["loss"])
+    confidence = "llm_evidence_count" if known.confidence == "default" else known.confidence
     with located(path):
-        return imitation(grade(items, loss=shape["loss"], confidence=confidence), shown(path.name))
+        return imitation(grade(items, loss=known.loss, confidence=confidence), shown(path.name))
 
 
 @simulations.command()

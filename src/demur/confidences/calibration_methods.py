@@ -6,13 +6,11 @@ from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Self, TypeVar, cast
 
 import numpy as np
-from pydantic import TypeAdapter, ValidationError
 
 from demur.errors import UserError, and_more, registered, shown
 from demur.facts.columns import Column, check_lengths
 from demur.facts.frames import columns_of
 from demur.facts.items import Items
-from demur.files.strict_reading import one_line
 from demur.quantities.forecasts import checked_outcomes
 from demur.quantities.losses import LOSSES
 from demur.types import Floats, Integers
@@ -49,12 +47,18 @@ class Calibrator:
 
     def to_json(self) -> dict[str, Any]:
         """The parameters as plain numbers."""
+        from pydantic import TypeAdapter  # noqa: PLC0415  (large, and targets alone do without)
+
         self._check_fitted()
         return dict(TypeAdapter(type(self)).dump_python(self, mode="json"))
 
     @classmethod
     def from_json(cls, parameters: Mapping[str, Any]) -> Self:
         """A calibrator from its parameters; each of them must be there and make sense."""
+        from pydantic import TypeAdapter, ValidationError  # noqa: PLC0415
+
+        from demur.files.strict_reading import one_line  # noqa: PLC0415
+
         missing = [field.name for field in fields(cls) if field.name not in parameters]
         if missing:
             raise UserError(and_more(f"{missing[0]} is missing", len(missing)))

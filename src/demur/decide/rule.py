@@ -144,8 +144,41 @@ class Guarantee(Part):
     def _mistakes(self) -> Iterator[str]:
         yield from _unreadable(risk_of, self.alpha)
         yield from _unreadable(risk_of, self.delta or "0")
-        if self.threshold is not None and self.threshold not in {each.threshold for each in self.tested if each.passed}:
-            yield "the certified threshold is not one that passed"
+        yield from self._untested()
+        tested = {each.threshold: each for each in self.tested if each.passed}
+        last = next(reversed(tested.values()), None)
+        if self.threshold != (last and last.threshold):
+            yield "the certified threshold is not the last one that passed"
+        if last and (self.coverage is None or self.coverage.value != last.coverage):
+            yield "the coverage is not that of the certified threshold"
+        if last and (self.risk is None or self.risk.value != last.risk):
+            yield "the risk is not that of the certified threshold"
+
+    def _untested(self) -> Iterator[str]:
+        """Thresholds are tested in the order of the grid until one fails, and each by what it accepts."""
+        thresholds = [each.threshold for each in self.tested]
+        if not thresholds or thresholds[0] not in self.grid:
+            yield "no threshold of the grid is tested first"
+            return
+        first = self.grid.index(thresholds[0])
+        if self.tuned_on is not None and first != self.tuned_on.p.index(min(self.tuned_on.p)):
+            yield "the first threshold tested is not the one that was tuned"
+        if thresholds != [*self.grid[first : first + len(thresholds)]]:
+            yield "the thresholds tested are not those of the grid, in its order"
+        if not all(each.passed for each in self.tested[:-1]):
+            yield "a threshold is tested after one that failed"
+        for each in self.tested:
+            if each.accepted > self.units or each.coverage != each.accepted / self.units:
+                yield f"the threshold {each.threshold:g}: its coverage is not what it accepts of the units"
+            if self._contradicts(each):
+                yield f"the threshold {each.threshold:g}: whether it passed does not follow from its test"
+
+    def _contradicts(self, tested: Tested) -> bool:
+        """Whether a test says otherwise: by its p-value and the level, or by the sum of conformal risk control."""
+        if tested.p is None or self.delta is None:
+            return tested.statistic is None or tested.passed != (tested.statistic <= 0)
+        level = float(risk_of(self.delta))  # what is at the level to the last bit may have passed or failed
+        return tested.p > level if tested.passed else tested.p < level
 
 
 class Rule(CheckedPart):

@@ -10,6 +10,7 @@ import numpy as np
 from demur.errors import UserError, literal, repeated, shown, unknown
 from demur.facts.codes import Codes
 from demur.facts.columns import Column
+from demur.facts.groups import GroupColumn
 from demur.facts.instruments import BY_ITEMS, PHQ8, Instrument, instrument_with
 from demur.facts.instruments import instrument as instrument_of
 from demur.facts.items import Items, Source
@@ -26,6 +27,7 @@ from demur.read.unit_rows import UnitRows, is_name, unit_rows
 from demur.read.units_file import GROUPS, MEMBERS, is_independent
 
 FAILED_UNITS = ("drop", "abstain", "refuse")
+_OUTCOMES = ("loss", "score", "abstained", "status", "success")
 _NO_ANSWER = "null (in CSV an empty cell)"
 
 
@@ -191,6 +193,7 @@ def _raw_units(table: Cells, roles: Roles, instrument: Instrument | None, option
             raise UserError(f"{instrument.name} bounds truths and predictions; losses have no use for an instrument")
         instrument = None
     _check_options(roles, options)
+    _check_groups(table, roles, options.group or {})
     _check_probabilities(table, roles, options.probability)
     rows = unit_rows(table, roles, instrument, options)
     if options.repeats == "vote":
@@ -261,6 +264,16 @@ def _check_options(roles: Roles, options: TableOptions) -> None:
         raise UserError("the largest loss is of a column of losses: map one, loss=COLUMN (--column), or leave it out")
     if options.repeats != "units" and roles.get("repeat") is None:
         raise UserError("repeats are told by a column: map one, repeat=COLUMN (--column), or leave out --repeats")
+
+
+def _check_groups(table: Cells, roles: Roles, columns: Mapping[str, str]) -> None:
+    """What became of a unit tells no group apart: whom it was answered well for would then be whom it was."""
+    outcomes = {roles.get(role): role for role in _OUTCOMES if roles.get(role)}
+    for name, text in columns.items() if GROUPS not in table.values else ():
+        column = GroupColumn.of(text, [*table.values]).name
+        if column in outcomes:
+            wanted = f"the group {shown(name)} needs one that is known before anything is answered"
+            raise UserError(f"the column {shown(column)} is the {outcomes[column]}: {wanted}")
 
 
 def _check_probabilities(table: Cells, roles: Roles, names: tuple[str, ...]) -> None:

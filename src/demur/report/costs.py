@@ -46,9 +46,13 @@ def _row(results: Results, system: NamedSystem, confidence: str, price: str) -> 
     cost, answer_all = found(COST), found(OF_ALL)
     if cost is None or answer_all is None:
         return CostRow((price, *["–"] * (len(HEADINGS) - 1)), "")
-    kept, crossfit, saving = (_with_interval(results, found(stem)) for stem in (AT_THRESHOLD, CROSSFIT, SAVING))
+    kept, (crossfit, saving) = (
+        found(AT_THRESHOLD),
+        (_with_interval(results, found(each)) for each in (CROSSFIT, SAVING)),
+    )
     threshold, where = _threshold(results, system.system, confidence, cost)
-    cells = (_with_interval(results, cost), kept.partition(" ")[2], crossfit, four(answer_all.value), saving)
+    ends = interval_text(None if kept is None else shown_interval(results, kept))
+    cells = (_with_interval(results, cost), ends, crossfit, four(answer_all.value), saving)
     against = f"against {three(answer_all.value)} for answering everything"
     if cost.value == answer_all.value:
         against = f"against {three(float(price_of(price)))} for declining everything"

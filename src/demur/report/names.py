@@ -103,10 +103,7 @@ def by_code(warnings: Iterable[WordedWarning]) -> dict[str, list[WordedWarning]]
 def _where(results: Results, warning: ResultWarning, labels: dict[str, str]) -> str:
     about, subject = warning.about, warning.subject
     if isinstance(results.study, SelectiveStudy):
-        whose = "difference" if about.minus else labels.get(about.system or "", "")
-        group = f" of {about.group.name} {about.group.level}" if about.group else ""
-        within = f"{about.confidence}: {f'{whose} {about.quantity or subject}'.strip()}{group}"
-        return within if about.confidence is not None else subject or (about.system or "")
+        return results.place(warning, labels)
     if about.system is None:
         return "posts" if subject == "clusters" else subject
     gate = "gate " if subject in ("clusters", "confidence") else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -62,9 +62,10 @@ class GroupSettings:
                 raise UserError(f"{name} {literal(value)}, expected an integer, {least} or more")
         if self.at_coverage is not None:
             object.__setattr__(self, "at_coverage", Coverage.of(self.at_coverage).plain)
-        given = self.threshold is not None or self.at_coverage is not None or self.stratify is not None
+        usual = {each.name: each.default for each in fields(self) if each.name != "names"}
+        given = [name for name, value in usual.items() if getattr(self, name) != value]
         if given and not self.names:
-            raise UserError("a threshold, a coverage to find it by and strata are for groups: name some (--group)")
+            raise UserError(f"--{given[0].replace('_', '-')} is for groups: name some (--group)")
 
 
 def settings_of(record: GroupsRecord | None) -> GroupSettings:

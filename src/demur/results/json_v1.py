@@ -8,7 +8,6 @@ from typing import Any
 from demur.inference.estimates import Estimate, Estimates
 from demur.inference.intervals import Interval
 from demur.inference.key import Key, Minus
-from demur.inference.warnings import ResultWarning
 from demur.quantities import Quantity
 from demur.quantities.coverage import Coverage
 from demur.quantities.registry import CUT
@@ -54,6 +53,7 @@ def encoded(results: Results) -> Json:
     content = {
         "created_at": study.created_at,
         "tool": study.tool,
+        "execution": study.execution,
         "inputs": [dict(source) for source in study.inputs],
         "also_read": study.also_read,
         "population": {
@@ -115,20 +115,20 @@ def _beyond_members(results: Results) -> Estimates:
 
 def _worded(results: Results) -> Json:
     """What names a side in words: confidences that were left out, warnings and cases."""
-    study = results.selective
+    study, sides = results.selective, sides_of(results)
     return {
         "skipped_variants": [
-            {"name": each.name, "reason": ": ".join(filter(None, (side_of(results, each.system), each.reason)))}
+            {"name": each.name, "reason": ": ".join(filter(None, (sides.get(each.system or ""), each.reason)))}
             for each in study.skipped
         ],
         "warnings": [
-            {"code": warning.code, "message": warning.message(), "where": where(results, warning)}
+            {"code": warning.code, "message": warning.message(), "where": results.place(warning, sides)}
             for warning in results.warnings
         ],
         "cases": {
             "failed": study.failed,
             "confident_errors": {
-                " ".join(filter(None, (errors.confidence, side_of(results, errors.system)))): errors.cases
+                " ".join(filter(None, (errors.confidence, sides.get(errors.system)))): errors.cases
                 for errors in study.confident_errors
             },
             "needless_abstentions": _by_side([system.needless_abstentions for system in study.systems]),
@@ -145,22 +145,9 @@ def _by_side(values: Sequence[Any]) -> Any:
     return values[0] if len(values) == 1 else dict(zip(SIDES, values, strict=True))
 
 
-def side_of(results: Results, system: str | None) -> str:
-    """Which side of a comparison a system is on; nothing where there is one."""
-    if len(results.systems) == 1 or system is None:
-        return ""
-    return SIDES[results.systems.index(system)] if system in results.systems else system
-
-
-def where(results: Results, warning: ResultWarning) -> str:
-    """What a warning is about, in words."""
-    about = warning.about
-    if about.confidence is None:
-        return warning.subject
-    side = "difference" if about.minus else side_of(results, about.system)
-    group = f" of {about.group.name} {about.group.level}" if about.group else ""
-    named = f"{f'{side} {about.quantity or warning.subject}'.strip()}{group}"
-    return f"{about.confidence}: {named}" if about.confidence else named
+def sides_of(results: Results) -> dict[str, str]:
+    """Which side of a comparison each system is on; nothing where there is one."""
+    return dict(zip(results.systems, SIDES, strict=True)) if len(results.systems) > 1 else {}
 
 
 def cells(results: Results, *, points: bool = True) -> Iterator[tuple[Quantity, str, str]]:

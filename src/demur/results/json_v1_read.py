@@ -15,7 +15,7 @@ from demur.quantities.coverage import Coverage
 from demur.quantities.registry import CUT
 from demur.quantities.thresholds import threshold_text
 from demur.results.json_table import rows_of
-from demur.results.json_v1 import DIFFERENCE, FAVOURS, ITEM_NUMBERS, SIDES, cells, places, where
+from demur.results.json_v1 import DIFFERENCE, FAVOURS, ITEM_NUMBERS, SIDES, cells, places, sides_of
 from demur.results.json_v1_cells import AT_ONCE, INTERVALS, present_method, read
 from demur.results.json_v1_groups import group_rows
 from demur.results.json_v1_model import metrics_model
@@ -57,6 +57,7 @@ def _study(file: Any, names: tuple[str, ...], runs: Mapping[tuple[str, str], Any
     study = {
         "created_at": file.created_at,
         "tool": file.tool,
+        "execution": file.execution,
         "inputs": file.inputs,
         "also_read": file.also_read,
         "baseline": names[0] if len(names) > 1 else None,
@@ -161,7 +162,7 @@ def _warning(results: Results, worded: Any, beyond: Sequence[Estimate]) -> Resul
     warning = ResultWarning(worded.code, text=worded.message or worded.code)  # never without words
     if worded.code not in KINDS or worded.where == warning.subject:
         return warning
-    first, *others = results.systems
+    sides, (first, *others) = sides_of(results), results.systems
     subjects: list[Json] = [{"system": system} for system in results.systems]
     subjects += [{"system": system, "minus": Minus("system", first)} for system in others]
     names = [None, *(name for _, name, _ in cells(results))]
@@ -171,10 +172,10 @@ def _warning(results: Results, worded: Any, beyond: Sequence[Estimate]) -> Resul
         names += {f"risk@{threshold_text(each.threshold)}" for each in groups.thresholds}
     for confidence, quantity, subject in product(results.selective.confidences, names, subjects):
         patterned = replace(warning, about=Pattern(quantity=quantity, confidence=confidence, **subject))
-        if where(results, patterned) in (worded.where, worded.where.replace("mae@", "risk@")):
+        if results.place(patterned, sides) in (worded.where, worded.where.replace("mae@", "risk@")):
             return patterned
     for key, quantity in ((row.key, named) for row in beyond for named in (row.key.quantity, None)):
         about = Pattern(key.system, quantity, key.confidence, minus=key.minus)
-        if where(results, replace(warning, about=about)) == worded.where:
+        if results.place(replace(warning, about=about), sides) == worded.where:
             return replace(warning, about=about)
     return warning

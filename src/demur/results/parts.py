@@ -315,7 +315,18 @@ class Bootstrap(Part):
     seed: Count
     n_resamples: Annotated[int, Declared(ge=1)]
     kind: Literal["multinomial"] = "multinomial"
-    engine: Literal["numpy"] = "numpy"
+
+
+class Execution(Part):
+    """What computed the numbers: the engine, on how many threads, in how many shards, and by which route.
+
+    None of it changes a number.
+    """
+
+    engine: Annotated[str, Declared(min_length=1)]
+    threads: Annotated[int, Declared(ge=1)]
+    shards: Annotated[int, Declared(ge=1)] = 1
+    route: Annotated[str, Declared(min_length=1)] = "memory"
 
 
 class RequestedInterval(Part):
