@@ -6,10 +6,9 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
 
 from demur.files.strict_model import STRICT, Count, Part, Share
-from demur.results.parts import Many, Number, Vertices
+from demur.results.parts import Many, Number, Pair, Vertices
 from demur.types import Json
 
-Pair = Annotated[tuple[float, float], Field(strict=False)]
 HELD: Any = Field(default_factory=dict, exclude_if=lambda value: not value)  # a member that says something
 
 

@@ -14,6 +14,7 @@ T = TypeVar("T")
 Many = Annotated[tuple[T, ...], Field(strict=False)]  # a list, in JSON
 Number = float | None
 Numbers = Many[float]
+Pair = Annotated[tuple[float, float], Field(strict=False)]
 Name = int | str
 
 
@@ -256,8 +257,8 @@ class Breach(Part):
 class PointEnds(Part):
     """Intervals of a point at 95 %, of its coverage and of its risk; null where nothing is known."""
 
-    coverage: Annotated[tuple[float, float] | None, Field(strict=False)] = None
-    risk: Annotated[tuple[float, float] | None, Field(strict=False)] = None
+    coverage: Pair | None = None
+    risk: Pair | None = None
 
 
 class ExternalPoint(Part):
