@@ -9,8 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from demur.cli import options
-from demur.cli.app import MEASURE, Delivery, app, check_flags, command_line, fitted, listed, named, progress_bar
-from demur.cli.spoken import Spoken
+from demur.cli.app import MEASURE, Delivery, Spoken, app, check_flags, command_line, fitted, listed, named, progress_bar
 
 USUAL: Any = None  # an option that was not typed: `demur.evaluate` says what it is then
 _WHERE_TO = {"files", "inputs", "output", "report", "as_json", "quiet", "group_file"}

@@ -18,7 +18,7 @@ from demur.report.beside import beside_sentences, point_cells
 from demur.report.costs import HEADINGS, cost_sentences, cost_table
 from demur.report.groups import groups_text
 from demur.report.leaderboard import best_sentence, board_to_show, ranks_text, sentences, why_not_ranked
-from demur.report.names import Pair, by_code, pairs_of, systems_of, why_skipped, worded_warnings
+from demur.report.names import Pair, by_code, by_name, pairs_of, systems_of, why_skipped, worded_warnings
 from demur.report.selective.overview import verdict
 from demur.report.text import UNDEFINED, bounded_interval, decimals, four, level_of, table, title_of, with_interval
 from demur.report.verdict import says
@@ -166,14 +166,14 @@ def _leaderboard(results: Results) -> Iterator[str]:
     board = board_to_show(results)
     if board is None:
         return
-    labels = {system.system: system.label for system in systems_of(results)}
+    systems = by_name(results)
     title = title_of(board.standings[0].estimate)
     yield from ("", f"Leaderboard: {title} under {shown(board.number.confidence)}, lower is better")
     rows = [("  rank", "system", "AUGRC", level_of(results), "Cmax")]
     for each in board.standings:
         ends = bounded_interval(results, each.estimate)
         numbers = (four(each.estimate.value), ends) if each.ranks else ("", why_not_ranked(board, each))
-        rows.append((f"  {ranks_text(each)}", labels[each.system], *numbers, four(each.reaches)))
+        rows.append((f"  {ranks_text(each)}", systems[each.system].label, *numbers, four(each.reaches)))
     yield from table(rows, to_the_left=(0, 1))
     yield from (best_sentence(results, board), *sentences(results, board))
 

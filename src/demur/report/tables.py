@@ -30,8 +30,12 @@ def markdown(results: Results, layout: Layout) -> str:
         for row in rows_of(results, confidence, layout=layout):
             cells = [" ".join(filter(None, cell.texts(layout))) for cell in row.cells]
             lines.append([escaped_markdown(confidence), escaped_markdown(row.title), *cells])
-    barred = [f"| {' | '.join(cells)} |" for cells in lines]
-    return "\n".join([*barred, "", *map(escaped_markdown, notes(results, layout)), ""])
+    return _in_markdown(lines, notes(results, layout))
+
+
+def _in_markdown(lines: Sequence[Sequence[str]], below: Sequence[str]) -> str:
+    """A table of cells that are Markdown already, and notes below it."""
+    return "\n".join([*(f"| {' | '.join(cells)} |" for cells in lines), "", *map(escaped_markdown, below), ""])
 
 
 def latex(results: Results, layout: Layout) -> str:
@@ -102,10 +106,10 @@ def _board_notes(results: Results, layout: Layout) -> list[str]:
 def board_markdown(results: Results, layout: Layout) -> str:
     """The leaderboard for Markdown, and what it rests on."""
     heads, rows = _board_cells(results, layout)
-    lines = [heads, ["---", *["--:"] * (len(heads) - 1)], *([escaped_markdown(row[0]), *row[1:]] for row in rows)]
-    lines[0] = [*map(escaped_markdown, heads)]
-    notes_below = _board_notes(results, layout)
-    return "\n".join([*(f"| {' | '.join(cells)} |" for cells in lines), "", *map(escaped_markdown, notes_below), ""])
+    lines = [[*map(escaped_markdown, heads)], ["---", *["--:"] * (len(heads) - 1)]]
+    return _in_markdown(
+        [*lines, *([escaped_markdown(row[0]), *row[1:]] for row in rows)], _board_notes(results, layout)
+    )
 
 
 def board_latex(results: Results, layout: Layout) -> str:

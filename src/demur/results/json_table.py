@@ -13,14 +13,13 @@ from demur.inference.key import KEY_COLUMNS, Key, Pattern
 from demur.inference.warnings import ResultWarning
 from demur.quantities import Measure
 from demur.results.leaderboard import leaderboard_of
-from demur.results.parts import CurveRecord, Many
+from demur.results.parts import CurveRecord, Many, Pair
 from demur.results.study import RetrievalStudy, SelectiveStudy
 from demur.results.table import Results
 from demur.types import Json
 
 Texts = Annotated[list[str], Declared(strict=False)]
 Floats = list[float | None]
-Ends = Annotated[tuple[float, float], Declared(strict=False)]
 GroupPair = Annotated[tuple[str, str | None], Declared(strict=False)]
 
 
@@ -47,7 +46,7 @@ class EstimateColumns(Part):
     count: list[Count | None] | None = None
     degrees: Floats | None = None
     skipped: list[Share | None] | None = None
-    unclipped: list[Ends | None] | None = None
+    unclipped: list[Pair | None] | None = None
     note: list[str | None] | None = None
     simultaneous_low: Floats | None = None
     simultaneous_high: Floats | None = None
@@ -59,7 +58,7 @@ class EstimateColumns(Part):
     requested_count: list[Count | None] | None = None
     requested_degrees: Floats | None = None
     requested_skipped: list[Share | None] | None = None
-    requested_unclipped: list[Ends | None] | None = None
+    requested_unclipped: list[Pair | None] | None = None
     requested_note: list[str | None] | None = None
     drop_rate: list[Share | None] | None = None
     upper_bound95: Floats | None = None

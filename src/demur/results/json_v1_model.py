@@ -11,11 +11,11 @@ from demur.files.strict_model import EMPTY, SPARSE, Count, Declared, Part, Share
 from demur.quantities import Quantity, quantities
 from demur.quantities.registry import CUT
 from demur.results import parts
-from demur.results.group_parts import Ends, GroupedNumbers, GroupsRecord, Pair
+from demur.results.group_parts import Ends, GroupedNumbers, GroupsRecord
 from demur.results.json_table import EstimateColumns
 from demur.results.json_v1_costs import Costs
 from demur.results.json_v1_external import BesidePoint
-from demur.results.parts import Cause, CurveRecord, Many, Name, Number
+from demur.results.parts import Cause, CurveRecord, Many, Name, Number, Pair
 
 _ROUNDING = 1e-12
 

@@ -13,6 +13,7 @@ T = TypeVar("T")
 Many = Annotated[tuple[T, ...], Declared(strict=False)]  # a list, in JSON
 Number = float | None
 Numbers = Many[float]
+Pair = Annotated[tuple[float, float], Declared(strict=False)]
 Name = int | str
 
 
@@ -255,8 +256,8 @@ class Breach(Part):
 class PointEnds(Part):
     """Intervals of a point at 95 %, of its coverage and of its risk; null where nothing is known."""
 
-    coverage: Annotated[tuple[float, float] | None, Declared(strict=False)] = None
-    risk: Annotated[tuple[float, float] | None, Declared(strict=False)] = None
+    coverage: Pair | None = None
+    risk: Pair | None = None
 
 
 class ExternalPoint(Part):

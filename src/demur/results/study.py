@@ -11,7 +11,7 @@ from demur.quantities.registry import COMMON, CUT
 from demur.results import parts
 from demur.results.group_parts import GroupsRecord
 from demur.results.parts import Many, Name
-from demur.results.reference import Ends, KnownRanges
+from demur.results.reference import KnownRanges
 
 PARTICIPANT = "participant"
 AREA = "augrc"
@@ -210,8 +210,8 @@ class PlacedFigure(Part):
     system: str
     metric: str
     value: float
-    baseline: Ends
-    good: Ends
+    baseline: parts.Pair
+    good: parts.Pair
     place: str
 
 
