@@ -1,5 +1,6 @@
 """The command line: one module per group of commands, each registered where it is defined."""
 
+import gc
 import os
 import sys
 
@@ -9,13 +10,16 @@ _THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line, which is imported here: an interrupt at any time is an exit code, not a traceback."""
     try:
-        if "numpy" not in sys.modules:
+        if alone := "numpy" not in sys.modules:
             _use_one_thread()
         from demur.cli.app import load, present_spelling, run
 
         words = present_spelling(sys.argv[1:] if arguments is None else arguments)
         load(words)
-        sys.exit(run(words))
+        code = run(words)
+        if alone:
+            gc.freeze()  # the process ends: looking through all that is left for cycles would take as long as reading
+        sys.exit(code)
     except KeyboardInterrupt:
         sys.exit(130)
 

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from demur.drawing.html import html_table
 from demur.errors import UserError, literal, shown
 from demur.facts.codes import Codes
 from demur.facts.columns import Column, State, plain
@@ -201,6 +200,8 @@ class Items:
     def _repr_html_(self) -> str:
         rows = [("signal", name) for name in self.signals]
         rows = [("units", str(len(self))), ("answered", str(int(self.answered.sum()))), *rows]
+        from demur.drawing.html import html_table  # noqa: PLC0415  (only a notebook pays for it)
+
         return html_table(("", ""), [(f"{self.noun}s", str(len(self.cluster_ids))), *rows], repr(self))
 
 

@@ -4,7 +4,6 @@ import math
 from dataclasses import fields
 from typing import Any, TypeVar
 
-from demur.drawing.html import both_ends, html_table
 from demur.facts.frames import frame_of
 
 
@@ -24,6 +23,8 @@ class Tabular:
     def _repr_html_(self) -> str:
         columns = self.to_columns()
         rows = [*zip(*columns.values(), strict=True)]
+        from demur.drawing.html import both_ends, html_table  # noqa: PLC0415  (only a notebook pays for it)
+
         return html_table([*columns], both_ends(len(rows), lambda row: [*map(_cell, rows[row])]), type(self).__name__)
 
 

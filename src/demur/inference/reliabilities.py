@@ -14,10 +14,6 @@ from demur.confidences.calibration_methods import TARGETS
 from demur.confidences.grading import grade, grade_units
 from demur.confidences.serving import confidence as confidence_named
 from demur.confidences.variants import check_probabilities
-from demur.drawing.confidence import ReliabilityBins, reliability_diagram
-from demur.drawing.html import html_table
-from demur.drawing.looks import look_at
-from demur.drawing.picture import Picture
 from demur.errors import UserError, registered
 from demur.facts.items import Items
 from demur.facts.tabular import Tabular
@@ -40,6 +36,7 @@ from demur.types import Floats
 
 if TYPE_CHECKING:
     from demur.confidences.calibration import AnyCalibration
+    from demur.drawing.picture import Picture
 
 _CELLS, _LEVEL = 1 << 20, 0.95
 _HEADER = ("predicted", "count", "mean predicted", "fraction correct", "gap")
@@ -196,12 +193,17 @@ class Reliability(Tabular):
 
     def _repr_html_(self) -> str:
         numbers = ", ".join(f"{name} {v:.4g}" for name, v in self.scores.items() if not math.isnan(v))
+        from demur.drawing.html import html_table  # noqa: PLC0415  (only a notebook pays for it)
+
         table = html_table(_HEADER, [*map(_cells, self.bins)], f"{self._summary()}; {numbers}")
         return f"<div>{self.svg()}{table}</div>"
 
 
 def reliability_picture(forecasts: Mapping[str, Reliability]) -> Picture:
     """The reliability diagrams of some forecasts in one, by label."""
+    from demur.drawing.confidence import ReliabilityBins, reliability_diagram  # noqa: PLC0415  (pictures are few)
+    from demur.drawing.looks import look_at  # noqa: PLC0415
+
     series = []
     for index, (label, each) in enumerate(forecasts.items()):
         points = ((row.mean_predicted, row.fraction_correct, row.count) for row in each.bins)

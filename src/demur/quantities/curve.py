@@ -12,9 +12,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from demur.drawing.html import both_ends, html_table
-from demur.drawing.looks import LOOKS
-from demur.drawing.risk_coverage import RiskCurve, risk_coverage
 from demur.facts.tabular import Tabular
 from demur.quantities.coverage import Coverage
 from demur.quantities.exact import cumulative_sum, lower_hull, lower_hull_of_sums, sum_of_quotients
@@ -152,6 +149,10 @@ class Curve(Tabular):
         return {name: getattr(self, name).tolist() for name in POINT_COLUMNS}
 
     def _repr_html_(self) -> str:
+        from demur.drawing.html import both_ends, html_table  # noqa: PLC0415  (only a notebook pays for pictures)
+        from demur.drawing.looks import LOOKS  # noqa: PLC0415
+        from demur.drawing.risk_coverage import RiskCurve, risk_coverage  # noqa: PLC0415
+
         coverage, risk = self.coverage.tolist(), self.selective_risk.tolist()
         rows = both_ends(len(self), lambda i: (f"{coverage[i]:.4g}", f"{risk[i]:.4g}", f"{self.threshold[i]:.6g}"))
         table = html_table(("coverage", "selective risk", "threshold"), rows, repr(self))

@@ -5,7 +5,6 @@ Whatever there is to know about a quantity is declared where its function is; th
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -119,9 +118,14 @@ _USUAL_SECTIONS: dict[Family, dict[str, str]] = {
 def _completed(definition: str, of: Family, undefined: str) -> str:
     """A docstring with the sections it leaves out, which are those of its family."""
     usual = _USUAL_SECTIONS[of] | ({"Undefined": f"when {undefined}."} if undefined else {})
-    added = [name for name in usual if not re.search(rf"^ *{name}:", definition, flags=re.MULTILINE)]
-    lines = "".join(rf"\1{name}: {usual[name]}" for name in added)
-    return re.sub(r"(\n *)(?=Reference:)", rf"{lines}\1", definition, count=1)
+    lines = definition.split("\n")
+    starts = [line.lstrip(" ") for line in lines]
+    added = [name for name in usual if not any(start.startswith(f"{name}:") for start in starts)]
+    place = next((index for index, start in enumerate(starts) if index and start.startswith("Reference:")), None)
+    if place is not None:
+        indent = lines[place].removesuffix(starts[place])
+        lines[place:place] = [f"{indent}{name}: {usual[name]}" for name in added]
+    return "\n".join(lines)
 
 
 def quantity(
@@ -194,7 +198,8 @@ class Measure:
         if not isinstance(name, str):
             raise UserError(f"quantity {literal(name)}, expected a name such as aurc or risk@0.3")
         stem, at, text = canonical(name).partition("@")
-        known = [entry for entry in QUANTITIES.values() if _among(entry, families) and entry.stem == stem]
+        alike = (entry for full, entry in QUANTITIES.items() if full.startswith(stem))
+        known = [entry for entry in alike if entry.stem == stem and _among(entry, families)]
         for entry in known:
             if not at and (entry.parameter is None or entry.parameter.optional):
                 return cls(entry)

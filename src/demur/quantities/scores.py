@@ -4,7 +4,6 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from demur.drawing.html import html_table
 from demur.facts.tabular import Tabular
 from demur.quantities.curve import Curve
 from demur.quantities.registry import Measure, canonical, default_measures
@@ -73,4 +72,6 @@ class Scores(Mapping[str, float], Tabular):
         return "\n".join([self._summary, *(f"{name:<{width}}  {value}" for name, value in self._rows())])
 
     def _repr_html_(self) -> str:
+        from demur.drawing.html import html_table  # noqa: PLC0415  (only a notebook pays for it)
+
         return html_table(("quantity", "value"), self._rows(), self._summary)
