@@ -15,7 +15,7 @@ import pytest
 
 from demur.errors import UserError
 from demur.produce.journal import Journal, line_of, replayed
-from demur.produce.scripted import Fault
+from faults import Fault
 from producing import interviews, no_wait, produced, production, serving
 
 CHANGES = {"assess": {"consistency_samples": 2}}

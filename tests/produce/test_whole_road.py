@@ -12,9 +12,9 @@ import pytest
 
 from commands import demur
 from demur.facts.instruments import GAD7, PHQ8
-from demur.produce.scripted import ScriptedEndpoint
 from demur.produce.scripted_answers import Script
 from demur.simulate.interviews import simulated_interviews
+from faults import FaultyEndpoint
 
 pytest.importorskip("httpx")
 
@@ -36,7 +36,7 @@ class Road:
 def produced(folder, made, *words):
     """The run of some interviews, and what was asked and said for it."""
     made.write(folder / "interviews")
-    with ScriptedEndpoint(Script.of(made.answers()), keep=True) as endpoint:
+    with FaultyEndpoint(Script.of(made.answers()), keep=True) as endpoint:
         told = demur(
             folder,
             *("produce", "--config", "interviews/produce.toml", "--base-url", endpoint.base_url),
