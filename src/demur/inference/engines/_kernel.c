@@ -10,9 +10,13 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
 
 #define INTERFACE 2 /* kernel.py expects this number: an older kernel that was left in place is not used */
 #define LANES 16    /* replicates in a block */
+#define LONGEST_CHUNK 64 /* steps that are gone through again to find one */
 #define WIDEST 64   /* bytes in a vector of any instruction set */
 #define CLUSTER_BLOCK 4096 /* clusters that are summed before their sums are: as in table.py */
 
@@ -23,7 +27,7 @@ struct steps {
     int32_t *cluster;
     double *count, *loss, *units, *answers; /* units and answers: of each cluster, at all steps */
     double nothing; /* what a sum of no losses is, 0.0 or -0.0 */
-    int dense, singles; /* singles: each step is one answer of one cluster */
+    int dense; /* whether numpy has a full matrix of the entries, and adds counts and losses apart */
 };
 
 /* Levels of loss, and harmonic numbers and trigamma function of whole numbers below a length. */
@@ -44,13 +48,15 @@ struct finish {
     double *out;
 };
 
+typedef void searcher(const struct steps *, const uint8_t *tiles, int64_t replicates, int64_t chunk, const double *state,
+                      int64_t questions, const double *needs, double *out);
+
 /* What each instruction set answers to. A function added here is added to the entries at the end of _lanes.h. */
 struct entries {
     int (*draw)(uint64_t seed, uint64_t first, int64_t n, int64_t clusters, uint8_t *rows, uint8_t *out);
     void (*sweep)(const struct steps *, const uint8_t *tiles, int64_t replicates, int64_t chunk, double *state,
                   double *units);
-    void (*find)(const struct steps *, const uint8_t *tiles, int64_t replicates, int64_t chunk, const double *state,
-                 int64_t questions, const double *needs, double *out);
+    searcher *reach, *find;
     int (*oracle)(const struct steps *, const uint8_t *tiles, int64_t replicates, const struct levels *, double *out);
     int (*area)(const struct steps *, const uint8_t *tiles, int64_t replicates, const struct line *,
                 const struct finish *, double *scratch);
@@ -206,18 +212,14 @@ static void *copied(const Py_buffer *from) {
     return to;
 }
 
-/* Whether every index lies within its array, and what can be said of the entries. */
+/* Whether every index lies within its array; and how many answers each cluster has. */
 static int examine_steps(struct steps *s) {
     if (s->begin[0] != 0 || s->begin[s->steps] != s->entries) return 0;
-    s->singles = s->entries == s->steps;
-    for (int64_t step = 0; step < s->steps; step++) {
+    for (int64_t step = 0; step < s->steps; step++)
         if (s->begin[step] > s->begin[step + 1]) return 0;
-        s->singles &= s->begin[step] == step;
-    }
     for (int64_t i = 0; i < s->entries; i++) {
         if (s->cluster[i] < 0 || s->cluster[i] >= s->clusters) return 0;
         s->answers[s->cluster[i]] += s->count[i];
-        s->singles &= s->count[i] == 1;
     }
     return 1;
 }
@@ -274,7 +276,7 @@ static int call_of(struct call *c, int set, PyObject *capsule, const Py_buffer *
 
 static int64_t state_size(const struct call *c, int64_t chunk) {
     int64_t blocks = (c->replicates + LANES - 1) / LANES;
-    return chunk < 1 ? -1 : blocks * ((c->s->steps + chunk - 1) / chunk + 1) * 5 * LANES;
+    return chunk < 1 || chunk > LONGEST_CHUNK ? -1 : blocks * ((c->s->steps + chunk - 1) / chunk + 1) * 5 * LANES;
 }
 
 static PyObject *none_if(int done) {
@@ -310,8 +312,8 @@ static PyObject *sweep(PyObject *Py_UNUSED(module), PyObject *args) {
 
 PyDoc_STRVAR(find_doc, "find(set, steps, tiles, replicates, chunk, state, questions, needs, out)\n\n"
     "The first step with at least needs[question][replicate] answers; needs do not fall from a question to the next.\n"
-    "out[9][question][replicate]: the step, answers, loss and mean loss there; answers, loss, mean loss and twice both\n"
-    "areas before it. Where there is none, the number of steps, and what is at the end.");
+    "out[3][question][replicate]: the step, answers and loss there; or out[9], with the mean loss, and with answers,\n"
+    "loss, mean loss and twice both areas before it. Where there is none, the number of steps, and what is at the end.");
 
 static PyObject *find(PyObject *Py_UNUSED(module), PyObject *args) {
     int set, done = 0;
@@ -321,10 +323,11 @@ static PyObject *find(PyObject *Py_UNUSED(module), PyObject *args) {
     struct call c;
     if (!PyArg_ParseTuple(args, "iOy*nny*ny*w*", &set, &capsule, &tiles, &replicates, &chunk, &state, &n, &needs, &out))
         return NULL;
+    int full = out.len == 9 * needs.len;
     if (call_of(&c, set, capsule, &tiles, replicates) && holds(&state, state_size(&c, chunk), 8, "state") &&
-        holds(&needs, n * replicates, 8, "needs") && holds(&out, 9 * n * replicates, 8, "out")) {
+        holds(&needs, n * replicates, 8, "needs") && holds(&out, (full ? 9 : 3) * n * replicates, 8, "out")) {
         Py_BEGIN_ALLOW_THREADS
-        c.entries->find(c.s, c.tiles, replicates, chunk, state.buf, n, needs.buf, out.buf);
+        (full ? c.entries->find : c.entries->reach)(c.s, c.tiles, replicates, chunk, state.buf, n, needs.buf, out.buf);
         Py_END_ALLOW_THREADS
         done = 1;
     }

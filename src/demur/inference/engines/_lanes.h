@@ -52,6 +52,7 @@ static int OF(draw)(uint64_t seed, uint64_t first, int64_t n, int64_t clusters, 
 static const struct entries OF(entries) = {
     .draw = OF(draw),
     .sweep = OF(sweep),
+    .reach = OF(reach),
     .find = OF(find),
     .oracle = OF(oracle),
     .area = OF(area),

@@ -9,13 +9,18 @@ typedef int64_t OF(mask) __attribute__((vector_size(8 * WIDE)));
 #define vec OF(vector)
 #define mask OF(mask)
 
-/* How often the replicates hold a cluster. */
+/* How often the replicates hold a cluster. Compilers take bytes to doubles one by one if they are not told otherwise. */
 static inline vec OF(weight)(const uint8_t *lanes, int32_t cluster) {
-    typedef uint8_t bytes __attribute__((vector_size(WIDE)));
-    typedef int32_t words __attribute__((vector_size(4 * WIDE)));
-    bytes drawn;
-    memcpy(&drawn, lanes + (int64_t)cluster * LANES, sizeof drawn);
-    return __builtin_convertvector(__builtin_convertvector(drawn, words), vec);
+    const uint8_t *drawn = lanes + (int64_t)cluster * LANES;
+#if WIDE == 8
+    return (vec)_mm512_cvtepi32_pd(_mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)drawn)));
+#elif WIDE == 4
+    int bytes;
+    memcpy(&bytes, drawn, sizeof bytes);
+    return (vec)_mm256_cvtepi32_pd(_mm_cvtepu8_epi32(_mm_cvtsi32_si128(bytes)));
+#else
+    return (vec){drawn[0], drawn[1]};
+#endif
 }
 
 static inline vec OF(load)(const double *from) {
@@ -28,13 +33,15 @@ static inline void OF(store)(double *to, vec values) { memcpy(to, &values, sizeo
 
 /* The values of n replicates; 0 in lanes that no replicate is in. */
 static inline vec OF(load_some)(const double *from, int64_t n) {
+    if (n >= WIDE) return OF(load)(from);
     vec values = {0};
-    memcpy(&values, from, sizeof(double) * (size_t)(n < WIDE ? n : WIDE));
+    memcpy(&values, from, sizeof(double) * (size_t)n);
     return values;
 }
 
 static inline void OF(store_some)(double *to, vec values, int64_t n) {
-    memcpy(to, &values, sizeof(double) * (size_t)(n < WIDE ? n : WIDE));
+    if (n >= WIDE) OF(store)(to, values);
+    else memcpy(to, &values, sizeof(double) * (size_t)n);
 }
 
 static inline vec OF(where)(mask chosen, vec yes, vec no) {
@@ -96,24 +103,29 @@ static inline at OF(next)(const struct steps *s, const uint8_t *lanes, int64_t s
     return to;
 }
 
-/* Several plateaus on. Of single answers, once every replicate has begun, nothing needs to be asked. */
+/* The same once every replicate has begun: nothing needs to be asked. */
+static inline at OF(next_begun)(const struct steps *s, const uint8_t *lanes, int64_t step, at from) {
+    at to = from;
+    OF(add)(s, lanes, step, &to.count, &to.loss);
+    to.risk = to.loss / to.count;
+    vec width = to.count - from.count;
+    to.selective += (to.risk + from.risk) * width;
+    to.generalized += (to.loss + from.loss) * width;
+    return to;
+}
+
+/* Whether all of the n replicates that are here have answers. */
+static inline int OF(begun)(vec count, int64_t n) {
+    for (int64_t lane = 0; lane < WIDE && lane < n; lane++)
+        if (!(count[lane] > 0)) return 0;
+    return 1;
+}
+
 static inline at OF(advance)(const struct steps *s, const uint8_t *lanes, int64_t step, int64_t stop, int64_t n, at here) {
-    const vec zero = {0};
-    mask begun = here.count > zero;
-    for (int64_t lane = n; lane < WIDE; lane++) begun[lane] = -1;
-    if (!s->singles || step == 0 || OF(any)(~begun)) {
+    if (step == 0 || !OF(begun)(here.count, n))
         for (; step < stop; step++) here = OF(next)(s, lanes, step, here);
-        return here;
-    }
-    for (; step < stop; step++) {
-        vec drawn = OF(weight)(lanes, s->cluster[step]), before = here.loss;
-        here.count += drawn;
-        here.loss += drawn * s->loss[step];
-        vec risk = here.loss / here.count;
-        here.selective += (risk + here.risk) * drawn;
-        here.generalized += (here.loss + before) * drawn;
-        here.risk = risk;
-    }
+    else
+        for (; step < stop; step++) here = OF(next_begun)(s, lanes, step, here);
     return here;
 }
 
@@ -144,61 +156,98 @@ static void OF(sweep)(const struct steps *s, const uint8_t *tiles, int64_t repli
     }
 }
 
-/* What a replicate is asked: places to find, one after the other, and where the answers go. */
+/* What replicates are asked, and how far each lane has come: needs[question][replicate] do not fall from one question
+ * to the next, and out[field][question][replicate] takes the answers.
+ */
 struct OF(search) {
     const double *needs;
     double *out;
     int64_t questions, replicates, asked[WIDE];
-    vec need;
 };
 #define search struct OF(search)
 
-static inline void OF(ask)(search *q, int64_t lane) {
-    q->need[lane] = q->asked[lane] < q->questions ? q->needs[q->asked[lane] * q->replicates + lane] : INFINITY;
+/* Whether a lane's next question is answered within so many answers. */
+static inline int OF(answered)(const search *q, int64_t lane, double count) {
+    return q->asked[lane] < q->questions && count >= q->needs[q->asked[lane] * q->replicates + lane];
 }
 
-/* The answer to the question a lane has come to: the step, where the replicate is there, and where it was before. */
-static void OF(answer)(search *q, int64_t lane, int64_t step, const at *here, const at *before) {
-    double *out = q->out + q->asked[lane] * q->replicates + lane;
-    int64_t apart = q->questions * q->replicates;
+static inline void OF(answer)(search *q, int64_t lane, int fields, const double *found) {
+    double *out = q->out + q->asked[lane]++ * q->replicates + lane;
+    for (int i = 0; i < fields; i++) out[i * q->questions * q->replicates] = found[i];
+}
+
+static inline void OF(answer_in_full)(search *q, int64_t lane, int64_t step, const at *here, const at *before) {
     double found[] = {(double)step, here->count[lane], here->loss[lane], here->risk[lane], before->count[lane],
                       before->loss[lane], before->risk[lane], before->selective[lane], before->generalized[lane]};
-    for (size_t i = 0; i < sizeof found / sizeof *found; i++) out[(int64_t)i * apart] = found[i];
-    q->asked[lane]++;
-    OF(ask)(q, lane);
+    OF(answer)(q, lane, sizeof found / sizeof *found, found);
 }
 
-/* The first plateau with at least so many answers, for needs[question][replicate] that do not fall from one question to
- * the next. Chunks in which no replicate finds anything are not gone through. out[9][question][replicate].
+/* Whether any lane's next question is answered before the next chunk of plateaus. */
+static inline int OF(wanted)(const search *q, int64_t used, const double *next) {
+    int some = 0;
+    for (int64_t lane = 0; lane < used; lane++) some |= OF(answered)(q, lane, next[lane]);
+    return some;
+}
+
+/* The first plateau with at least so many answers: which it is, the answers and their loss.
+ * Chunks in which no replicate finds anything are not gone through.
  */
-static void OF(find)(const struct steps *s, const uint8_t *tiles, int64_t replicates, int64_t chunk, const double *state,
-                     int64_t questions, const double *needs, double *out) {
+static void OF(reach)(const struct steps *s, const uint8_t *tiles, int64_t replicates, int64_t chunk, const double *state,
+                      int64_t questions, const double *needs, double *out) {
     int64_t chunks = (s->steps + chunk - 1) / chunk;
+    vec counts[LONGEST_CHUNK], losses[LONGEST_CHUNK];
     EACH_GROUP(replicates) {
         const uint8_t *lanes = tiles + block * s->clusters * LANES + lane0;
         const double *from = state + block * (chunks + 1) * 5 * LANES + lane0;
         search q = {.needs = needs + first, .out = out + first, .questions = questions, .replicates = replicates};
-        q.need = (vec){0} + INFINITY;
         int64_t used = n < WIDE ? n : WIDE;
-        for (int64_t lane = 0; lane < used; lane++) OF(ask)(&q, lane);
         for (int64_t step = 0; step < s->steps; step += chunk, from += 5 * LANES) {
-            if (!OF(any)(OF(load)(from + 5 * LANES) >= q.need)) continue;
-            int64_t stop = step + chunk < s->steps ? step + chunk : s->steps;
-            at here = OF(load_at)(from), before;
-            if (step == 0) here.loss = (vec){0};
-            for (int64_t place = step; place < stop; place++) {
-                before = here;
-                if (place == 0) here = OF(start)(s);
-                here = OF(next)(s, lanes, place, here);
-                if (!OF(any)(here.count >= q.need)) continue;
-                for (int64_t lane = 0; lane < used; lane++)
-                    while (here.count[lane] >= q.need[lane]) OF(answer)(&q, lane, place, &here, &before);
+            if (!OF(wanted)(&q, used, from + 5 * LANES)) continue;
+            int64_t length = step + chunk < s->steps ? chunk : s->steps - step;
+            vec count = OF(load)(from), loss = OF(load)(from + LANES);
+            for (int64_t i = 0; i < length; i++) {
+                OF(add)(s, lanes, step + i, &count, &loss);
+                counts[i] = count;
+                losses[i] = loss;
             }
+            for (int64_t lane = 0; lane < used; lane++)
+                for (int64_t i = 0; OF(answered)(&q, lane, count[lane]);) {
+                    double need = q.needs[q.asked[lane] * replicates + lane];
+                    while (!(counts[i][lane] >= need)) i++;
+                    OF(answer)(&q, lane, 3, (double[]){(double)(step + i), counts[i][lane], losses[i][lane]});
+                }
         }
-        at end = OF(load_at)(from);
-        if (s->steps == 0) end.loss = (vec){0};
         for (int64_t lane = 0; lane < used; lane++)
-            while (q.asked[lane] < questions) OF(answer)(&q, lane, s->steps, &end, &end);
+            while (q.asked[lane] < questions)
+                OF(answer)(&q, lane, 3, (double[]){(double)s->steps, from[lane], from[lane + LANES]});
+    }
+}
+
+/* The same with the mean loss, and with what was before: answers, their loss and its mean, and twice both areas. */
+static void OF(find)(const struct steps *s, const uint8_t *tiles, int64_t replicates, int64_t chunk, const double *state,
+                     int64_t questions, const double *needs, double *out) {
+    int64_t chunks = (s->steps + chunk - 1) / chunk;
+    at path[LONGEST_CHUNK + 1]; /* before the chunk, and after each of its plateaus */
+    EACH_GROUP(replicates) {
+        const uint8_t *lanes = tiles + block * s->clusters * LANES + lane0;
+        const double *from = state + block * (chunks + 1) * 5 * LANES + lane0;
+        search q = {.needs = needs + first, .out = out + first, .questions = questions, .replicates = replicates};
+        int64_t used = n < WIDE ? n : WIDE, length = 0;
+        for (int64_t step = 0; step < s->steps; step += chunk, from += 5 * LANES) {
+            if (!OF(wanted)(&q, used, from + 5 * LANES)) continue;
+            length = step + chunk < s->steps ? chunk : s->steps - step;
+            path[0] = OF(load_at)(from);
+            for (int64_t i = 0; i < length; i++) path[i + 1] = OF(next)(s, lanes, step + i, path[i]);
+            if (step == 0) path[0].loss = (vec){0}; /* before everything, a sum of nothing */
+            for (int64_t lane = 0; lane < used; lane++)
+                for (int64_t i = 1; OF(answered)(&q, lane, path[length].count[lane]);) {
+                    while (!OF(answered)(&q, lane, path[i].count[lane])) i++;
+                    OF(answer_in_full)(&q, lane, step + i - 1, path + i, path + i - 1);
+                }
+        }
+        path[0] = OF(load_at)(from);
+        for (int64_t lane = 0; lane < used; lane++)
+            while (q.asked[lane] < questions) OF(answer_in_full)(&q, lane, s->steps, path, path);
     }
 }
 
@@ -299,9 +348,10 @@ static int OF(area)(const struct steps *s, const uint8_t *tiles, int64_t replica
         vec count = zero, loss = zero + s->nothing;
         for (int64_t step = 0; step < steps; step++) {
             OF(add)(s, lanes, step, &count, &loss);
-            mask held = count > zero;
             x[step] = count;
-            y[step] = line->selective ? OF(where)(held, loss / OF(where)(held, count, zero + 1.0), start) : loss / units;
+            if (!line->selective) y[step] = loss / units;
+            else if (step >= from) y[step] = loss / count;
+            else y[step] = OF(where)(count > zero, loss / OF(where)(count > zero, count, zero + 1.0), start);
         }
         vec by_count = zero, by_loss = zero, next_x = end, next_y = height;
         for (int64_t step = steps - 1; step >= 0; step--) {

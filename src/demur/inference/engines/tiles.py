@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _LARGEST = 255
 _STATES = 5  # what the kernel knows of a replicate at a plateau: answers, their loss, two areas, the mean loss
 _FEW_PLATEAUS, _SHORT_CHUNK, _LONG_CHUNK = 2048, 16, 64
+_REACHED, _POINTS = 3, 9  # what it tells of a plateau that is found
 _NO_MOVES = np.zeros(0)
 
 
@@ -96,12 +97,18 @@ class Tiles:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class FoundPoints:
-    """The first plateaus with at least so many answers, and what was before them, as the kernel found them."""
+class ReachedByKernel:
+    """The first plateaus with at least so many answers, as the kernel found them."""
 
     place: Indices
     count: Floats
     loss_sum: Floats
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PointsByKernel(ReachedByKernel):
+    """The same, with the mean loss, and with what was before them."""
+
     risk: Floats
     count_before: Floats
     loss_before: Floats
@@ -196,13 +203,19 @@ class KernelSweep:
         """Sums over the clusters of a whole number that each of them has."""
         return by_cluster @ self.weights
 
-    def points(self, needs: Floats) -> FoundPoints:
+    def reached(self, needs: Floats) -> ReachedByKernel:
         """The first plateaus with at least `needs` answers."""
-        questions = needs.size // max(self.tiles.replicates, 1)
-        found = np.empty((len(fields(FoundPoints)), *needs.shape))
-        state = self._swept[0]
-        _kernel.find(*self._drawn(self.table.plateaus), self._chunk, state, questions, _in_order(needs), found)
-        return FoundPoints(*found)
+        return ReachedByKernel(*self._found(needs, _REACHED))
+
+    def points(self, needs: Floats) -> PointsByKernel:
+        """The same, with what was before them."""
+        return PointsByKernel(*self._found(needs, _POINTS))
+
+    def _found(self, needs: Floats, wanted: int) -> Any:
+        questions, found = needs.size // max(self.tiles.replicates, 1), np.empty((wanted, *needs.shape))
+        drawn, state = self._drawn(self.table.plateaus), self._swept[0]
+        _kernel.find(*drawn, self._chunk, state, questions, _in_order(needs), found)
+        return found
 
     def influence(self, line: Line, finish: Finish) -> Floats:
         """Influences of the clusters on the area under a line."""
