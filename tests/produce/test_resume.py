@@ -83,6 +83,7 @@ def check_killing(folder, endpoint, whole, tmp_path, moments):
     return kills
 
 
+@pytest.mark.slow
 def test_killed_and_resumed_is_uninterrupted_byte_for_byte(folder, endpoint, whole, tmp_path):
     assert check_killing(folder, endpoint, whole, tmp_path, 2) >= 1
 
