@@ -51,6 +51,10 @@ def audit(
         bool,
         typer.Option("--independent", help="Recompute a file of demur's own by plain loops, draw by draw: slow."),
     ] = False,
+    signature: Annotated[
+        str | None,
+        typer.Option(help="Whose definition the figures follow, as a signature; ours if not given."),
+    ] = None,
     resamples: Annotated[
         int | None, typer.Option(help="Draws to compare the intervals of others with; 2000 if not given.")
     ] = None,
@@ -76,12 +80,16 @@ def audit(
 
     Plan(resamples or 0, seed=0)  # too many are told before anything is read
     listed = statuses(only or ())
+    if signature is not None:
+        from demur.audit.reported.tools import stated
+
+        stated(signature)
     if realpath(reported) in map(realpath, data):
         raise UserError(f"{reported}: is the data as well: no figure is compared with itself")
     table = options.table_options(score_range, loss_max, own_clusters=every_row_its_own_cluster)
     reading = (named(system, "--system"), named(column, "--column"), mode or (), instrument, table, calibration)
     asked = {"raters": options.raters(rater), "forced": options.forced(forced)}
-    findings = _Audit(data, reported, *reading, independent, resamples, asked).findings()
+    findings = _Audit(data, reported, *reading, independent, resamples, signature, asked).findings()
     if as_json:
         files = {"data": [*map(_traced, data)], "reported": _traced(reported)}
         print_json(json_text(files | findings_json(findings, listed)))
@@ -105,6 +113,7 @@ class _Audit:
     calibration: Path | None
     independent: bool
     resamples: int | None
+    signature: str | None
     beside: Mapping[str, Any]
 
     def findings(self) -> list[Finding]:
@@ -121,7 +130,7 @@ class _Audit:
         if claimed is None:
             _refuse("figures of another tool", {"--independent": self.independent})
         else:
-            _refuse("a file of demur's own", {"--resamples": self.resamples})
+            _refuse("a file of demur's own", {"--resamples": self.resamples, "--signature": self.signature})
         if self.data[0].suffix.lower() == _RUN or (claimed and claimed.study.task == "selective"):
             in_columns = claimed is not None and self.data[0].suffix.lower() != _RUN
             told: dict[str, object] = {"--column": self.columns, self.table.names: self.table.names}
@@ -129,6 +138,7 @@ class _Audit:
             findings = self._of_own_runs(claimed) if claimed else self._of_runs(printed)
             return [*(contradictions(content, claimed) if claimed else ()), *findings]
         options = {"--mode": self.modes, "--calibration": self.calibration, "a second --data": self.data[1:]}
+        options |= {"--signature": self.signature}
         options |= {self.table.names: self.table.names}
         _refuse("a per-query table", options)
         return [*(contradictions(content, claimed) if claimed else ()), *self._of_queries(claimed, printed)]
@@ -206,7 +216,7 @@ class _Audit:
         runs = runs_to_audit(self.data, modes=self.modes, instrument=self.instrument)
         calibration, draws = self._parsed_calibration(), RESAMPLES if self.resamples is None else self.resamples
         with located(self.reported):
-            return audited_runs(runs, printed, calibration=calibration, resamples=draws)
+            return audited_runs(runs, printed, calibration=calibration, resamples=draws, signature=self.signature)
 
 
 def _refuse(what: str, options: Mapping[str, object]) -> None:

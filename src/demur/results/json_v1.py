@@ -13,6 +13,7 @@ from demur.inference.warnings import ResultWarning
 from demur.quantities import Quantity
 from demur.quantities.coverage import Coverage
 from demur.quantities.registry import CUT
+from demur.results.emulated import encoded_emulations
 from demur.results.json_table import columns_of
 from demur.results.json_v1_cells import AT_ONCE, INTERVALS, written
 from demur.results.json_v1_costs import costs_of
@@ -85,6 +86,7 @@ def encoded(results: Results) -> Json:
         "handover_threshold": study.handover_threshold,
         "abstention_costs": study.abstention_costs,
         "cross_fit": study.cross_fit,
+        "conventions": study.conventions,
         "estimates": columns_of(rest) if (rest := _beyond_members(results)) else None,
     }
     checked: Json = metrics_model().model_validate(content).model_dump(mode="json")
@@ -102,7 +104,7 @@ def _beyond_members(results: Results) -> Estimates:
     rest = []
     for row in results:
         key = row.key
-        if key.group is None and key.quantity in held and key.system in results.systems:
+        if key.convention or (key.group is None and key.quantity in held and key.system in results.systems):
             continue
         if in_groups(results, key) or (key.group is not None and key.group.name == "item" and not key.confidence):
             continue
@@ -228,6 +230,7 @@ def _run(results: Results, system: str, confidence: str) -> Json:
         "cost": costs_of(results, system, confidence),
         "external": external_of(results, system, confidence),
         "handover": results.curves[system, confidence].handover,
+        "emulated": encoded_emulations(results, system, confidence),
     }
     return content | {**drawn, "by_item": items, **beside}
 

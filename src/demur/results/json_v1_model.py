@@ -20,6 +20,7 @@ from demur.files.strict_model import SPARSE, Count, Part, Share, Time, Tool, Wor
 from demur.quantities import Quantity, quantities
 from demur.quantities.registry import CUT
 from demur.results import parts
+from demur.results.emulated import EmulatedNumber
 from demur.results.group_parts import Ends, GroupedNumbers, GroupsRecord, Pair
 from demur.results.json_table import EstimateColumns
 from demur.results.json_v1_costs import Costs
@@ -205,6 +206,7 @@ class Convention(Part):
     denominator: str
     anchor_at_zero: str
     integration: str
+    signature: Annotated[str | None, SPARSE] = None
 
 
 class Compared(Part):
@@ -270,6 +272,7 @@ class _File(Part):
     handover_threshold: Annotated[float | None, SPARSE] = None
     abstention_costs: Annotated[Many[str] | None, SPARSE] = None
     cross_fit: Annotated[int | None, SPARSE] = None
+    conventions: Annotated[Many[str] | None, SPARSE] = None
     estimates: Annotated[EstimateColumns | None, SPARSE] = None
 
     def _mistakes(self) -> Iterator[str]:
@@ -376,4 +379,5 @@ def _run_fields(reported: Sequence[Quantity]) -> dict[str, Any]:
         "cost": (Annotated[Costs | None, SPARSE], None),
         "external": (Annotated[Mapping[str, BesidePoint] | None, SPARSE], None),
         "handover": (Annotated[Mapping[str, parts.HandoverCurve] | None, SPARSE], None),
+        "emulated": (Annotated[Mapping[str, Mapping[str, EmulatedNumber]] | None, SPARSE], None),
     }
