@@ -47,6 +47,7 @@ MODULES = {  # in the order the help lists them
     "apply": ("apply",),
     "show": ("report", "table", "figure"),
     "audit": ("audit",),
+    "convention": ("convention",),
     "study": ("study", "simulate", "schema", "demo"),
 }
 _FIRST = {"simulate": ("runs", "queries", "interviews"), "study": ("intervals", "participants")}

@@ -20,6 +20,7 @@ from demur.types import Json
 
 Texts = Annotated[list[str], Declared(strict=False)]
 Floats = list[float | None]
+OpenEnds = Annotated[tuple[float | None, float | None], Declared(strict=False)]
 GroupPair = Annotated[tuple[str, str | None], Declared(strict=False)]
 
 
@@ -74,6 +75,8 @@ class EstimateColumns(Part):
     undefined: list[str] | None = None
     no_interval: list[str] | None = None
     not_requested: list[str] | None = None
+    over_ties: list[OpenEnds | None] | None = None
+    remark: list[str] | None = None
 
     def _mistakes(self) -> Iterator[str]:
         columns = {name: column for name, column in self if column is not None}
@@ -240,7 +243,8 @@ def rows_of(estimates: EstimateColumns) -> Iterator[Estimate]:
     """The estimates that `columns_of` made these columns of."""
     columns: Json = {name: column for name, column in estimates if column is not None}
     names = {new: old for old, new in _RENAMED.items()}
-    for name in set(columns["quantity"]):
+    ours = columns.get("convention", [""] * len(columns["quantity"]))
+    for name in {name for name, other in zip(columns["quantity"], ours, strict=True) if not other}:
         Measure.of(name)
     for index in range(len(columns["value"])):
         cells = {names.get(name, name): column[index] for name, column in columns.items()}

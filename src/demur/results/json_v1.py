@@ -9,6 +9,7 @@ from demur.inference.key import Key, Minus
 from demur.quantities import Quantity
 from demur.quantities.coverage import Coverage
 from demur.quantities.registry import CUT
+from demur.results.emulated import encoded_emulations
 from demur.results.json_table import columns_of
 from demur.results.json_v1_cells import AT_ONCE, INTERVALS, written
 from demur.results.json_v1_costs import costs_of
@@ -31,7 +32,7 @@ DIFFERENCE = {
 # Members of the file, and of its population, that hold what the study does.
 SHARED = (
     *("created_at", "tool", "execution", "also_read", "groups", "probabilities", "loss"),
-    *("external_points", "margin", "handover_threshold", "abstention_costs", "cross_fit"),
+    *("external_points", "margin", "handover_threshold", "abstention_costs", "cross_fit", "conventions"),
 )
 PEOPLE = {"participants_total": "clusters_total", "participants_included": "clusters_included", "items_total": "units"}
 PEOPLE |= {name: name for name in ("failed_units", "excluded", "repeats")}
@@ -93,7 +94,7 @@ def _beyond_members(results: Results) -> Estimates:
     rest = []
     for row in results:
         key = row.key
-        if key.group is None and key.quantity in held and key.system in results.systems:
+        if key.convention or (key.group is None and key.quantity in held and key.system in results.systems):
             continue
         if in_groups(results, key) or (key.group is not None and key.group.name == "item" and not key.confidence):
             continue
@@ -201,6 +202,7 @@ def _run(results: Results, system: str, confidence: str) -> Json:
         "cost": costs_of(results, system, confidence),
         "external": external_of(results, system, confidence),
         "handover": results.curves[system, confidence].handover,
+        "emulated": encoded_emulations(results, system, confidence),
     }
     return content | {**drawn, "by_item": items, **beside}
 

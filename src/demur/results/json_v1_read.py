@@ -14,6 +14,7 @@ from demur.quantities import quantities
 from demur.quantities.coverage import Coverage
 from demur.quantities.registry import CUT
 from demur.quantities.thresholds import threshold_text
+from demur.results.emulated import decoded_emulations
 from demur.results.json_table import rows_of
 from demur.results.json_v1 import (
     DIFFERENCE,
@@ -53,6 +54,7 @@ def decoded(content: Json) -> Results:
     first = next(iter(variants))
     rows += [row for system in names for row in _item_rows(system, runs[system, first])]
     rows += [row for key, run in runs.items() for row in group_rows(*key, run.groups or {})]
+    rows += [row for key, run in runs.items() for row in decoded_emulations(*key, run.emulated or {})]
     beyond = [*rows_of(file.estimates)] if file.estimates is not None else []
     rows += beyond
     return Results(rows, empty.study, curves, [_warning(empty, warning, beyond) for warning in file.warnings])
@@ -72,7 +74,7 @@ def _study(file: Any, names: tuple[str, ...], runs: Mapping[tuple[str, str], Any
         "baseline": names[0] if len(names) > 1 else None,
         "bootstrap": boot and {"seed": boot.seed, "n_resamples": boot.n_resamples},
         "requested": asked or None,
-        "convention": dict(file.convention),
+        "convention": {name: text for name, text in file.convention if text is not None},
         "noun": people.noun or PARTICIPANT,
         "systems": _systems(file, names),
         "intersection_only": bool(file.comparison.intersection_only),

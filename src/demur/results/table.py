@@ -17,6 +17,7 @@ from demur.inference.estimates import INTERVALS, Estimate, Estimates
 from demur.inference.key import Minus
 from demur.inference.resample import Plan
 from demur.inference.warnings import ResultWarning
+from demur.quantities.conventions.signature import NONE
 from demur.results.parts import CurveRecord, Execution, Input
 from demur.results.study import RetrievalStudy, SelectiveStudy
 from demur.types import Json
@@ -108,7 +109,8 @@ class Results(Estimates):
                 raise unknown("confidence of these results", name, known)
         rows = [row for row in self if row.key.confidence in ("", *chosen)]
         curves = {key: curve for key, curve in self.curves.items() if key[1] in chosen}
-        return Results(rows, self.selective.model_copy(update={"confidences": tuple(chosen)}), curves, self.warnings)
+        study = self.selective.model_copy(update={"confidences": tuple(chosen)})
+        return Results(rows, study.signed(independent=study.signature().cluster == NONE), curves, self.warnings)
 
     def about(self, **columns: Any) -> Iterator[ResultWarning]:
         """The warnings that bear on numbers with these columns: those about nothing else."""

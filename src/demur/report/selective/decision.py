@@ -87,6 +87,7 @@ def _confidence(results: Results, start: Start, index: int, drawn: list[RiskCurv
         "takeaway": takeaway(results, name),
         "has_bands": any(curve.band is not None for curve in drawn),
         "has_references": any(curve.random is not None for curve in drawn),
+        "signature": str(results.selective.signature(name)),
         "chosen": [(system, point_cells(results, record, point, start.way)) for system, record, point in chosen],
     }
 
