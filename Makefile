@@ -9,10 +9,14 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no
 LOCK := uv pip compile --quiet --generate-hashes --universal --python-version 3.11 \
   --no-emit-index-url --no-header --no-annotate
 ENDPOINT := build/endpoint
+ENGINES := demur/inference/engines
+KERNEL := $(wildcard hatch_build.py src/$(ENGINES)/*.[ch])
+SANITIZED := build/sanitized
+CHECKS := -fsanitize=address,undefined -fno-sanitize-recover=all
 CHROMIUM ?= $(shell command -v chromium || command -v chromium-browser)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check lint types imports test-slow fuzz test-browser test-inspect test-endpoint bench docs golden \
+.PHONY: help setup demo test check lint types imports test-slow fuzz sanitize test-browser test-inspect test-endpoint bench docs golden \
   screenshots coverage lock format ci clean writable
 
 help:  ## show this list
@@ -21,7 +25,7 @@ help:  ## show this list
 writable:
 	@test -w . || { echo "$(CURDIR) is read-only: copy the folder to where you may write, and run make there" >&2; exit 1; }
 
-$(READY): requirements.lock pyproject.toml | writable
+$(READY): requirements.lock pyproject.toml $(KERNEL) | writable
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "demur needs a working Python 3.11 or newer, and $(PYTHON) is not one. Name one: make PYTHON=/path/to/python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
 	@$(PYTHON) -m venv $(VENV) || \
@@ -59,6 +63,12 @@ test-slow: $(TOOLS)  ## large random comparisons, coverage of intervals, more ex
 
 fuzz: $(TOOLS)  ## the fuzzers among the slow tests alone, with counts (FUZZ_SECONDS for each, 40 if not given)
 	$(BIN)/python -m pytest -n auto --dist worksteal -m fuzz
+
+sanitize: $(TOOLS)  ## the tests of the kernel, every access to memory and every overflow checked (needs gcc)
+	rm -rf $(SANITIZED) && mkdir -p $(SANITIZED) && cp -r src/demur $(SANITIZED) && rm -f $(SANITIZED)/$(ENGINES)/_kernel*.so
+	CC=gcc CFLAGS="-g $(CHECKS)" LDFLAGS="$(CHECKS)" $(BIN)/python hatch_build.py $(SANITIZED)/$(ENGINES)
+	LD_PRELOAD="$$(gcc -print-file-name=libasan.so)" ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc PYTHONPATH=$(SANITIZED) \
+	  DEMUR_ENGINE=c $(BIN)/python -m pytest -n 0 -s -m "" tests/inference/engines
 
 test-browser: $(TOOLS)  ## the report in a real chromium
 	@test -x "$(CHROMIUM)" || \
@@ -112,7 +122,7 @@ lock:  ## pin the newest versions, what demur needs as its developers have it (n
 	$(LOCK) pyproject.toml --constraint requirements-dev.lock --group build -o requirements.lock
 	$(LOCK) --upgrade --group endpoint -o requirements-endpoint.lock
 
-ci: test lint types imports test-slow test-browser test-endpoint  ## what .ci/run runs
+ci: test lint types imports test-slow sanitize test-browser test-endpoint  ## what .ci/run runs
 
 clean:  ## remove what the other targets made
-	rm -rf $(VENV) build .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) build src/$(ENGINES)/_kernel*.so .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache

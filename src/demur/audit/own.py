@@ -43,7 +43,7 @@ _INTERVALS = {
     "simultaneous": "simultaneous interval",
 }
 _ADDED = ("empty_decision", "ece_if_calibrated", "risk_intervals")  # earlier files lack them
-_UNCHECKED = ("created_at", "tool", "inputs", "also_read", "convention", "skipped", "excluded")
+_UNCHECKED = ("created_at", "tool", "execution", "inputs", "also_read", "convention", "skipped", "excluded")
 _RULED = {"bands", "warnings", "reference_ranges"}  # what another minor version makes by rules of its own
 
 

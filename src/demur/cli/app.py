@@ -39,20 +39,30 @@ _SPELLINGS = {"variants": ("fields",), "simulate-queries": ("simulate", "queries
 _FIRST = {"simulate": ("runs", "queries", "interviews"), "study": ("intervals", "participants")}
 
 
-def _print_version(wanted: bool) -> None:  # noqa: FBT001  (typer's callback protocol)
+def _print_version(context: typer.Context, wanted: bool) -> None:  # noqa: FBT001  (typer's callback protocol)
     if wanted:
-        typer.echo(f"demur {__version__}")
+        lines = [f"demur {__version__}"]
+        if context.params["verbose"]:
+            from demur.inference.engines import about
+
+            lines += [f"{name:<8}{what}" for name, what in about().items()]
+        typer.echo("\n".join(lines))
         raise typer.Exit
 
 
 @app.callback()
 def root(
-    version: Annotated[
-        bool,
-        typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit."),
+    version: Annotated[  # noqa: ARG001  (its callback has seen to it)
+        bool, typer.Option("--version", callback=_print_version, help="Print the version and exit.")
+    ] = False,
+    # Eager: it is known when the version is printed, wherever it stands.
+    verbose: Annotated[
+        bool, typer.Option("-v", is_eager=True, help="With --version: which engine computes, and with what.")
     ] = False,
 ) -> None:
     """Measure systems that may decline to answer: the whole risk–coverage trade-off, exactly."""
+    if verbose:
+        raise UserError("-v goes with --version alone: demur --version -v")
 
 
 def command_line() -> str:
@@ -124,8 +134,10 @@ def fitted(path: Path | None) -> AnyCalibration | None:
 def check_flags(resamples: int, seed: int | None, created_at: str | None, *, as_json: bool, quiet: bool) -> None:
     """A wrong flag is told before a large file is read."""
     from demur.files.strict_model import checked_time
+    from demur.inference.engines import engine_name
     from demur.inference.resample import Plan
 
+    engine_name()
     Plan(resamples, seed=seed)
     checked_time(created_at)
     if as_json and quiet:

@@ -53,6 +53,7 @@ def encoded(results: Results) -> Json:
     content = {
         "created_at": study.created_at,
         "tool": study.tool,
+        "execution": study.execution,
         "inputs": [dict(source) for source in study.inputs],
         "also_read": study.also_read,
         "population": {

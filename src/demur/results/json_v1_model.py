@@ -253,6 +253,7 @@ class _File(Part):
     schema_version: Literal["1"] = "1"
     created_at: Time
     tool: Tool
+    execution: Annotated[parts.Execution | None, SPARSE] = None
     inputs: Annotated[Many[parts.Input], Field(min_length=1, max_length=2)]
     also_read: Many[parts.AlsoRead] = ()
     population: Population

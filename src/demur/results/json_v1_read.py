@@ -57,6 +57,7 @@ def _study(file: Any, names: tuple[str, ...], runs: Mapping[tuple[str, str], Any
     study = {
         "created_at": file.created_at,
         "tool": file.tool,
+        "execution": file.execution,
         "inputs": file.inputs,
         "also_read": file.also_read,
         "baseline": names[0] if len(names) > 1 else None,

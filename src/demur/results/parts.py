@@ -318,7 +318,18 @@ class Bootstrap(Part):
     seed: Count
     n_resamples: Annotated[int, Field(ge=1)]
     kind: Literal["multinomial"] = "multinomial"
-    engine: Literal["numpy"] = "numpy"
+
+
+class Execution(Part):
+    """What computed the numbers: the engine, on how many threads, in how many shards, and by which route.
+
+    None of it changes a number. What the engine does not compute, numpy does.
+    """
+
+    engine: Annotated[str, Field(min_length=1)]
+    threads: Annotated[int, Field(ge=1)]
+    shards: Annotated[int, Field(ge=1)] = 1
+    route: Annotated[str, Field(min_length=1)] = "memory"
 
 
 class RequestedInterval(Part):

@@ -25,6 +25,7 @@ class Study(Part):
 
     created_at: Time
     tool: Tool
+    execution: Annotated[parts.Execution | None, SPARSE] = None
     inputs: Many[parts.Input]
     also_read: Many[parts.AlsoRead] = ()
     baseline: str | None

@@ -13,17 +13,18 @@ from demur.errors import UserError, shown, unknown
 from demur.files.strict_json import fingerprint, loads, read_bytes, shown_path
 from demur.files.strict_model import Tool, now, one_line
 from demur.files.write import json_members, write_whole
+from demur.inference.engines import engine_name
 from demur.inference.estimates import Estimate, Estimates
 from demur.inference.resample import Plan
 from demur.inference.warnings import ResultWarning
-from demur.results.parts import CurveRecord, Input
+from demur.results.parts import CurveRecord, Execution, Input
 from demur.results.study import RetrievalStudy, SelectiveStudy
 from demur.types import Json
 
 if TYPE_CHECKING:
     from demur.results.leaderboard import Leaderboard
 
-_UNDATED = ("created_at", "tool")
+_UNDATED = ("created_at", "tool", "execution")
 _PAIR = 2
 ENOUGH_RESAMPLES = 100
 
@@ -62,6 +63,11 @@ class Results(Estimates):
         if not isinstance(self.study, RetrievalStudy):
             raise UserError("these are results of answers, not of retrieval")
         return self.study
+
+    @property
+    def execution(self) -> Execution | None:
+        """What computed the numbers, which changes none of them; None of a file that does not say."""
+        return self.study.execution
 
     @property
     def nested(self) -> bool:
@@ -133,7 +139,7 @@ class Results(Estimates):
 
     @property
     def fingerprint(self) -> str:
-        """A hash of the result, whenever and by whichever command it was made."""
+        """A hash of the result, whenever, by whichever command and by whichever engine it was made."""
         return fingerprint(joined(text for name, text in self._members.items() if name not in _UNDATED).encode())
 
     @property
@@ -193,11 +199,12 @@ def system_names(inputs: Sequence[Input]) -> tuple[str, ...]:
 
 
 def provenance(plan: Plan, created_at: str | None, command: str | None, also_read: Iterable[str | Path] = ()) -> Json:
-    """What every study records of its making: when, by what, from what besides its inputs, and how it was resampled."""
+    """What every study records of its making: when, by what and how, from what besides its inputs, and the draws."""
     return {
         "also_read": [{"path": shown_path(path), "sha256": fingerprint(read_bytes(path))} for path in also_read],
         "created_at": now() if created_at is None else created_at,
         "tool": Tool.here(command),
+        "execution": {"engine": engine_name(), "threads": plan.threads},
         "bootstrap": {"seed": plan.seed, "n_resamples": plan.n_resamples} if plan.n_resamples else None,
     }
 

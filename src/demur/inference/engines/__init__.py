@@ -1,0 +1,60 @@
+"""Engines: what computes the numbers of replicates. numpy always can; the compiled kernel gives the same bits, sooner.
+
+The kernel is used where it was built, with the widest instructions the processor has, unless `DEMUR_ENGINE` is set:
+
+    numpy                               numpy, whether there is a kernel or not
+    c                                   the kernel, or an error where there is none
+    c:baseline, c:avx2, c:avx512        the kernel with these instructions, or an error where the processor lacks them
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from demur.errors import UserError, shown
+
+if TYPE_CHECKING:
+    from demur.inference.engines.kernel import Kernel
+
+VARIABLE = "DEMUR_ENGINE"
+CHOICES = ("numpy", "c", "c:baseline", "c:avx2", "c:avx512")
+
+
+def engine_name() -> str:
+    """The engine that computes, as `DEMUR_ENGINE` spells it: numpy, or c with the instructions in use."""
+    chosen = chosen_kernel()
+    return "numpy" if chosen is None else str(chosen)
+
+
+def chosen_kernel() -> Kernel | None:
+    """The compiled kernel if it is what computes, None for numpy."""
+    wanted = os.environ.get(VARIABLE, "")
+    if wanted and wanted not in CHOICES:
+        raise UserError(f"{VARIABLE} is {shown(wanted)}, expected one of {', '.join(CHOICES)}, or nothing at all")
+    if wanted == "numpy":
+        return None
+    from demur.inference.engines.kernel import KERNELS, MISSING  # noqa: PLC0415  (numpy does without it)
+
+    if wanted and MISSING:
+        raise UserError(f"{VARIABLE} is {wanted}, but {MISSING}; {VARIABLE}=numpy does without it")
+    if ":" in wanted and wanted not in KERNELS:
+        raise UserError(f"{VARIABLE} is {wanted}, but this processor has only {', '.join(KERNELS)}")
+    return KERNELS.get(wanted) or next(reversed(KERNELS.values()), None)
+
+
+def about() -> dict[str, str]:
+    """The engine that computes and what it is made of: where the kernel is from, or why there is none."""
+    import platform  # noqa: PLC0415  (only who asks pays)
+
+    import numpy as np  # noqa: PLC0415
+
+    from demur.inference.engines.kernel import KERNELS, origin  # noqa: PLC0415
+
+    others = [name for name in ("numpy", *KERNELS) if name != engine_name()]
+    return {
+        "engine": f"{engine_name()}; {VARIABLE} chooses another: {', '.join(others)}" if KERNELS else engine_name(),
+        "kernel": origin(),
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+    }

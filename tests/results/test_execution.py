@@ -1,0 +1,67 @@
+"""What computed the numbers is recorded in every file and on its page, and changes nothing else."""
+
+import re
+
+import pytest
+from make_golden import GOLDEN, selective
+
+from artifacts import golden, read_back
+from demur import Plan, Settings, UserError, evaluate, load, read_run, report_html
+from demur.inference.engines import engine_name
+from golden_runs import RUN, WHEN
+
+EXECUTION = re.compile(r'  "execution": \{.*?\},\n', re.DOTALL)
+
+
+def made(threads, modes=("zero_shot",)):
+    runs = {f"system {n}": read_run(RUN, mode=mode) for n, mode in enumerate(modes)}
+    plan = Plan(40, seed=1, block=7, threads=threads)
+    return evaluate(runs, settings=Settings(confidence="llm"), plan=plan, created_at=WHEN)
+
+
+@pytest.mark.parametrize("kind", [*GOLDEN])
+def test_every_kind_of_file_says_what_computed_it(kind):
+    results = GOLDEN[kind]() if kind != "paired" else selective("paired", "zero_shot", "few_shot", resamples=20)
+    expected = {"engine": engine_name(), "threads": 1, "shards": 1, "route": "memory"}
+    assert results.to_json()["execution"] == expected
+    assert read_back(results.to_json()).execution.model_dump() == expected == results.execution.model_dump()
+
+
+@pytest.mark.parametrize("modes", [("zero_shot",), ("zero_shot", "few_shot", "zero_shot")], ids=["nested", "columns"])
+def test_engine_and_threads_change_nothing_but_the_execution(monkeypatch, modes):
+    one = made(1, modes)
+    monkeypatch.setenv("DEMUR_ENGINE", "numpy")
+    other = made(3, modes)
+    assert other.to_json()["execution"] == {"engine": "numpy", "threads": 3, "shards": 1, "route": "memory"}
+    assert EXECUTION.sub("", one.text) == EXECUTION.sub("", other.text) != other.text
+    assert one.fingerprint == other.fingerprint
+
+
+def test_a_file_that_does_not_say_what_computed_it_is_read():
+    assert read_back(golden("one")).execution is None
+    assert load(RUN.with_name("three.json")).execution is None
+    assert "Computed by" not in report_html(read_back(golden("one")))
+
+
+@pytest.mark.parametrize(
+    ("member", "value"), [("threads", 0), ("threads", "2"), ("shards", 0), ("engine", ""), ("route", None)]
+)
+def test_an_execution_that_is_none_is_an_error(member, value):
+    content = made(1).to_json()
+    content["execution"][member] = value
+    with pytest.raises(UserError, match=f"execution.{member}: "):
+        read_back(content)
+
+
+@pytest.mark.parametrize(
+    ("execution", "words"),
+    [
+        ({"engine": "numpy", "threads": 1}, "the engine <bdi>numpy</bdi> on 1 thread; any other"),
+        (
+            {"engine": "c:avx2", "threads": 2, "shards": 4, "route": "a<b"},
+            "the engine <bdi>c:avx2</bdi> on 2 threads, in 4 shards (<bdi>a&lt;b</bdi>); any other gives",
+        ),
+    ],
+)
+def test_the_page_says_how_it_was_computed(execution, words):
+    assert words in report_html(read_back(made(2).to_json() | {"execution": execution}))
