@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 
 from demur.errors import unknown
-from demur.inference.evidence import Evidence, standard_errors
+from demur.inference.evidence import Evidence, errors_of_squares
 from demur.inference.intervals import METHODS
 from demur.inference.key import Key, Minus
 from demur.inference.ratios import Ratio
@@ -104,7 +104,7 @@ class Row:
         method = RULES[self.rule](self.counted, self.point).method
         by_rule = METHODS[method].needs if method else frozenset()
         if self.influences is not None and "errors" in by_rule | needs:
-            taken["error"] = standard_errors(self.influences(sample), sample.weights, self.holding)
+            taken["error"] = errors_of_squares(sample.squares(self.influences(sample)), self.holding)
         if self.measure.coverage is not None:
             watched = self.measure.quantity.watched.items()
             taken |= {name: watch(sample, self.measure.coverage) for name, watch in watched}
@@ -196,7 +196,7 @@ class Contrast:
         assert self.row.influences is not None  # noqa: S101  (asked of contrasts that have them)
         assert self.subtracted.influences is not None  # noqa: S101
         apart = self.row.influences(samples[0]) - self.subtracted.influences(samples[1])
-        return {"error": standard_errors(apart, samples[0].weights)}
+        return {"error": errors_of_squares(samples[0].squares(apart), self.row.clusters)}
 
     @property
     def counted(self) -> Counted:
