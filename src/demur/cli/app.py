@@ -43,6 +43,7 @@ MODULES = {  # in the order the help lists them
     "fields": ("fields",),
     "imports": ("import",),
     "produce": ("produce",),
+    "summarize": ("summarize",),
     "choose": ("choose",),
     "apply": ("apply",),
     "show": ("report", "table", "figure"),

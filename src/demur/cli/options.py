@@ -102,6 +102,12 @@ Forced = Annotated[
     list[str] | None,
     typer.Option(help="A run of a system that was made to answer everything: FILE, or SYSTEM=FILE of several."),
 ]
+WorkerNames = Annotated[
+    str | None,
+    typer.Option(
+        "--workers", help="Who reads the parts: a number of processes, or dask://SCHEDULER:PORT; 1 if not given."
+    ),
+]
 Output = Annotated[Path | None, typer.Option(help="The file to write; if not given, one under data/outputs/ is named.")]
 ReportPage = Annotated[Path | None, typer.Option("--report", help="A page to write as well: the report of the file.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the file instead of the report.")]

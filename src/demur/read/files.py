@@ -14,6 +14,7 @@ from demur.read.foreign import check_foreign
 from demur.read.rows import TableOptions, read_systems
 from demur.read.run_json import RunFile
 from demur.read.tables import format_of
+from demur.summaries.file import is_summary, read_summary
 
 T = TypeVar("T")
 
@@ -93,9 +94,12 @@ class _InputReading:
     def systems(self, data: Any, files: dict[str, RunFile]) -> list[Items]:
         """The facts of each system."""
         if isinstance(data, Items):
-            return [self.unused(data)]
+            return [data if data.count is not None else self.unused(data, "facts that are read already have")]
         if not isinstance(data, (str, Path)):
             return self.table(data)
+        if is_summary(data):
+            summary, source = read_summary(data)
+            return [self.unused(summary.items(source), f"{data}: a summary has")]
         check_foreign(data)
         return self.table(data) if format_of(data) else [self.run(data, files)]
 
@@ -116,14 +120,14 @@ class _InputReading:
         own = None if self.instrument == "none" else self.instrument
         return [*read_systems(data, instrument=own, columns=self.columns, options=self.options).values()]
 
-    def unused(self, items: Items) -> Items:
-        """Facts that are read already, for which nothing of this has a use."""
+    def unused(self, items: Items, who: str) -> Items:
+        """Facts that say themselves what they are, for which nothing of this has a use."""
         given = {"mode": self.mode, "experiment": self.experiment, "columns": self.columns or None}
         names = [name for name, value in given.items() if value is not None]
         names += ["instrument"] if self.instrument != BY_ITEMS else []
         if names or self.options.names:
             listed = ", ".join([*names, *([self.options.names] if self.options.names else [])])
-            raise UserError(f"facts that are read already have no use for {listed}")
+            raise UserError(f"{who} no use for {listed}")
         return items
 
 

@@ -242,6 +242,7 @@ def _units(rows: UnitRows, roles: Roles, instrument: Instrument | None, options:
         no_answer=_NO_ANSWER,
         independent=options.every_row_its_own_cluster,
         probabilities=options.probability,
+        numbered=roles.get("item") is None,
     )
 
 

@@ -68,13 +68,14 @@ def _intervals(view: CurveView) -> Json | None:
 def _histogram(view: CurveView) -> Json:
     graded = view.graded
     confidence, wrong = graded.scale * graded.confidence, graded.loss != 0
+    counts = [None if graded.count is None else graded.count[kind] for kind in (~wrong, wrong)]
     edges = np.linspace(confidence.min(), confidence.max(), min(_BARS, max(1, len(view.curve))) + 1)
     if not (np.diff(edges) > 0).all():  # so close that there is no room for bars between them
         edges = np.array([confidence.min() - 0.5, confidence.max() + 0.5])
     return {
         "edges": edges.tolist(),
-        "right": np.histogram(confidence[~wrong], edges)[0].tolist(),
-        "wrong": np.histogram(confidence[wrong], edges)[0].tolist(),
+        "right": np.histogram(confidence[~wrong], edges, weights=counts[0])[0].tolist(),
+        "wrong": np.histogram(confidence[wrong], edges, weights=counts[1])[0].tolist(),
         "abstained": graded.units - graded.answered,
     }
 
@@ -83,7 +84,7 @@ def _reliability(graded: Graded, plan: Plan) -> Json | None:
     """How a confidence that can be read as the chance of being right does; one combined with a count, say, cannot."""
     if graded.made_of is None or not graded.made_of.is_probability:
         return None
-    table = Reliability.of(replace(graded, loss=(graded.loss == 0).astype(np.int64), divisor=1))
+    table = Reliability.of(replace(graded.each, loss=(graded.each.loss == 0).astype(np.int64), divisor=1))
     bins = [asdict(each) | {"mean_predicted": min(each.mean_predicted, 1.0)} for each in table.bins]
     reference = table.if_calibrated(plan)
     beside = {"ece_if_calibrated": asdict(reference) if reference else None, "bins": bins}

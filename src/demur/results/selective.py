@@ -91,9 +91,18 @@ def evaluate(  # noqa: PLR0913  (what to evaluate and how, then what to record o
         }
         for name in served
     }
+    _check_counts(alignment.systems, beside)
     others = Others.of(beside or Beside(), alignment, views, settings.loss, {*systems})
     evaluation = Evaluation(settings, systems, alignment, baseline, views, skipped, others)
     return _results(evaluation, plan, provenance(plan, created_at, command, also_read))
+
+
+def _check_counts(systems: Mapping[str, Items], beside: Beside | None) -> None:
+    """What needs single units is refused of summaries, by name."""
+    asked = [name for name in ("raters", "forced") if beside and getattr(beside, name)]
+    if asked and any(items.count is not None for items in systems.values()):
+        what = "forced runs" if asked == ["forced"] else "raters, and what is handed over to them,"
+        raise UserError(f"{what} need single units, and a summary holds counts: give the data themselves")
 
 
 @dataclass(frozen=True, eq=False)
