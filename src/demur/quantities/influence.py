@@ -85,8 +85,7 @@ def on_risk_at_threshold(sample: Replicates, threshold: float) -> Floats:
 
 def _on_coverage(sample: Replicates) -> Floats:
     table = sample.table
-    answers = np.bincount(table.plateaus.cluster, table.plateaus.count, minlength=table.clusters)
-    return (answers[:, None] - sample.coverage_reached * table.cluster_units[:, None]) / sample.units
+    return sample.difference(table.cluster_answers, table.cluster_units, sample.coverage_reached, sample.units)
 
 
 def _on_area(sample: Replicates, end: Coverage | Floats | None, moves: Floats | None, *, selective: bool) -> Floats:

@@ -42,10 +42,18 @@ struct line {
     int selective;
 };
 
-/* From sums by cluster to influences per unit; moves[cluster][replicate] may be missing. */
+/* From sums by cluster to influences per unit, and their squares; moves[cluster][replicate] may be missing. */
 struct finish {
     const double *by_units, *scale, *lift, *factor, *moves;
-    double *out;
+    double *out, *squares;
+};
+
+/* Influences a and b of so many clusters and replicates, and (a - times b) / over; times and over may be missing. */
+struct difference {
+    int64_t clusters, replicates;
+    const double *a, *b, *times, *over;
+    double *out, *squares;
+    int by_cluster;
 };
 
 typedef void searcher(const struct steps *, const uint8_t *tiles, int64_t replicates, int64_t chunk, const double *state,
@@ -63,7 +71,8 @@ struct entries {
     int (*oracle_area)(const struct steps *, const uint8_t *tiles, int64_t replicates, const struct levels *,
                        const struct finish *, double *scratch);
     void (*total)(const uint8_t *tiles, int64_t clusters, int64_t replicates, const double *influence, int squared,
-                  double *scratch, double *out);
+                  double *part, double *out);
+    void (*difference)(const uint8_t *tiles, const struct difference *, double *part);
 };
 
 #define SET baseline
@@ -387,32 +396,35 @@ static void *scratch_of(const struct call *c, double **vectors) {
 }
 
 static int finish_of(struct finish *f, const struct call *c, const Py_buffer *rows, const Py_buffer *moves,
-                     const Py_buffer *out) {
+                     const Py_buffer *out, const Py_buffer *squares) {
     const double *row = rows->buf;
     int64_t r = c->replicates, cells = r * c->s->clusters;
     *f = (struct finish){.by_units = row, .scale = row + r, .lift = row + 2 * r, .factor = row + 3 * r,
-                         .moves = moves->len ? moves->buf : NULL, .out = out->buf};
-    return holds(rows, 4 * r, 8, "finish") && holds(out, cells, 8, "out") && (moves->len == 0 || holds(moves, cells, 8, "moves"));
+                         .moves = moves->len ? moves->buf : NULL, .out = out->buf,
+                         .squares = squares->buf};
+    return holds(rows, 4 * r, 8, "finish") && holds(out, cells, 8, "out") &&
+           holds(squares, r, 8, "squares") && (moves->len == 0 || holds(moves, cells, 8, "moves"));
 }
 
-PyDoc_STRVAR(area_doc, "area(set, steps, tiles, replicates, selective, line, finish, moves, out)\n\n"
+PyDoc_STRVAR(area_doc, "area(set, steps, tiles, replicates, selective, line, finish, moves, out, squares)\n\n"
     "Influences of the clusters on an area: out[cluster][replicate]. line[11][replicate] says where the line ends and\n"
-    "what the points beside it are worth, finish[4][replicate] what a unit is; moves[cluster][replicate] or nothing.");
+    "what the points beside it are worth, finish[4][replicate] what a unit is; moves[cluster][replicate] or nothing.\n"
+    "squares[replicate]: the sums of their squares.");
 
 static PyObject *area(PyObject *Py_UNUSED(module), PyObject *args) {
     int set, selective, done = 0;
     PyObject *capsule;
-    Py_buffer tiles, rows, finish, moves, out;
+    Py_buffer tiles, rows, finish, moves, out, squares;
     Py_ssize_t replicates;
     struct call c;
     struct finish f;
-    if (!PyArg_ParseTuple(args, "iOy*niy*y*y*w*", &set, &capsule, &tiles, &replicates, &selective, &rows, &finish,
-                          &moves, &out))
+    if (!PyArg_ParseTuple(args, "iOy*niy*y*y*w*w*", &set, &capsule, &tiles, &replicates, &selective, &rows, &finish,
+                          &moves, &out, &squares))
         return NULL;
     double *vectors;
     void *scratch = NULL;
     if (call_of(&c, set, capsule, &tiles, replicates) && holds(&rows, 11 * replicates, 8, "line") &&
-        finish_of(&f, &c, &finish, &moves, &out) && (scratch = scratch_of(&c, &vectors)) != NULL) {
+        finish_of(&f, &c, &finish, &moves, &out, &squares) && (scratch = scratch_of(&c, &vectors)) != NULL) {
         const double *r[11];
         for (int i = 0; i < 11; i++) r[i] = (const double *)rows.buf + i * replicates;
         struct line line = {r[0], r[1], r[2], r[3], r[4], r[5], r[6], r[7], r[8], r[9], r[10], selective};
@@ -427,26 +439,28 @@ static PyObject *area(PyObject *Py_UNUSED(module), PyObject *args) {
     PyBuffer_Release(&finish);
     PyBuffer_Release(&moves);
     PyBuffer_Release(&out);
+    PyBuffer_Release(&squares);
     return none_if(done);
 }
 
-PyDoc_STRVAR(oracle_area_doc, "oracle_area(set, steps, tiles, replicates, levels, tables, finish, out)\n\n"
+PyDoc_STRVAR(oracle_area_doc, "oracle_area(set, steps, tiles, replicates, levels, tables, finish, out, squares)\n\n"
     "Influences of the clusters on the selective area of the oracle order: out[cluster][replicate].");
 
 static PyObject *oracle_area(PyObject *Py_UNUSED(module), PyObject *args) {
     int set, done = 0;
     PyObject *capsule;
-    Py_buffer tiles, levels, tables, finish, out, none = {0};
+    Py_buffer tiles, levels, tables, finish, out, squares, none = {0};
     Py_ssize_t replicates;
     struct call c;
     struct levels v;
     struct finish f;
-    if (!PyArg_ParseTuple(args, "iOy*ny*y*y*w*", &set, &capsule, &tiles, &replicates, &levels, &tables, &finish, &out))
+    if (!PyArg_ParseTuple(args, "iOy*ny*y*y*w*w*", &set, &capsule, &tiles, &replicates, &levels, &tables, &finish, &out,
+                          &squares))
         return NULL;
     double *vectors;
     void *scratch = NULL;
     if (call_of(&c, set, capsule, &tiles, replicates) && levels_of(&v, c.s, &levels, &tables) &&
-        finish_of(&f, &c, &finish, &none, &out) && (scratch = scratch_of(&c, &vectors)) != NULL) {
+        finish_of(&f, &c, &finish, &none, &out, &squares) && (scratch = scratch_of(&c, &vectors)) != NULL) {
         Py_BEGIN_ALLOW_THREADS
         done = c.entries->oracle_area(c.s, c.tiles, replicates, &v, &f, vectors);
         Py_END_ALLOW_THREADS
@@ -458,6 +472,7 @@ static PyObject *oracle_area(PyObject *Py_UNUSED(module), PyObject *args) {
     PyBuffer_Release(&tables);
     PyBuffer_Release(&finish);
     PyBuffer_Release(&out);
+    PyBuffer_Release(&squares);
     return none_if(done);
 }
 
@@ -488,6 +503,45 @@ static PyObject *total(PyObject *Py_UNUSED(module), PyObject *args) {
     return none_if(done);
 }
 
+PyDoc_STRVAR(difference_doc, "difference(set, tiles, clusters, replicates, a, b, times, over, out, squares)\n\n"
+    "Influences (a - times b) / over, where times and over have a number for each replicate, or none: out[cluster]\n"
+    "[replicate]; and the sums of their squares, squares[replicate]. a and b are like out, or have one number per cluster.");
+
+static PyObject *difference(PyObject *Py_UNUSED(module), PyObject *args) {
+    int set, done = 0;
+    Py_buffer tiles, a, b, times, over, out, squares;
+    Py_ssize_t clusters, replicates;
+    if (!PyArg_ParseTuple(args, "iy*nny*y*y*y*w*w*", &set, &tiles, &clusters, &replicates, &a, &b, &times, &over, &out,
+                          &squares))
+        return NULL;
+    const struct entries *entries = entries_of(set);
+    double *part = NULL;
+    int64_t cells = clusters * replicates, by_cluster = a.len == clusters * 8 && replicates != 1;
+    if (entries != NULL && clusters <= INT32_MAX && is_drawn(&tiles, clusters, replicates) &&
+        holds(&a, by_cluster ? clusters : cells, 8, "a") && holds(&b, by_cluster ? clusters : cells, 8, "b") &&
+        holds(&times, times.len ? replicates : 0, 8, "times") && holds(&over, over.len ? replicates : 0, 8, "over") &&
+        holds(&out, cells, 8, "out") && holds(&squares, replicates, 8, "squares")) {
+        struct difference d = {clusters, replicates, a.buf, b.buf, times.len ? times.buf : NULL,
+                               over.len ? over.buf : NULL, out.buf, squares.buf, (int)by_cluster};
+        if ((part = malloc((size_t)replicates * 8 + 8)) == NULL) PyErr_NoMemory();
+        else {
+            Py_BEGIN_ALLOW_THREADS
+            entries->difference(tiles.buf, &d, part);
+            Py_END_ALLOW_THREADS
+            done = 1;
+        }
+    }
+    free(part);
+    PyBuffer_Release(&tiles);
+    PyBuffer_Release(&a);
+    PyBuffer_Release(&b);
+    PyBuffer_Release(&times);
+    PyBuffer_Release(&over);
+    PyBuffer_Release(&out);
+    PyBuffer_Release(&squares);
+    return none_if(done);
+}
+
 PyDoc_STRVAR(sets_doc, "sets() -> tuple of str\n\n"
     "The instruction sets this processor has, the widest last; their numbers are their positions.");
 
@@ -511,6 +565,7 @@ static PyMethodDef methods[] = {
     {"area", area, METH_VARARGS, area_doc},
     {"oracle_area", oracle_area, METH_VARARGS, oracle_area_doc},
     {"total", total, METH_VARARGS, total_doc},
+    {"difference", difference, METH_VARARGS, difference_doc},
     {NULL, NULL, 0, NULL},
 };
 

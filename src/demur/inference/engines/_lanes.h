@@ -58,6 +58,7 @@ static const struct entries OF(entries) = {
     .area = OF(area),
     .oracle_area = OF(oracle_area),
     .total = OF(total),
+    .difference = OF(difference),
 };
 
 #undef GOLDEN

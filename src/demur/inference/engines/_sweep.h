@@ -303,11 +303,13 @@ static void OF(spread)(const struct steps *s, int64_t steps, const vec *by_count
     }
 }
 
-/* Per unit: with what the number of units is worth to each cluster, and what the end is worth that moves with it. */
-static void OF(finish)(const struct steps *s, const struct finish *f, const vec *influence, int64_t replicates,
-                       int64_t first, int64_t n) {
+/* Per unit: with what the number of units is worth to each cluster, and what the end is worth that moves with it; and
+ * the sums of squares.
+ */
+static void OF(finish)(const struct steps *s, const struct finish *f, const uint8_t *lanes, const vec *influence,
+                       int64_t replicates, int64_t first, int64_t n) {
     vec by_units = OF(load_some)(f->by_units + first, n), scale = OF(load_some)(f->scale + first, n);
-    vec lift = {0}, factor = {0};
+    vec lift = {0}, factor = {0}, squares = {0}, part = {0};
     if (f->moves != NULL) {
         lift = OF(load_some)(f->lift + first, n);
         factor = OF(load_some)(f->factor + first, n);
@@ -317,7 +319,13 @@ static void OF(finish)(const struct steps *s, const struct finish *f, const vec 
         vec value = (influence[cluster] + by_units * s->units[cluster]) / scale;
         if (f->moves != NULL) value += lift * (OF(load_some)(f->moves + place, n) * factor);
         OF(store_some)(f->out + place, value, n);
+        value = OF(weight)(lanes, (int32_t)cluster) * (value * value);
+        if (cluster % CLUSTER_BLOCK == 0) {
+            squares += part;
+            part = value;
+        } else part += value;
     }
+    OF(store_some)(f->squares + first, squares + part, n);
 }
 
 /* Influences on an area up to a cut: see influence.py for the derivatives. `scratch` holds 2 * steps + clusters vectors.
@@ -386,7 +394,7 @@ static int OF(area)(const struct steps *s, const uint8_t *tiles, int64_t replica
             y[step] = by_loss;
         }
         OF(spread)(s, steps, x, y, influence);
-        OF(finish)(s, f, influence, replicates, first, n);
+        OF(finish)(s, f, lanes, influence, replicates, first, n);
     }
     return 0;
 }
@@ -430,27 +438,59 @@ static int OF(oracle_area)(const struct steps *s, const uint8_t *tiles, int64_t 
             y[step] = by_loss;
         }
         OF(spread)(s, s->steps, x, y, influence);
-        OF(finish)(s, f, influence, replicates, first, n);
+        OF(finish)(s, f, lanes, influence, replicates, first, n);
     }
     return 0;
 }
 
-/* Sums over the clusters of each replicate, of influences or of their squares, a cluster drawn twice counted twice:
- * so many clusters at a time, as cluster_sums in table.py. out[replicate], scratch[replicate].
+/* Add what the clusters have so far, so many clusters at a time, as cluster_sums in table.py. */
+static inline void OF(add_up)(double *part, vec value, int64_t cluster, int64_t n) {
+    if (cluster % CLUSTER_BLOCK) value += OF(load_some)(part, n);
+    OF(store_some)(part, value, n);
+}
+
+static inline void OF(add_parts)(const double *part, int64_t cluster, int64_t clusters, int64_t replicates, double *out) {
+    if (cluster % CLUSTER_BLOCK == CLUSTER_BLOCK - 1 || cluster == clusters - 1)
+        for (int64_t i = 0; i < replicates; i++) out[i] += part[i];
+}
+
+/* Sums over the clusters of each replicate, of influences or of their squares, a cluster drawn twice counted twice.
+ * out[replicate], part[replicate].
  */
 static void OF(total)(const uint8_t *tiles, int64_t clusters, int64_t replicates, const double *influence, int squared,
-                      double *scratch, double *out) {
+                      double *part, double *out) {
     for (int64_t i = 0; i < replicates; i++) out[i] = 0;
     for (int64_t cluster = 0; cluster < clusters; cluster++, influence += replicates) {
         EACH_GROUP(replicates) {
             vec drawn = OF(weight)(tiles + block * clusters * LANES + lane0, (int32_t)cluster);
             vec value = OF(load_some)(influence + first, n);
-            value = drawn * (squared ? value * value : value);
-            if (cluster % CLUSTER_BLOCK) value += OF(load_some)(scratch + first, n);
-            OF(store_some)(scratch + first, value, n);
+            OF(add_up)(part + first, drawn * (squared ? value * value : value), cluster, n);
         }
-        if (cluster % CLUSTER_BLOCK == CLUSTER_BLOCK - 1 || cluster == clusters - 1)
-            for (int64_t i = 0; i < replicates; i++) out[i] += scratch[i];
+        OF(add_parts)(part, cluster, clusters, replicates, out);
+    }
+}
+
+/* Influences on a difference or a quotient, (a - times b) / over, and their squares as above: out[cluster][replicate],
+ * squares[replicate], part[replicate]. a and b are like out, or have one number for each cluster.
+ */
+static void OF(difference)(const uint8_t *tiles, const struct difference *d, double *part) {
+    int64_t replicates = d->replicates;
+    const double *a = d->a, *b = d->b;
+    double *out = d->out;
+    for (int64_t i = 0; i < replicates; i++) d->squares[i] = 0;
+    for (int64_t cluster = 0; cluster < d->clusters; cluster++, out += replicates) {
+        EACH_GROUP(replicates) {
+            const vec zero = {0};
+            vec drawn = OF(weight)(tiles + block * d->clusters * LANES + lane0, (int32_t)cluster);
+            vec value = d->by_cluster ? zero + b[cluster] : OF(load_some)(b + first, n);
+            if (d->times != NULL) value = OF(load_some)(d->times + first, n) * value;
+            value = (d->by_cluster ? zero + a[cluster] : OF(load_some)(a + first, n)) - value;
+            if (d->over != NULL) value /= OF(load_some)(d->over + first, n);
+            OF(store_some)(out + first, value, n);
+            OF(add_up)(part + first, drawn * (value * value), cluster, n);
+        }
+        OF(add_parts)(part, cluster, d->clusters, replicates, d->squares);
+        if (!d->by_cluster) a += replicates, b += replicates;
     }
 }
 

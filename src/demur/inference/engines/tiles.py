@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
+from weakref import ref
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +26,7 @@ _LARGEST = 255
 _STATES = 5  # what the kernel knows of a replicate at a plateau: answers, their loss, two areas, the mean loss
 _FEW_PLATEAUS, _SHORT_CHUNK, _LONG_CHUNK = 2048, 16, 64
 _REACHED, _POINTS = 3, 9  # what it tells of a plateau that is found
-_NO_MOVES = np.zeros(0)
+_NONE = np.zeros(0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,32 +221,54 @@ class KernelSweep:
     def influence(self, line: Line, finish: Finish) -> Floats:
         """Influences of the clusters on the area under a line."""
         entries = self.table.levels if line.of_oracle else self.table.plateaus
-        moves = _NO_MOVES if finish.moves is None else _in_order(finish.moves)
-        influence = self._influence()
+        moves = _NONE if finish.moves is None else _in_order(finish.moves)
         rows = _stacked(line[3:], self.tiles.replicates)
-        _kernel.area(*self._drawn(entries), line.selective, rows, self._finish(finish), moves, influence)
-        return influence
+        influence, squares = self._influence()
+        _kernel.area(*self._drawn(entries), line.selective, rows, self._finish(finish), moves, influence, squares)
+        return self._known(influence, squares)
 
     def influence_on_oracle(self, finish: Finish) -> Floats:
         """Influences of the clusters on the summed risks of the oracle order."""
-        influence = self._influence()
+        influence, squares = self._influence()
         levels = self.table.level_loss, self._harmonic_tables
-        _kernel.oracle_area(*self._drawn(self.table.levels), *levels, self._finish(finish), influence)
+        _kernel.oracle_area(*self._drawn(self.table.levels), *levels, self._finish(finish), influence, squares)
         return influence
 
-    def _influence(self) -> Floats:
-        return np.empty((self.table.clusters, self.tiles.replicates))
+    def difference(self, a: Floats, b: Floats, times: Floats | None, over: Floats | None) -> Floats:
+        """Influences (a − times · b) / over."""
+        influence, squares = self._influence()
+        size = self.tiles.prepared.kernel.number, self.tiles.bytes, *influence.shape
+        _kernel.difference(
+            *size, *(_NONE if each is None else _in_order(each) for each in (a, b, times, over)), influence, squares
+        )
+        return self._known(influence, squares)
+
+    def _influence(self) -> tuple[Floats, Floats]:
+        """Room for influences, and for the sums of their squares."""
+        return np.empty((self.table.clusters, self.tiles.replicates)), np.empty(self.tiles.replicates)
 
     def _finish(self, finish: Finish) -> Floats:
         lift, factor = (1.0 if each is None else each for each in (finish.lift, finish.factor))
         return _stacked((finish.by_units, finish.scale, lift, factor), self.tiles.replicates)
 
+    @cached_property
+    def _squares(self) -> dict[int, tuple[Any, Floats]]:
+        return {}
+
+    def _known(self, influence: Floats, squares: Floats) -> Floats:
+        """The influences, which nobody may change: the sums of their squares are known."""
+        influence.flags.writeable = False
+        self._squares[id(influence)] = ref(influence), squares
+        return influence
+
     def total(self, influence: Floats, *, squared: bool) -> Floats:
         """Sums over the clusters of each replicate."""
+        same, squares = self._squares.get(id(influence), (lambda: None, _NONE))
+        if squared and same() is influence:
+            return squares
         sums = np.empty(self.tiles.replicates)
-        kernel, clusters = self.tiles.prepared.kernel, self.table.clusters
-        drawn = self.tiles.bytes
-        _kernel.total(kernel.number, drawn, clusters, len(sums), _in_order(influence), squared, sums)
+        size = self.tiles.prepared.kernel.number, self.tiles.bytes, self.table.clusters, len(sums)
+        _kernel.total(*size, _in_order(influence), squared, sums)
         return sums
 
 
