@@ -27,6 +27,7 @@ struct steps {
     int32_t *cluster;
     double *count, *loss, *units, *answers; /* units and answers: of each cluster, at all steps */
     double nothing; /* what a sum of no losses is, 0.0 or -0.0 */
+    int whole; /* whether all losses are whole numbers, of which sums are exact */
     int dense; /* whether numpy has a full matrix of the entries, and adds counts and losses apart */
 };
 
@@ -36,9 +37,12 @@ struct levels {
     int64_t length;
 };
 
+/* What is told of a line, in the order of Line in slopes.py. */
+enum { PLACE, END, HEIGHT, LEFT_HEIGHT, LEFT_SLOPE, AT_HEIGHT, AT_SLOPE, BEGIN, START, EXTRA, UNITS, LINE_ROWS };
+
 /* Where a line ends in each replicate, and what its points beside the end are worth: see Line in slopes.py. */
 struct line {
-    const double *place, *end, *height, *left_height, *left_slope, *at_height, *at_slope, *begin, *start, *extra, *units;
+    const double *row[LINE_ROWS];
     int selective;
 };
 
@@ -233,16 +237,17 @@ static int examine_steps(struct steps *s) {
     return 1;
 }
 
-PyDoc_STRVAR(steps_doc, "steps(begin, cluster, count, loss, units, dense, nothing) -> capsule\n\n"
+PyDoc_STRVAR(steps_doc, "steps(begin, cluster, count, loss, units, dense, whole, nothing) -> capsule\n\n"
     "A table as the other functions take it: begin (int64) has one number more than there are steps, cluster (int32),\n"
     "count and loss (double) one for each entry, units (double) one for each cluster.");
 
 static PyObject *steps(PyObject *Py_UNUSED(module), PyObject *args) {
     Py_buffer begin, cluster, count, loss, units;
-    int dense;
+    int dense, whole;
     double nothing;
     PyObject *capsule = NULL;
-    if (!PyArg_ParseTuple(args, "y*y*y*y*y*id", &begin, &cluster, &count, &loss, &units, &dense, &nothing)) return NULL;
+    if (!PyArg_ParseTuple(args, "y*y*y*y*y*iid", &begin, &cluster, &count, &loss, &units, &dense, &whole, &nothing))
+        return NULL;
     int64_t entries = cluster.len / 4, n = begin.len / 8 - 1, clusters = units.len / 8;
     struct steps *s = NULL;
     if (clusters < 1 || clusters > INT32_MAX || n < 0) {
@@ -250,7 +255,7 @@ static PyObject *steps(PyObject *Py_UNUSED(module), PyObject *args) {
     } else if (holds(&begin, n + 1, 8, "begin") && holds(&cluster, entries, 4, "cluster") && holds(&units, clusters, 8, "units") &&
                holds(&count, entries, 8, "count") && holds(&loss, entries, 8, "loss")) {
         if ((s = calloc(1, sizeof *s)) != NULL) {
-            *s = (struct steps){.entries = entries, .steps = n, .clusters = clusters, .nothing = nothing, .dense = dense,
+            *s = (struct steps){.entries = entries, .steps = n, .clusters = clusters, .nothing = nothing, .dense = dense, .whole = whole,
                                 .begin = copied(&begin), .cluster = copied(&cluster), .count = copied(&count),
                                 .loss = copied(&loss), .units = copied(&units), .answers = calloc((size_t)clusters, sizeof(double))};
         }
@@ -423,11 +428,10 @@ static PyObject *area(PyObject *Py_UNUSED(module), PyObject *args) {
         return NULL;
     double *vectors;
     void *scratch = NULL;
-    if (call_of(&c, set, capsule, &tiles, replicates) && holds(&rows, 11 * replicates, 8, "line") &&
+    if (call_of(&c, set, capsule, &tiles, replicates) && holds(&rows, LINE_ROWS * replicates, 8, "line") &&
         finish_of(&f, &c, &finish, &moves, &out, &squares) && (scratch = scratch_of(&c, &vectors)) != NULL) {
-        const double *r[11];
-        for (int i = 0; i < 11; i++) r[i] = (const double *)rows.buf + i * replicates;
-        struct line line = {r[0], r[1], r[2], r[3], r[4], r[5], r[6], r[7], r[8], r[9], r[10], selective};
+        struct line line = {.selective = selective};
+        for (int i = 0; i < LINE_ROWS; i++) line.row[i] = (const double *)rows.buf + i * replicates;
         Py_BEGIN_ALLOW_THREADS
         done = c.entries->area(c.s, c.tiles, replicates, &line, &f, vectors);
         Py_END_ALLOW_THREADS

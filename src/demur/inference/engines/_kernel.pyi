@@ -20,6 +20,7 @@ def steps(
     loss: Floats,
     units: Floats,
     dense: bool,
+    whole: bool,
     nothing: float,
     /,
 ) -> Steps: ...

@@ -89,6 +89,15 @@ static inline void OF(add)(const struct steps *s, const uint8_t *lanes, int64_t 
     }
 }
 
+/* Take the entries of one step away again, which is exact for whole numbers. */
+static inline void OF(subtract)(const struct steps *s, const uint8_t *lanes, int64_t step, vec *count, vec *loss) {
+    for (int64_t i = s->begin[step]; i < s->begin[step + 1]; i++) {
+        vec drawn = OF(weight)(lanes, s->cluster[i]);
+        *loss -= drawn * s->loss[i];
+        *count -= drawn * s->count[i];
+    }
+}
+
 /* One plateau on. The line is flat from coverage 0 to the first point a replicate holds, whose height counts twice. */
 static inline at OF(next)(const struct steps *s, const uint8_t *lanes, int64_t step, at from) {
     const vec zero = {0};
@@ -328,72 +337,112 @@ static void OF(finish)(const struct steps *s, const struct finish *f, const uint
     OF(store_some)(f->squares + first, squares + part, n);
 }
 
+/* Where the points of a line are in each replicate of a group, and what those at its ends are worth: see Line. */
+struct OF(ends) {
+    vec row[LINE_ROWS];
+    int64_t steps, from, to; /* how many steps count, and between which of them no lane is a special case */
+};
+#define ends struct OF(ends)
+
+/* -1 if a place is none of the table. */
+static inline int OF(ends_of)(const struct steps *s, const struct line *line, int64_t first, int64_t n, ends *e) {
+    for (int i = 0; i < LINE_ROWS; i++) e->row[i] = OF(load_some)(line->row[i] + first, n);
+    e->steps = 0, e->from = -1, e->to = s->steps;
+    for (int64_t lane = 0; lane < WIDE && lane < n; lane++) {
+        double place = e->row[PLACE][lane], begin = e->row[BEGIN][lane];
+        if (!(place >= 0 && place <= s->steps && begin >= 0 && begin <= s->steps)) return -1;
+        if ((int64_t)place + 1 > e->steps) e->steps = (int64_t)place + 1;
+        if ((int64_t)place < e->to) e->to = (int64_t)place;
+        if ((int64_t)begin > e->from) e->from = (int64_t)begin;
+    }
+    if (e->steps > s->steps) e->steps = s->steps;
+    return 0;
+}
+
+/* The height of the line at a step: a mean loss, which nothing has before a replicate begins, or a loss per unit. */
+static inline vec OF(height_at)(const ends *e, int64_t step, vec count, vec loss, const int selective) {
+    const vec zero = {0};
+    if (!selective) return loss / e->row[UNITS];
+    if (step >= e->from) return loss / count;
+    return OF(where)(count > zero, loss / OF(where)(count > zero, count, zero + 1.0), e->row[START]);
+}
+
+/* By the count up to a step, and by the loss up to it, where a lane may be at an end of its line. */
+static inline void OF(slopes_at_ends)(const ends *e, int64_t step, vec x, vec y, vec *slope, vec *each, const int selective) {
+    const vec zero = {0};
+    vec j = zero + (double)step;
+    mask inside = j < e->row[PLACE], left = j + 1.0 == e->row[PLACE], here = j == e->row[PLACE], held = x > zero;
+    *each = OF(where)(left, *each + e->row[LEFT_HEIGHT], *each);
+    *slope = OF(where)(left, *slope - e->row[LEFT_SLOPE], *slope);
+    *each = (vec)((inside & (mask)*each) | (here & (mask)e->row[AT_HEIGHT]));
+    *slope = (vec)((inside & (mask)*slope) | (here & (mask)e->row[AT_SLOPE]));
+    if (selective) {
+        *each = OF(where)(j == e->row[BEGIN], *each + e->row[EXTRA], *each);
+        *each = OF(where)(held, *each / OF(where)(held, x, zero + 1.0), *each);
+        *slope -= *each * (vec)(held & (mask)y);
+    } else *each /= e->row[UNITS];
+}
+
+/* Derivatives by the count and by the loss up to each step, summed from the last step back: by_count and by_loss, which
+ * first hold positions and heights of the points. Whole numbers are exact: there, each point is had from the next one.
+ */
+static inline void OF(slopes)(const struct steps *s, const uint8_t *lanes, const ends *e, vec *by_count, vec *by_loss,
+                              const int selective, const int whole) {
+    const vec zero = {0};
+    vec count = zero, loss = zero + s->nothing, sum = zero, lost = zero;
+    for (int64_t step = 0; step < e->steps; step++) {
+        OF(add)(s, lanes, step, &count, &loss);
+        if (whole) continue;
+        by_count[step] = count;
+        by_loss[step] = OF(height_at)(e, step, count, loss, selective);
+    }
+    vec x = count, y = e->steps ? OF(height_at)(e, e->steps - 1, count, loss, selective) : zero;
+    vec next_x = e->row[END], next_y = e->row[HEIGHT];
+    for (int64_t step = e->steps - 1; step >= 0; step--) {
+        vec before_x = zero, before_y = e->row[START];
+        if (step && whole) {
+            OF(subtract)(s, lanes, step, &count, &loss);
+            before_x = count;
+            before_y = OF(height_at)(e, step - 1, count, loss, selective);
+        } else if (step) {
+            before_x = by_count[step - 1];
+            before_y = by_loss[step - 1];
+        }
+        if (step > e->from && step + 1 < e->to) {
+            vec each = (next_x - before_x) * 0.5, slope = (next_y - before_y) * -0.5;
+            each /= selective ? x : e->row[UNITS];
+            lost += each;
+            sum += selective ? slope - each * y : slope;
+        } else {
+            mask inside = zero + (double)(step + 1) < e->row[PLACE];
+            vec each = (OF(where)(inside, next_x, e->row[END]) - before_x) * 0.5;
+            vec slope = (OF(where)(inside, next_y, e->row[HEIGHT]) - before_y) * -0.5;
+            OF(slopes_at_ends)(e, step, x, y, &slope, &each, selective);
+            lost += each;
+            sum += slope;
+        }
+        by_count[step] = sum;
+        by_loss[step] = lost;
+        next_x = x, next_y = y;
+        x = before_x, y = before_y;
+    }
+}
+
 /* Influences on an area up to a cut: see influence.py for the derivatives. `scratch` holds 2 * steps + clusters vectors.
- *
- * Between the first plateau that all replicates have passed and the last that none has reached, no lane is a special
- * case, and the loop says only what the derivatives are. -1 if a place is none of the table.
+ * -1 if a place is none of the table.
  */
 static int OF(area)(const struct steps *s, const uint8_t *tiles, int64_t replicates, const struct line *line,
-                     const struct finish *f, double *scratch) {
-    const vec zero = {0};
-    vec *x = (vec *)scratch, *y = x + s->steps, *influence = y + s->steps;
+                    const struct finish *f, double *scratch) {
+    vec *by_count = (vec *)scratch, *by_loss = by_count + s->steps, *influence = by_loss + s->steps;
     EACH_GROUP(replicates) {
         const uint8_t *lanes = tiles + block * s->clusters * LANES + lane0;
-        vec place = OF(load_some)(line->place + first, n), end = OF(load_some)(line->end + first, n);
-        vec height = OF(load_some)(line->height + first, n), units = OF(load_some)(line->units + first, n);
-        vec left_height = OF(load_some)(line->left_height + first, n), at_height = OF(load_some)(line->at_height + first, n);
-        vec left_slope = OF(load_some)(line->left_slope + first, n), at_slope = OF(load_some)(line->at_slope + first, n);
-        vec begin = OF(load_some)(line->begin + first, n), start = OF(load_some)(line->start + first, n);
-        vec extra = OF(load_some)(line->extra + first, n);
-        int64_t steps = 0, from = -1, to = s->steps; /* the steps that count, and those without special cases */
-        for (int64_t lane = 0; lane < WIDE && lane < n; lane++) {
-            if (!(place[lane] >= 0 && place[lane] <= s->steps && begin[lane] >= 0 && begin[lane] <= s->steps)) return -1;
-            if ((int64_t)place[lane] + 1 > steps) steps = (int64_t)place[lane] + 1;
-            if ((int64_t)place[lane] < to) to = (int64_t)place[lane];
-            if ((int64_t)begin[lane] > from) from = (int64_t)begin[lane];
-        }
-        if (steps > s->steps) steps = s->steps;
-        vec count = zero, loss = zero + s->nothing;
-        for (int64_t step = 0; step < steps; step++) {
-            OF(add)(s, lanes, step, &count, &loss);
-            x[step] = count;
-            if (!line->selective) y[step] = loss / units;
-            else if (step >= from) y[step] = loss / count;
-            else y[step] = OF(where)(count > zero, loss / OF(where)(count > zero, count, zero + 1.0), start);
-        }
-        vec by_count = zero, by_loss = zero, next_x = end, next_y = height;
-        for (int64_t step = steps - 1; step >= 0; step--) {
-            vec here_x = x[step], here_y = y[step];
-            vec before_x = step ? x[step - 1] : zero, before_y = step ? y[step - 1] : start;
-            vec slope, each;
-            if (step > from && step + 1 < to) {
-                slope = (next_y - before_y) * -0.5;
-                each = (next_x - before_x) * 0.5;
-                each = line->selective ? each / here_x : each / units;
-                if (line->selective) slope -= each * here_y;
-            } else {
-                vec j = zero + (double)step;
-                mask inside = j + 1.0 < place, left = j + 1.0 == place, here = j == place, held = here_x > zero;
-                slope = (OF(where)(inside, next_y, height) - before_y) * -0.5;
-                each = (OF(where)(inside, next_x, end) - before_x) * 0.5;
-                each = OF(where)(left, each + left_height, each);
-                slope = OF(where)(left, slope - left_slope, slope);
-                each = (vec)(((inside | left) & (mask)each) | (here & (mask)at_height));
-                slope = (vec)(((inside | left) & (mask)slope) | (here & (mask)at_slope));
-                if (line->selective) {
-                    each = OF(where)(j == begin, each + extra, each);
-                    each = OF(where)(held, each / OF(where)(held, here_x, zero + 1.0), each);
-                    slope -= each * (vec)(held & (mask)here_y);
-                } else each = each / units;
-            }
-            by_count += slope;
-            by_loss += each;
-            next_x = here_x;
-            next_y = here_y;
-            x[step] = by_count;
-            y[step] = by_loss;
-        }
-        OF(spread)(s, steps, x, y, influence);
+        ends e;
+        if (OF(ends_of)(s, line, first, n, &e) < 0) return -1;
+        if (line->selective && s->whole) OF(slopes)(s, lanes, &e, by_count, by_loss, 1, 1);
+        else if (line->selective) OF(slopes)(s, lanes, &e, by_count, by_loss, 1, 0);
+        else if (s->whole) OF(slopes)(s, lanes, &e, by_count, by_loss, 0, 1);
+        else OF(slopes)(s, lanes, &e, by_count, by_loss, 0, 0);
+        OF(spread)(s, e.steps, by_count, by_loss, influence);
         OF(finish)(s, f, lanes, influence, replicates, first, n);
     }
     return 0;
@@ -498,4 +547,5 @@ static void OF(difference)(const uint8_t *tiles, const struct difference *d, dou
 #undef mask
 #undef at
 #undef search
+#undef ends
 #undef EACH_GROUP

@@ -44,9 +44,8 @@ class Prepared:
             # A matrix product begins each sum with 0, a running sum with its first term, which may be −0.
             nothing = 0.0 if table.whole and entries.dense else -0.0
             cluster = entries.cluster.astype(np.int32)
-            steps = _kernel.steps(
-                begin, cluster, entries.count, entries.loss, table.cluster_units, entries.dense, nothing
-            )
+            held = begin, cluster, entries.count, entries.loss, table.cluster_units
+            steps = _kernel.steps(*held, entries.dense, table.whole, nothing)
             self._steps[id(entries)] = entries, steps  # with the entries themselves, so that no others get their id
         return self._steps[id(entries)][1]
 
