@@ -48,7 +48,8 @@ def on_optimal_selective_area(sample: Replicates) -> Floats:
     influence = sample.sweep.influence_on_oracle(Finish(by_units, sample.units * table.divisor))
     held = table.cluster_units > 0
     drawn = sample.sweep.sums_of(held.astype(np.float64))
-    influence -= held[:, None] * (sample.sweep.total(influence, squared=False) / np.maximum(drawn, 1))
+    mean = sample.sweep.total(influence, squared=False) / np.maximum(drawn, 1)
+    influence -= mean if held.all() else held[:, None] * mean
     return influence
 
 

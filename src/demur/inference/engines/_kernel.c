@@ -66,8 +66,8 @@ typedef void searcher(const struct steps *, const uint8_t *tiles, int64_t replic
 /* What each instruction set answers to. A function added here is added to the entries at the end of _lanes.h. */
 struct entries {
     int (*draw)(uint64_t seed, uint64_t first, int64_t n, int64_t clusters, uint8_t *rows, uint8_t *out);
-    void (*sweep)(const struct steps *, const uint8_t *tiles, int64_t replicates, int64_t chunk, double *state,
-                  double *units);
+    void (*sums)(const uint8_t *tiles, int64_t clusters, int64_t replicates, const double *by_cluster, double *out);
+    void (*sweep)(const struct steps *, const uint8_t *tiles, int64_t replicates, int64_t chunk, double *state);
     searcher *reach, *find;
     int (*oracle)(const struct steps *, const uint8_t *tiles, int64_t replicates, const struct levels *, double *out);
     int (*area)(const struct steps *, const uint8_t *tiles, int64_t replicates, const struct line *,
@@ -199,6 +199,10 @@ static int holds(const Py_buffer *buffer, int64_t numbers, size_t size, const ch
 }
 
 static int is_drawn(const Py_buffer *tiles, int64_t clusters, int64_t replicates) {
+    if (clusters < 1 || clusters > INT32_MAX || replicates < 0) {
+        PyErr_SetString(PyExc_ValueError, "expected clusters and replicates");
+        return 0;
+    }
     return holds(tiles, (replicates + LANES - 1) / LANES * LANES * clusters, 1, "tiles");
 }
 
@@ -299,28 +303,47 @@ static PyObject *none_if(int done) {
     return Py_None;
 }
 
-PyDoc_STRVAR(sweep_doc, "sweep(set, steps, tiles, replicates, chunk, state, units)\n\n"
+PyDoc_STRVAR(sweep_doc, "sweep(set, steps, tiles, replicates, chunk, state)\n\n"
     "Go through all steps with all replicates. state[block][chunk][5][lane] (double), with one chunk more for the end:\n"
-    "answers, their loss, twice the selective and the generalized area, and the mean loss, before each chunk of steps.\n"
-    "units[replicate]: how many units there are.");
+    "answers, their loss, twice the selective and the generalized area, and the mean loss, before each chunk of steps.");
 
 static PyObject *sweep(PyObject *Py_UNUSED(module), PyObject *args) {
     int set, done = 0;
     PyObject *capsule;
-    Py_buffer tiles, state, units;
+    Py_buffer tiles, state;
     Py_ssize_t replicates, chunk;
     struct call c;
-    if (!PyArg_ParseTuple(args, "iOy*nnw*w*", &set, &capsule, &tiles, &replicates, &chunk, &state, &units)) return NULL;
-    if (call_of(&c, set, capsule, &tiles, replicates) && holds(&state, state_size(&c, chunk), 8, "state") &&
-        holds(&units, replicates, 8, "units")) {
+    if (!PyArg_ParseTuple(args, "iOy*nnw*", &set, &capsule, &tiles, &replicates, &chunk, &state)) return NULL;
+    if (call_of(&c, set, capsule, &tiles, replicates) && holds(&state, state_size(&c, chunk), 8, "state")) {
         Py_BEGIN_ALLOW_THREADS
-        c.entries->sweep(c.s, c.tiles, replicates, chunk, state.buf, units.buf);
+        c.entries->sweep(c.s, c.tiles, replicates, chunk, state.buf);
         Py_END_ALLOW_THREADS
         done = 1;
     }
     PyBuffer_Release(&tiles);
     PyBuffer_Release(&state);
-    PyBuffer_Release(&units);
+    return none_if(done);
+}
+
+PyDoc_STRVAR(sums_doc, "sums(set, tiles, clusters, replicates, by_cluster, out)\n\n"
+    "Sums over clusters, as often as each is drawn, of a whole number that each has: out[replicate].");
+
+static PyObject *sums(PyObject *Py_UNUSED(module), PyObject *args) {
+    int set, done = 0;
+    Py_buffer tiles, by_cluster, out;
+    Py_ssize_t clusters, replicates;
+    if (!PyArg_ParseTuple(args, "iy*nny*w*", &set, &tiles, &clusters, &replicates, &by_cluster, &out)) return NULL;
+    const struct entries *entries = entries_of(set);
+    if (entries != NULL && is_drawn(&tiles, clusters, replicates) && holds(&by_cluster, clusters, 8, "by_cluster") &&
+        holds(&out, replicates, 8, "out")) {
+        Py_BEGIN_ALLOW_THREADS
+        entries->sums(tiles.buf, clusters, replicates, by_cluster.buf, out.buf);
+        Py_END_ALLOW_THREADS
+        done = 1;
+    }
+    PyBuffer_Release(&tiles);
+    PyBuffer_Release(&by_cluster);
+    PyBuffer_Release(&out);
     return none_if(done);
 }
 
@@ -490,7 +513,7 @@ static PyObject *total(PyObject *Py_UNUSED(module), PyObject *args) {
     if (!PyArg_ParseTuple(args, "iy*nny*iw*", &set, &tiles, &clusters, &replicates, &influence, &squared, &out)) return NULL;
     const struct entries *entries = entries_of(set);
     double *scratch = NULL;
-    if (entries != NULL && clusters <= INT32_MAX && is_drawn(&tiles, clusters, replicates) &&
+    if (entries != NULL && is_drawn(&tiles, clusters, replicates) &&
         holds(&influence, clusters * replicates, 8, "influence") && holds(&out, replicates, 8, "out")) {
         if ((scratch = malloc((size_t)replicates * 8 + 8)) == NULL) PyErr_NoMemory();
         else {
@@ -521,7 +544,7 @@ static PyObject *difference(PyObject *Py_UNUSED(module), PyObject *args) {
     const struct entries *entries = entries_of(set);
     double *part = NULL;
     int64_t cells = clusters * replicates, by_cluster = a.len == clusters * 8 && replicates != 1;
-    if (entries != NULL && clusters <= INT32_MAX && is_drawn(&tiles, clusters, replicates) &&
+    if (entries != NULL && is_drawn(&tiles, clusters, replicates) &&
         holds(&a, by_cluster ? clusters : cells, 8, "a") && holds(&b, by_cluster ? clusters : cells, 8, "b") &&
         holds(&times, times.len ? replicates : 0, 8, "times") && holds(&over, over.len ? replicates : 0, 8, "over") &&
         holds(&out, cells, 8, "out") && holds(&squares, replicates, 8, "squares")) {
@@ -563,6 +586,7 @@ static PyMethodDef methods[] = {
     {"draw", draw, METH_VARARGS, draw_doc},
     {"sets", sets, METH_NOARGS, sets_doc},
     {"steps", steps, METH_VARARGS, steps_doc},
+    {"sums", sums, METH_VARARGS, sums_doc},
     {"sweep", sweep, METH_VARARGS, sweep_doc},
     {"find", find, METH_VARARGS, find_doc},
     {"oracle", oracle, METH_VARARGS, oracle_doc},

@@ -142,19 +142,23 @@ static inline at OF(advance)(const struct steps *s, const uint8_t *lanes, int64_
     for (int64_t first = 0; first < (replicates); first += WIDE)            \
         for (int64_t n = (replicates) - first, block = first / LANES, lane0 = first % LANES, once = 1; once; once = 0)
 
-/* Where each replicate is at the start of every chunk of plateaus, and at the end: state[block][chunk][5][lane]; and how
- * many units it has.
- */
-static void OF(sweep)(const struct steps *s, const uint8_t *tiles, int64_t replicates, int64_t chunk, double *state,
-                      double *units) {
+/* Sums over the clusters of each replicate, of a whole number that each cluster has. */
+static void OF(sums)(const uint8_t *tiles, int64_t clusters, int64_t replicates, const double *by_cluster, double *out) {
+    EACH_GROUP(replicates) {
+        const uint8_t *lanes = tiles + block * clusters * LANES + lane0;
+        vec sum = {0};
+        for (int64_t cluster = 0; cluster < clusters; cluster++)
+            sum += OF(weight)(lanes, (int32_t)cluster) * by_cluster[cluster];
+        OF(store_some)(out + first, sum, n);
+    }
+}
+
+/* Where each replicate is at the start of every chunk of plateaus, and at the end: state[block][chunk][5][lane]. */
+static void OF(sweep)(const struct steps *s, const uint8_t *tiles, int64_t replicates, int64_t chunk, double *state) {
     int64_t chunks = (s->steps + chunk - 1) / chunk;
     EACH_GROUP(replicates) {
         const uint8_t *lanes = tiles + block * s->clusters * LANES + lane0;
         double *to = state + block * (chunks + 1) * 5 * LANES + lane0;
-        vec held = {0};
-        for (int64_t cluster = 0; cluster < s->clusters; cluster++)
-            held += OF(weight)(lanes, (int32_t)cluster) * s->units[cluster];
-        OF(store_some)(units + first, held, n);
         at here = OF(start)(s);
         for (int64_t step = 0; step < s->steps; step += chunk, to += 5 * LANES) {
             OF(store_at)(to, here);

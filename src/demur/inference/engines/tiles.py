@@ -143,30 +143,34 @@ class KernelSweep:
         """How many plateaus the kernel goes through again to find a point."""
         return _SHORT_CHUNK if self._plateaus <= _FEW_PLATEAUS else _LONG_CHUNK
 
+    @property
+    def _size(self) -> tuple[int, NDArray[np.uint8], int, int]:
+        """What every call without a table begins with."""
+        return self.tiles.prepared.kernel.number, self.tiles.bytes, self.table.clusters, self.tiles.replicates
+
     def _drawn(self, entries: Entries) -> tuple[int, Steps, NDArray[np.uint8], int]:
-        """What every call begins with."""
+        """What every call about a table begins with."""
         prepared = self.tiles.prepared
         return prepared.kernel.number, prepared.steps(self.table, entries), self.tiles.bytes, self.tiles.replicates
 
     @cached_property
-    def _swept(self) -> tuple[Floats, Floats]:
-        """Where each replicate is before every chunk of plateaus, and at the end; and its units."""
+    def _swept(self) -> Floats:
+        """Where each replicate is before every chunk of plateaus, and at the end."""
         chunks = -(-self._plateaus // self._chunk)
         state = np.empty((len(self.tiles.bytes), chunks + 1, _STATES, LANES))
-        units = np.empty(self.tiles.replicates)
-        _kernel.sweep(*self._drawn(self.table.plateaus), self._chunk, state, units)
-        return state, units
+        _kernel.sweep(*self._drawn(self.table.plateaus), self._chunk, state)
+        return state
 
     @cached_property
     def _end(self) -> list[Floats]:
         """Answers, their loss and both areas of the whole curves."""
-        last = self._swept[0][:, -1].swapaxes(0, 1)
+        last = self._swept[:, -1].swapaxes(0, 1)
         return [*last.reshape(_STATES, -1)[:, : self.tiles.replicates]]
 
-    @property
+    @cached_property
     def units(self) -> Floats:
         """How many units there are."""
-        return self._swept[1]
+        return self.sums_of(self.table.cluster_units)
 
     @property
     def answered(self) -> Floats:
@@ -201,7 +205,9 @@ class KernelSweep:
 
     def sums_of(self, by_cluster: Floats) -> Floats:
         """Sums over the clusters of a whole number that each of them has."""
-        return by_cluster @ self.weights
+        sums = np.empty(self.tiles.replicates)
+        _kernel.sums(*self._size, by_cluster, sums)
+        return sums
 
     def reached(self, needs: Floats) -> ReachedByKernel:
         """The first plateaus with at least `needs` answers."""
@@ -213,8 +219,8 @@ class KernelSweep:
 
     def _found(self, needs: Floats, wanted: int) -> Any:
         questions, found = needs.size // max(self.tiles.replicates, 1), np.empty((wanted, *needs.shape))
-        drawn, state = self._drawn(self.table.plateaus), self._swept[0]
-        _kernel.find(*drawn, self._chunk, state, questions, _in_order(needs), found)
+        drawn = self._drawn(self.table.plateaus)
+        _kernel.find(*drawn, self._chunk, self._swept, questions, _in_order(needs), found)
         return found
 
     def influence(self, line: Line, finish: Finish) -> Floats:
@@ -236,9 +242,11 @@ class KernelSweep:
     def difference(self, a: Floats, b: Floats, times: Floats | None, over: Floats | None) -> Floats:
         """Influences (a − times · b) / over."""
         influence, squares = self._influence()
-        size = self.tiles.prepared.kernel.number, self.tiles.bytes, *influence.shape
         _kernel.difference(
-            *size, *(_NONE if each is None else _in_order(each) for each in (a, b, times, over)), influence, squares
+            *self._size,
+            *(_NONE if each is None else _in_order(each) for each in (a, b, times, over)),
+            influence,
+            squares,
         )
         return self._known(influence, squares)
 
@@ -266,8 +274,7 @@ class KernelSweep:
         if squared and same() is influence:
             return squares
         sums = np.empty(self.tiles.replicates)
-        size = self.tiles.prepared.kernel.number, self.tiles.bytes, self.table.clusters, len(sums)
-        _kernel.total(*size, _in_order(influence), squared, sums)
+        _kernel.total(*self._size, _in_order(influence), squared, sums)
         return sums
 
 
