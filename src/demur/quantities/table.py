@@ -196,6 +196,12 @@ class Table:
         return len(self.ids)
 
     @cached_property
+    def cluster_answers(self) -> Floats:
+        """How many units of each cluster are answered."""
+        answers = np.bincount(self.plateaus.cluster, self.plateaus.count, minlength=self.clusters)
+        return answers.astype(np.float64)
+
+    @cached_property
     def informative(self) -> int:
         """How many clusters hold an answered unit with a loss: what the uncertainty of an area rests on."""
         return len(np.unique(self.levels.cluster[self.level_loss[self.levels.step] != 0]))
