@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 
@@ -248,6 +249,7 @@ def expansion(clusters: int, level: float) -> float:
     )
 
 
+@cache
 def _tail(level: float) -> float:
     """Half of what a level leaves out, as typed: 0.95 leaves 0.025, not 0.025000000000000022."""
     return float((1 - Fraction(repr(float(level)))) / 2)
