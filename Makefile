@@ -11,12 +11,13 @@ LOCK := uv pip compile --quiet --generate-hashes --universal --python-version 3.
 ENDPOINT := build/endpoint
 ENGINES := demur/inference/engines
 KERNEL := $(wildcard hatch_build.py src/$(ENGINES)/*.[ch])
+CONVENTIONS := build/conventions
 SANITIZED := build/sanitized
 CHECKS := -fsanitize=address,undefined -fno-sanitize-recover=all
 CHROMIUM ?= $(shell command -v chromium || command -v chromium-browser)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check lint types imports test-slow fuzz sanitize test-browser test-inspect test-endpoint bench docs golden \
+.PHONY: help setup demo test check lint types imports test-slow fuzz sanitize test-browser test-inspect test-endpoint test-conventions bench docs golden \
   screenshots coverage lock format ci clean writable
 
 help:  ## show this list
@@ -83,6 +84,15 @@ $(ENDPOINT)/.ready: requirements-endpoint.lock | writable
 test-endpoint: $(TOOLS) $(ENDPOINT)/.ready  ## demur produce against a real llama.cpp server with random weights
 	DEMUR_ENDPOINT_PYTHON="$(abspath $(ENDPOINT))/bin/python" $(BIN)/python -m pytest -m endpoint tests/produce/test_real_server.py
 
+# The tools themselves come without what they need: of each a single file is run, which needs torch at most.
+$(CONVENTIONS)/.ready: requirements-conventions.lock | writable
+	$(PYTHON) -m venv $(CONVENTIONS)
+	$(CONVENTIONS)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --no-deps --require-hashes -r requirements-conventions.lock
+	@touch $@
+
+test-conventions: $(TOOLS) $(CONVENTIONS)/.ready  ## the emulations against the tools themselves (torch: 5 GB)
+	DEMUR_CONVENTIONS_PYTHON="$(abspath $(CONVENTIONS))/bin/python" $(BIN)/python -m pytest -m conventions tests/quantities/test_real_tools.py
+
 bench: $(TOOLS)  ## ratios against references measured in the same run
 	$(BIN)/python bench/curve.py
 	$(BIN)/python bench/read_run.py
@@ -121,6 +131,8 @@ lock:  ## pin the newest versions, what demur needs as its developers have it (n
 	$(LOCK) pyproject.toml --upgrade --extra inspect --extra parquet --extra plot --extra produce --group dev -o requirements-dev.lock
 	$(LOCK) pyproject.toml --constraint requirements-dev.lock --group build -o requirements.lock
 	$(LOCK) --upgrade --group endpoint -o requirements-endpoint.lock
+	$(LOCK) --upgrade --group conventions -o requirements-conventions.lock
+	$(LOCK) --upgrade --no-deps --group conventions-tools >> requirements-conventions.lock
 
 ci: test lint types imports test-slow sanitize test-browser test-endpoint  ## what .ci/run runs
 

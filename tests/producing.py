@@ -11,9 +11,9 @@ from demur.produce.config import load_settings
 from demur.produce.folder import RunFolder
 from demur.produce.inputs import read_inputs_of
 from demur.produce.producing import ProduceOptions, Production
-from demur.produce.scripted import ScriptedEndpoint
 from demur.produce.scripted_answers import Script
 from demur.simulate.interviews import simulated_interviews
+from faults import FaultyEndpoint
 
 
 def no_wait(_):
@@ -38,7 +38,7 @@ def interviews(folder: Path, participants=6, seed=1, instrument=SHORT) -> Path:
 @contextmanager
 def serving(folder: Path, faults=(), **how):
     """The scripted endpoint for a folder of interviews."""
-    with ScriptedEndpoint(Script.read(folder / "answers.json"), faults, **how) as endpoint:
+    with FaultyEndpoint(Script.read(folder / "answers.json"), faults, **how) as endpoint:
         yield endpoint
 
 

@@ -29,9 +29,13 @@ def runs(modes=MODES):
     return [read_run(RUN, mode=mode) for mode in modes]
 
 
-def file_of(modes=MODES, resamples=30, **settings):
-    made = evaluate(*runs(modes), settings=Settings(**settings), plan=Plan(resamples, seed=3 if resamples else None))
-    return json.loads(made.text)
+FEW = ("0.10", "0.2")
+
+
+def file_of(modes=MODES, resamples=20, grid=FEW, confidence="llm", **settings):
+    chosen = Settings(grid=grid, confidence=confidence, **settings)
+    plan = Plan(resamples, seed=3 if resamples else None)
+    return json.loads(evaluate(*runs(modes), settings=chosen, plan=plan).text)
 
 
 def findings(content, modes=MODES):
@@ -45,7 +49,7 @@ def differing(found):
 
 @pytest.fixture(scope="module")
 def content():
-    return file_of()
+    return file_of(confidence="llm,total_evidence")
 
 
 @pytest.fixture
@@ -57,14 +61,14 @@ class TestRuns:
     @pytest.mark.parametrize(
         "settings",
         [
-            {"confidence": "all"},
+            {"confidence": "all", "grid": Settings().grid},
             {"loss": "abs", "grid": ("0.25", "0.5")},
             {"area_coverage": "0.3"},
             {"interval": "bca", "level": 0.9},
             {"interval": "studentised"},
             {"resamples": 0},
         ],
-        ids=str,
+        ids=["every confidence", "another loss", "areas cut", "bca", "studentised", "points alone"],
     )
     @pytest.mark.parametrize("modes", [MODES, ("few_shot",)], ids=len)
     def test_a_file_of_ours_is_what_the_data_give(self, modes, settings):
@@ -74,7 +78,7 @@ class TestRuns:
 
     def test_three_systems_too(self):
         three = {name: read_run(RUN, mode=mode) for name, mode in zip("abc", (*MODES, "few_shot"), strict=True)}
-        made = evaluate(three, settings=Settings(baseline="b"), plan=Plan(20, seed=3))
+        made = evaluate(three, settings=Settings(baseline="b", confidence="llm", grid=FEW), plan=Plan(20, seed=3))
         found = own.audited_runs(made, [*three.values()], None, None)
         assert {one.status for one in found} == {"match"}
 
@@ -94,12 +98,12 @@ class TestRuns:
     def test_every_number_is_found_that_is_rounded_or_moved(self, monkeypatch):
         """One at a time: it differs, or the file does not hold together."""
         alone = ("few_shot",)
-        recomputed = evaluate(*runs(alone), settings=Settings(confidence="llm"), plan=Plan(10, seed=3))
+        recomputed = evaluate(*runs(alone), settings=Settings(confidence="llm", grid=FEW), plan=Plan(10, seed=3))
         content = json.loads(recomputed.text)
         monkeypatch.setattr(own, "evaluate", lambda *_, **__: recomputed)
         outcomes = Counter()
         numbers = [path for path, value in flattened(content) if isinstance(value, float)]
-        for path in numbers[::5]:
+        for path in numbers[::3]:
             moved = copy.deepcopy(content)
             *inside, last = [int(name) if name.isdecimal() else name for name in path]
             place = reduce(getitem, inside, moved)
@@ -191,7 +195,7 @@ class TestRuns:
 @pytest.fixture(scope="module")
 def table(tmp_path_factory):
     path = tmp_path_factory.mktemp("queries") / "q.csv"
-    path.write_text(simulated_queries(8, seed=1), encoding="utf-8")
+    path.write_text(simulated_queries(5, seed=1), encoding="utf-8")
     return path
 
 
@@ -271,7 +275,7 @@ class TestIndependently:
 
     @pytest.mark.parametrize("modes", [MODES, ("few_shot",)], ids=len)
     def test_plain_loops_give_the_same_numbers_and_percentiles(self, modes):
-        found = self.audited(file_of(modes, resamples=25, confidence="all"), modes)
+        found = self.audited(file_of(modes, resamples=15, confidence="all", grid=Settings().grid), modes)
         assert {one.status for one in found} == {"match"}
         assert sum(": ci95, low" in one.key for one in found) > 50
 

@@ -51,7 +51,8 @@ def small_disk(folder):
     subprocess.run(["umount", disk], check=True)
 
 
-@pytest.mark.parametrize("before", [OLD, pytest.param([], marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("before", [OLD, []])
 def test_a_full_disk_leaves_what_was_there(folder, small_disk, before):
     put(small_disk, before)
     done = real_demur(folder, *CALL, "--output", "disk/m.json", "--report", "disk/m.html")
@@ -60,7 +61,7 @@ def test_a_full_disk_leaves_what_was_there(folder, small_disk, before):
     assert found(small_disk) == {name: OLD[name] for name in before}
 
 
-@pytest.mark.parametrize("state", ["read-only", pytest.param("full", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("state", ["read-only", "full"])
 @pytest.mark.parametrize("inside", ["m.json", "m.html"])
 @pytest.mark.slow
 def test_a_file_and_its_page_are_both_written_or_neither(folder, small_disk, state, inside):
@@ -122,9 +123,7 @@ def holding(folder, place, number, *words):
 
 BOTH = (*CALL, "--quiet", "--output", "m.json", "--report", "m.html")
 # Bytes are put on disk for the new and the old of each file; then the file is moved, then the page.
-PLACES = [("os.fsync", 1), ("pathlib.Path.replace", 2)]
-REST = [("os.fsync", 2), ("os.fsync", 3), ("os.fsync", 4), ("pathlib.Path.replace", 1)]
-PLACES += [pytest.param(*place, marks=pytest.mark.slow) for place in REST]
+PLACES = [*(("os.fsync", number) for number in (1, 2, 3, 4)), ("pathlib.Path.replace", 1), ("pathlib.Path.replace", 2)]
 
 
 @pytest.mark.parametrize(("place", "number"), PLACES)
@@ -162,7 +161,8 @@ def interrupted(folder, place, *words):
         return running.wait(), running.stderr.read()
 
 
-@pytest.mark.parametrize("place", ["pathlib.Path.replace", pytest.param("os.fsync", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("place", ["pathlib.Path.replace", "os.fsync"])
 def test_control_c_while_writing_leaves_the_old_files(folder, place):
     put(folder)
     code, told = interrupted(folder, place, *BOTH)

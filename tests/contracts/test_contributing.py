@@ -126,11 +126,13 @@ def test_the_additions_are_clean_code(changed):
     assert subprocess.run(formatted, check=False, capture_output=True).returncode == 0
 
 
+@pytest.mark.slow
 def test_a_new_quantity_is_measured_and_estimated(changed):
     assert changed.printed["measured"] == 4 / 9
     assert changed.printed["estimated"]
 
 
+@pytest.mark.slow
 def test_a_new_quantity_is_in_the_file_the_schema_the_page_the_table_and_the_audit(changed):
     content = changed.content("m.json")
     run_numbers = content["confidence_variants"]["llm"]["left"]
@@ -146,11 +148,13 @@ def test_a_new_quantity_is_in_the_file_the_schema_the_page_the_table_and_the_aud
         assert len(matches) > 5
 
 
+@pytest.mark.slow
 def test_a_new_confidence_is_listed_and_evaluated(changed):
     assert "root_evidence" in changed.printed["fields"]
     assert "root_evidence" in changed.content("m.json")["confidence_variants"]
 
 
+@pytest.mark.slow
 def test_a_new_interval_method_makes_the_interval_that_was_requested(changed):
     numbers = changed.content("m.json")["confidence_variants"]["llm"]["left"]
     percentile, basic = (numbers["bootstrap"][name]["aurc_full"] for name in ("ci95", "ci"))
@@ -158,6 +162,7 @@ def test_a_new_interval_method_makes_the_interval_that_was_requested(changed):
     assert basic["low"] == pytest.approx(2 * numbers["aurc_full"] - percentile[1], abs=1e-12)
 
 
+@pytest.mark.slow
 def test_a_new_calibrator_is_offered_fitted_written_read_and_shown(changed):
     assert "histogram" in changed.printed["help"]
     assert len(changed.content("c.json")["model"]["means"]) == 10
@@ -167,11 +172,13 @@ def test_a_new_calibrator_is_offered_fitted_written_read_and_shown(changed):
     assert "HistogramCalibrator" in changed.printed["schema"]
 
 
+@pytest.mark.slow
 def test_a_new_section_is_on_the_page(changed):
     page = changed.text("m.html")
     assert 'id="resampling"' in page
     assert "60 draws of clusters with replacement, seed 7." in page
 
 
+@pytest.mark.slow
 def test_a_new_format_is_read(changed):
     assert json.loads(changed.printed["format"])["population"]["items_total"] == 3

@@ -30,6 +30,7 @@ def test_the_page_of_the_command_line_is_current():
     assert make_cli.PAGE.read_text(encoding="utf-8") == make_cli.page(), "run `make docs`"
 
 
+@pytest.mark.slow
 def test_commands_are_listed_in_their_order_whichever_is_imported_first():
     code = "import demur.cli.study, demur.cli.audit, make_cli; print(make_cli.page(), end='')"
     paths = os.pathsep.join([str(make_cli.PAGE.parent), os.environ.get("PYTHONPATH", "")])

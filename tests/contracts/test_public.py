@@ -37,6 +37,7 @@ def test_dir_lists_the_public_names_and_nothing_else():
     assert all(hasattr(demur, name) for name in dir(demur))
 
 
+@pytest.mark.slow
 def test_dir_is_the_same_after_everything_was_used():
     code = "import demur, demur.cli; [getattr(demur, name) for name in demur.__all__]; print(*dir(demur))"
     found = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)

@@ -72,8 +72,8 @@ CHOICES = {
     "choosing.py": "what a rule records of the point it chose",
     "words.py": "what is said of a rule",
     "names.py": "what other tools call a quantity",
-    "conventions.py": "other definitions of a quantity that are in use",
-    "runs.py": "reported figures that need no confidence, or are taken for one another",
+    "conventions.py": "other definitions of a quantity that are in use, and reported figures taken for one another",
+    "runs.py": "reported figures that are not shares",
 }
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from commands import demur
 from demur.facts.instruments import GAD7
-from demur.produce.scripted import Fault
+from faults import Fault
 from producing import interviews, serving
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from demur.produce.failures import CATEGORIES, EndpointError
 from demur.produce.journal import replayed
-from demur.produce.scripted import Fault
+from faults import Fault
 from producing import failures, interviews, produced, production, serving
 
 ZERO = {"assess": {"mode": "zero_shot"}, "endpoint": {"concurrency": 1}}

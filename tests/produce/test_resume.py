@@ -15,7 +15,7 @@ import pytest
 
 from demur.errors import UserError
 from demur.produce.journal import Journal, line_of, replayed
-from demur.produce.scripted import Fault
+from faults import Fault
 from producing import interviews, no_wait, produced, production, serving
 
 CHANGES = {"assess": {"consistency_samples": 2}}
@@ -83,6 +83,7 @@ def check_killing(folder, endpoint, whole, tmp_path, moments):
     return kills
 
 
+@pytest.mark.slow
 def test_killed_and_resumed_is_uninterrupted_byte_for_byte(folder, endpoint, whole, tmp_path):
     assert check_killing(folder, endpoint, whole, tmp_path, 2) >= 1
 

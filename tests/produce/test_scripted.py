@@ -6,8 +6,9 @@ import math
 
 import pytest
 
-from demur.produce.scripted import FAULTS, Fault, ScriptedEndpoint, main
+from demur.produce.scripted import main
 from demur.produce.scripted_answers import Script
+from faults import FAULTS, Fault, FaultyEndpoint
 
 ITEMS = ("Sleep", "Tired")
 LINES = {"300": ["i sleep badly nearly every night", "no energy"], "301": ["i sleep well", "work is fine"]}
@@ -77,7 +78,7 @@ def post(endpoint, body, path="/chat/completions"):
 
 @pytest.fixture(scope="module")
 def endpoint():
-    with ScriptedEndpoint(SCRIPT) as running:
+    with FaultyEndpoint(SCRIPT) as running:
         yield running
 
 
@@ -151,7 +152,7 @@ def test_what_is_longer_than_max_tokens_is_cut(endpoint):
     {"rate_limited": 429, "server_error": 500, "unavailable": 503, "context_overflow": 400, "auth": 401}.items(),
 )
 def test_a_fault_refuses_once_and_is_over(kind, status):
-    with ScriptedEndpoint(SCRIPT, [Fault(kind, step="score", seconds=2)]) as endpoint:
+    with FaultyEndpoint(SCRIPT, [Fault(kind, step="score", seconds=2)]) as endpoint:
         post(endpoint, asking(EVIDENCE))
         given, headers, body = call(endpoint, asking(SCORE))
         assert given == body["error"]["code"] == status
@@ -162,7 +163,7 @@ def test_a_fault_refuses_once_and_is_over(kind, status):
 
 def test_a_fault_may_be_that_of_one_request_or_of_one_participant():
     faults = [Fault("dropped", request=2), Fault("cut", participant="301", times=None)]
-    with ScriptedEndpoint(SCRIPT, faults) as endpoint:
+    with FaultyEndpoint(SCRIPT, faults) as endpoint:
         post(endpoint, asking(SCORE))
         with pytest.raises(http.client.RemoteDisconnected):
             post(endpoint, asking(SCORE))
@@ -172,7 +173,7 @@ def test_a_fault_may_be_that_of_one_request_or_of_one_participant():
 
 
 def spoiled(kind, schema=SCORE):
-    with ScriptedEndpoint(SCRIPT, [Fault(kind)]) as endpoint:
+    with FaultyEndpoint(SCRIPT, [Fault(kind)]) as endpoint:
         return post(endpoint, asking(schema))["choices"][0]
 
 

@@ -298,6 +298,7 @@ class TestCommand:
         found = demur(tmp_path, "figure", GOLDEN / "one.json", "-o", "f.pdf")
         assert (found.returncode, found.stderr) == (2, "demur: figures need matplotlib: pip install 'demur[plot]'\n")
 
+    @pytest.mark.slow
     def test_the_commands_of_the_page_on_reporting_run(self, tmp_path):
         (tmp_path / "metrics.json").write_bytes((GOLDEN / "paired.json").read_bytes())
         page = (GOLDEN.parents[1] / "docs" / "reporting.md").read_text(encoding="utf-8")

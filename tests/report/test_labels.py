@@ -3,6 +3,7 @@
 import json
 import re
 import xml.etree.ElementTree as ET
+from functools import cache
 
 import pytest
 
@@ -34,6 +35,7 @@ NO_SIDE = re.compile(
 SIDE = re.compile(r"\b(?:left|right)\b", re.IGNORECASE)
 
 
+@cache
 def compared(*names, resamples=50):
     people, systems = make_people(20, seed=0), (ZERO_SHOT, FEW_SHOT, ZERO_SHOT)
     runs = {name: run_system(people, each, seed=n).items() for n, (name, each) in enumerate(zip(names, systems))}

@@ -28,7 +28,7 @@ LOADED = {"retrieval": load, "calibrate": load_calibration}
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     made = tmp_path_factory.mktemp("kinds")
-    (made / "q.csv").write_text(simulated_queries(5, seed=1), "utf-8")
+    (made / "q.csv").write_text(simulated_queries(3, seed=1), "utf-8")
     written(made, run_system(make_people(30, seed=1), ZERO_SHOT, seed=1).to_json("few_shot", "train"), "t.json")
     return made
 

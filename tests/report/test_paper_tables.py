@@ -174,7 +174,7 @@ class TestMarkdown:
     def test_hostile_text_is_shown_and_not_obeyed(self, text):
         made = table_text(renamed(text), "markdown")
         assert len(made.splitlines()) == len(table_text(renamed("x"), "markdown").splitlines())
-        plain = re.sub(r"\\[^\w\s]", "", made)
+        plain = re.sub(r"\\[^\w\s]|(?<=: )`[a-z0-9._@+|:%A-F-]*`$", "", made, flags=re.MULTILINE)  # code is no markup
         assert not re.search(r"<script|\]\(|https?://|www\.|\$x", plain)
         rows = [line for line in plain.splitlines() if line.startswith("|")]
         assert {row.count("|") for row in rows} == {4}

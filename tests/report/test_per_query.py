@@ -17,7 +17,7 @@ OPTIONS = ("retrieval", "--data", "q.csv", "--seed", "7", "--bootstrap-resamples
 
 @pytest.fixture
 def folder(tmp_path):
-    (tmp_path / "q.csv").write_text(simulated_queries(6, seed=1), encoding="utf-8")
+    (tmp_path / "q.csv").write_text(simulated_queries(3, seed=1), encoding="utf-8")
     return tmp_path
 
 
@@ -75,14 +75,14 @@ def test_ids_are_data_and_no_formulas(folder):
     ],
 )
 def test_a_file_that_cannot_be_written_is_one_line_and_leaves_nothing(folder, path, message):
-    done = demur(folder, *OPTIONS, "--per-query", path)
+    done = demur(folder, *OPTIONS, "--metrics", "RR", "--per-query", path)
     assert (done.returncode, done.stdout) == (2, "")
     assert message in done.stderr
     assert [one.name for one in folder.iterdir()] == ["q.csv"]
 
 
 def test_it_is_not_the_result_file_itself(folder):
-    done = demur(folder, *OPTIONS[:-1], "r.csv", "--per-query", "r.csv")
+    done = demur(folder, *OPTIONS[:-1], "r.csv", "--metrics", "RR", "--per-query", "r.csv")
     assert done.returncode == 2
     assert "r.csv: is the result file or its page; give another name" in done.stderr
 

@@ -72,7 +72,18 @@ class TestOneAnswer:
             tmp_path,
             "evaluate",
             "t.csv",
-            *["--loss", "zero_one", "--confidence", "sure", "--seed", "7", "--output", "m.json"],
+            *[
+                "--loss",
+                "zero_one",
+                "--confidence",
+                "sure",
+                "--seed",
+                "7",
+                "--output",
+                "m.json",
+                "--bootstrap-resamples",
+                "100",
+            ],
         )
         assert made.returncode == 0, made.stderr
         found = demur(

@@ -5,9 +5,10 @@ import re
 import pytest
 from make_golden import GOLDEN, selective
 
-from artifacts import golden, read_back
+from artifacts import golden
 from demur import Plan, Settings, UserError, evaluate, load, read_run, report_html
 from demur.inference.engines import engine_name
+from demur.results.load import results_of
 from golden_runs import RUN, WHEN
 
 EXECUTION = re.compile(r'  "execution": \{.*?\},\n', re.DOTALL)
@@ -24,7 +25,7 @@ def test_every_kind_of_file_says_what_computed_it(kind):
     results = GOLDEN[kind]() if kind != "paired" else selective("paired", "zero_shot", "few_shot", resamples=20)
     expected = {"engine": engine_name(), "threads": 1, "shards": 1, "route": "memory"}
     assert results.to_json()["execution"] == expected
-    assert read_back(results.to_json()).execution.model_dump() == expected == results.execution.model_dump()
+    assert results_of(results.to_json()).execution.model_dump() == expected == results.execution.model_dump()
 
 
 @pytest.mark.parametrize("modes", [("zero_shot",), ("zero_shot", "few_shot", "zero_shot")], ids=["nested", "columns"])
@@ -38,9 +39,9 @@ def test_engine_and_threads_change_nothing_but_the_execution(monkeypatch, modes)
 
 
 def test_a_file_that_does_not_say_what_computed_it_is_read():
-    assert read_back(golden("one")).execution is None
+    assert results_of(golden("one")).execution is None
     assert load(RUN.with_name("three.json")).execution is None
-    assert "Computed by" not in report_html(read_back(golden("one")))
+    assert "Computed by" not in report_html(results_of(golden("one")))
 
 
 @pytest.mark.parametrize(
@@ -50,7 +51,7 @@ def test_an_execution_that_is_none_is_an_error(member, value):
     content = made(1).to_json()
     content["execution"][member] = value
     with pytest.raises(UserError, match=f"execution.{member}: "):
-        read_back(content)
+        results_of(content)
 
 
 @pytest.mark.parametrize(
@@ -64,4 +65,4 @@ def test_an_execution_that_is_none_is_an_error(member, value):
     ],
 )
 def test_the_page_says_how_it_was_computed(execution, words):
-    assert words in report_html(read_back(made(2).to_json() | {"execution": execution}))
+    assert words in report_html(results_of(made(2).to_json() | {"execution": execution}))

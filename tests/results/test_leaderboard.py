@@ -124,9 +124,9 @@ def test_one_pair_is_decided_by_its_recommended_interval():
     assert row.recommended.low > 0
 
 
-def test_a_silent_system_is_not_ranked_and_takes_no_part_in_c_common():
+def test_a_silent_system_is_not_ranked_and_takes_no_part_in_c_common(four):
     silent = units_of(5, answered=0.0)
-    found, without = ranked(SYSTEMS | {"silent": silent}), ranked()
+    found, without = ranked(SYSTEMS | {"silent": silent}), four
     board, other = found.leaderboard(), without.leaderboard()
     assert board.common_to == tuple(SYSTEMS)
     assert board.coverage == other.coverage > 0
@@ -139,12 +139,12 @@ def test_a_silent_system_is_not_ranked_and_takes_no_part_in_c_common():
         assert repr(found[row.key]) == repr(row)
 
 
-def test_who_ends_first_is_named_with_what_the_others_have_in_common():
+def test_who_ends_first_is_named_with_what_the_others_have_in_common(four):
     board = ranked(SYSTEMS | {"brief": units_of(6, answered=0.2)}).leaderboard()
     standing, without = board.shortest
     assert standing.system == "brief"
     assert board.coverage == standing.reaches
-    assert without == ranked().leaderboard().coverage
+    assert without == four.leaderboard().coverage
 
 
 def test_areas_cut_where_asked_rank_those_that_reach_it():
@@ -154,13 +154,12 @@ def test_areas_cut_where_asked_rank_those_that_reach_it():
     assert board.shortest is None
 
 
-def test_a_system_is_excluded_by_its_name_and_the_file_says_so():
+def test_a_system_is_excluded_by_its_name_and_the_file_says_so(four):
     found = ranked(SYSTEMS | {"brief": units_of(6, answered=0.2)}, exclude=["brief"])
-    plain = ranked()
-    assert [repr(row) for row in found] == [repr(row) for row in plain]
+    assert [repr(row) for row in found] == [repr(row) for row in four]
     assert found.selective.excluded == ("brief",)
     assert json.loads(found.text)["excluded"] == ["brief"]
-    assert "excluded" not in json.loads(plain.text)
+    assert "excluded" not in json.loads(four.text)
     two = ranked(exclude=["fair", "fair/1"])
     assert json.loads(two.text)["population"]["excluded"] == ["fair", "fair/1"]
     assert results_of(json.loads(two.text)).selective.excluded == ("fair", "fair/1")

@@ -12,7 +12,7 @@ from demur.quantities import quantity, registry
 from demur.quantities.registry import COVERAGE, CUT
 from demur.results import json_table, json_v1
 from demur.results.load import results_of
-from golden_runs import RUN, evaluated
+from golden_runs import RUN, evaluated_anew
 
 MODES = ("zero_shot", "few_shot")
 NAMES = ("answered_right", "half_aurc@0.5", "double_risk@0.2")
@@ -74,12 +74,12 @@ def test_it_is_compared_in_common_too():
 @pytest.mark.parametrize("systems", [1, 2, 3])
 def test_it_is_in_the_file_in_its_schema_and_comes_back(systems):
     names = ("a", "b", "c")[:systems]
-    found = evaluated(
+    found = evaluated_anew(
         *(*MODES, "zero_shot")[:systems], names=names, loss="zero_one", confidence="llm", grid=("0.2", "0.9")
     )
     content = json.loads(found.text)
     schema = json_v1.schema() if systems < 3 else json_table.schema()
-    jsonschema.validate(content, schema)
+    jsonschema.Draft202012Validator(schema).validate(content)
     again = results_of(content)
     assert again.text == found.text
     cut = "0.5" if systems == 1 else "C_common"
@@ -99,7 +99,7 @@ def test_it_is_in_the_file_in_its_schema_and_comes_back(systems):
 
 
 def test_it_is_a_member_of_the_nested_file_beside_the_others():
-    content = evaluated(*MODES, loss="zero_one", confidence="llm").to_json()
+    content = evaluated_anew(*MODES, loss="zero_one", confidence="llm").to_json()
     left = content["confidence_variants"]["llm"]["left"]
     assert left["half_aurc_at_c"]["value"] == pytest.approx(left["aurc_at_c"]["value"] / 2)
     assert {*left["double_risk"]} == {*left["mae_at_coverage"]}
@@ -111,7 +111,7 @@ def test_it_is_a_member_of_the_nested_file_beside_the_others():
 
 def test_nobody_else_has_it(monkeypatch):
     """A file with a quantity that is not registered here is refused, not misread."""
-    content = evaluated("zero_shot", loss="zero_one", confidence="llm").to_json()
+    content = evaluated_anew("zero_shot", loss="zero_one", confidence="llm").to_json()
     monkeypatch.setattr(registry, "QUANTITIES", QUANTITIES)
     assert "answered_right" not in json_v1.schema()["$defs"]["RunNumbers"]["properties"]
     with pytest.raises(ValueError, match="only mae_at_coverage holds a number for each coverage"):

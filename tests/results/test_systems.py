@@ -1,6 +1,7 @@
 """Any number of systems: each difference is that of two, C_common is that of all, and who is compared is said."""
 
 import json
+from functools import cache
 
 import pytest
 
@@ -38,19 +39,26 @@ def systems():
     return {name: run_system(people, kind, seed=n).items() for n, (name, kind) in enumerate(kinds.items())}
 
 
-def compared(systems, *names, **settings):
-    chosen = {name: systems[name] for name in names}
-    return evaluate(chosen, settings=Settings(**{"confidence": "llm,token_msp"} | settings), plan=PLAN)
+@pytest.fixture(scope="module")
+def compared(systems):
+    """Some of the systems, or all, compared once for all tests."""
+
+    @cache
+    def of(*names, **settings):
+        chosen = {name: systems[name] for name in names or systems}
+        return evaluate(chosen, settings=Settings(**{"confidence": "llm,token_msp"} | settings), plan=PLAN)
+
+    return of
 
 
 @pytest.mark.parametrize("baseline", ["zero", "zero/few", "again"])
-def test_of_three_each_difference_is_that_of_two_but_in_common(systems, baseline):
-    found = compared(systems, *systems, baseline=baseline)
+def test_of_three_each_difference_is_that_of_two_but_in_common(compared, systems, baseline):
+    found = compared(baseline=baseline)
     pairs = 0
     for other in systems:
         if other == baseline:
             continue
-        two = compared(systems, baseline, other)
+        two = compared(baseline, other)
         for row in two:
             if row.key.quantity not in COMMON:
                 pairs += row.key.minus is not None
@@ -60,8 +68,8 @@ def test_of_three_each_difference_is_that_of_two_but_in_common(systems, baseline
     assert [(key.quantity, key.confidence) for key in beyond] == [("augrc@C_common", "llm")], "what ranks them, alone"
 
 
-def test_c_common_is_where_the_first_of_all_ends(systems):
-    found = compared(systems, *systems)
+def test_c_common_is_where_the_first_of_all_ends(compared, systems):
+    found = compared()
     for confidence in found.selective.confidences:
         ends = {found[Key(name, "cmax", confidence)].value for name in systems}
         assert {found[Key(name, area, confidence)].at for name in systems for area in COMMON} == {min(ends)}
@@ -80,23 +88,23 @@ def test_a_system_differs_from_itself_by_nothing(systems):
             assert row.percentile is None or (row.percentile.low, row.percentile.high) == (0.0, 0.0)
 
 
-def test_the_order_systems_come_in_changes_no_number(systems):
-    one = compared(systems, "zero", "zero/few", "again")
-    other = compared(systems, "again", "zero/few", "zero", baseline="zero")
+def test_the_order_systems_come_in_changes_no_number(compared):
+    one = compared("zero", "zero/few", "again")
+    other = compared("again", "zero/few", "zero", baseline="zero")
     assert {row.key for row in one} == {row.key for row in other}
     for row in one:
         assert numbers(other[row.key]) == numbers(row)
 
 
-def test_areas_are_cut_where_asked_if_they_are(systems):
-    found = compared(systems, *systems, area_coverage="0.25")
+def test_areas_are_cut_where_asked_if_they_are(compared):
+    found = compared(area_coverage="0.25")
     assert not found.where(quantity="aurc@C_common")
     assert found.where(quantity="aurc@0.25", minus=None)[0].at == 0.25
 
 
-def test_a_baseline_nobody_has(systems):
+def test_a_baseline_nobody_has(compared):
     with pytest.raises(UserError, match="no system is called few; did you mean zero/few"):
-        compared(systems, *systems, baseline="few")
+        compared(baseline="few")
 
 
 def test_who_is_compared(tmp_path):
@@ -143,19 +151,17 @@ def test_a_mapping_and_a_list_of_runs_give_the_same_numbers():
     assert [source.label for source in named.study.inputs] == ["zero_shot", "few_shot"]
 
 
-def test_what_is_true_of_the_sample_is_said_once(systems):
-    codes = [warning.code for warning in compared(systems, *systems).warnings]
+def test_what_is_true_of_the_sample_is_said_once(compared, systems):
+    codes = [warning.code for warning in compared().warnings]
     for code in ("few_clusters", "few_resamples", "many_comparisons"):
         assert codes.count(code) == 1
-    about = [
-        warning.about for warning in compared(systems, *systems).warnings if warning.code == "few_informative_clusters"
-    ]
+    about = [warning.about for warning in compared().warnings if warning.code == "few_informative_clusters"]
     assert len({*about}) == len(about)
     assert all(pattern.system in systems and pattern.confidence for pattern in about)
 
 
-def test_a_table_of_results_is_asked_by_the_columns_of_its_keys(systems):
-    found = compared(systems, *systems)
+def test_a_table_of_results_is_asked_by_the_columns_of_its_keys(compared):
+    found = compared()
     assert len(found.where(system="zero", confidence="llm", minus=None, group=None)) == len(Settings().measures(3))
     assert found.one(system="again", quantity="aurc", confidence="llm").key == Key("again", "aurc", "llm")
     assert found.one(system="again", quantity="aurc", confidence="llm", minus=Minus("system", "zero")).p_value > 0
@@ -169,8 +175,8 @@ def test_a_table_of_results_is_asked_by_the_columns_of_its_keys(systems):
         found.where(metric="aurc")
 
 
-def test_a_frame_tells_every_key_from_every_other(systems):
-    found = compared(systems, *systems)
+def test_a_frame_tells_every_key_from_every_other(compared):
+    found = compared()
     frame = found.to_frame()
     assert len(frame) == len(found)
     names = ["system", "quantity", "confidence", "among", "group", "level", "minus", "subtracted", "subtracted_level"]
@@ -179,8 +185,8 @@ def test_a_frame_tells_every_key_from_every_other(systems):
     assert "zero/few" in frame["system"].to_list()
 
 
-def test_results_can_be_narrowed_to_some_confidences(systems):
-    found = compared(systems, *systems)
+def test_results_can_be_narrowed_to_some_confidences(compared):
+    found = compared()
     narrow = found.narrowed("token_msp")
     assert narrow.selective.confidences == ("token_msp",)
     assert {row.key.confidence for row in narrow} == {"token_msp", ""}
@@ -191,15 +197,15 @@ def test_results_can_be_narrowed_to_some_confidences(systems):
         found.narrowed("msp")
 
 
-def test_warnings_that_bear_on_a_number_are_those_about_nothing_else(systems):
-    found = compared(systems, *systems)
+def test_warnings_that_bear_on_a_number_are_those_about_nothing_else(compared):
+    found = compared()
     for warning in found.about(system="zero", confidence="llm"):
         assert warning.about.system in (None, "zero")
         assert warning.about.confidence in (None, "llm")
     assert any(warning.about == Pattern() for warning in found.about(system="zero"))
 
 
-def test_numbers_from_a_file_have_no_replicates(systems):
-    again = results_of(json.loads(compared(systems, *systems).text))
+def test_numbers_from_a_file_have_no_replicates(compared):
+    again = results_of(json.loads(compared().text))
     with pytest.raises(UserError, match="a number read from a file has the intervals of the file"):
         again[0].interval("percentile")

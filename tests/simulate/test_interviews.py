@@ -13,7 +13,10 @@ from demur.facts.instruments import GAD7, PHQ8
 from demur.produce.scripted_answers import Script
 from demur.simulate.interviews import simulated_interviews
 
-MANY = simulated_interviews(400, seed=5)
+
+@pytest.fixture(scope="module")
+def many():
+    return simulated_interviews(400, seed=5)
 
 
 def rows(text, delimiter=","):
@@ -25,8 +28,8 @@ def test_the_same_seed_gives_the_same_folder():
     assert simulated_interviews(6, seed=2).files() != simulated_interviews(6, seed=3).files()
 
 
-def test_interviews_are_ascii_and_of_12_to_40_lines_of_two_speakers():
-    for interview in MANY.interviews:
+def test_interviews_are_ascii_and_of_12_to_40_lines_of_two_speakers(many):
+    for interview in many.interviews:
         assert interview.transcript.isascii()
         lines = rows(interview.transcript, "\t")
         assert 12 <= len(lines) <= 40
@@ -35,17 +38,17 @@ def test_interviews_are_ascii_and_of_12_to_40_lines_of_two_speakers():
         assert {line["speaker"] for line in lines} == {"Interviewer", "Participant"}
 
 
-def test_every_quote_was_said_and_an_item_without_one_has_no_score():
-    for interview in MANY.interviews:
+def test_every_quote_was_said_and_an_item_without_one_has_no_score(many):
+    for interview in many.interviews:
         assert [*interview.items] == [*PHQ8.items]
         for ideal in interview.items.values():
             assert set(ideal["quotes"]) <= set(interview.own)
             assert (ideal["score"] is None) == (not ideal["quotes"])
 
 
-def test_items_are_spoken_of_as_often_as_they_should_and_one_in_ten_as_a_neighbour():
-    ideals = [[ideal["score"] for ideal in each.items.values()] for each in MANY.interviews]
-    pairs = [pair for said, truth in zip(ideals, MANY.truth) for pair in zip(said, truth)]
+def test_items_are_spoken_of_as_often_as_they_should_and_one_in_ten_as_a_neighbour(many):
+    ideals = [[ideal["score"] for ideal in each.items.values()] for each in many.interviews]
+    pairs = [pair for said, truth in zip(ideals, many.truth) for pair in zip(said, truth)]
     spoken = [(said, truth) for said, truth in pairs if said is not None]
     assert len(spoken) / len(pairs) == pytest.approx(0.95 * 0.75, abs=0.03)
     assert {abs(said - truth) for said, truth in spoken} == {0, 1}
@@ -54,9 +57,9 @@ def test_items_are_spoken_of_as_often_as_they_should_and_one_in_ten_as_a_neighbo
     assert sum(set(said) == {None} for said in ideals) / len(ideals) == pytest.approx(0.05, abs=0.025)
 
 
-def test_the_scripted_endpoint_tells_everybody_apart():
-    script = Script.of(MANY.answers())
-    for interview in MANY.interviews:
+def test_the_scripted_endpoint_tells_everybody_apart(many):
+    script = Script.of(many.answers())
+    for interview in many.interviews:
         assert script.whose("\n".join(interview.own)).name == str(interview.participant)
 
 

@@ -25,6 +25,7 @@ _NORMAL_KURTOSIS = 3.0
 _FEW = 100
 CUT_OFF = "cut off, not rounded"
 NO_CAUSE = "no known cause"
+IN_OURS = "; in our convention it is"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +92,7 @@ class Expected:
     `value` is None where it is undefined, `band` what an interval's end may be given the Monte-Carlo error, `exact`
     asks for equality, as counts do, and a `share` lies between 0 and 1 if its value does. `otherwise` holds what known
     other ways of computing would give, by what they are: the first that agrees with a figure that differs is its likely
-    cause.
+    cause. `within` says what it means to agree with the band, and not with the value.
     """
 
     value: float | None
@@ -99,6 +100,7 @@ class Expected:
     exact: bool = False
     share: bool = True
     otherwise: Mapping[str, float | None] = field(default_factory=dict)
+    within: str = ""
 
     def agrees(self, reported: Printed | None) -> bool:
         """Whether a reported figure is what the data give."""
@@ -156,7 +158,8 @@ def finding(key: str, reported: Printed | None, expected: Expected) -> Finding:
     """A figure held against what the data give for it."""
     text = "null" if reported is None else reported.text
     if expected.agrees(reported):
-        return Finding(key, "match", text, expected.value, expected.band)
+        exactly = reported is None or expected.value is None or reported.agrees(expected.value, share=expected.share)
+        return Finding(key, "match", text, expected.value, expected.band, None if exactly else expected.within or None)
     return Finding(key, "differs", text, expected.value, expected.band, _cause(reported, expected))
 
 
@@ -174,9 +177,14 @@ def _cause(reported: Printed | None, expected: Expected) -> str | None:
     for way, value in ways:
         for scale, factor in scales.items():
             if value is not None and abs(value) > _WORTH_SCALING and reported.agrees(value * factor):
-                return scale if way is None else f"{way}, {scale}"
+                return scale if way is None else _scaled(way, scale)
     scaled = {scale: factor * (expected.value or 0) for scale, factor in scales.items()}
     return next((f"{scale}, {CUT_OFF}" for scale, value in scaled.items() if reported.cuts_off(value)), None)
+
+
+def _scaled(way: str, scale: str) -> str:
+    cause, ours, number = way.partition(IN_OURS)
+    return f"{cause}, {scale}{ours}{number}"
 
 
 def expected_end(values: Sequence[float], share: float, recorded: int | None) -> Expected:

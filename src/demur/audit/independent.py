@@ -13,6 +13,7 @@ from demur.audit.figures import Finding
 from demur.audit.group_recipes import as_ranked, group_loops, labelled
 from demur.audit.loops import LOOPS, family, number, parsed
 from demur.audit.loops.confidence import confidence as plain_confidence
+from demur.audit.loops.conventions import loop_of
 from demur.audit.loops.draws import ci95, drawn, drawn_within
 from demur.audit.loops.forecasts import detection
 from demur.audit.loops.registry import mean
@@ -139,7 +140,9 @@ def run_recipes(claimed: Results, runs: Mapping[str, Items], calibration: Any) -
         sharing = speaking if len(speaking) > 1 else [*tables.values()]
         for row in claimed.where(confidence=name, minus=None, group=None):
             own, largest = tables[row.key.system], _largest_loss(study.loss, runs[row.key.system])
-            loop = _cost_loop(row.key.quantity, own, largest) or _curve_loop(as_ranked(claimed, row.key).quantity)
+            loop = loop_of(row.key.convention, row.key.quantity)
+            if not row.key.convention:
+                loop = _cost_loop(row.key.quantity, own, largest) or _curve_loop(as_ranked(claimed, row.key).quantity)
             recipes |= {} if loop is None else {row.key: Recipe((own, *sharing), loop)}
         for system, items in runs.items():
             recipes |= _group_recipes(claimed, Key(system, "", name), items, graded[system])

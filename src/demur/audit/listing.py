@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import Any, get_args
 
-from demur.audit.figures import NO_CAUSE, Finding, Status
+from demur.audit.figures import IN_OURS, NO_CAUSE, Finding, Status
 from demur.errors import harmless, unknown
 from demur.report.text import table
 
@@ -13,8 +13,8 @@ STATUSES: tuple[Status, ...] = get_args(Status)
 _HEADER = ("status", "figure", "reported", "recomputed", "cause")
 _WORDS = (0, 1, 4)
 _RANGES = (
-    "a range is what Monte-Carlo error allows, 4 standard errors of both sets of draws, or ties that rounding breaks "
-    "(docs/audit.md)"
+    "a range is what Monte-Carlo error allows, 4 standard errors of both sets of draws, or ties that rounding or "
+    "sorting breaks (docs/audit.md)"
 )
 _OTHER_DATA = "most figures differ, and none for a known cause: they point to other data"
 _MANY = 3
@@ -46,7 +46,8 @@ def counted(findings: Sequence[Finding]) -> dict[str, int]:
 
 def by_cause(findings: Sequence[Finding]) -> dict[str, int]:
     """How many figures differ for each cause, the most frequent first."""
-    return dict(Counter(_cause(finding) for finding in findings if finding.status == "differs").most_common())
+    causes = (_cause(finding).partition(IN_OURS)[0] for finding in findings if finding.status == "differs")
+    return dict(Counter(causes).most_common())
 
 
 def hint(findings: Sequence[Finding]) -> str | None:

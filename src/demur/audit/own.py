@@ -29,6 +29,7 @@ from demur.results.reference import REFERENCES
 from demur.results.retrieval import RetrievalSettings, evaluate_retrieval
 from demur.results.selective import evaluate
 from demur.results.settings import Settings
+from demur.results.study import SIGNATURE
 from demur.results.table import Results
 
 Progress = Callable[[int, int], None]
@@ -79,6 +80,7 @@ def audited_runs(
         abstention_costs=study.abstention_costs or (),
         cross_fit=study.cross_fit or FOLDS,
         lower_is_surer=claimed.lower_is_surer,
+        conventions=study.conventions or (),
     )
     recomputed = evaluate(
         items,
@@ -172,6 +174,10 @@ def joined(claimed: Results, recomputed: Results) -> Iterator[Finding]:
         if claimed.get(row.key) is None:
             yield Finding(label(row.key), "differs", "nothing", row.value, cause="missing from the file")
     yield from _beside(claimed, written, earlier)
+    recorded = claimed.study.convention.get(SIGNATURE)
+    if recorded is not None and not earlier:
+        signature = written.selective.signature().under({"v": version})
+        yield _finding(("convention", SIGNATURE), recorded, str(signature), cause="it does not follow from the data")
 
 
 def _compared(row: Estimate, other: Estimate, recomputed: Estimates, earlier: str) -> Iterator[tuple[str, Finding]]:
@@ -208,6 +214,7 @@ def _cells(row: Estimate) -> Iterator[tuple[str, Any]]:
                 )
             else:
                 yield f"{name}, {part}", cell or None if isinstance(cell, str) else cell
+    yield from zip(("over tie orders, low", "over tie orders, high"), row.over_ties or (None, None), strict=True)
     yield "by convention", row.by_convention or None
     yield "why undefined", row.undefined or None
 

@@ -47,6 +47,7 @@ MODULES = {  # in the order the help lists them
     "apply": ("apply",),
     "show": ("report", "table", "figure"),
     "audit": ("audit",),
+    "convention": ("convention",),
     "study": ("study", "simulate", "schema", "demo"),
 }
 _FIRST = {"simulate": ("runs", "queries", "interviews"), "study": ("intervals", "participants")}
@@ -83,9 +84,21 @@ def command_line() -> str:
     return " ".join(map(_quoted, [Path(sys.argv[0]).name, *sys.argv[1:]]))
 
 
-def pasted(more: Sequence[str]) -> str:
-    """What was typed with some words more, as a command to paste."""
-    return " ".join(map(_quoted, ["demur", *sys.argv[1:], *more]))
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """How commands ask and tell: with a command to paste, and on the standard error."""
+
+    quiet: bool = False
+    noun: str = "command"
+
+    def answer(self, words: Sequence[str]) -> str:
+        """What was typed with some words more, as a command to paste."""
+        return " ".join(map(_quoted, ["demur", *sys.argv[1:], *words]))
+
+    def tell(self, notes: Sequence[str]) -> None:
+        """Say what was taken that nobody had said."""
+        if notes and not self.quiet:
+            typer.echo(harmless(f"demur: {'; '.join(notes)}"), err=True)
 
 
 def _quoted(word: str) -> str:

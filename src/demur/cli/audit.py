@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _DIFFERS = 3
 _RUN = ".json"
 _OF_OWN = ("independent", "rater", "forced")
+_OF_OTHERS = ("resamples", "signature")
 _OF_TABLES = ("score_range", "loss_max", "every_row_its_own_cluster")
 
 
@@ -55,6 +56,10 @@ class AuditOptions:
         bool,
         typer.Option("--independent", help="Recompute a file of demur's own by plain loops, draw by draw: slow."),
     ] = False
+    signature: Annotated[
+        str | None,
+        typer.Option(help="Whose definition the figures follow, as a signature; ours if not given."),
+    ] = None
     resamples: Annotated[
         int | None, typer.Option(help="Draws to compare the intervals of others with; 2000 if not given.")
     ] = None
@@ -90,14 +95,17 @@ class AuditOptions:
         if claimed is None:
             self._refuse("figures of another tool", _OF_OWN)
         else:
-            self._refuse("a file of demur's own", ("resamples",))
+            self._refuse("a file of demur's own", _OF_OTHERS)
         if self.independent:
             self._refuse("an independent audit", ("rater", "forced"))
         is_run = self.data[0].suffix.lower() == _RUN
         if is_run or (claimed and claimed.study.task == "selective"):
             self._refuse("a run", ("system", *(() if claimed and not is_run else ("column", *_OF_TABLES))))
             return [*own, *(self._of_own_runs(claimed) if claimed else self._of_runs(printed))]
-        self._refuse("a per-query table", ("mode", "instrument", "calibration", *_OF_OWN[1:], "resamples", *_OF_TABLES))
+        self._refuse(
+            "a per-query table",
+            ("mode", "instrument", "calibration", *_OF_OWN[1:], "resamples", "signature", *_OF_TABLES),
+        )
         if self.data[1:]:
             raise UserError("a second --data says nothing about a per-query table: leave it out")
         return [*own, *self._of_queries(claimed, printed)]
@@ -188,7 +196,7 @@ class AuditOptions:
         runs = runs_to_audit(self.data, modes=self.mode or (), instrument=self.instrument)
         calibration, draws = self._parsed_calibration(), RESAMPLES if self.resamples is None else self.resamples
         with located(self.reported):
-            return audited_runs(runs, printed, calibration=calibration, resamples=draws)
+            return audited_runs(runs, printed, calibration=calibration, resamples=draws, signature=self.signature)
 
 
 @app.command(rich_help_panel=TRUST)
@@ -218,6 +226,10 @@ def audit(
 
     Plan(asked.resamples or 0, seed=0)  # too many are told before anything is read
     listed, data, reported = statuses(only or ()), asked.data, asked.reported
+    if asked.signature is not None:
+        from demur.audit.reported.tools import stated
+
+        stated(asked.signature)
     if realpath(reported) in map(realpath, data):
         raise UserError(f"{reported}: is the data as well: no figure is compared with itself")
     findings = asked.findings()

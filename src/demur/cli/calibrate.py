@@ -6,8 +6,7 @@ from typing import Annotated
 import typer
 
 from demur.cli import options
-from demur.cli.app import MEASURE, Delivery, app, command_line, listed
-from demur.cli.spoken import Spoken
+from demur.cli.app import MEASURE, Delivery, Spoken, app, command_line, listed
 
 
 @app.command(rich_help_panel=MEASURE, cls=options.ListingCommand)

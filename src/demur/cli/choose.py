@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from demur.cli import options
-from demur.cli.app import DECIDE, app, command_line, fitted, print_json, printed_path
-from demur.cli.spoken import Spoken
+from demur.cli.app import DECIDE, Spoken, app, command_line, fitted, print_json, printed_path
 from demur.errors import UserError, literal, located, registered, shown
 
 if TYPE_CHECKING:

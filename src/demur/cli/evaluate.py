@@ -9,8 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from demur.cli import options
-from demur.cli.app import MEASURE, Delivery, app, check_flags, command_line, fitted, listed, named, progress_bar
-from demur.cli.spoken import Spoken
+from demur.cli.app import MEASURE, Delivery, Spoken, app, check_flags, command_line, fitted, listed, named, progress_bar
 
 USUAL: Any = None  # an option that was not typed: `demur.evaluate` says what it is then
 _WHERE_TO = {"files", "inputs", "output", "report", "as_json", "quiet", "group_file"}
@@ -91,6 +90,10 @@ def evaluate(
         typer.Option(help="Price of an abstention as a share of the largest loss, 0.1 or 1:10; once for each price."),
     ] = None,
     cross_fit: Annotated[int, typer.Option(help="Folds of clusters for the cross-fitted cost.")] = USUAL,
+    convention: Annotated[
+        list[str] | None,
+        typer.Option(help="Add what another tool would report: {conventions}; once for each."),
+    ] = None,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
     created_at: options.CreatedAt = None,
@@ -106,6 +109,8 @@ def evaluate(
     Example: demur evaluate scores.csv --group sex=Gender --group age=Age:18,40,65 --confidence sure --seed 7
 
     Example: demur evaluate run.json --mode few_shot --abstention-cost 0.1 --abstention-cost 1:3 --seed 7
+
+    Example: demur evaluate scores.csv --convention fd-shifts --convention torch-uncertainty --confidence sure --seed 7
 
     Example: demur evaluate scores.csv --column cluster=document --noun document --confidence sure --seed 7
     """

@@ -248,7 +248,7 @@ class ListingCommand(PlainCommand):
     """A command whose help lists what is registered, looked up when its help is asked for: a run need not import it."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """The help, with `{certifiers}`, `{designs}`, `{losses}`, `{methods}` and `{targets}` filled in."""
+        """The help, with what is registered filled in where it says `{certifiers}`, `{losses}` and the like."""
         self.fill()
         super().format_help(ctx, formatter)
 
@@ -257,11 +257,13 @@ class ListingCommand(PlainCommand):
         from demur.confidences.calibration_methods import TARGETS
         from demur.confidences.calibrators import method_names
         from demur.decide.certifiers import CERTIFIERS
+        from demur.quantities.conventions.emulations import EMULATIONS
         from demur.quantities.losses import LOSSES
         from demur.simulate.designs import DESIGNS
 
         names: dict[str, Iterable[str]] = {
             "{certifiers}": CERTIFIERS,
+            "{conventions}": EMULATIONS,
             "{designs}": DESIGNS,
             "{losses}": LOSSES,
             "{methods}": method_names(),

@@ -1,8 +1,11 @@
 """`demur retrieval`: evidence retrieval that may come back empty-handed, from per-query or TREC files."""
 
+from __future__ import annotations
+
 import re
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -10,47 +13,112 @@ from demur.cli import options
 from demur.cli.app import MEASURE, Delivery, app, check_flags, command_line, listed, named, progress_bar
 from demur.errors import UserError
 
+if TYPE_CHECKING:
+    from demur.facts.rankings import Rankings
+    from demur.results.retrieval import RetrievalSettings
 
-@app.command(rich_help_panel=MEASURE)
-def retrieval(
-    data: Annotated[Path | None, typer.Option(help="A per-query file: .csv, .jsonl, .ndjson or .parquet.")] = None,
-    qrels: Annotated[Path | None, typer.Option(help="TREC judgments, in place of --data; gzipped or not.")] = None,
-    run: Annotated[list[str] | None, typer.Option(help="A TREC run, FILE or NAME=FILE; once for each system.")] = None,
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Files:
+    """What is evaluated: a per-query file, or TREC files."""
+
+    data: Annotated[Path | None, typer.Option(help="A per-query file: .csv, .jsonl, .ndjson or .parquet.")] = None
+    qrels: Annotated[Path | None, typer.Option(help="TREC judgments, in place of --data; gzipped or not.")] = None
+    run: Annotated[list[str] | None, typer.Option(help="A TREC run, FILE or NAME=FILE; once for each system.")] = None
     split_topics: Annotated[
         str | None, typer.Option(help="The separator of post and criterion in the name of a TREC topic.")
-    ] = None,
+    ] = None
     system: Annotated[
         list[str] | None, typer.Option(help="A system of the per-query file, NAME=COLUMN; once for each.")
-    ] = None,
-    column: options.ColumnNames = None,
+    ] = None
+    column: options.ColumnNames = None
+
+    def check(self) -> None:
+        """There are files, of one kind."""
+        if self.data is None and self.qrels is None:
+            ways = "give --data with a per-query file, or --qrels and --run with TREC files"
+            raise UserError(f"nothing to evaluate: {ways}")
+        if self.data is not None:
+            _check_mixture({"--qrels": self.qrels, "--run": self.run, "--split-topics": self.split_topics}, "--data")
+            return
+        _check_mixture({"--system": self.system, "--column": self.column}, "--qrels")
+        if not self.run:
+            raise UserError("--qrels needs at least one --run, FILE or NAME=FILE")
+
+    def systems(self) -> dict[str, Rankings]:
+        """The facts of every system."""
+        from demur.read import read_queries, read_trec
+
+        with progress_bar("bytes read") as advance:
+            if self.data is not None:
+                named_as = {"systems": named(self.system, "--system"), "columns": named(self.column, "--column")}
+                return read_queries(self.data, **named_as, progress=advance)
+            runs = [*map(_named_run, self.run or ())]
+            return read_trec(self.qrels or "", runs, split_topics=self.split_topics, progress=advance)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _ChosenNumbers:
+    """Which numbers are reported."""
+
     metrics: Annotated[
         str | None,
         typer.Option(metavar="NAMES", help='Ranking metrics to report, as "nDCG@10 P@5 AP"; if not given, all at --k.'),
-    ] = None,
+    ] = None
     k: Annotated[
         str | None, typer.Option("--k", help="Depths to report, separated by commas; 1,3,5,10 if not given.")
-    ] = None,
+    ] = None
     relevance_level: Annotated[
         int, typer.Option(help="The least grade of a relevant id, for all but the nDCG, whose gains are the grades.")
-    ] = 1,
+    ] = 1
     effective_k: Annotated[
         bool, typer.Option("--effective-k", help="Judge a list that is shorter than k by its own length.")
-    ] = False,
+    ] = False
     threshold: Annotated[
         float | None, typer.Option(help="The gate returns evidence from this probability on; the column prob.")
-    ] = None,
+    ] = None
     policy: Annotated[
         list[str] | None,
         typer.Option(help="A way to choose how many to show: fixed:5, threshold:0.3, gap, elbow, mass:0.8."),
-    ] = None,
-    k_min: Annotated[int, typer.Option(help="Fewest ids to show, unless none are shown.")] = 2,
-    hard_cap: Annotated[int, typer.Option(help="Most ids to show.")] = 10,
-    k_max_ratio: Annotated[float, typer.Option(help="Largest share of the candidates to show.")] = 0.5,
+    ] = None
+    k_min: Annotated[int, typer.Option(help="Fewest ids to show, unless none are shown.")] = 2
+    hard_cap: Annotated[int, typer.Option(help="Most ids to show.")] = 10
+    k_max_ratio: Annotated[float, typer.Option(help="Largest share of the candidates to show.")] = 0.5
     reference: Annotated[
         str | None,
         typer.Option(metavar="NAME|FILE", help="Ranges to hold the results against: phq8-evidence, or a .json file."),
-    ] = None,
-    baseline: options.Baseline = None,
+    ] = None
+    baseline: options.Baseline = None
+
+    def settings(self) -> RetrievalSettings:
+        """What to compute."""
+        from demur.quantities.selection import Bounds
+        from demur.results.reference import reference_of
+        from demur.results.retrieval import RetrievalSettings
+
+        if self.metrics is not None:
+            _check_mixture({"--k": self.k}, "--metrics, whose names have depths")
+        text = "1,3,5,10" if self.k is None else self.k
+        depths = listed(text, "0*[1-9][0-9]{0,7}", "k", "integers of 1 or more such as 1,5,10")
+        return RetrievalSettings(
+            depths=[*map(int, depths)],
+            effective_k=self.effective_k,
+            bounds=Bounds(self.k_min, self.hard_cap, self.k_max_ratio),
+            policies=self.policy or (),
+            threshold=self.threshold,
+            baseline=self.baseline,
+            relevance_level=self.relevance_level,
+            metrics=() if self.metrics is None else re.split(r"[\s,]+", self.metrics.strip(" ,")),
+            reference=None if self.reference is None else reference_of(self.reference),
+        )
+
+
+@app.command(rich_help_panel=MEASURE)
+@options.unfolded
+def retrieval(
+    *,
+    given: _Files,
+    numbers: _ChosenNumbers,
     bootstrap_resamples: options.Resamples = 10_000,
     seed: options.Seed = None,
     output: options.Output = None,
@@ -73,43 +141,17 @@ def retrieval(
     Example: demur retrieval --qrels qrels.txt --run bm25=bm25.gz --run dense.run --metrics "nDCG@10 P@5 AP" --seed 7
     """
     from demur.inference.resample import Plan
-    from demur.quantities.selection import Bounds
-    from demur.read import read_queries, read_trec
     from demur.report.retrieval.console import retrieval_text
     from demur.report.retrieval.per_query import check_per_query_path, per_query_bytes, per_query_columns
-    from demur.results.reference import REFERENCES, reference_of
-    from demur.results.retrieval import RetrievalSettings, evaluate_retrieval
+    from demur.results.reference import REFERENCES
+    from demur.results.retrieval import evaluate_retrieval
 
-    if data is None and qrels is None:
-        raise UserError("nothing to evaluate: give --data with a per-query file, or --qrels and --run with TREC files")
+    given.check()
     check_flags(bootstrap_resamples, seed, created_at, as_json=as_json, quiet=quiet)
     if per_query is not None:
         check_per_query_path(per_query)
-    if metrics is not None:
-        _check_mixture({"--k": k}, "--metrics, whose names have depths")
-    names = re.split(r"[\s,]+", metrics.strip(" ,")) if metrics is not None else ()
-    depths = listed("1,3,5,10" if k is None else k, "0*[1-9][0-9]{0,7}", "k", "integers of 1 or more such as 1,5,10")
-    settings = RetrievalSettings(
-        depths=[*map(int, depths)],
-        effective_k=effective_k,
-        bounds=Bounds(k_min, hard_cap, k_max_ratio),
-        policies=policy or (),
-        threshold=threshold,
-        baseline=baseline,
-        relevance_level=relevance_level,
-        metrics=names,
-        reference=None if reference is None else reference_of(reference),
-    )
-    with progress_bar("bytes read") as advance:
-        if data is not None:
-            _check_mixture({"--qrels": qrels, "--run": run, "--split-topics": split_topics}, "--data")
-            named_as = {"systems": named(system, "--system"), "columns": named(column, "--column")}
-            systems = read_queries(data, **named_as, progress=advance)
-        else:
-            _check_mixture({"--system": system, "--column": column}, "--qrels")
-            if qrels is None or not run:
-                raise UserError("--qrels needs at least one --run, FILE or NAME=FILE")
-            systems = read_trec(qrels, [*map(_named_run, run)], split_topics=split_topics, progress=advance)
+    settings, reference = numbers.settings(), numbers.reference
+    systems = given.systems()
     with progress_bar("resamples") as advance:
         results = evaluate_retrieval(
             systems,

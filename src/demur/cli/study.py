@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from demur.cli import options
-from demur.cli.app import DATA, MORE, TRUST, app, named, printed_path, progress_bar
+from demur.cli.app import DATA, MORE, TRUST, Spoken, app, named, printed_path, progress_bar
 from demur.cli.plain_values import Commands
-from demur.cli.spoken import Spoken
 from demur.errors import UserError, located, shown, unknown
 from demur.facts.instruments import BY_ITEMS
 

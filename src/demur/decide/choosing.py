@@ -8,16 +8,15 @@ from typing import Any
 import numpy as np
 
 from demur.confidences.variants import VARIANTS
+from demur.decide.accepted import Accepted
 from demur.decide.crossfit import crossfit, procedure_interval
 from demur.decide.rule import Chosen, Direction, Measured, Procedure, Rule, Wanted
 from demur.decide.targets import DecisionTarget, Typed
 from demur.decide.terms import most_units
 from demur.files.strict_model import Tool, checked_time, now
 from demur.inference.draws import checked_seed
-from demur.inference.ratios import Ratio
 from demur.quantities.curve import Curve
 from demur.quantities.graded import Graded
-from demur.quantities.table import Table
 from demur.quantities.thresholds import typed_threshold
 from demur.results.parts import Input, Loss
 from demur.results.record import input_of, loss_record
@@ -81,6 +80,7 @@ def chosen_point(graded: Graded, target: DecisionTarget, seed: int) -> Chosen:
         )
     confidence = curve.scale * curve.threshold
     lower = float(confidence[point + 1]) if point + 1 < len(curve) else -math.inf
+    risk = Accepted.of(graded, float(confidence[point])).risk
     return Chosen(
         threshold=own_scale(graded, float(typed_threshold(float(confidence[point]), lower))),
         accepted=int(curve.points.count[point]),
@@ -89,17 +89,8 @@ def chosen_point(graded: Graded, target: DecisionTarget, seed: int) -> Chosen:
         generalized_risk=float(curve.generalized_risk[point]),
         reason="",
         procedure=procedure,
-        risk_if_fixed=_risk_at(graded, float(curve.threshold[point])),
+        risk_if_fixed=Measured.of(risk.point, *risk.interval()),
     )
-
-
-def _risk_at(graded: Graded, threshold: float) -> Measured:
-    """The risk of what a threshold accepts, with its interval as if it had been fixed beforehand."""
-    table = Table.of(graded)
-    loss, accepted = table.accepted(threshold)
-    worst = None if table.largest_loss is None else table.largest_loss / table.divisor
-    risk = Ratio(loss, accepted, table.divisor, worst, below_0=bool((graded.loss < 0).any()))
-    return Measured.of(risk.point, *risk.interval())
 
 
 def _procedure(graded: Graded, target: DecisionTarget, seed: int) -> Procedure | None:

@@ -86,12 +86,9 @@ def _levels(signal: str) -> list[float]:
     if signal not in VARIANTS:
         return [*SIGNALS[signal].levels] if signal in SIGNALS else []
     variant = VARIANTS[signal]
-    levels = SIGNALS[variant.needs[0].signal].levels if len(variant.needs) == 1 and _declared(signal) else ()
+    declared = SIGNALS.get(variant.needs[0].signal) if len(variant.needs) == 1 else None
+    levels = declared.levels if declared else ()
     return [float(value) for value in variant.function(np.array(levels))] if levels else []
-
-
-def _declared(signal: str) -> bool:
-    return VARIANTS[signal].needs[0].signal in SIGNALS
 
 
 def _threshold(value: Typed) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 
@@ -31,7 +32,8 @@ def rule_html(rule: Rule) -> str:
 def rule_rows(rule: Rule) -> Iterator[Row]:
     """What is known of the rule: on the data it was chosen on, on clusters it has not seen, and as certified."""
     chosen, guarantee = rule.chosen, rule.guarantee
-    coverage, risk = (Measured.of(_or_nan(each), None) for each in (chosen.coverage, chosen.risk))
+    numbers = (math.nan if each is None else each for each in (chosen.coverage, chosen.risk))
+    coverage, risk = (Measured.of(each, None) for each in numbers)
     yield "chosen on these data", chosen.threshold, chosen.accepted, coverage, risk
     if (unseen := chosen.procedure) is not None:
         yield f"on other {rule.noun}s", None, unseen.accepted, unseen.coverage, unseen.risk
@@ -154,7 +156,3 @@ def _with_ends(measured: Measured, form: Callable[[float | None], str]) -> str:
     if measured.low is None:
         return form(measured.value)
     return f"{form(measured.value)} [{form(measured.low)}, {form(measured.high)}]"
-
-
-def _or_nan(value: float | None) -> float:
-    return float("nan") if value is None else value

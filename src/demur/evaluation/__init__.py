@@ -69,6 +69,7 @@ def evaluate(  # noqa: PLR0913  (one parameter for each option of the command)
     handover_threshold: float | None = None,
     abstention_costs: str | float | Fraction | Sequence[str | float | Fraction] = _SETTINGS.abstention_costs,
     cross_fit: int = _SETTINGS.cross_fit,
+    conventions: str | Sequence[str] = _SETTINGS.conventions,
     created_at: str | None = None,
     settings: Settings | None = None,
     plan: Plan | None = None,
@@ -91,6 +92,8 @@ def evaluate(  # noqa: PLR0913  (one parameter for each option of the command)
     40, 65])}`; or it lists groups that are known already, such as `item`. `groups` is a table of labels by cluster.
     `raters` maps names to tables of answers to the same units, `forced` systems to runs that answer everything; one
     system alone needs no name. `points` are published numbers as `demur evaluate --point` takes them, or a TOML file.
+
+    `conventions` of other tools add what those would report: `results.one(quantity="aurc", convention="fd-shifts")`.
 
     `Settings`, a `Plan` and whoever stands `Beside` the systems can be given instead of the options they hold, if they
     are made already. `command` and files that were `also_read` are recorded.

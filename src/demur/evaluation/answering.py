@@ -38,7 +38,7 @@ _MADE = {
     "plan": ("resamples", "seed"),
     "beside": tuple(field.name for field in fields(Beside)),
 }
-_LISTS = ("lower_is_surer", "exclude", "probability", "abstention_costs")
+_LISTS = ("lower_is_surer", "exclude", "probability", "abstention_costs", "conventions")
 
 
 def answered(data: Sequence[Any], said: Mapping[str, Any], voice: Voice) -> Results:

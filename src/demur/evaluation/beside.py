@@ -19,7 +19,10 @@ from demur.results.table import system_names
 
 def everybody(said: Mapping[str, Any], runs: Sequence[Items], columns: Mapping[str, str]) -> Beside:
     """Raters, points and forced runs by the options that name them."""
-    raters = {name: _rater(given, columns) for name, given in (said.get("raters") or {}).items()}
+    raters = {
+        name: given if isinstance(given, RaterAnswers) else read_rater(given, columns)
+        for name, given in (said.get("raters") or {}).items()
+    }
     points = [point for given in _each(said.get("points")) for point in _points(given)]
     numbers = {name: said.get(name) for name in ("margin", "handover_threshold")}
     return Beside(raters, points, _forced(said.get("forced"), runs, columns), **numbers)
@@ -45,10 +48,6 @@ def _points(given: Any) -> Sequence[NumbersOfPoint]:
     if isinstance(given, NumbersOfPoint):
         return [given]
     return read_points(given) if _is_file(given) else [typed_point(given)]
-
-
-def _rater(given: Any, columns: Mapping[str, str]) -> RaterAnswers:
-    return given if isinstance(given, RaterAnswers) else read_rater(given, columns)
 
 
 def _forced(given: Any, runs: Sequence[Items], columns: Mapping[str, str]) -> dict[str, Items]:

@@ -18,6 +18,7 @@ NAMES = {
     "rater": "raters",
     "point": "points",
     "abstention_cost": "abstention_costs",
+    "convention": "conventions",
 }
 _OPTION = re.compile(r"(?<![\w-])--([a-z][a-z-]*)(?: (none|first|drop|vote)\b)?")
 

@@ -16,6 +16,7 @@ from demur.facts.columns import Column, OtherCells
 from demur.types import Flags, Floats, Indices
 
 GIVEN = "given"
+COLUMN = "column "  # what the definition of a column of losses begins with
 _MOST_DIGITS = 9
 _EXACT = 2.0**53
 _PART = 1 << 16  # as many numbers as are looked at before one that does not fit ends the search
@@ -63,7 +64,7 @@ class LossColumn:
     def definition(self) -> str:
         """The loss as a formula of the column."""
         if self.score_range is None:
-            return f"column {self.name}"
+            return f"{COLUMN}{self.name}"
         low, high = self.score_range
         difference = f"{high:.10g} - column {self.name}"
         return difference if high - low == 1 else f"({difference}) / {high - low:.10g}"

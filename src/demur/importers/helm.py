@@ -13,7 +13,6 @@ from demur.importers.json_cursor import JsonCursor
 from demur.importers.paths import is_number, object_at
 from demur.importers.registry import ImportOptions, LogEntry, LogFacts, importer
 from demur.read.paths import at_path
-from demur.read.stream import stream
 from demur.types import Json
 
 _STATS, _STATES, _SPEC = "per_instance_stats.json", "scenario_state.json", "run_spec.json"
@@ -90,8 +89,7 @@ def _run(path: Path) -> Json:
 
 def _rows(path: Path, perturbation: str | None) -> Iterator[tuple[_Instance, dict[str, float]]]:
     """The means of each instance under one perturbation, or none, by the name of the statistic."""
-    with stream(path) as file:
-        cursor = JsonCursor(file.text.read)
+    with JsonCursor.opened(path) as cursor:
         for number, row in enumerate(cursor.values()):
             with located(f"[{number}]"):
                 if not isinstance(row, dict):
@@ -99,7 +97,6 @@ def _rows(path: Path, perturbation: str | None) -> Iterator[tuple[_Instance, dic
                 key = _key(row, object_at(row, "perturbation"), row.get("instance_id"))
             if key.perturbation == perturbation:
                 yield key, dict(_means(row.get("stats")))
-        cursor.finish()
 
 
 def _means(stats: Any) -> Iterator[tuple[str, float]]:
@@ -119,8 +116,7 @@ def _key(row: Any, perturbation: Json, item: Any) -> _Instance:
 
 def _answers(path: Path) -> Iterator[tuple[_Instance, _Answered]]:
     """Of each instance what was answered."""
-    with stream(path) as file:
-        cursor = JsonCursor(file.text.read)
+    with JsonCursor.opened(path) as cursor:
         for member in cursor.members():
             if member != "request_states" or cursor.peek() != "[":
                 cursor.skip()
@@ -131,7 +127,6 @@ def _answers(path: Path) -> Iterator[tuple[_Instance, _Answered]]:
                     key = _key(state, object_at(instance, "perturbation"), instance.get("id"))
                 kept = {name: value for name, value in instance.items() if name not in ("input", "references")}
                 yield key, _Answered(_text(state), result.get("success") is not False, kept)
-        cursor.finish()
 
 
 def _text(state: Json) -> str | None:

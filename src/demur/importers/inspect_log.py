@@ -24,7 +24,6 @@ from demur.importers.json_cursor import JsonCursor
 from demur.importers.paths import is_number, object_at
 from demur.importers.registry import ImportOptions, LogEntry, LogFacts, importer
 from demur.read.paths import at_path
-from demur.read.stream import stream
 from demur.types import Json
 
 _ZIP = b"PK"
@@ -124,13 +123,11 @@ def _of_archive(path: Path, reading: _Reading) -> Iterator[Json]:
 
 
 def _of_json(path: Path, reading: _Reading) -> Iterator[Json]:
-    with stream(path) as file:
-        cursor = JsonCursor(file.text.read)
+    with JsonCursor.opened(path) as cursor:
         for number, _ in enumerate(_header(cursor, reading)):
             with located(f"samples[{number}]"):
                 sample = _sample(cursor)
             yield sample
-        cursor.finish()
 
 
 def _header(cursor: JsonCursor, reading: _Reading) -> Iterator[None]:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from demur.errors import UserError, shown
 from demur.files.limits import FILE, MEMBER
 from demur.files.strict_json import decoder
+from demur.read.stream import stream
 
 _CHUNK = 1 << 16
 _LONGEST_WORD = 16  # an error this close to the end may be a value that is cut in two: tru|e, \u00|e9
@@ -28,6 +31,15 @@ class JsonCursor:
 
     def __init__(self, read: Callable[[int], str]) -> None:
         self._read, self._text, self._at, self._ended, self._total = read, "", 0, False, 0
+
+    @classmethod
+    @contextmanager
+    def opened(cls, path: Path) -> Iterator[JsonCursor]:
+        """The start of a file, after whose value there must be nothing more."""
+        with stream(path) as file:
+            cursor = cls(file.text.read)
+            yield cursor
+            cursor.finish()
 
     @classmethod
     def of_text(cls, text: str) -> JsonCursor:

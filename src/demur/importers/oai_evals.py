@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 from demur.errors import UserError, literal, located, shown
 from demur.files.strict_json import json_objects
 from demur.importers.hashing import sha256_of
-from demur.importers.paths import is_number, object_at
+from demur.importers.paths import answer_text, is_number, object_at
 from demur.importers.registry import ImportOptions, LogEntry, LogFacts, importer
 from demur.read.paths import at_path
 from demur.read.stream import stream
@@ -77,7 +77,7 @@ def _take(event: Json, samples: dict[str, _Sample], facts: LogFacts) -> None:
 
 def _entries(item: str, sample: _Sample, cluster: str | None, facts: LogFacts) -> Iterator[LogEntry]:
     matches, metrics = (
-        [data for _, data in sorted(events, key=_number)] for events in (sample.matches, sample.metrics)
+        [data for _, data in sorted(events, key=itemgetter(0))] for events in (sample.matches, sample.metrics)
     )
     where = f"sample {shown(item)}"
     if not matches:
@@ -106,16 +106,12 @@ def _entries(item: str, sample: _Sample, cluster: str | None, facts: LogFacts) -
         )
 
 
-def _number(event: tuple[int, Json]) -> int:
-    return event[0]
-
-
 def _answer(match: Json) -> str | None:
     """What was picked, or what was sampled where it matched nothing."""
     answer: Any = match.get("picked") if match.get("picked") is not None else match.get("sampled")
     if isinstance(answer, list) and len(answer) == 1:
         answer = answer[0]
-    return answer if answer is None or isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
+    return answer_text(answer)
 
 
 def _pattern(options: ImportOptions) -> re.Pattern[str] | None:

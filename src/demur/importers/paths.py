@@ -1,5 +1,6 @@
 """Paths into a record of a log, as a user writes them: `metadata.document`, `scores.exact.metadata.confidence`."""
 
+import json
 from collections.abc import Mapping
 from typing import Any, TypeGuard
 
@@ -22,6 +23,11 @@ def as_text(value: Any) -> str | None:
     if isinstance(value, bool):
         return "true" if value else "false"
     return str(value) if isinstance(value, (int, float)) else value if isinstance(value, str) else None
+
+
+def answer_text(answer: Any) -> str | None:
+    """An answer as text: a structure as the JSON it is."""
+    return answer if answer is None or isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
 
 
 def is_number(value: Any) -> TypeGuard[float]:

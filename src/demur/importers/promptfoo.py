@@ -14,10 +14,9 @@ from demur.errors import UserError, literal, located, shown
 from demur.importers.choosing import OneOf
 from demur.importers.hashing import sha256_of
 from demur.importers.json_cursor import JsonCursor
-from demur.importers.paths import is_number, object_at
+from demur.importers.paths import answer_text, is_number, object_at
 from demur.importers.registry import ImportOptions, LogEntry, LogFacts, importer
 from demur.read.paths import at_path
-from demur.read.stream import stream
 from demur.types import Json
 
 _VERSION = 3
@@ -27,8 +26,7 @@ _ABOUT = {"evalId": ("run_id", ""), "metadata": ("tool_version", "promptfooVersi
 
 
 def _records(path: Path) -> Iterator[Json]:
-    with stream(path) as file:
-        cursor = JsonCursor(file.text.read)
+    with JsonCursor.opened(path) as cursor:
         yield from (cursor.value() for _ in _places(cursor, LogFacts()))
 
 
@@ -41,8 +39,7 @@ def read_promptfoo(paths: Sequence[Path], options: ImportOptions, facts: LogFact
         raise UserError(f"{path}: this is results.csv of promptfoo: import results.json")
     facts.source["sha256"] = sha256_of(paths)
     reading = _Rows(options)
-    with stream(path) as file:
-        cursor = JsonCursor(file.text.read)
+    with JsonCursor.opened(path) as cursor:
         for number, _ in enumerate(_places(cursor, facts)):
             with located(f"results[{number}]"):
                 row = cursor.value()
@@ -51,7 +48,7 @@ def read_promptfoo(paths: Sequence[Path], options: ImportOptions, facts: LogFact
                 entry = reading.entry(row, facts)
             if entry:
                 yield entry
-        cursor.finish()
+    with located(path):
         reading.check()
     facts.source["model"] = reading.systems.chosen
     facts.mapping |= {"item": "testCase.description", "repeat": "running number", "loss": f"1 - {reading.metric}"}
@@ -112,7 +109,7 @@ class _Rows:
                 item=item,
                 repeat=repeat,
                 value=None if failed else self._value(row),
-                answer=_answer(response.get("output")),
+                answer=answer_text(response.get("output")),
                 record=row,
                 signals=_signals(response, facts),
                 failed=failed,
@@ -166,10 +163,6 @@ def _signals(response: Json, facts: LogFacts) -> dict[str, float]:
     noted = {name: value for name, value in object_at(response, "metadata").items() if is_number(value)}
     facts.signal_paths |= {"token_msp": "response.logProbs"} | {name: f"response.metadata.{name}" for name in noted}
     return noted | ({"token_msp": token_msp(response["logProbs"])} if response.get("logProbs") else {})
-
-
-def _answer(output: Any) -> str | None:
-    return output if output is None or isinstance(output, str) else json.dumps(output, ensure_ascii=False)
 
 
 def _text(value: Any) -> str | None:

@@ -40,18 +40,8 @@ def _rule(text: str, known: Collection[str]) -> Applies:
     form = _FORMS.fullmatch(text)
     kind, *rest = [part for part in form.groups() if part is not None] if form else [""]
     if kind not in known:
-        forms = {"value": "value=N", "answer": "answer~=REGEX", "choice": "choice=TEXT", "unscored": "unscored"}
-        forms |= {"field": "field:PATH=VALUE", "named": "named:METRIC=VALUE"}
-        raise UserError(f"--abstain {literal(text)}, expected {' or '.join(forms[name] for name in known)}")
-    return _KINDS[kind](*rest)
-
-
-def _value(wanted: str) -> Applies:
-    return lambda entry: _equals(entry.value, wanted)
-
-
-def _choice(wanted: str) -> Applies:
-    return lambda entry: entry.choice == wanted
+        raise UserError(f"--abstain {literal(text)}, expected {' or '.join(_KINDS[name][0] for name in known)}")
+    return _KINDS[kind][1](*rest)
 
 
 def _answer(pattern: str) -> Applies:
@@ -66,21 +56,14 @@ def _field(path: str, wanted: str) -> Applies:
     return lambda entry: _equals(at_path(entry.record, path), wanted)
 
 
-def _named(metric: str, wanted: str) -> Applies:
-    return _field(f"namedScores.{metric}", wanted)
-
-
-def _unscored() -> Applies:
-    return lambda entry: isinstance(entry.value, float) and math.isnan(entry.value)
-
-
-_KINDS: dict[str, Callable[..., Applies]] = {
-    "value": _value,
-    "choice": _choice,
-    "answer": _answer,
-    "field": _field,
-    "named": _named,
-    "unscored": _unscored,
+# How a rule is written, and what it makes of its parts.
+_KINDS: dict[str, tuple[str, Callable[..., Applies]]] = {
+    "value": ("value=N", lambda wanted: lambda entry: _equals(entry.value, wanted)),
+    "choice": ("choice=TEXT", lambda wanted: lambda entry: entry.choice == wanted),
+    "answer": ("answer~=REGEX", _answer),
+    "field": ("field:PATH=VALUE", _field),
+    "named": ("named:METRIC=VALUE", lambda metric, wanted: _field(f"namedScores.{metric}", wanted)),
+    "unscored": ("unscored", lambda: lambda entry: isinstance(entry.value, float) and math.isnan(entry.value)),
 }
 
 

@@ -63,15 +63,14 @@ def drawn_risks(curve: Curve, sample: Replicates) -> dict[str, Floats]:
     """
     if not curve.defined:
         return {}
-    count = curve.points.count[points_kept(len(curve))]
-    units = sample.units.astype(np.int64)[:, None]
-    needed = -(-count * units // curve.units)  # k of n is reached by ⌈k·m/n⌉ of m, exactly
-    place = sample.plateaus_below(needed.astype(np.float64))
-    reached = place < len(sample.count)
-    there = np.minimum(place, len(sample.count) - 1), np.arange(len(units))[:, None]
-    loss, accepted = np.where(reached, sample.loss_sum[there], np.nan), sample.count[there]
-    divisor = sample.table.divisor
-    return {"selective": loss / (np.where(reached, accepted, 1) * divisor), "generalized": loss / (units * divisor)}
+    count, divisor = curve.points.count[points_kept(len(curve))][:, None], sample.table.divisor
+    # k of n is reached by ⌈k·m/n⌉ of m, exactly
+    needed = sample.per_size(lambda units: -(-count * units // curve.units))
+    points = sample.sweep.reached(needed)
+    loss, accepted = points.loss_sum, points.count
+    if len(missed := np.flatnonzero(points.place >= sample.plateaus)):
+        loss.flat[missed], accepted.flat[missed] = np.nan, 1
+    return {"selective": (loss / (accepted * divisor)).T, "generalized": (loss / (sample.units * divisor)).T}
 
 
 def bands_of(view: CurveView, drawn: Mapping[str, Floats]) -> BandEnds | None:

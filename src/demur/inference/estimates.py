@@ -36,7 +36,8 @@ class Estimate:
     coverage, or the false positive rate, that is achieved, `threshold` the confidence it takes. `other_threshold_rate`
     is the share of replicates that set another threshold, `short_domain_rate` of those that end before the coverage of
     a cut area. Of a difference, `p_value` is two-sided, and `above` and `below` are the shares of replicates on either
-    side of 0. `spread` is the standard deviation over the levels a mean is over.
+    side of 0. `spread` is the standard deviation over the levels a mean is over. Of another tool's number, `over_ties`
+    are the least and the largest over all orders of equal confidences, None where some leave it undefined.
     """
 
     key: Key
@@ -60,6 +61,8 @@ class Estimate:
     undefined: str = ""
     no_interval: str = ""
     not_requested: str = ""
+    over_ties: tuple[float | None, float | None] | None = None
+    remark: str = ""
     evidence: Evidence | None = None
 
     def interval(self, method: str, level: float = 0.95) -> Interval | None:

@@ -81,6 +81,9 @@ def standard_errors(influence: Floats, weights: Floats, clusters: int | None = N
 
     P is how many of the clusters hold any of the units a number is of: all, if it is not given.
     """
-    clusters = len(weights) if clusters is None else clusters
-    squares = cluster_sums(weights * influence**2)
+    return errors_of_squares(cluster_sums(weights * influence**2), len(weights) if clusters is None else clusters)
+
+
+def errors_of_squares(squares: Floats, clusters: int) -> Floats:
+    """√(P/(P−1) · Σ u²) from the sums of squared influences."""
     return np.sqrt(squares * (clusters / (clusters - 1))) if clusters > 1 else np.zeros(len(squares))

@@ -3,32 +3,47 @@
 No quantity is known here by name.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from demur.errors import UserError, literal
 from demur.inference.draws import checked_seed, weights
+from demur.inference.engines import prepared_kernel
+from demur.quantities.coverage import Coverage
 from demur.quantities.replicates import Replicates
 from demur.quantities.table import Table
-from demur.types import Floats, Indices
+from demur.types import Floats
+
+if TYPE_CHECKING:
+    from demur.inference.engines.tiles import Prepared, Tiles
 
 Columns = dict[str, Floats]
 Progress = Callable[[int, int], None]
+WeightsOf = Callable[[range, "Prepared | None"], "Floats | Tiles"]
 _BLOCK_CELLS = 1 << 17  # a megabyte an array: a block of them stays near the processor
+_MOST_CELLS = 1 << 22  # 32 megabytes an array, where that is what 16 replicates take
+_LANES = 16
 _KEPT = 3 << 20
 _MOST_RESAMPLES = 1_000_000  # endpoints are then known to 0.003 standard errors
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ask:
-    """Numbers wanted of a view: one number, or a row of numbers, per replicate under each name."""
+    """Numbers wanted of a view: one number, or a row of numbers, per replicate under each name.
+
+    Of a curve, `coverages` that they are at are found all at once.
+    """
 
     view: Any
     numbers: Callable[[Any], Mapping[str, Any]]
+    coverages: tuple[Coverage, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +90,7 @@ def bootstrap(statistic: Callable[..., Mapping[str, Any]], *tables: Table, plan:
     view = SimpleNamespace(
         ids=tables[0].ids,
         cells=max(table.cells for table in tables),
+        sweeps=True,
         drawn=lambda weights: [Replicates.of(table, weights) for table in tables],
     )
     return resampled([Ask(view, lambda samples: statistic(*samples))], plan)[0]
@@ -89,9 +105,10 @@ def resampled(asks: Sequence[Ask], plan: Plan) -> list[Columns]:
     """What is asked, over bootstrap samples of the clusters: of every view, from the same draws."""
     clusters = len(asks[0].view.ids) if asks else 0
 
-    def drawn(replicates: Indices) -> Floats:
+    def drawn(replicates: range, prepared: Prepared | None) -> Floats | Tiles:
         assert plan.seed is not None  # noqa: S101  (the plan has checked it)
-        return weights(plan.seed, replicates, clusters, plan.strata)
+        tiles = prepared.drawn(plan.seed, replicates, clusters) if prepared and plan.strata is None else None
+        return tiles or weights(plan.seed, np.asarray(replicates), clusters, plan.strata)
 
     return _in_blocks(asks, drawn, plan.n_resamples, plan)
 
@@ -102,24 +119,27 @@ def left_out(asks: Sequence[Ask], plan: Plan) -> list[Columns]:
     if clusters <= 1:
         return [{} for _ in asks]
 
-    def all_but(chosen: Indices) -> Floats:
-        return np.asarray(1.0 - (chosen[:, None] == np.arange(clusters)))
+    def all_but(chosen: range, _: Prepared | None) -> Floats:
+        return np.asarray(1.0 - (np.asarray(chosen)[:, None] == np.arange(clusters)))
 
     return _in_blocks(asks, all_but, clusters, replace(plan, progress=None))
 
 
-def _in_blocks(asks: Sequence[Ask], weights_of: Callable[[Indices], Floats], total: int, plan: Plan) -> list[Columns]:
+def _in_blocks(asks: Sequence[Ask], weights_of: WeightsOf, total: int, plan: Plan) -> list[Columns]:
     """The answers of every block of samples, put together in order."""
     if not asks or not total:
         return [{} for _ in asks]
     _check_drawn_alike([ask.view for ask in asks])
 
     def work(start: int) -> list[Columns]:
-        numbers = np.arange(start, min(start + size, total))
-        drawn, samples = weights_of(numbers), dict[int, Any]()
+        numbers = range(start, min(start + size, total))
+        drawn, samples = DrawnWeights.of(weights_of(numbers, prepared), prepared), dict[int, Any]()
+        for view, coverages in expected:
+            _sample(view, drawn, samples).expect(coverages)
         return [_checked(ask.numbers(_sample(ask.view, drawn, samples)), len(numbers)) for ask in asks]
 
-    size = plan.block or max(1, min(total, _BLOCK_CELLS // max(ask.view.cells for ask in asks)))
+    prepared, expected = prepared_kernel(), _expected(asks)
+    size = plan.block or _block_size([ask.view for ask in asks], -(-total // plan.threads), compiled=bool(prepared))
     np.empty(_KEPT)  # freed at once: it teaches the C allocator to keep what blocks free, which saves a quarter
     blocks: list[list[Columns]] = []
     for block in _each(work, range(0, total, size), plan.threads):
@@ -132,13 +152,59 @@ def _in_blocks(asks: Sequence[Ask], weights_of: Callable[[Indices], Floats], tot
     ]
 
 
-def _sample(view: Any, weights: Floats, samples: dict[int, Any]) -> Any:
+def _expected(asks: Sequence[Ask]) -> list[tuple[Any, list[Coverage]]]:
+    """The coverages that each view is asked about, in rising order."""
+    views = {id(ask.view): ask.view for ask in asks if ask.coverages}
+    coverages = [{each.text: each for ask in asks if id(ask.view) == key for each in ask.coverages} for key in views]
+    ordered = [sorted(each.values(), key=attrgetter("least_share")) for each in coverages]
+    return list(zip(views.values(), ordered, strict=True))
+
+
+def _block_size(views: Sequence[Any], wanted: int, *, compiled: bool) -> int:
+    """How many replicates to draw at a time: so few that their arrays stay near the processor, so many that it pays.
+
+    numpy has arrays of all cells, the kernel only of the clusters.
+    """
+    cells = max(int(view.cells) for view in views)
+    near = _BLOCK_CELLS // (len(views[0].ids) if compiled else cells)
+    size = max(1, min(near, _MOST_CELLS // cells), min(_LANES, _MOST_CELLS // cells))
+    if compiled:  # which takes replicates by the lanes it has
+        size = -(-min(size, wanted) // _LANES) * _LANES
+    return min(size, wanted)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DrawnWeights:
+    """How often a block of replicates holds each cluster: a row for each of them, and tiles for views that sweep."""
+
+    weights: Any
+    tiles: Any = None
+
+    @classmethod
+    def of(cls, weights: Any, prepared: Any) -> DrawnWeights:
+        """Of weights in either form."""
+        if prepared is None:
+            return cls(weights)
+        if isinstance(weights, np.ndarray):
+            return cls(weights, prepared.packed(weights))
+        return cls(None, weights)
+
+    @property
+    def rows(self) -> Floats:
+        """A row of weights for each replicate."""
+        rows: Floats = self.tiles.rows if self.weights is None else self.weights
+        return rows
+
+
+def _sample(view: Any, drawn: DrawnWeights, samples: dict[int, Any]) -> Any:
     """What a view draws, drawn once per block however many numbers are taken from it."""
     if id(view) not in samples:
         members = getattr(view, "members", None)
-        samples[id(view)] = (
-            view.drawn(weights) if members is None else view.joined([_sample(one, weights, samples) for one in members])
-        )
+        if members is not None:
+            samples[id(view)] = view.joined([_sample(one, drawn, samples) for one in members])
+        else:
+            by_kernel = drawn.tiles is not None and getattr(view, "sweeps", False)
+            samples[id(view)] = view.drawn(drawn.tiles if by_kernel else drawn.rows)
     return samples[id(view)]
 
 

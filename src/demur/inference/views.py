@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from demur.quantities.curve import Curve
 from demur.quantities.graded import Graded
 from demur.quantities.influence import on_coverage
 from demur.quantities.replicates import Replicates
+from demur.quantities.sweep import Weights
 from demur.quantities.table import Table
 from demur.types import Flags, Floats, Integers
 
@@ -71,8 +72,10 @@ class CurveView:
         """The curve."""
         return self.curve
 
-    def drawn(self, weights: Floats) -> Replicates:
-        """The curves of the replicates."""
+    sweeps: ClassVar[bool] = True
+
+    def drawn(self, weights: Floats | Weights) -> Replicates:
+        """The curves of the replicates; the weights may have the form of an engine's own."""
         return Replicates.of(self.table, weights)
 
     @property
@@ -160,6 +163,11 @@ class Cut:
         """How often each cluster (a row) is in each replicate."""
         weights: Floats = self.own.weights
         return weights
+
+    def squares(self, influence: Floats) -> Floats:
+        """Σ u² over the clusters of each replicate, of their influences u."""
+        squares: Floats = self.own.squares(influence)
+        return squares
 
     @cached_property
     def moves(self) -> Floats:

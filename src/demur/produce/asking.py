@@ -38,6 +38,14 @@ class ChatQuestion:
         named = {"name": self.key[2] or "answer", "strict": True, "schema": self.schema}
         return fields | {"response_format": {"type": "json_schema", "json_schema": named}}
 
+    def failure(self, category: str, attempts: int, length: int | None = None) -> ParticipantFailure:
+        """Why the answer is of no use; one with a length is about the text of its step."""
+        _, _, step, sample = self.key
+        if length is None:
+            return ParticipantFailure(category, step, sample, 200, attempts)
+        named = f"{'evidence' if step == 'evidence' else 'scoring'}_{category}"
+        return ParticipantFailure(named, step, sample, 200, attempts, {"answer_characters": length})
+
     def reseeded(self) -> ChatQuestion:
         """With the next seed."""
         return replace(self, seed=(self.seed + 1) % _SEEDS)
@@ -71,60 +79,37 @@ class Asker:
             except ParticipantFailure as failure:
                 attempts += failure.attempts
                 if failure.status != _SERVER or again:
-                    raise replace_attempts(failure, attempts) from None
+                    failure.attempts = attempts
+                    raise
                 question, again = question.reseeded(), True
                 continue
             attempts, again = attempts + reply.attempts, False
-            choice = _choice(reply.body, question, attempts)
-            text, cut = _text(choice, question, attempts), choice.get("finish_reason") == "length"
+            text, cut, tokens = _said(reply.body, question, attempts)
             if cut and doubled:
-                raise _failure("truncated", question, attempts, len(text))
+                raise question.failure("truncated", attempts, len(text))
             if cut:
                 question, doubled = replace(question, max_tokens=2 * question.max_tokens), True
                 continue
             try:
-                return Answer(parse(text), text, _tokens(choice))
+                return Answer(parse(text), text, tokens)
             except InvalidAnswer:
                 if invalid == self.retries:
-                    raise _failure("invalid", question, attempts, len(text)) from None
+                    raise question.failure("invalid", attempts, len(text)) from None
             invalid += 1
             question = replace(question.reseeded(), temperature=max(question.temperature, _ANOTHER_TEMPERATURE))
 
 
-def replace_attempts(failure: ParticipantFailure, attempts: int) -> ParticipantFailure:
-    """The same failure, with all attempts that were made."""
-    failure.attempts = attempts
-    return failure
-
-
-def _failure(how: str, question: ChatQuestion, attempts: int, length: int) -> ParticipantFailure:
-    _, _, step, sample = question.key
-    category = f"{'evidence' if step == 'evidence' else 'scoring'}_{how}"
-    return ParticipantFailure(category, step, sample, 200, attempts, {"answer_characters": length})
-
-
-def _tokens(choice: Json) -> Any:
-    logprobs = choice.get("logprobs")
-    return logprobs.get("content") if isinstance(logprobs, dict) else None
-
-
-def _choice(body: Json, question: ChatQuestion, attempts: int) -> Json:
-    """The first choice of a completion; a body without one is no completion."""
+def _said(body: Json, question: ChatQuestion, attempts: int) -> tuple[str, bool, Any]:
+    """The JSON text of the first choice, whether it was cut off, and its tokens; a failure if there is no text."""
     choices = body.get("choices")
     choice = choices[0] if isinstance(choices, list) and choices else None
-    if not isinstance(choice, dict) or not isinstance(choice.get("message"), dict):
-        _, _, step, sample = question.key
-        raise ParticipantFailure("server_error", step, sample, 200, attempts)
-    return choice
-
-
-def _text(choice: Json, question: ChatQuestion, attempts: int) -> str:
-    """The JSON text of the content, or a failure if the model declined to give any."""
-    message, finish = choice["message"], choice.get("finish_reason")
-    content = message.get("content")
+    message = choice.get("message") if isinstance(choice, dict) else None
+    if not isinstance(choice, dict) or not isinstance(message, dict):
+        raise question.failure("server_error", attempts)
+    content, finish, logprobs = message.get("content"), choice.get("finish_reason"), choice.get("logprobs")
+    tokens = logprobs.get("content") if isinstance(logprobs, dict) else None
     if finish == "length":
-        return content if isinstance(content, str) else ""
+        return content if isinstance(content, str) else "", True, tokens
     if finish == "content_filter" or message.get("refusal") or not isinstance(content, str) or not content.strip():
-        _, _, step, sample = question.key
-        raise ParticipantFailure("refused", step, sample, 200, attempts)
-    return json_of(content)
+        raise question.failure("refused", attempts)
+    return json_of(content), False, tokens

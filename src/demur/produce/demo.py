@@ -1,8 +1,7 @@
 """The demonstration: made-up interviews, a scripted endpoint, both modes, then the evaluation of the run."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import count
+from itertools import chain, count
 from pathlib import Path
 
 from demur.errors import UserError
@@ -73,9 +72,5 @@ def unused_folder(outputs: Path) -> Path:
     >>> unused_folder(Path("nowhere")).as_posix()
     'nowhere/produce-demo'
     """
-    return next(path for path in _names(outputs) if not path.exists())
-
-
-def _names(outputs: Path) -> Iterator[Path]:
-    yield outputs / _USUAL
-    yield from (outputs / f"{_USUAL}-{number}" for number in count(2))
+    names = chain([_USUAL], (f"{_USUAL}-{number}" for number in count(2)))
+    return next(path for path in map(outputs.joinpath, names) if not path.exists())

@@ -11,7 +11,6 @@ from demur.produce.failures import ParticipantFailure
 from demur.produce.inputs import Inputs
 from demur.produce.retrieval import passages_of
 from demur.produce.transcripts import Transcript
-from demur.types import Json
 
 
 def dry_run(inputs: Inputs, people: Sequence[ClusterId], *, show_prompts: bool = False) -> Iterator[str]:
@@ -40,19 +39,15 @@ def dry_run(inputs: Inputs, people: Sequence[ClusterId], *, show_prompts: bool =
 def _asked(inputs: Inputs, transcripts: Sequence[Transcript], *, show_prompts: bool) -> Iterator[str]:
     """How long the prompts are, and the first of each kind where they are to be shown."""
     prompts = inputs.prompts
-    messages = {
+    asked = {
         "evidence": [prompts.evidence_messages(transcript.text) for transcript in transcripts],
         f"score ({ZERO_SHOT})": [prompts.score_messages(transcript.text) for transcript in transcripts],
     }
-    for name, every in messages.items():
+    for name, every in asked.items():
         if every:
-            lengths = sorted(map(_length, every))
+            lengths = sorted(sum(len(message["content"]) for message in messages) for messages in every)
             yield f"{name}: {lengths[0]} to {lengths[-1]} characters, median {median(lengths):g}"
     if show_prompts:
-        for name, every in messages.items():
+        for name, every in asked.items():
             for message in every[0] if every else ():
                 yield f"--- {name}, {message['role']}\n{message['content']}"
-
-
-def _length(messages: Sequence[Json]) -> int:
-    return sum(len(message["content"]) for message in messages)

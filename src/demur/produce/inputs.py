@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -154,15 +154,11 @@ def _chunk_scores(path: Path, scale: Instrument) -> ChunkScores:
         if not isinstance(content, dict):
             raise UserError("expected an object with a list of chunks per participant")
         for person, chunks in content.items():
-            for index, scores in enumerate(_listed(person, chunks)):
+            if not isinstance(chunks, list):
+                raise UserError(f"participant {shown(person)}: {literal(chunks)}, expected a list of chunks")
+            for index, scores in enumerate(chunks):
                 _check_chunk(f"participant {shown(person)}, chunk {index}", scores, scale)
     return dict(content)
-
-
-def _listed(person: str, chunks: Any) -> Iterable[Any]:
-    if not isinstance(chunks, list):
-        raise UserError(f"participant {shown(person)}: {literal(chunks)}, expected a list of chunks")
-    return chunks
 
 
 def _check_chunk(where: str, scores: Any, scale: Instrument) -> None:

@@ -113,9 +113,7 @@ def unit_vectors(rows: Sequence[Any], dimension: int | None = None) -> Floats:
     except (TypeError, ValueError):
         raise ParticipantFailure("embedding_invalid", "embed") from None
     shaped = vectors.ndim == 2 and vectors.shape[1] > 0 and dimension in (None, vectors.shape[1])  # noqa: PLR2004
-    if not shaped or not np.isfinite(vectors).all():
-        raise ParticipantFailure("embedding_invalid", "embed", numbers={"vectors": len(rows)})
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True) if shaped and np.isfinite(vectors).all() else np.zeros(1)
     if not (lengths > 0).all():
         raise ParticipantFailure("embedding_invalid", "embed", numbers={"vectors": len(rows)})
     return np.asarray(vectors / lengths)

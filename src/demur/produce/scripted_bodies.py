@@ -13,71 +13,33 @@ from demur.produce.scripted_answers import Drawn, Prompted, answer, uniform
 MODEL = "scripted"
 _TOKEN = re.compile(r"[A-Za-z]+|\d|[^A-Za-z\d]+")
 _OTHERS = ("the", "and", "it", "so", "like", "well", "or", "but", "if", "as", "at", "on", "by", "to", "of", "in", "no")
-_FENCE = ("\n```json\n", "\n```")
 _DIMENSIONS = 64
 
 
-def embeddings(body: Mapping[str, Any], fault: str | None) -> str:
-    """The vectors of texts as JSON text, the last of them spoiled by a fault."""
+def embeddings(body: Mapping[str, Any]) -> str:
+    """The vectors of texts as JSON text."""
     texts = [body["input"]] if isinstance(body["input"], str) else body["input"]
-    vectors = [embedding(text) for text in texts]
-    if fault == "zero_vector":
-        vectors[-1] = [0.0] * len(vectors[-1])
-    elif fault == "short_vector":
-        vectors[-1].pop()
-    elif fault == "nan_vector":
-        vectors[-1][0] = float("nan")
-    data = [{"object": "embedding", "index": index, "embedding": vector} for index, vector in enumerate(vectors)]
+    data = [{"object": "embedding", "index": index, "embedding": embedding(text)} for index, text in enumerate(texts)]
     spent = sum(map(_length, texts))
     usage = {"prompt_tokens": spent, "total_tokens": spent}
     return json.dumps({"object": "list", "model": MODEL, "data": data, "usage": usage})
 
 
-def completion(body: Mapping[str, Any], asked: Prompted, fault: str | None) -> str:
-    """A chat completion as JSON text. Its tokens are joined as text: they are most of it."""
-    value = _spoiled(answer(asked), fault)
-    written = [*tokens(pieces(value))]
-    most = len(written) // 2 if fault == "truncated" else int(body.get("max_tokens") or len(written))
-    said, fenced = written[:most], [*written[:most]]
-    if fault in ("fence", "fence_tokens"):
-        fenced = [(_FENCE[0], None), *said, (_FENCE[1], None)]
-    content = "".join(text for text, _ in (fenced if fault == "fence" else said)).lstrip(" ")
-    message: dict[str, Any] = {"role": "assistant", "content": content}
-    if fault == "prose":
-        message["content"] = "I would rather describe it in words."
-    elif fault in ("refusal", "content_filter", "empty"):
-        message |= {"content": None if fault == "refusal" else ""}
-        message |= {"refusal": "I cannot help with that."} if fault == "refusal" else {}
-    finish = "content_filter" if fault == "content_filter" else "length" if most < len(written) else "stop"
-    logprobs = _logprobs(body, fenced, fault)
+def completion(body: Mapping[str, Any], asked: Prompted, value: Any = None) -> str:
+    """A chat completion as JSON text, of what is answered or of another value. Its tokens are most of it."""
+    written = [*tokens(pieces(answer(asked) if value is None else value))]
+    said = written[: int(body.get("max_tokens") or len(written))]
+    message = {"role": "assistant", "content": "".join(text for text, _ in said).lstrip(" ")}
     spent = {"prompt_tokens": _length(asked.prompt), "completion_tokens": len(said)}
     spent["total_tokens"] = sum(spent.values())
     rest = {"id": "scripted", "object": "chat.completion", "created": 0, "model": MODEL, "usage": spent}
+    finish, logprobs = "stop" if len(said) == len(written) else "length", "null"
+    if body.get("logprobs"):
+        top = int(body.get("top_logprobs") or 0)
+        entries = (choice_entry(choice, top) if choice else plain_entry(text, top) for text, choice in said)
+        logprobs = f'{{"content": [{", ".join(entries)}]}}'
     choice = f'"index": 0, "finish_reason": "{finish}", "message": {json.dumps(message)}, "logprobs": {logprobs}'
     return f'{json.dumps(rest)[:-1]}, "choices": [{{{choice}}}]}}'
-
-
-def _spoiled(value: Any, fault: str | None) -> Any:
-    """The answer with the mistake a fault makes in its first item."""
-    if not isinstance(value, dict) or not value:
-        return value
-    first = next(iter(value))
-    if fault == "missing_item":
-        del value[first]
-    if fault in ("score_7", "wrong_types"):
-        wrong = Drawn(7, {"7": 0.9}) if fault == "score_7" else "two"
-        scored = isinstance(value[first], dict) and "score" in value[first]
-        value[first] = {**value[first], "score": wrong} if scored else wrong
-    return value
-
-
-def _logprobs(body: Mapping[str, Any], said: list[tuple[str, Drawn | None]], fault: str | None) -> str:
-    if not body.get("logprobs") or fault == "logprobs_absent":
-        return "null"
-    top = int(body.get("top_logprobs") or 0)
-    kept = said[: len(said) // 2] + said[len(said) // 2 + 1 :] if fault == "logprobs_unaligned" else said
-    entries = [choice_entry(choice, top) if choice else plain_entry(text, top) for text, choice in kept]
-    return f'{{"content": [{", ".join(entries)}]}}'
 
 
 def _length(text: str) -> int:

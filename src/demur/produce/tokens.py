@@ -47,15 +47,14 @@ class Tokens:
 
     def over(self, span: Span) -> list[Json]:
         """The tokens that meet a span, with their alternatives."""
-        first, last = bisect_right(self.places, span[0], 1) - 1, bisect_left(self.places, span[1])
-        return [_floored(entry) for entry in self.entries[first:last]]
+        return [_floored(entry) for entry in self._met(span)]
 
     def msp(self, span: Span | None = None) -> float:
         """The mean probability of the tokens that meet a span, or of all."""
-        first, last = 0, len(self.entries)
-        if span is not None:
-            first, last = bisect_right(self.places, span[0], 1) - 1, bisect_left(self.places, span[1])
-        return token_msp([_floor(entry.get("logprob")) for entry in self.entries[first:last]])
+        return token_msp([_floor(entry.get("logprob")) for entry in (self._met(span) if span else self.entries)])
+
+    def _met(self, span: Span) -> Sequence[Json]:
+        return self.entries[bisect_right(self.places, span[0], 1) - 1 : bisect_left(self.places, span[1])]
 
 
 def item_token_signals(entries: Any, content: str, answers: Sequence[int]) -> dict[str, Json]:
@@ -88,10 +87,7 @@ def answer_odds(first: Json, chosen: str, allowed: Sequence[str]) -> dict[str, f
     >>> {name: round(value, 12) for name, value in odds.items()}
     {'token_answer_prob': 0.666666666667, 'token_answer_mass': 0.75}
     """
-    starts = [
-        (str(entry.get("token", "")).strip(_AROUND), math.exp(entry["logprob"])) for entry in first["top_logprobs"]
-    ]
-    seen = [(text, share) for text, share in starts if text and any(answer.startswith(text) for answer in allowed)]
+    seen = [(text, share) for text, share in _starts(first) if _begins(text, allowed)]
     mass = math.fsum(share for _, share in seen)
     own = math.fsum(share for text, share in seen if chosen.startswith(text))
     return {"token_answer_prob": own / mass if own else None, "token_answer_mass": min(mass, 1.0)}
@@ -99,8 +95,16 @@ def answer_odds(first: Json, chosen: str, allowed: Sequence[str]) -> dict[str, f
 
 def forbidden(first: Json, allowed: Sequence[str]) -> bool:
     """Whether an alternative of a token starts no allowed answer: log-probabilities are those before the grammar."""
-    starts = [str(entry.get("token", "")).strip(_AROUND) for entry in first["top_logprobs"]]
-    return any(not text or not any(answer.startswith(text) for answer in allowed) for text in starts)
+    return any(not _begins(text, allowed) for text, _ in _starts(first))
+
+
+def _starts(first: Json) -> list[tuple[str, float]]:
+    """The alternatives of a token, without what is around the value they start, and their probabilities."""
+    return [(str(each.get("token", "")).strip(_AROUND), math.exp(each["logprob"])) for each in first["top_logprobs"]]
+
+
+def _begins(text: str, allowed: Sequence[str]) -> bool:
+    return bool(text) and any(answer.startswith(text) for answer in allowed)
 
 
 def score_spans(content: str) -> dict[str, tuple[Span, Span]]:

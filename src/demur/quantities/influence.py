@@ -8,17 +8,14 @@ of a ratio or a difference follow from its parts.
 
 from __future__ import annotations
 
-import math
-from typing import NamedTuple
-
 import numpy as np
 
 from demur.quantities.coverage import Coverage
 from demur.quantities.replicates import Replicates
-from demur.quantities.table import Entries, cluster_sums, running_sum
-from demur.types import Floats, Indices
+from demur.quantities.slopes import Finish, Line
+from demur.types import Floats
 
-_TRIGAMMA_OF_1 = math.pi**2 / 6
+Moves = tuple[Floats, Floats | None]  # influences on where an area ends, and what they count for in each replicate
 
 
 def on_coverage(sample: Replicates) -> Floats:
@@ -41,42 +38,34 @@ def on_generalized_area(
 def on_optimal_selective_area(sample: Replicates) -> Floats:
     """On the AURC of the oracle order, whose risks are summed unit by unit, in harmonic numbers of the counts.
 
-    A harmonic number H(k) grows by trigamma(k + 1) with k. Such a sum also depends a little on how many units there are
-    in all, which is the same in every replicate: that part is taken out.
+    Such a sum also depends a little on how many units there are in all, which is the same in every replicate: that part
+    is taken out.
     """
-    loss, (count, loss_sum) = sample.table.level_loss[:, None], sample.level_sums
-    if not len(count):
-        return np.zeros_like(sample.weights)
-    whole, index = np.arange(1.0, count[-1].max() + 1), count.astype(np.intp)
-    harmonic = np.append(0, np.cumsum(1 / whole))[index]
-    trigamma = _TRIGAMMA_OF_1 - np.append(0, np.cumsum(1 / whole**2))[index]
-    rise = np.diff(harmonic, axis=0, prepend=0)
-    below = _previous(loss_sum) - loss * _previous(count)  # what came before, less what it would be at this loss
-    by_count, by_loss = loss + below * trigamma, np.zeros_like(count)
-    by_count[:-1] -= loss[1:] * (1 + rise[1:]) + below[1:] * trigamma[:-1]
-    by_loss[:-1] = rise[1:]
-    answered = np.maximum(sample.answered, 1)
-    by_count[-1] += loss_sum[-1] / (2 * answered**2)
-    by_loss[-1] -= 1 / (2 * answered)
-    by_units = -sample.optimal_selective_area * sample.table.divisor
-    influence = _of_clusters(sample, sample.table.levels, by_count, by_loss, by_units)
-    held = sample.table.cluster_units > 0
-    influence -= held[:, None] * (cluster_sums(sample.weights * influence) / np.maximum(held @ sample.weights, 1))
+    table = sample.table
+    if not len(table.level_loss):
+        return _none(sample)
+    by_units = -sample.optimal_selective_area * table.divisor
+    influence = sample.sweep.influence_on_oracle(Finish(by_units, sample.units * table.divisor))
+    held = table.cluster_units > 0
+    drawn = sample.sweep.sums_of(held.astype(np.float64))
+    influence -= held[:, None] * (sample.sweep.total(influence, squared=False) / np.maximum(drawn, 1))
     return influence
 
 
 def on_optimal_generalized_area(sample: Replicates) -> Floats:
     """On the AUGRC of the oracle order, in which a level of loss is what a plateau is in the curve itself."""
-    count, loss_sum = sample.level_sums
-    if not len(count):
-        return np.zeros_like(sample.weights)
-    heights = loss_sum / sample.units
-    slopes = _slopes(count, heights, heights[0] * 0, None)
-    by_units = slopes.height * sample.coverage_reached - 2 * sample.optimal_generalized_area * sample.table.divisor
-    by_loss = slopes.by_height / sample.units
-    influence = _of_clusters(sample, sample.table.levels, slopes.by_position, by_loss, by_units)
-    influence += slopes.height / sample.table.divisor * on_coverage(sample)
-    return influence
+    table = sample.table
+    if not len(table.level_loss):
+        return _none(sample)
+    height = sample.sweep.oracle.loss_sum / sample.units
+    area = 2 * sample.optimal_generalized_area * table.divisor
+    finish = Finish(
+        by_units=height * sample.coverage_reached - area,
+        scale=sample.units * table.divisor,
+        lift=height / table.divisor,
+        moves=on_coverage(sample),
+    )
+    return sample.sweep.influence(_whole(sample, height, selective=False, of_oracle=True), finish)
 
 
 def on_coverage_at_threshold(sample: Replicates, threshold: float) -> Floats:
@@ -102,111 +91,92 @@ def _on_coverage(sample: Replicates) -> Floats:
 
 def _on_area(sample: Replicates, end: Coverage | Floats | None, moves: Floats | None, *, selective: bool) -> Floats:
     """A fixed end does not move, unless Cmax is less; where the two are equal it moves down with Cmax, not up."""
-    if moves is None:
-        moves = on_coverage(sample)
-        if isinstance(end, Coverage):
-            wanted, answered = sample.position(end), sample.answered
-            moves = moves * np.where(wanted < answered, 0.0, np.where(wanted == answered, 0.5, 1.0))
-    moving, name = moves, "selective" if selective else "generalized"
+    factor = None
+    if moves is None and isinstance(end, Coverage):
+        wanted, answered = sample.position(end), sample.answered
+        factor = np.where(wanted < answered, 0.0, np.where(wanted == answered, 0.5, 1.0))
+    moving = on_coverage(sample) if moves is None else moves, factor
+    name = "selective" if selective else "generalized"
     return sample.once(name, end, lambda: _on_area_upto(sample, end, moving, selective=selective))
 
 
-def _on_area_upto(sample: Replicates, end: Coverage | Floats | None, moves: Floats, *, selective: bool) -> Floats:
+def _on_area_upto(sample: Replicates, end: Coverage | Floats | None, moves: Moves, *, selective: bool) -> Floats:
     """The points move, N moves, and the end moves.
 
     With A the area, h the height at the end and C the coverage there, and everything per unit,
     dA = Σ_j (∂A/∂x_j dx_j + ∂A/∂h_j dh_j) + (h·C − A)·dN/N + h·dC; the height of a generalized risk is also a sum over
     N, which takes another A·dN/N away.
     """
-    if not len(sample.count):
-        return np.zeros_like(sample.weights)
-    cut, divisor = None if end is None else sample.cut(end), sample.table.divisor
-    if selective:
-        slopes, area = _under_mean_loss(sample, cut), sample.selective_area_upto(end)
-        by_loss = np.divide(slopes.by_height, sample.count, out=slopes.by_height, where=sample.count > 0)
-        by_count = slopes.by_position - by_loss * sample.risk
-    else:
-        heights = sample.loss_sum / sample.units
-        slopes, area = _slopes(sample.count, heights, heights[0] * 0, cut), 2 * sample.generalized_area_upto(end)
-        by_count, by_loss = slopes.by_position, slopes.by_height / sample.units
-    reached = (sample.answered if cut is None else cut[1]) / sample.units
-    by_units = slopes.height * reached - area * divisor
-    influence = _of_clusters(sample, sample.table.plateaus, by_count, by_loss, by_units)
-    influence += slopes.height / divisor * moves
-    return influence
+    if not sample.plateaus:
+        return _none(sample)
+    area = sample.selective_area_upto(end) if selective else 2 * sample.generalized_area_upto(end)
+    line, divisor = _line(sample, end, selective=selective), sample.table.divisor
+    finish = Finish(
+        by_units=line.height * (line.end / sample.units) - area * divisor,
+        scale=sample.units * divisor,
+        lift=line.height / divisor,
+        moves=moves[0],
+        factor=moves[1],
+    )
+    return sample.sweep.influence(line, finish)
 
 
-def _of_clusters(sample: Replicates, entries: Entries, by_count: Floats, by_loss: Floats, by_units: Floats) -> Floats:
-    """From derivatives by cumulated sums: an answer at one step is at or above every later step too."""
-    table = sample.table
-    by_count, by_loss = (running_sum(slope[::-1])[::-1] for slope in (by_count, by_loss))
-    influence = entries.by_cluster(by_count, by_loss, table.clusters)
-    influence += by_units * table.cluster_units[:, None]
-    influence /= sample.units * table.divisor
-    return influence
+def _none(sample: Replicates) -> Floats:
+    """The influences where nothing is answered."""
+    return np.zeros((sample.table.clusters, len(sample.units)))
 
 
-class _Slopes(NamedTuple):
-    """Derivatives of an area by the position and the height of each point, its end held; and the height there."""
+def _whole(sample: Replicates, height: Floats, *, selective: bool, of_oracle: bool = False) -> Line:
+    """The line through all points, whose last one has this height."""
+    nothing = np.zeros(len(sample.units))
+    steps = sample.table.levels if of_oracle else sample.table.plateaus
+    return Line(
+        selective=selective,
+        of_oracle=of_oracle,
+        cut=False,
+        place=nothing + len(steps.step_end),
+        end=sample.answered,
+        height=height,
+        left_height=nothing,
+        left_slope=nothing,
+        at_height=nothing,
+        at_slope=nothing,
+        begin=sample.begin.place if selective else nothing,
+        start=sample.begin.risk if selective else nothing,
+        extra=sample.begin.count / 2 if selective else nothing,
+        units=sample.units,
+    )
 
-    by_position: Floats
-    by_height: Floats
-    height: Floats
 
+def _line(sample: Replicates, end: Coverage | Floats | None, *, selective: bool) -> Line:
+    """The line through the points; cut before one of them, its height there is on the line.
 
-def _under_mean_loss(sample: Replicates, cut: tuple[Indices, Floats] | None) -> _Slopes:
-    """The line is flat from coverage 0 to the first point held, whose height counts for all of that width."""
-    first = np.zeros(len(sample.units))
-    begin = sample.begin()
-    first[begin[1]] = sample.risk[begin]
-    heights = np.where(sample.count > 0, sample.risk, first)
-    slopes = _slopes(sample.count, heights, first, cut, sample.first)
-    width = sample.count[begin]
-    slopes.by_height[begin] += (width if cut is None else np.minimum(width, cut[1][begin[1]])) / 2
-    return slopes
-
-
-def _slopes(
-    count: Floats, height: Floats, start: Floats, cut: tuple[Indices, Floats] | None, flat: Indices | None = None
-) -> _Slopes:
-    """Of the area under the line from (0, start) through the points; cut before a point, its height is on the line.
-
-    Up to the point `flat` the line has no slope.
+    Under the mean loss it is flat from coverage 0 to the first point held, whose height counts for all of that width.
     """
-    if cut is None:
-        return _Slopes(_between(height, start, height[-1]) / -2, _between(count, start * 0, count[-1]) / 2, height[-1])
-    place, end = cut
-    last, each = len(count) - 1, np.arange(len(end))
-    here, left = (np.minimum(place, last), each), (np.minimum(place, last + 1) - 1, each)
-    before, low = (np.where(place > 0, values[left], first) for values, first in ((count, start * 0), (height, start)))
-    width, rise = count[here] - before, height[here] - low
-    share = np.divide(end - before, width, out=np.ones_like(end), where=width > 0)
-    share = np.where(place > last, 0.0, share if flat is None else np.where(place > flat, share, 1.0))
-    at_end = low + share * rise
-    beyond = np.arange(last + 1)[:, None] >= place
-    heights = np.where(beyond, at_end, height)
-    by_position = _between(heights, start, at_end) / -2
-    by_height = _between(np.minimum(count, end), start * 0, end) / 2
-    passed = np.where(place > last, 0.0, by_height[here])  # the height at the end is a mix of those beside it
-    by_position[beyond], by_height[beyond] = 0, 0
-    steepness = np.divide(passed * rise, width, out=np.zeros_like(end), where=width > 0)
-    inside = np.flatnonzero(place > 0)
-    by_height[left[0][inside], inside] += (passed * (1 - share))[inside]
-    by_position[left[0][inside], inside] -= (steepness * (1 - share))[inside]
-    inside = np.flatnonzero(place <= last)
-    by_height[place[inside], inside] = (passed * share)[inside]
-    by_position[place[inside], inside] = -(steepness * share)[inside]
-    return _Slopes(by_position, by_height, at_end)
-
-
-def _between(values: Floats, before: Floats, after: Floats) -> Floats:
-    """The value one step on less the one a step back."""
-    steps = np.empty_like(values)
-    steps[:-1], steps[-1] = values[1:], after
-    steps[1:] -= values[:-1]
-    steps[0] -= before
-    return steps
-
-
-def _previous(cumulative: Floats) -> Floats:
-    return np.concatenate([np.zeros_like(cumulative[:1]), cumulative[:-1]])
+    if end is None:
+        loss, answered = sample.sweep.loss, sample.answered
+        risk = np.divide(loss, answered, out=np.zeros_like(loss), where=answered > 0)
+        return _whole(sample, risk if selective else loss / sample.units, selective=selective)
+    (point, position), last = sample.cut(end), sample.plateaus - 1
+    if selective:
+        low, high = np.where(point.count_before > 0, point.risk_before, sample.begin.risk), point.risk
+    else:
+        low, high = point.loss_before / sample.units, point.loss_sum / sample.units
+    before, width, rise = point.count_before, point.count - point.count_before, high - low
+    share = np.divide(position - before, width, out=np.ones_like(position), where=width > 0)
+    if selective:
+        share = np.where(before > 0, share, 1.0)
+    beyond = point.place > last
+    share = np.where(beyond, 0.0, share)
+    passed = np.where(beyond, 0.0, (position - before) / 2)  # the height at the end is a mix of those beside it
+    steepness = np.divide(passed * rise, width, out=np.zeros_like(position), where=width > 0)
+    return _whole(sample, low + share * rise, selective=selective)._replace(
+        cut=True,
+        place=point.place,
+        end=position,
+        left_height=passed * (1 - share),
+        left_slope=steepness * (1 - share),
+        at_height=passed * share,
+        at_slope=-(steepness * share),
+        extra=np.minimum(sample.begin.count, position) / 2 if selective else low * 0,
+    )

@@ -18,7 +18,7 @@ _cut_area = partial(
     intervals=("area", "difference"),
     enough=20,
     comparable="range",
-    watched={"ends_before": lambda sample, coverage: sample.place_at(coverage) >= len(sample.count)},
+    watched={"ends_before": lambda sample, coverage: sample.place_at(coverage) >= sample.plateaus},
     shown=("console", "table", "csv", "definitions", "within"),
 )
 _count = partial(quantity, of="units", better="neither", point_only=True)

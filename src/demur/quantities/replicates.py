@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -14,41 +14,79 @@ import numpy as np
 from demur.quantities.coverage import Coverage
 from demur.quantities.curve import points_within
 from demur.quantities.exact import lower_hull
+from demur.quantities.numpy_sweep import NumpySweep, before, last, risk_sums
+from demur.quantities.sweep import PointsFound, Sweep, Weights
 from demur.quantities.table import Table, running_sum
-from demur.types import Floats, Indices
+from demur.types import Floats, Indices, Integers
 
 Made = TypeVar("Made")
+_WHOLE, _EXACT = 2**62, 2**53
 
 
 @dataclass(frozen=True, eq=False)
 class Replicates:
-    """Weighted counts and loss numerators at every plateau (a row each) of every replicate (a column each).
+    """The curves of a block of replicates: a number for each, made of sums that an engine has added up.
 
-    Both are cumulated from the most confident plateau. One that a replicate happens not to hold repeats the point
-    before it: its trapezoid has no width. The curve begins, with the flat anchor to coverage 0, at the `first` plateau
-    held. Running sums go down the rows, so that each step is one addition of whole rows.
+    Whole curves are there too, a row for each plateau and a column for each replicate, for numbers that need them.
     """
 
     table: Table
-    weights: Floats
-    units: Floats
-    count: Floats
-    loss_sum: Floats
+    sweep: Sweep
 
     @classmethod
-    def of(cls, table: Table, weights: Floats) -> Replicates:
+    def of(cls, table: Table, weights: Floats | Weights) -> Replicates:
         """The curves of samples that hold each cluster as often as a row of `weights` says."""
-        drawn = np.ascontiguousarray(weights.T)
-        count, loss_sum = table.plateaus.cumulative(drawn, whole=table.whole)
+        if isinstance(weights, np.ndarray):
+            return cls(table, NumpySweep(table, np.ascontiguousarray(weights.T)))
+        return cls(table, weights.sweep(table))
+
+    @property
+    def weights(self) -> Floats:
+        """How often each cluster (a row) is in each replicate."""
+        return self.sweep.weights
+
+    @cached_property
+    def units(self) -> Floats:
+        """How many units each replicate has."""
         # A group of units may vanish from a replicate; its numbers there are left out, whatever they are divided by.
-        return cls(table, drawn, np.maximum(table.cluster_units @ drawn, 1), count, loss_sum)
+        return np.maximum(self.sweep.units, 1)
+
+    @property
+    def plateaus(self) -> int:
+        """How many plateaus there are in the data."""
+        return len(self.table.plateaus.step_end)
+
+    @property
+    def count(self) -> Floats:
+        """Answers up to each plateau."""
+        return self.sweep.curves.sums[0]
+
+    @property
+    def loss_sum(self) -> Floats:
+        """Loss numerators up to each plateau."""
+        return self.sweep.curves.sums[1]
+
+    @property
+    def risk(self) -> Floats:
+        """Mean loss numerator at each plateau; 0 before the first one held."""
+        return self.sweep.curves.risk
+
+    @property
+    def width(self) -> Floats:
+        """Units added at each plateau."""
+        return self.sweep.curves.width
+
+    @property
+    def level_sums(self) -> tuple[Floats, Floats]:
+        """Counts and loss numerators up to each level of loss, the lowest first."""
+        return self.sweep.curves.level_sums
 
     @property
     def answered(self) -> Floats:
         """How many units each replicate answers."""
-        return _last(self.count)
+        return self.sweep.answered
 
-    @property
+    @cached_property
     def coverage_reached(self) -> Floats:
         """Cmax of each replicate."""
         return self.answered / self.units
@@ -56,62 +94,24 @@ class Replicates:
     @property
     def overall_risk(self) -> Floats:
         """Mean loss of everything answered; nan where nothing is."""
-        return self.ratio(_last(self.loss_sum), self.answered * self.table.divisor)
+        return self.ratio(self.sweep.loss, self.answered * self.table.divisor)
 
     @property
     def generalized_risk_reached(self) -> Floats:
         """Summed loss of everything answered over all units."""
-        return _last(self.loss_sum) / self._area_unit
+        return self.sweep.loss / self._area_unit
 
     @cached_property
-    def first(self) -> Indices:
-        """The first plateau each replicate holds anything of; the number of plateaus where it answers nothing."""
-        return self.plateaus_below(np.full(len(self.units), 0.5))
-
-    @cached_property
-    def risk(self) -> Floats:
-        """Mean loss numerator at each plateau; 0 before the first one held."""
-        risk = np.empty_like(self.loss_sum)
-        held = int(self.first.max(initial=0))  # from here on every replicate has answers, and no mask is needed
-        risk[:held] = 0
-        np.divide(self.loss_sum[held:], self.count[held:], out=risk[held:])
-        np.divide(self.loss_sum[:held], self.count[:held], out=risk[:held], where=self.count[:held] > 0)
-        return risk
-
-    @cached_property
-    def width(self) -> Floats:
-        """Units added at each plateau."""
-        return np.diff(self.count, axis=0, prepend=0)
-
-    def begin(self) -> tuple[Indices, Indices]:
-        """Where the curves begin: the first plateau held, of each replicate that answers anything."""
-        replicates = np.flatnonzero(self.answered > 0)
-        return self.first[replicates], replicates
-
-    @cached_property
-    def _selective(self) -> Floats:
-        """Twice the area under the mean loss up to each plateau, in units × numerators."""
-        heights = self.risk + _before(self.risk)
-        heights[self.begin()] += self.risk[self.begin()]
-        heights *= self.width
-        return running_sum(heights)
-
-    @cached_property
-    def _generalized(self) -> Floats:
-        """Twice the area under the summed loss up to each plateau, in units × numerators."""
-        return running_sum((self.loss_sum + _before(self.loss_sum)) * self.width)
-
-    @property
     def selective_area(self) -> Floats:
         """Area under the selective risk over [0, Cmax]."""
-        return _last(self._selective) / (2 * self._area_unit)
+        return self.sweep.selective / (2 * self._area_unit)
 
-    @property
+    @cached_property
     def generalized_area(self) -> Floats:
         """Area under the generalized risk over [0, Cmax]."""
-        return _last(self._generalized) / (2 * self._area_unit * self.units)
+        return self.sweep.generalized / (2 * self._area_unit * self.units)
 
-    @property
+    @cached_property
     def _area_unit(self) -> Floats:
         return self.units * self.table.divisor
 
@@ -119,23 +119,22 @@ class Replicates:
         """Area under the selective risk from 0 to min(coverage, Cmax); the coverage may be counts of units."""
         if coverage is None:
             return self.selective_area
-        place, end = self.cut(coverage)
-        right = _at(self.risk, place)
-        left = np.where(place > self.first, _at(self.risk, place - 1), right)
-        return self._area_upto(self._selective, left, right, place, end) / (2 * self._area_unit)
+        point, end = self.cut(coverage)
+        left = np.where(point.count_before > 0, point.risk_before, point.risk)
+        area = point.selective_before + _cut_trapezoid(point, end, left, point.risk)
+        return area / (2 * self._area_unit)
 
     def generalized_area_upto(self, coverage: Coverage | Floats | None) -> Floats:
         """Area under the generalized risk from 0 to min(coverage, Cmax); the coverage may be counts of units."""
         if coverage is None:
             return self.generalized_area
-        place, end = self.cut(coverage)
-        left = np.where(place > 0, _at(self.loss_sum, place - 1), 0)
-        area = self._area_upto(self._generalized, left, _at(self.loss_sum, place), place, end)
+        point, end = self.cut(coverage)
+        area = point.generalized_before + _cut_trapezoid(point, end, point.loss_before, point.loss_sum)
         return area / (2 * self._area_unit * self.units)
 
     def position(self, coverage: Coverage) -> Floats:
         """A coverage in units of each replicate."""
-        return self._per_size(coverage.position)
+        return self.per_size(partial(_position, coverage))
 
     def once(self, what: str, end: Coverage | Floats | None, make: Callable[[], Made]) -> Made:
         """What several numbers are made of, made once: of the whole curve, or up to a coverage or counts of units."""
@@ -150,35 +149,50 @@ class Replicates:
     def _kept(self) -> dict[Any, tuple[Any, Any]]:
         return {}
 
-    def cut(self, coverage: Coverage | Floats) -> tuple[Indices, Floats]:
-        """The first plateau beyond the cut (as many as there are plateaus if none is), and the cut in units."""
+    @cached_property
+    def begin(self) -> PointsFound:
+        """The first plateau each replicate holds anything of."""
+        return self.sweep.points(np.full(len(self.units), 0.5))
+
+    def cut(self, coverage: Coverage | Floats) -> tuple[PointsFound, Floats]:
+        """The first plateau beyond the cut, and the cut in units."""
         return self.once("cut", coverage, lambda: self._cut(coverage))
 
-    def _cut(self, coverage: Coverage | Floats) -> tuple[Indices, Floats]:
+    def _cut(self, coverage: Coverage | Floats) -> tuple[PointsFound, Floats]:
         if isinstance(coverage, np.ndarray):
             end = np.minimum(coverage, self.answered)
             floor = np.floor(end)
         else:
             end = np.minimum(self.position(coverage), self.answered)
-            floor = np.minimum(self._per_size(lambda units: math.floor(coverage.position(units))), self.answered)
-        return self.plateaus_below(floor + 1), end
+            floor = np.minimum(self.per_size(partial(_whole_position, coverage)), self.answered)
+        return self.sweep.points(floor + 1), end
 
-    def _area_upto(self, areas: Floats, left: Floats, right: Floats, place: Indices, end: Floats) -> Floats:
-        """Whole trapezoids before a plateau, and the cut one that leads to it."""
-        start = np.where(place > 0, _at(self.count, place - 1), 0)
-        width = _at(self.count, place) - start
-        share = np.divide(end - start, width, out=np.zeros_like(end), where=width > 0)
-        whole = np.where(place > 0, _at(areas, place - 1), 0)
-        return whole + (end - start) * (2 * left + share * (right - left))
+    def expect(self, coverages: Sequence[Coverage]) -> None:
+        """Find plateaus at all coverages that will be asked for, in the order of `Coverage.least_share`."""
+        needs = np.stack([self.per_size(partial(_units_needed, each)) for each in coverages])
+        points = self.sweep.reached(needs)
+        found = zip(points.place, points.count, points.loss_sum, strict=True)
+        self._reached.update(zip((each.text for each in coverages), found, strict=True))
 
     def place_at(self, coverage: Coverage) -> Indices:
         """The first plateau that reaches the coverage; the number of plateaus where none does."""
-        return self.once("place", coverage, lambda: self.plateaus_below(self._per_size(coverage.units_needed)))
+        return self._reaching(coverage)[0]
 
     def risk_at(self, coverage: Coverage) -> Floats:
         """Selective risk of the first plateau that reaches the coverage; nan where none does."""
-        place = self.place_at(coverage)
-        return np.where(place < len(self.count), _at(self.risk, place) / self.table.divisor, np.nan)
+        place, count, loss_sum = self._reaching(coverage)
+        risk = np.divide(loss_sum, count, out=np.full(len(count), np.nan), where=place < self.plateaus)
+        return np.asarray(risk / self.table.divisor)
+
+    def _reaching(self, coverage: Coverage) -> tuple[Indices, Floats, Floats]:
+        """The first plateau that reaches the coverage, the answers there, and their loss."""
+        if coverage.text not in self._reached:
+            self.expect([coverage])
+        return self._reached[coverage.text]
+
+    @cached_property
+    def _reached(self) -> dict[str, tuple[Indices, Floats, Floats]]:
+        return {}
 
     def coverage_at_risk(self, risk: Fraction) -> Floats:
         """The largest coverage of a plateau with this risk at most, as doubles have both; 0 where there is none."""
@@ -188,68 +202,40 @@ class Replicates:
 
     def coverage_at_threshold(self, threshold: float) -> Floats:
         """The share of all units that are answered with at least this confidence."""
-        return _last(self._accepted(self.count, threshold)) / self.units
+        return last(self._accepted(self.count, threshold)) / self.units
 
     def risk_at_threshold(self, threshold: float) -> Floats:
         """Mean loss of the answers with at least this confidence; nan where there are none."""
         count, loss_sum = (self._accepted(sums, threshold) for sums in (self.count, self.loss_sum))
-        return self.ratio(_last(loss_sum), _last(count) * self.table.divisor)
+        return self.ratio(last(loss_sum), last(count) * self.table.divisor)
 
     def _accepted(self, sums: Floats, threshold: float) -> Floats:
         return sums[: points_within(self.table.threshold, threshold, self.table.scale)]
 
-    def _per_size(self, value_of: Callable[[int], Fraction | int]) -> Floats:
-        """A number of units that depends on how many units a replicate holds: exact, and worked out once per size."""
+    def per_size(self, values_of: Callable[[Integers], Any]) -> Floats:
+        """Numbers of units that depend on how many units a replicate holds: exact, and worked out once per size."""
         sizes, which = self._sizes
-        return np.array([float(value_of(int(size))) for size in sizes])[which]
+        return np.asarray(values_of(sizes), np.float64)[..., which]
 
     @cached_property
-    def _sizes(self) -> tuple[Floats, Indices]:
-        return np.unique(self.units, return_inverse=True)
+    def _sizes(self) -> tuple[Integers, Indices]:
+        return np.unique(self.units.astype(np.int64), return_inverse=True)
 
     def plateaus_below(self, units: Floats) -> Indices:
-        """How many plateaus of each replicate hold fewer units than this: one sorted search for all replicates.
-
-        A replicate may ask several times, in a row of its own.
-        """
-        plateaus, replicates = self.count.shape
-        start = np.arange(replicates).reshape(-1, *[1] * (units.ndim - 1))
-        counts, apart = self._end_to_end
-        below = np.searchsorted(counts, np.minimum(units, apart - 1) + start * apart)
-        return np.asarray(below - start * plateaus)
-
-    @cached_property
-    def _end_to_end(self) -> tuple[Floats, float]:
-        """The counts of all replicates as one ascending array, and how far apart those of two replicates begin."""
-        apart = float(self.answered.max()) + 2
-        return (self.count + np.arange(self.count.shape[1]) * apart).T.ravel(), apart
-
-    @cached_property
-    def level_sums(self) -> tuple[Floats, Floats]:
-        """Counts and loss numerators up to each level of loss, the lowest first."""
-        return self.table.levels.cumulative(self.weights, whole=self.table.whole)
+        """How many plateaus of each replicate hold fewer units than this."""
+        return self.sweep.curves.plateaus_below(units)
 
     @cached_property
     def optimal_selective_area(self) -> Floats:
-        """The area under the selective risk of the same losses in the oracle order, each unit a point of its own.
-
-        Inside a level of loss l that starts after k units with summed loss S, the risk at the i-th unit is
-        l + (S − l·k)/(k + i): the points of a level add up to l·w + (S − l·k)·(H(k+w) − H(k)).
-        """
-        count, loss_sum = self.level_sums
-        if not len(count):
-            return np.zeros(len(self.units))
-        rises = _risk_sums(count, loss_sum, self.table.level_loss[:, None])
-        ends = self.table.level_loss[np.argmax(count > 0, axis=0)] - _last(loss_sum) / np.maximum(self.answered, 1)
-        return np.where(self.answered > 0, rises + ends / 2, 0.0) / self._area_unit
+        """The area under the selective risk of the same losses in the oracle order, each unit a point of its own."""
+        oracle = self.sweep.oracle
+        ends = oracle.lowest - oracle.loss_sum / np.maximum(self.answered, 1)
+        return np.where(self.answered > 0, oracle.risks + ends / 2, 0.0) / self._area_unit
 
     @cached_property
     def optimal_generalized_area(self) -> Floats:
         """The area under the generalized risk of the same losses in the oracle order."""
-        count, loss_sum = self.level_sums
-        width = count - _before(count)
-        area = running_sum(width * (2 * _before(loss_sum) + width * self.table.level_loss[:, None]))
-        return _last(area) / (2 * self._area_unit * self.units)
+        return self.sweep.oracle.generalized / (2 * self._area_unit * self.units)
 
     @property
     def harmonic_area(self) -> Floats:
@@ -258,14 +244,14 @@ class Replicates:
             return np.zeros(len(self.units))
         added = np.diff(self.loss_sum, axis=0, prepend=0)
         mean = np.divide(added, self.width, out=np.zeros_like(added), where=self.width > 0)
-        return _risk_sums(self.count, self.loss_sum, mean) / self._area_unit
+        return risk_sums(self.count, self.loss_sum, mean) / self._area_unit
 
     @property
     def pairwise_area(self) -> Floats:
         """Σ of each loss times the share of answered units that are no more confident than it, per unit."""
         added = np.diff(self.loss_sum, axis=0, prepend=0)
-        total = running_sum(added * (self.answered - _before(self.count)))
-        return _last(total) / (self._area_unit * np.maximum(self.answered, 1))
+        total = running_sum(added * (self.answered - before(self.count)))
+        return last(total) / (self._area_unit * np.maximum(self.answered, 1))
 
     @cached_property
     def achievable_selective_area(self) -> Floats:
@@ -280,34 +266,44 @@ class Replicates:
             doubled[replicate] = np.sum(heights * np.diff(count, prepend=0))
         return doubled / (2 * self._area_unit)
 
+    def squares(self, influence: Floats) -> Floats:
+        """Σ u² over the clusters of each replicate, of their influences u, a cluster drawn twice counted twice."""
+        return self.sweep.total(influence, squared=True)
+
     @staticmethod
     def ratio(part: Floats, whole: Floats) -> Floats:
         """One number over another; nan where there is nothing to divide by."""
+        if whole.all():
+            return part / whole
         return np.divide(part, whole, out=np.full_like(part, np.nan), where=whole != 0)
 
 
-def _last(cumulative: Floats) -> Floats:
-    """The totals of running sums."""
-    return cumulative[-1] if len(cumulative) else np.zeros(cumulative.shape[1])
+def _units_needed(coverage: Coverage, sizes: Integers) -> Any:
+    """The fewest units that reach a coverage, of so many: in whole numbers of 64 bits where they fit."""
+    share = coverage.least_share
+    if share.numerator * int(sizes.max(initial=0)) >= _WHOLE:
+        return [coverage.units_needed(size) for size in sizes.tolist()]
+    return -(-share.numerator * sizes // share.denominator)
 
 
-def _before(cumulative: Floats) -> Floats:
-    """What was there before each step."""
-    before = np.zeros_like(cumulative)
-    before[1:] = cumulative[:-1]
-    return before
+def _position(coverage: Coverage, sizes: Integers) -> Any:
+    """A coverage in units, of so many; the quotient of two whole numbers that doubles hold is rounded once."""
+    share = coverage.value
+    if coverage.slack or max(share.numerator * int(sizes.max(initial=0)), share.denominator) >= _EXACT:
+        return [float(coverage.position(size)) for size in sizes.tolist()]
+    return share.numerator * sizes / share.denominator
 
 
-def _at(values: Floats, place: Indices) -> Floats:
-    """The value of each replicate at its place; a place off either end gives some value, for the caller to mask."""
-    if not len(values):
-        return np.zeros(values.shape[1])
-    return values[np.minimum(place, len(values) - 1), np.arange(values.shape[1])]
+def _whole_position(coverage: Coverage, sizes: Integers) -> Any:
+    """The whole units of that position."""
+    share = coverage.value
+    if coverage.slack or share.numerator * int(sizes.max(initial=0)) >= _WHOLE:
+        return [math.floor(coverage.position(size)) for size in sizes.tolist()]
+    return share.numerator * sizes // share.denominator
 
 
-def _risk_sums(count: Floats, loss_sum: Floats, loss: Floats) -> Floats:
-    """Σ_k (mean loss of the first k units), steps of equal loss at a time, through differences of harmonic numbers."""
-    harmonic = np.append(0, np.cumsum(1 / np.arange(1, int(count[-1].max()) + 1)))
-    k, total = _before(count), _before(loss_sum)
-    rise = harmonic[count.astype(np.intp)] - harmonic[k.astype(np.intp)]
-    return _last(running_sum(loss * (count - k) + (total - loss * k) * rise))
+def _cut_trapezoid(point: PointsFound, end: Floats, left: Floats, right: Floats) -> Floats:
+    """Twice the area of the trapezoid that leads to a plateau, up to a cut."""
+    start, width = point.count_before, point.count - point.count_before
+    share = np.divide(end - start, width, out=np.zeros_like(end), where=width > 0)
+    return (end - start) * (2 * left + share * (right - left))

@@ -16,9 +16,10 @@ from demur.quantities.coverage import Coverage
 from demur.report.beside import HEADINGS as BESIDE_HEADINGS
 from demur.report.beside import beside_sentences, point_cells
 from demur.report.costs import HEADINGS, cost_sentences, cost_table
+from demur.report.emulated import OVER_TIES, emulated_text, other_numbers, signatures
 from demur.report.groups import groups_text
 from demur.report.leaderboard import best_sentence, board_to_show, ranks_text, sentences, why_not_ranked
-from demur.report.names import Pair, by_code, pairs_of, systems_of, why_skipped, worded_warnings
+from demur.report.names import Pair, by_code, by_name, pairs_of, systems_of, why_skipped, worded_warnings
 from demur.report.selective.overview import verdict
 from demur.report.text import UNDEFINED, bounded_interval, decimals, four, level_of, table, title_of, with_interval
 from demur.report.verdict import says
@@ -101,6 +102,7 @@ def evaluation_text(results: Results, width: int = _WIDE) -> str:
         for pair in pairs:
             lines += ["", *_paired(results, confidence, pair, width)]
         lines += [*groups_text(results, confidence), *_beside(results, confidence), *_costs(results, confidence)]
+        lines += [*_others(results, confidence), *_signatures(results, confidence)]
     text = verdict(results)
     lines += ["", text.headline, *text.sentences, *text.failures]
     lines += [
@@ -166,14 +168,14 @@ def _leaderboard(results: Results) -> Iterator[str]:
     board = board_to_show(results)
     if board is None:
         return
-    labels = {system.system: system.label for system in systems_of(results)}
+    systems = by_name(results)
     title = title_of(board.standings[0].estimate)
     yield from ("", f"Leaderboard: {title} under {shown(board.number.confidence)}, lower is better")
     rows = [("  rank", "system", "AUGRC", level_of(results), "Cmax")]
     for each in board.standings:
         ends = bounded_interval(results, each.estimate)
         numbers = (four(each.estimate.value), ends) if each.ranks else ("", why_not_ranked(board, each))
-        rows.append((f"  {ranks_text(each)}", labels[each.system], *numbers, four(each.reaches)))
+        rows.append((f"  {ranks_text(each)}", systems[each.system].label, *numbers, four(each.reaches)))
     yield from table(rows, to_the_left=(0, 1))
     yield from (best_sentence(results, board), *sentences(results, board))
 
@@ -243,6 +245,21 @@ def _costs(results: Results, confidence: str) -> Iterator[str]:
         heads = (f"{system.label}, {HEADINGS[0]}" if len(systems) > 1 else HEADINGS[0], *HEADINGS[1:])
         yield from ["", *table([(f"  {row[0]}", *row[1:]) for row in (heads, *rows)])]
     yield from cost_sentences(results, confidence)
+
+
+def _others(results: Results, confidence: str) -> Iterator[str]:
+    """What other tools would report, where it was asked for."""
+    rows = [*other_numbers(results, confidence)]
+    if rows:
+        labels = [system.label if len(results.systems) > 1 else "value" for system in systems_of(results)]
+        cells = [(f"  {row.title}", *map(emulated_text, row.numbers)) for row in rows]
+        yield from ["", *table([("  in other conventions", *labels), *cells], to_the_left=(0,))]
+        yield OVER_TIES
+        yield from (f"{row.title}: {note}" for row in rows for note in row.notes)
+
+
+def _signatures(results: Results, confidence: str) -> Iterator[str]:
+    yield from (f"{whose}: {line}" for whose, line in signatures(results, confidence).items())
 
 
 def warnings_text(warnings: Iterable[WordedWarning]) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """Figures of results for a paper: as wide as a column, fonts embedded, the same bytes every time."""
 
 import io
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -20,7 +21,7 @@ try:
     import matplotlib as mpl
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from matplotlib.font_manager import findfont, get_font
+    from matplotlib.font_manager import FontProperties, findfont, get_font
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 except ImportError:
@@ -32,7 +33,7 @@ _PANEL_MM, _MARGIN_MM = 45.0, 16.0
 _ROW_MM, _FOREST_MARGIN_MM = 4.2, 26.0
 _INCH = 25.4
 _BLUE, _GREY = LOOKS[0].colour, "#777777"
-_FONT = 7.0
+_FONT, _SMALL = 7.0, 4.0
 _LETTER = 0.56  # how wide a letter is, of its height
 _UNDATED: dict[str, Any] = {".pdf": {"CreationDate": None}, ".svg": {"Date": None}, ".png": {"Software": None}}
 _NOT_COMPARABLE = "not comparable, or too little to decide on"
@@ -82,8 +83,21 @@ def figure_bytes(results: Results, suffix: str, *, kind: str = "risk-coverage", 
     with mpl.rc_context():
         mpl.rcdefaults()  # somebody's own settings must not change a byte, or hand a name to LaTeX
         mpl.rcParams.update(_STYLE)
-        draw(results, width).savefig(data, format=suffix[1:], metadata=_UNDATED[suffix])
+        sheet = draw(results, width)
+        for key in sheet.legends:  # the one thing below the axes that the layout leaves room for
+            key.set_title(_caption(results, width), prop=FontProperties(size=_SMALL))
+        sheet.savefig(data, format=suffix[1:], metadata=_UNDATED[suffix])
     return data.getvalue()
+
+
+def _caption(results: Results, width: float) -> str:
+    """The signature on as many lines as it takes, each ending after a key."""
+    fitting, lines = width / _INCH * 72 / (_LETTER * _SMALL), [""]
+    for part in re.findall(r"[^|]+\|?", str(results.selective.signature())):
+        if lines[-1] and len(lines[-1] + part) > fitting:
+            lines.append("")
+        lines[-1] += part
+    return "\n".join(lines)
 
 
 def _line_style(look: Look) -> dict[str, Any]:

@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 
 from demur.drawing.labels import isolated
-from demur.report.names import NamedSystem, systems_of
+from demur.report.names import by_name
 from demur.report.verdict import decide
 from demur.results.leaderboard import Leaderboard, Standing, leaderboard_of, pair_key
 from demur.results.table import Results
@@ -16,11 +16,6 @@ _MUCH_FARTHER = 1.2
 def board_to_show(results: Results) -> Leaderboard | None:
     """The leaderboard of three systems or more; of two, the difference says it all."""
     return leaderboard_of(results) if len(results.systems) >= _FEWEST else None
-
-
-def named(results: Results) -> dict[str, NamedSystem]:
-    """The systems by their identity."""
-    return {system.system: system for system in systems_of(results)}
 
 
 def listing(names: Sequence[str]) -> str:
@@ -50,7 +45,7 @@ def why_not_ranked(board: Leaderboard, standing: Standing) -> str:
 
 def best_sentence(results: Results, board: Leaderboard) -> str:
     """Who may be the best: one system, or those that are tied."""
-    names, total = named(results), len(board.ranked)
+    names, total = by_name(results), len(board.ranked)
     best = [names[system].name for system in board.best]
     if total < 2:  # noqa: PLR2004  (a comparison)
         return "No two systems can be compared, so none is ranked."
@@ -82,7 +77,7 @@ def sentences(results: Results, board: Leaderboard) -> Iterator[str]:
         yield f"{common}: adding or leaving out a system changes every area and every difference."
     standing, without = board.shortest or (board.standings[0], 0.0)
     if without >= _MUCH_FARTHER * board.coverage > 0:
-        name = named(results)[standing.system].name
+        name = by_name(results)[standing.system].name
         option = f"--exclude {isolated(shlex.quote(standing.system))}"
         yield (
             f"{name} answers least and sets it; without {name} the others compare up to {without:.1%} ({option}). "

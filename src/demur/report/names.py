@@ -68,6 +68,11 @@ def systems_of(results: Results) -> tuple[NamedSystem, ...]:
     return tuple(map(NamedSystem, systems, names, labels, styles, asides))
 
 
+def by_name(results: Results) -> dict[str, NamedSystem]:
+    """The systems by their identity."""
+    return {system.system: system for system in systems_of(results)}
+
+
 def pairs_of(results: Results) -> tuple[Pair, ...]:
     """Every other system with the baseline; none where there is one system."""
     systems = systems_of(results)
@@ -112,5 +117,4 @@ def _where(results: Results, warning: ResultWarning, labels: dict[str, str]) -> 
 
 def why_skipped(results: Results, skipped: Skipped) -> str:
     """Why a confidence was left out, with the system that lacks it where there are several."""
-    labels = {system.system: system.label for system in systems_of(results)}
-    return skipped.reason if skipped.system is None else f"{labels[skipped.system]}: {skipped.reason}"
+    return skipped.reason if skipped.system is None else f"{by_name(results)[skipped.system].label}: {skipped.reason}"

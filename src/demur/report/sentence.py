@@ -137,3 +137,4 @@ def _methods(results: Results) -> Iterator[str]:
     kept = [f"{name}: {study.convention[name]}" for name in ("ties", "denominator") if name in study.convention]
     text = "; ".join([*kept, f"computed with demur {study.tool.version}"])
     yield f"{text[:1].upper()}{text[1:]}."
+    yield f"Signature: {study.signature()}"

@@ -1,5 +1,6 @@
 """Rows of tables: every number of every system and its difference from the baseline, and the notes below them."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import PurePath
@@ -10,10 +11,13 @@ from demur.inference.intervals import Interval
 from demur.inference.key import Key
 from demur.quantities import Measure
 from demur.quantities.registry import COVERAGE, canonical
+from demur.report.emulated import OVER_TIES, other_numbers
 from demur.report.escapes import DAGGER
 from demur.report.names import pairs_of
 from demur.report.text import UNDEFINED, fixed, level_of, shown_interval, title_of
 from demur.report.verdict import REACHED_AT, decide, is_measured, why_not_comparable
+from demur.results.emulated import is_order_dependent
+from demur.results.study import SIGNATURE
 from demur.results.table import Results
 
 _DECIMALS, _MOST_DECIMALS = 4, 15
@@ -58,18 +62,25 @@ LEADERBOARD = "leaderboard"
 
 
 class Cell(NamedTuple):
-    """A number with its interval, or with what it is at most; `unfair` says why it decides nothing."""
+    """A number with its interval, or with what it is at most; `unfair` says why it decides nothing.
+
+    One of another convention has the range over all orders of equal confidences instead.
+    """
 
     value: float | None = None
     interval: Interval | None = None
     bound: float | None = None
     unfair: str = ""
+    over_ties: tuple[float | None, float | None] | None = None
 
     def texts(self, layout: Layout) -> tuple[str, str]:
         """The number, and its interval, as they are printed."""
         if self.value is None:
             return UNDEFINED, ""
         interval = "" if self.bound is None else f"≤ {layout.fixed(self.bound)}"
+        if self.over_ties is not None:
+            ends = (UNDEFINED if end is None else layout.fixed(end) for end in self.over_ties)
+            interval = f"({' to '.join(ends)})"
         if self.interval is not None:
             interval = f"[{layout.fixed(self.interval.low)}, {layout.fixed(self.interval.high)}]"
         return layout.fixed(self.value), f"{interval}{DAGGER if self.unfair else ''}"
@@ -81,6 +92,7 @@ class TableRow(NamedTuple):
     name: str
     title: str
     cells: list[Cell]
+    convention: str = ""
 
 
 def rows_of(results: Results, confidence: str, shown: str = "table", layout: Layout = USUAL) -> Iterator[TableRow]:
@@ -99,6 +111,22 @@ def rows_of(results: Results, confidence: str, shown: str = "table", layout: Lay
             difference = Cell(estimate.value, shown_interval(results, estimate), unfair=unfair)
             cells.append(difference if measured[pair.first.system] and measured[pair.second.system] else Cell())
         yield TableRow(name, title_of(numbers[results.systems[0]]), cells)
+    yield from _of_others(results, confidence, layout)
+
+
+def _of_others(results: Results, confidence: str, layout: Layout) -> Iterator[TableRow]:
+    """The numbers of other conventions, of all rows or of those that are asked for; they have no differences."""
+    wanted = [*map(canonical, layout.rows)]
+    for row in other_numbers(results, confidence):
+        if not wanted or row.name in wanted:
+            cells = [
+                Cell(
+                    None if math.isnan(each.value) else each.value,
+                    over_ties=each.over_ties if is_order_dependent(each) else None,
+                )
+                for each in row.numbers
+            ]
+            yield TableRow(row.name, row.title, [*cells, *(Cell() for _ in pairs_of(results))], row.convention)
 
 
 def columns_of_systems(results: Results) -> list[str]:
@@ -123,7 +151,7 @@ def notes(results: Results, layout: Layout = USUAL) -> list[str]:
         ways = ", ".join(methods_shown(results, layout)) or "none"
         drawn = f"{study.bootstrap.n_resamples} bootstrap resamples of {study.noun}s, seed {study.bootstrap.seed}"
         texts.append(f"In brackets the {level_of(results)} ({ways.replace('_', ' ')}); {drawn}.")
-    texts.append(f"Conventions: {'; '.join(study.convention.values())}.")
+    texts.append(f"Conventions: {'; '.join(text for name, text in study.convention.items() if name != SIGNATURE)}.")
     cells = [cell for name in study.confidences for row in rows_of(results, name, layout=layout) for cell in row.cells]
     if any(cell.interval is None and cell.bound is not None for cell in cells):
         texts.append("≤ marks a one-sided bound at 95 %: no answer was wrong.")
@@ -133,6 +161,8 @@ def notes(results: Results, layout: Layout = USUAL) -> list[str]:
     unfair = [in_general if cell.unfair.startswith(REACHED_AT) else cell.unfair for cell in cells if cell.unfair]
     if unfair:
         texts.append(f"{DAGGER} Nothing follows from this difference: {'; '.join(dict.fromkeys(unfair))}.")
+    if study.conventions:
+        texts.append(f"Numbers of other conventions have no interval; {OVER_TIES}.")
     return [*texts, f"demur {study.tool.version}."]
 
 
@@ -141,6 +171,8 @@ def methods_shown(results: Results, layout: Layout = USUAL) -> dict[str, list[st
     numbers: dict[str, dict[str, None]] = {}
     confidences = results.selective.confidences
     for row in (row for confidence in confidences for row in rows_of(results, confidence, layout=layout)):
+        if row.convention:
+            continue
         quantity = Measure.of(row.name).quantity
         title = f"{quantity.title} at a coverage" if quantity.parameter is COVERAGE else row.title
         for cell in row.cells:

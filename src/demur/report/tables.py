@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from demur.errors import registered
+from demur.report.emulated import signatures
 from demur.report.escapes import escaped_latex, escaped_markdown, latex_numbers, no_formula
 from demur.report.leaderboard import best_sentence, ranks_text, sentences
 from demur.report.sentence import paper_text
@@ -30,8 +31,24 @@ def markdown(results: Results, layout: Layout) -> str:
         for row in rows_of(results, confidence, layout=layout):
             cells = [" ".join(filter(None, cell.texts(layout))) for cell in row.cells]
             lines.append([escaped_markdown(confidence), escaped_markdown(row.title), *cells])
-    barred = [f"| {' | '.join(cells)} |" for cells in lines]
-    return "\n".join([*barred, "", *map(escaped_markdown, notes(results, layout)), ""])
+    return _in_markdown(lines, _markdown_notes(results, notes(results, layout)))
+
+
+def _in_markdown(lines: Sequence[Sequence[str]], below: Sequence[str]) -> str:
+    """A table of cells that are Markdown already, and notes below it that are, too."""
+    return "\n".join([*(f"| {' | '.join(cells)} |" for cells in lines), "", *below, ""])
+
+
+def _markdown_notes(results: Results, below: Sequence[str]) -> list[str]:
+    """Notes, and signatures, none of whose signs ends the code they are shown as."""
+    return [*map(escaped_markdown, below), *(f"{whose}: `{line}`" for whose, line in signatures(results).items())]
+
+
+def _signed_latex(results: Results) -> list[str]:
+    """A line may end after a bar: a signature has no spaces."""
+    lines = ((whose, escaped_latex(line)) for whose, line in signatures(results).items())
+    broken = ((whose, line.replace(r"\textbar{}", r"\textbar\allowbreak{}")) for whose, line in lines)
+    return [f"{escaped_latex(whose)}: \\texttt{{{line}}}" for whose, line in broken]
 
 
 def latex(results: Results, layout: Layout) -> str:
@@ -45,7 +62,7 @@ def latex(results: Results, layout: Layout) -> str:
         for row in rows_of(results, confidence, layout=layout):
             cells = [latex_numbers(text) for cell in row.cells for text in cell.texts(layout)]
             lines.append(f"    {' & '.join([_latex_title(row.title), *cells])} \\\\")
-    return _in_latex(f"l{'r@{ }l' * len(columns)}", [f"   {heads} \\\\", *lines], notes(results, layout))
+    return _in_latex(f"l{'r@{ }l' * len(columns)}", [f"   {heads} \\\\", *lines], (results, notes(results, layout)))
 
 
 def _latex_title(title: str) -> str:
@@ -53,12 +70,13 @@ def _latex_title(title: str) -> str:
     return plain.replace(r"C\_common", r"$C_{\mathrm{common}}$")
 
 
-def _in_latex(alignment: str, lines: Sequence[str], below: Sequence[str]) -> str:
-    """A table of booktabs around lines that are LaTeX already, and notes below it."""
+def _in_latex(alignment: str, lines: Sequence[str], about: tuple[Results, Sequence[str]]) -> str:
+    """A table of booktabs around lines that are LaTeX already; below it notes, and the signatures of its results."""
+    below = [*map(escaped_latex, about[1]), *_signed_latex(about[0])]
     head = ["% needs \\usepackage{booktabs}", "\\begin{table}", "  \\centering"]
     head += [f"  \\begin{{tabular}}{{{alignment}}}", "    \\toprule"]
     foot = ["    \\bottomrule", "  \\end{tabular}", "  \\par\\smallskip"]
-    foot += ["  \\begin{minipage}{\\linewidth}\\footnotesize", *(f"    {escaped_latex(note)}" for note in below)]
+    foot += ["  \\begin{minipage}{\\linewidth}\\footnotesize", *(f"    {note}" for note in below)]
     return "\n".join([*head, *lines, *foot, "  \\end{minipage}", "\\end{table}", ""])
 
 
@@ -66,7 +84,10 @@ def csv_text(results: Results, layout: Layout) -> str:
     """One row per number, in full; what a spreadsheet would take for a formula is made text by an apostrophe."""
     lines = io.StringIO()
     write = csv.writer(lines, lineterminator="\n").writerow
-    write(("variant", "system", "metric", "value", "low", "high", "level", "method"))
+    others = results.selective.conventions
+    write(
+        ("variant", "system", "metric", "value", "low", "high", "level", "method", *(["convention"] if others else []))
+    )
     requested = results.study.requested
     level = "0.95" if requested is None else str(requested.level)
     for confidence in results.selective.confidences:
@@ -77,8 +98,11 @@ def csv_text(results: Results, layout: Layout) -> str:
                     ends = (cell.interval.low, cell.interval.high, level, no_formula(cell.interval.method))
                 elif cell.bound is not None:
                     ends = (None, cell.bound, "0.95", "one_sided_bound")
+                elif cell.over_ties is not None:
+                    ends = (*cell.over_ties, "", "over_ties")
                 numbers = map(layout.in_full, (cell.value, *ends[:2]))
-                write((*map(no_formula, (confidence, system, row.name)), *numbers, *ends[2:]))
+                whose = [no_formula(row.convention)] if others else []
+                write((*map(no_formula, (confidence, system, row.name)), *numbers, *ends[2:], *whose))
     return lines.getvalue()
 
 
@@ -102,10 +126,11 @@ def _board_notes(results: Results, layout: Layout) -> list[str]:
 def board_markdown(results: Results, layout: Layout) -> str:
     """The leaderboard for Markdown, and what it rests on."""
     heads, rows = _board_cells(results, layout)
-    lines = [heads, ["---", *["--:"] * (len(heads) - 1)], *([escaped_markdown(row[0]), *row[1:]] for row in rows)]
-    lines[0] = [*map(escaped_markdown, heads)]
-    notes_below = _board_notes(results, layout)
-    return "\n".join([*(f"| {' | '.join(cells)} |" for cells in lines), "", *map(escaped_markdown, notes_below), ""])
+    lines = [[*map(escaped_markdown, heads)], ["---", *["--:"] * (len(heads) - 1)]]
+    return _in_markdown(
+        [*lines, *([escaped_markdown(row[0]), *row[1:]] for row in rows)],
+        _markdown_notes(results, _board_notes(results, layout)),
+    )
 
 
 def board_latex(results: Results, layout: Layout) -> str:
@@ -113,7 +138,7 @@ def board_latex(results: Results, layout: Layout) -> str:
     heads, rows = _board_cells(results, layout)
     lines = [f"    {' & '.join(map(_latex_title, heads))} \\\\", "    \\midrule"]
     lines += [f"    {' & '.join([escaped_latex(row[0]), *map(latex_numbers, row[1:])])} \\\\" for row in rows]
-    return _in_latex(f"l{'r' * (len(heads) - 1)}", lines, _board_notes(results, layout))
+    return _in_latex(f"l{'r' * (len(heads) - 1)}", lines, (results, _board_notes(results, layout)))
 
 
 def board_csv(results: Results, layout: Layout) -> str:

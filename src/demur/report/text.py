@@ -2,8 +2,10 @@
 
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from typing import Any
 from unicodedata import category, east_asian_width
 
+from demur.drawing.forest import IntervalRow
 from demur.inference.estimates import Estimate
 from demur.inference.intervals import Interval
 from demur.quantities import Measure
@@ -62,6 +64,16 @@ def interval_text(interval: Interval | None) -> str:
 def shown_interval(results: Results, estimate: Estimate) -> Interval | None:
     """The interval to show: the one that was asked for, even if there is none, or the recommended one."""
     return estimate.recommended if results.study.requested is None else estimate.requested
+
+
+def ends_of(interval: Interval | None) -> tuple[float, float] | None:
+    """The ends of an interval, as pictures have them."""
+    return None if interval is None else (interval.low, interval.high)
+
+
+def interval_row(label: str, style: str, value: float, interval: Interval | None, **more: Any) -> IntervalRow:
+    """A number with its interval as a row of a picture; one that is undefined is not drawn."""
+    return IntervalRow(label, style, None if math.isnan(value) else value, ends_of(interval), **more)
 
 
 def bounded_interval(results: Results, estimate: Estimate) -> str:

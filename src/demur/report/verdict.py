@@ -13,7 +13,7 @@ from demur.inference.warnings import FEW_DISCORDANT, FEW_WITH_GOLD, ResultWarnin
 from demur.quantities import Measure
 from demur.quantities.registry import COVERAGE, CUT
 from demur.report.names import Pair
-from demur.report.text import UNDEFINED, interval_text, shown_interval, title_of
+from demur.report.text import UNDEFINED, interval_row, interval_text, shown_interval, title_of
 from demur.results.leaderboard import deciding
 from demur.results.table import Results
 
@@ -177,11 +177,9 @@ class Difference(NamedTuple):
     @property
     def drawn(self) -> IntervalRow:
         """What a picture shows of it."""
-        value = None if math.isnan(self.estimate.value) else self.estimate.value
-        interval = None if self.interval is None else (self.interval.low, self.interval.high)
-        winner = self.decision.winner
+        winner, fair = self.decision.winner, self.decision.comparable
         style = "neither" if winner is None else self.pair.named(winner).style
-        return IntervalRow(self.name, style, value, interval, comparable=self.decision.comparable)
+        return interval_row(self.name, style, self.estimate.value, self.interval, comparable=fair)
 
     @property
     def has_margin(self) -> bool:

@@ -4,10 +4,9 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
 from demur.files.strict_model import Count, Declared, Part, Share
-from demur.results.parts import Many, Number, Vertices
+from demur.results.parts import Many, Number, Pair, Vertices
 from demur.types import Json
 
-Pair = Annotated[tuple[float, float], Declared(strict=False)]
 HELD: Any = Declared(default_factory=dict, exclude_if=lambda value: not value)  # a member that says something
 
 

@@ -13,14 +13,14 @@ from demur.inference.key import KEY_COLUMNS, Key, Pattern
 from demur.inference.warnings import ResultWarning
 from demur.quantities import Measure
 from demur.results.leaderboard import leaderboard_of
-from demur.results.parts import CurveRecord, Many
+from demur.results.parts import CurveRecord, Many, Pair
 from demur.results.study import RetrievalStudy, SelectiveStudy
 from demur.results.table import Results
 from demur.types import Json
 
 Texts = Annotated[list[str], Declared(strict=False)]
 Floats = list[float | None]
-Ends = Annotated[tuple[float, float], Declared(strict=False)]
+OpenEnds = Annotated[tuple[float | None, float | None], Declared(strict=False)]
 GroupPair = Annotated[tuple[str, str | None], Declared(strict=False)]
 
 
@@ -47,7 +47,7 @@ class EstimateColumns(Part):
     count: list[Count | None] | None = None
     degrees: Floats | None = None
     skipped: list[Share | None] | None = None
-    unclipped: list[Ends | None] | None = None
+    unclipped: list[Pair | None] | None = None
     note: list[str | None] | None = None
     simultaneous_low: Floats | None = None
     simultaneous_high: Floats | None = None
@@ -59,7 +59,7 @@ class EstimateColumns(Part):
     requested_count: list[Count | None] | None = None
     requested_degrees: Floats | None = None
     requested_skipped: list[Share | None] | None = None
-    requested_unclipped: list[Ends | None] | None = None
+    requested_unclipped: list[Pair | None] | None = None
     requested_note: list[str | None] | None = None
     drop_rate: list[Share | None] | None = None
     upper_bound95: Floats | None = None
@@ -75,6 +75,8 @@ class EstimateColumns(Part):
     undefined: list[str] | None = None
     no_interval: list[str] | None = None
     not_requested: list[str] | None = None
+    over_ties: list[OpenEnds | None] | None = None
+    remark: list[str] | None = None
 
     def _mistakes(self) -> Iterator[str]:
         columns = {name: column for name, column in self if column is not None}
@@ -241,7 +243,8 @@ def rows_of(estimates: EstimateColumns) -> Iterator[Estimate]:
     """The estimates that `columns_of` made these columns of."""
     columns: Json = {name: column for name, column in estimates if column is not None}
     names = {new: old for old, new in _RENAMED.items()}
-    for name in set(columns["quantity"]):
+    ours = columns.get("convention", [""] * len(columns["quantity"]))
+    for name in {name for name, other in zip(columns["quantity"], ours, strict=True) if not other}:
         Measure.of(name)
     for index in range(len(columns["value"])):
         cells = {names.get(name, name): column[index] for name, column in columns.items()}

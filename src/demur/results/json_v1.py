@@ -2,15 +2,14 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Any
 
 from demur.inference.estimates import Estimate, Estimates
-from demur.inference.intervals import Interval
 from demur.inference.key import Key, Minus
 from demur.quantities import Quantity
 from demur.quantities.coverage import Coverage
 from demur.quantities.registry import CUT
+from demur.results.emulated import encoded_emulations
 from demur.results.json_table import columns_of
 from demur.results.json_v1_cells import AT_ONCE, INTERVALS, written
 from demur.results.json_v1_costs import costs_of
@@ -18,7 +17,7 @@ from demur.results.json_v1_external import external_of
 from demur.results.json_v1_groups import encoded_groups, in_groups
 from demur.results.json_v1_model import metrics_model
 from demur.results.study import PARTICIPANT, reported
-from demur.results.table import Results
+from demur.results.table import Results, turned
 from demur.types import Json
 
 SIDES = ("left", "right")
@@ -30,6 +29,14 @@ DIFFERENCE = {
     "p_value": "p_value",
     "no_interval": "no_interval",
 }
+# Members of the file, and of its population, that hold what the study does.
+SHARED = (
+    *("created_at", "tool", "execution", "also_read", "groups", "probabilities", "loss"),
+    *("external_points", "margin", "handover_threshold", "abstention_costs", "cross_fit", "conventions"),
+)
+PEOPLE = {"participants_total": "clusters_total", "participants_included": "clusters_included", "items_total": "units"}
+PEOPLE |= {name: name for name in ("failed_units", "excluded", "repeats")}
+LOST = ("units_failed", "failed_by_cause", "rows", "rows_failed")  # of a system, where there is such a thing
 _ITEM_MEMBERS = {quantity: member for member, quantity in ITEM_NUMBERS.items()}
 # Members only of the numbers that have them.
 _BESIDE = ("switches", "handover")  # of a curve, but in members of their own
@@ -49,43 +56,27 @@ def schema() -> Json:
 
 def encoded(results: Results) -> Json:
     """The content of the file."""
-    study = results.selective
+    study, lost = (
+        results.selective,
+        {name: [getattr(each, name) for each in results.selective.systems] for name in LOST},
+    )
     content = {
-        "created_at": study.created_at,
-        "tool": study.tool,
-        "execution": study.execution,
+        **{name: getattr(study, name) for name in SHARED},
         "inputs": [dict(source) for source in study.inputs],
-        "also_read": study.also_read,
         "population": {
-            "participants_total": study.clusters_total,
-            "participants_included": study.clusters_included,
+            **{name: getattr(study, column) for name, column in PEOPLE.items()},
+            **{name: None if all(each is None for each in held) else _by_side(held) for name, held in lost.items()},
             "participants_failed": study.clusters_failed,
-            "items_total": study.units,
             "items_predicted": _by_side([system.answered for system in study.systems]),
             "cmax": _by_side([system.answered / study.units for system in study.systems]),
             "noun": None if study.noun == PARTICIPANT else study.noun,
-            "units_failed": _if_any([system.units_failed for system in study.systems]),
-            "failed_units": study.failed_units,
-            "excluded": study.excluded,
-            "failed_by_cause": _if_any([system.failed_by_cause for system in study.systems]),
-            "repeats": study.repeats,
-            "rows": _if_any([system.rows for system in study.systems]),
-            "rows_failed": _if_any([system.rows_failed for system in study.systems]),
         },
-        "groups": study.groups,
-        "probabilities": study.probabilities,
-        "loss": study.loss,
         "convention": dict(study.convention),
         "confidence_variants": {
             name: _by_side([_run(results, system, name) for system in results.systems]) for name in study.confidences
         },
         "comparison": _comparison(results),
         **_worded(results),
-        "external_points": study.external_points,
-        "margin": study.margin,
-        "handover_threshold": study.handover_threshold,
-        "abstention_costs": study.abstention_costs,
-        "cross_fit": study.cross_fit,
         "estimates": columns_of(rest) if (rest := _beyond_members(results)) else None,
     }
     checked: Json = metrics_model().made(content).model_dump()
@@ -103,13 +94,13 @@ def _beyond_members(results: Results) -> Estimates:
     rest = []
     for row in results:
         key = row.key
-        if key.group is None and key.quantity in held and key.system in results.systems:
+        if key.convention or (key.group is None and key.quantity in held and key.system in results.systems):
             continue
         if in_groups(results, key) or (key.group is not None and key.group.name == "item" and not key.confidence):
             continue
         first, last = results.systems[0], results.systems[-1]
         swapped = first != last and (key.system, key.minus) == (first, Minus("system", last))
-        rest.append(_turned(row, replace(key, system=last, minus=Minus("system", first))) if swapped else row)
+        rest.append(turned(row) if swapped else row)
     return Estimates(rest)
 
 
@@ -134,11 +125,6 @@ def _worded(results: Results) -> Json:
             "needless_abstentions": _by_side([system.needless_abstentions for system in study.systems]),
         },
     }
-
-
-def _if_any(values: Sequence[Any]) -> Any:
-    """Nothing where no system has any."""
-    return None if all(value is None for value in values) else _by_side(values)
 
 
 def _by_side(values: Sequence[Any]) -> Any:
@@ -216,6 +202,7 @@ def _run(results: Results, system: str, confidence: str) -> Json:
         "cost": costs_of(results, system, confidence),
         "external": external_of(results, system, confidence),
         "handover": results.curves[system, confidence].handover,
+        "emulated": encoded_emulations(results, system, confidence),
     }
     return content | {**drawn, "by_item": items, **beside}
 
@@ -261,17 +248,4 @@ def right_minus_left(results: Results, quantity: str, confidence: str) -> Estima
     left, right = results.systems
     if results.study.baseline == left:
         return results[Key(right, quantity, confidence, minus=Minus("system", left))]
-    return _turned(
-        results[Key(left, quantity, confidence, minus=Minus("system", right))],
-        Key(right, quantity, confidence, minus=Minus("system", left)),
-    )
-
-
-def _turned(row: Estimate, key: Key) -> Estimate:
-    """A difference the other way round."""
-    turned: Json = {}
-    for name in (*INTERVALS.values(), *AT_ONCE.values()):
-        ends: Interval | None = getattr(row, name)
-        turned[name] = ends and ends.negated()
-    # 0.0 - x: minus nothing is nothing
-    return replace(row, key=key, value=0.0 - row.value, above=row.below, below=row.above, **turned)
+    return turned(results[Key(left, quantity, confidence, minus=Minus("system", right))])

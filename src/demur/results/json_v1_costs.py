@@ -1,18 +1,15 @@
 """Costs in the nested file: what its members say of them, from the rows and the curve."""
 
 from collections.abc import Iterator
-from typing import Annotated
 
-from demur.files.strict_model import Declared, Part, Share
+from demur.files.strict_model import Part, Share
 from demur.inference.estimates import Estimate
 from demur.inference.key import Key
 from demur.quantities.costs import price_of
 from demur.quantities.priced import AT_THRESHOLD, COST, CROSSFIT, OF_ALL, SAVING
-from demur.results.parts import Many, Number, Switch
+from demur.results.parts import Many, Number, Pair, Switch
 from demur.results.table import Results
 from demur.types import Json
-
-Pair = Annotated[tuple[float, float], Declared(strict=False)]
 
 
 class CheapestPoint(Part):

@@ -2,18 +2,15 @@
 
 import math
 from collections.abc import Iterator
-from typing import Annotated
 
-from demur.files.strict_model import Count, Declared, Part, Share
+from demur.files.strict_model import Count, Part, Share
 from demur.inference.estimates import Estimate
 from demur.inference.key import Group, Key
 from demur.inference.warnings import OFTEN
 from demur.results.gaps import ANSWERED_BY, both_key, gap_key, gap_verdict, system_key
-from demur.results.parts import Many, Number
+from demur.results.parts import Many, Number, Pair
 from demur.results.table import Results
 from demur.types import Json
-
-Pair = Annotated[tuple[float, float], Declared(strict=False)]
 
 
 class GapNumbers(Part):

@@ -11,11 +11,12 @@ from demur.files.strict_model import EMPTY, SPARSE, Count, Declared, Part, Share
 from demur.quantities import Quantity, quantities
 from demur.quantities.registry import CUT
 from demur.results import parts
-from demur.results.group_parts import Ends, GroupedNumbers, GroupsRecord, Pair
+from demur.results.emulated import EmulatedNumber
+from demur.results.group_parts import Ends, GroupedNumbers, GroupsRecord
 from demur.results.json_table import EstimateColumns
 from demur.results.json_v1_costs import Costs
 from demur.results.json_v1_external import BesidePoint
-from demur.results.parts import Cause, CurveRecord, Many, Name, Number
+from demur.results.parts import Cause, CurveRecord, Many, Name, Number, Pair
 
 _ROUNDING = 1e-12
 
@@ -196,6 +197,7 @@ class Convention(Part):
     denominator: str
     anchor_at_zero: str
     integration: str
+    signature: Annotated[str | None, SPARSE] = None
 
 
 class Compared(Part):
@@ -262,6 +264,7 @@ class _File(Part):
     handover_threshold: Annotated[float | None, SPARSE] = None
     abstention_costs: Annotated[Many[str] | None, SPARSE] = None
     cross_fit: Annotated[int | None, SPARSE] = None
+    conventions: Annotated[Many[str] | None, SPARSE] = None
     estimates: Annotated[EstimateColumns | None, SPARSE] = None
 
     def _mistakes(self) -> Iterator[str]:
@@ -367,4 +370,5 @@ def _run_fields(reported: Sequence[Quantity]) -> dict[str, Any]:
         "cost": (Annotated[Costs | None, SPARSE], None),
         "external": (Annotated[Mapping[str, BesidePoint] | None, SPARSE], None),
         "handover": (Annotated[Mapping[str, parts.HandoverCurve] | None, SPARSE], None),
+        "emulated": (Annotated[Mapping[str, Mapping[str, EmulatedNumber]] | None, SPARSE], None),
     }

@@ -14,8 +14,20 @@ from demur.quantities import quantities
 from demur.quantities.coverage import Coverage
 from demur.quantities.registry import CUT
 from demur.quantities.thresholds import threshold_text
+from demur.results.emulated import decoded_emulations
 from demur.results.json_table import rows_of
-from demur.results.json_v1 import DIFFERENCE, FAVOURS, ITEM_NUMBERS, SIDES, cells, places, sides_of
+from demur.results.json_v1 import (
+    DIFFERENCE,
+    FAVOURS,
+    ITEM_NUMBERS,
+    LOST,
+    PEOPLE,
+    SHARED,
+    SIDES,
+    cells,
+    places,
+    sides_of,
+)
 from demur.results.json_v1_cells import AT_ONCE, INTERVALS, present_method, read
 from demur.results.json_v1_groups import group_rows
 from demur.results.json_v1_model import metrics_model
@@ -42,6 +54,7 @@ def decoded(content: Json) -> Results:
     first = next(iter(variants))
     rows += [row for system in names for row in _item_rows(system, runs[system, first])]
     rows += [row for key, run in runs.items() for row in group_rows(*key, run.groups or {})]
+    rows += [row for key, run in runs.items() for row in decoded_emulations(*key, run.emulated or {})]
     beyond = [*rows_of(file.estimates)] if file.estimates is not None else []
     rows += beyond
     return Results(rows, empty.study, curves, [_warning(empty, warning, beyond) for warning in file.warnings])
@@ -55,37 +68,21 @@ def _study(file: Any, names: tuple[str, ...], runs: Mapping[tuple[str, str], Any
     asked = boot and boot.ci and {"level": boot.ci["level"], "interval": present_method(boot.ci["interval"])}
     sides = [f" {side}" for side in SIDES] if len(names) > 1 else [""]
     study = {
-        "created_at": file.created_at,
-        "tool": file.tool,
-        "execution": file.execution,
+        **{name: getattr(file, name) for name in SHARED},
+        **{column: getattr(people, name) for name, column in PEOPLE.items()},
         "inputs": file.inputs,
-        "also_read": file.also_read,
         "baseline": names[0] if len(names) > 1 else None,
         "bootstrap": boot and {"seed": boot.seed, "n_resamples": boot.n_resamples},
         "requested": asked or None,
-        "convention": dict(file.convention),
+        "convention": {name: text for name, text in file.convention if text is not None},
         "noun": people.noun or PARTICIPANT,
         "systems": _systems(file, names),
-        "clusters_total": people.participants_total,
-        "clusters_included": people.participants_included,
-        "units": people.items_total,
         "intersection_only": bool(file.comparison.intersection_only),
-        "loss": file.loss,
         "confidences": [*file.confidence_variants],
         "skipped": [dict(skipped) for skipped in file.skipped_variants],
         "coverages": [Coverage.of_key(key).text for key in grid],
         "area_coverage": None if cut is None else Coverage.of(cut).text,
-        "groups": file.groups,
         "failed": file.cases.failed,
-        "failed_units": people.failed_units,
-        "external_points": file.external_points,
-        "margin": file.margin,
-        "handover_threshold": file.handover_threshold,
-        "abstention_costs": file.abstention_costs,
-        "cross_fit": file.cross_fit,
-        "excluded": people.excluded,
-        "repeats": people.repeats,
-        "probabilities": file.probabilities,
         "confident_errors": [
             {"system": name, "confidence": each, "cases": file.cases.confident_errors.get(f"{each}{side}", ())}
             for each in file.confidence_variants
@@ -95,21 +92,18 @@ def _study(file: Any, names: tuple[str, ...], runs: Mapping[tuple[str, str], Any
     return SelectiveStudy.made(study)
 
 
-_LOST = ("units_failed", "failed_by_cause", "rows", "rows_failed")  # in the file only where there is such a thing
-
-
 def _systems(file: Any, names: tuple[str, ...]) -> list[Json]:
     people, compared, needless = file.population, file.comparison, file.cases.needless_abstentions
     if len(names) == 1:
         counts = {"answered": people.items_predicted, "failed": people.participants_failed}
-        return [{"name": names[0], **{each: getattr(people, each) for each in _LOST}, **counts}]
+        return [{"name": names[0], **{each: getattr(people, each) for each in LOST}, **counts}]
     return [
         {
             "name": name,
             "answered": getattr(people.items_predicted, side),
             "failed": getattr(compared, f"participants_failed_{side}"),
             "not_in_all": getattr(compared, f"participants_{side}_only"),
-            **{each: getattr(people, each) and getattr(getattr(people, each), side) for each in _LOST},
+            **{each: getattr(people, each) and getattr(getattr(people, each), side) for each in LOST},
             "needless_abstentions": needless and getattr(needless, side),
         }
         for side, name in zip(SIDES, names, strict=True)

@@ -10,17 +10,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from demur.inference.estimates import INTERVALS, Estimate
+from demur.inference.estimates import Estimate
 from demur.inference.intervals import Interval
 from demur.inference.key import Key, Minus
 from demur.inference.rows import Row
 from demur.inference.views import SharedView
+from demur.results.table import Results, turned
 from demur.types import Json
-
-if TYPE_CHECKING:
-    from demur.results.table import Results
 
 _PAIR = 2
 
@@ -188,11 +186,7 @@ def pair_difference(results: Results, system: str, other: str) -> Estimate | Non
     key = pair_key(results, system, other)
     if key is None or key.system == system:
         return None if key is None else results[key]
-    turned = results[key]
-    ends: Json = {name: getattr(turned, name) and getattr(turned, name).negated() for name in INTERVALS}
-    sides: Json = {"value": 0.0 - turned.value, "above": turned.below, "below": turned.above}
-    key = replace(key, system=system, minus=Minus("system", other))
-    return replace(turned, key=key, evidence=None, **sides, **ends)
+    return turned(results[key])
 
 
 def deciding(estimate: Estimate) -> Interval | None:

@@ -13,6 +13,7 @@ T = TypeVar("T")
 Many = Annotated[tuple[T, ...], Declared(strict=False)]  # a list, in JSON
 Number = float | None
 Numbers = Many[float]
+Pair = Annotated[tuple[float, float], Declared(strict=False)]
 Name = int | str
 
 
@@ -255,8 +256,8 @@ class Breach(Part):
 class PointEnds(Part):
     """Intervals of a point at 95 %, of its coverage and of its risk; null where nothing is known."""
 
-    coverage: Annotated[tuple[float, float] | None, Declared(strict=False)] = None
-    risk: Annotated[tuple[float, float] | None, Declared(strict=False)] = None
+    coverage: Pair | None = None
+    risk: Pair | None = None
 
 
 class ExternalPoint(Part):
@@ -320,7 +321,7 @@ class Bootstrap(Part):
 class Execution(Part):
     """What computed the numbers: the engine, on how many threads, in how many shards, and by which route.
 
-    None of it changes a number.
+    None of it changes a number. What the engine does not compute, numpy does.
     """
 
     engine: Annotated[str, Declared(min_length=1)]

@@ -60,7 +60,7 @@ def selective_study(evaluation: Evaluation, provenance: Json, groups: Json | Non
     first = next(iter(alignment.systems.values()))
     systems, request = len(alignment.systems), settings.request
     cut = settings.cut(systems)
-    return SelectiveStudy.made(
+    study = SelectiveStudy.made(
         {
             **provenance,
             "inputs": named_inputs({name: input_of(items) for name, items in evaluation.given.items()}),
@@ -94,8 +94,10 @@ def selective_study(evaluation: Evaluation, provenance: Json, groups: Json | Non
                 for name, by_system in evaluation.views.items()
                 for system, view in by_system.items()
             ],
+            "conventions": settings.conventions or None,
         }
     )
+    return study.signed(independent=first.independent)
 
 
 def loss_record(items: Items, name: str | None) -> Json:

@@ -8,15 +8,14 @@ from demur.errors import UserError, literal, unknown
 from demur.files.strict_json import read_as
 from demur.files.strict_model import Declared, Part
 from demur.quantities import Measure
-
-Ends = Annotated[tuple[float, float], Declared(strict=False)]
+from demur.results.parts import Pair
 
 
 class ReferenceRange(Part):
     """The range a baseline falls into, and the range a good system falls into."""
 
-    baseline: Ends
-    good: Ends
+    baseline: Pair
+    good: Pair
 
     def place(self, value: float) -> str:
         """Where a result falls.

@@ -39,6 +39,7 @@ from demur.results.beside import Beside, Others
 from demur.results.costs import cost_rows, switches, with_bands, with_thresholds
 from demur.results.curve_rows import about_numbers, curve_rows
 from demur.results.curves import curve_record
+from demur.results.emulated import emulated_rows
 from demur.results.groups import about_groups, group_record, grouped, overall_rows, strata_of
 from demur.results.leaderboard import rows_to_rank
 from demur.results.record import Evaluation, by_item, input_of, selective_study
@@ -161,7 +162,8 @@ def _results(evaluation: Evaluation, plan: Plan, origin: Json) -> Results:
     items = [row for system, view in views[next(iter(views))].items() for row in by_item(system, view.graded)]
     study = selective_study(evaluation, origin | asked.others.record(estimates), group_record(evaluation, asked.groups))
     warnings = _warnings(evaluation, plan, asked, Estimates(estimates))
-    return Results([*estimates, *items, *of_groups], study, curves, warnings)
+    others = emulated_rows(views, evaluation.settings.conventions, study.coverages)
+    return Results([*estimates, *items, *of_groups, *others], study, curves, warnings)
 
 
 def _beside(evaluation: Evaluation, view: CurveView) -> Json:

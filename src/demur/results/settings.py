@@ -8,6 +8,7 @@ from demur.errors import UserError, literal, repeated, shown
 from demur.inference.held_out import FOLDS
 from demur.inference.uncertainty import Request
 from demur.quantities import Measure
+from demur.quantities.conventions.emulations import checked_conventions
 from demur.quantities.coverage import Coverage
 from demur.quantities.losses import check_loss
 from demur.quantities.registry import COMMON
@@ -30,7 +31,7 @@ class Settings:
     named. A signal in `lower_is_surer` ranks its lowest values first. Systems to `exclude` are left out by name, as if
     they had not been given. `groups` are names of groupings that the facts hold, or `item`, or `GroupSettings`, which
     say more. `abstention_costs` are prices of an abstention, as shares of the largest loss ("0.1" or "1:10"), to report
-    the lowest cost at, cross-fitted over so many folds of clusters.
+    the lowest cost at, cross-fitted over so many folds of clusters. `conventions` of other tools add their numbers.
     """
 
     loss: str | None = None
@@ -46,9 +47,11 @@ class Settings:
     groups: GroupSettings | Sequence[str] = ()
     abstention_costs: Sequence[str | float | Fraction] = ()
     cross_fit: int = FOLDS
+    conventions: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         check_loss(self.loss)
+        object.__setattr__(self, "conventions", checked_conventions(self.conventions))
         object.__setattr__(self, "groups", self.by_group)
         object.__setattr__(self, "abstention_costs", checked_prices(self.abstention_costs))
         if type(self.cross_fit) is not int or self.cross_fit < 2:  # noqa: PLR2004

@@ -2,19 +2,23 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
+from demur.facts.losses import COLUMN, GIVEN
 from demur.files.strict_model import SPARSE, Count, Declared, Part, Share, Time, Tool
 from demur.inference.key import Key
 from demur.quantities import Measure, Quantity, quantities
+from demur.quantities.conventions.signature import MANY, NONE, OF_SCORES, Signature
+from demur.quantities.losses import LOSSES
 from demur.quantities.registry import COMMON, CUT
 from demur.results import parts
 from demur.results.group_parts import GroupsRecord
 from demur.results.parts import Many, Name
-from demur.results.reference import Ends, KnownRanges
+from demur.results.reference import KnownRanges
 
 PARTICIPANT = "participant"
 AREA = "augrc"
+SIGNATURE = "signature"
 _USUAL_DEPTH = 10
 
 
@@ -52,6 +56,14 @@ def metric_of_verdict(names: Sequence[str]) -> str:
     measures = [measure for measure in map(Measure.of, names) if measure.quantity.stem == "ndcg"]
     by_depth = {math.inf if measure.value is None else measure.value: str(measure) for measure in measures}
     return (by_depth.get(_USUAL_DEPTH) or by_depth[max(by_depth)]) if by_depth else names[0]
+
+
+def signed_loss(loss: parts.Loss) -> str:
+    """A loss as a signature has it."""
+    if loss.name == GIVEN:
+        return GIVEN if loss.definition.startswith(COLUMN) else OF_SCORES
+    normalised = loss.name in LOSSES and LOSSES[loss.name].normalised
+    return f"{loss.name}.{loss.raw_multiplier}" if normalised else loss.name
 
 
 class SelectiveSystem(Part):
@@ -95,9 +107,28 @@ class SelectiveStudy(Study):
     confident_errors: Many[parts.ConfidentErrors]
     abstention_costs: Annotated[Many[str] | None, SPARSE] = None
     cross_fit: Annotated[int | None, SPARSE] = None
+    conventions: Annotated[Many[str] | None, SPARSE] = None
     external_points: Annotated[Many[parts.ExternalPoint] | None, SPARSE] = None
     margin: Annotated[float | None, SPARSE] = None
     handover_threshold: Annotated[float | None, SPARSE] = None
+
+    def signed(self, *, independent: bool) -> Self:
+        """The same with its signature recorded; rows that are independent have no cluster."""
+        cluster = {"cluster": NONE, "boot": self.signature().boot.replace("cluster.", "item.")} if independent else {}
+        line = str(self.signature().under(cluster))
+        return self.model_copy(update={"convention": {**self.convention, SIGNATURE: line}})
+
+    def signature(self, confidence: str | None = None) -> Signature:
+        """Which definition the numbers follow, of all confidences or of one; files that record none follow it too."""
+        independent, boot = f"|cluster:{NONE}|" in self.convention.get(SIGNATURE, ""), self.bootstrap
+        names = [confidence] if confidence is not None else self.confidences
+        return Signature(
+            loss=signed_loss(self.loss),
+            cluster=NONE if independent else self.noun,
+            conf=names[0] if len(names) == 1 else MANY,
+            boot=f"{'item' if independent else 'cluster'}.{boot.n_resamples}.s{boot.seed}" if boot else NONE,
+            v=self.tool.version,
+        )
 
     @property
     def clusters_failed(self) -> int:
@@ -210,8 +241,8 @@ class PlacedFigure(Part):
     system: str
     metric: str
     value: float
-    baseline: Ends
-    good: Ends
+    baseline: parts.Pair
+    good: parts.Pair
     place: str
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
@@ -12,9 +13,11 @@ from demur.files.strict_json import fingerprint, loads, read_bytes, shown_path
 from demur.files.strict_model import Tool, now
 from demur.files.write import json_members, write_whole
 from demur.inference.engines import engine_name
-from demur.inference.estimates import Estimate, Estimates
+from demur.inference.estimates import INTERVALS, Estimate, Estimates
+from demur.inference.key import Minus
 from demur.inference.resample import Plan
 from demur.inference.warnings import ResultWarning
+from demur.quantities.conventions.signature import NONE
 from demur.results.parts import CurveRecord, Execution, Input
 from demur.results.study import RetrievalStudy, SelectiveStudy
 from demur.types import Json
@@ -106,7 +109,8 @@ class Results(Estimates):
                 raise unknown("confidence of these results", name, known)
         rows = [row for row in self if row.key.confidence in ("", *chosen)]
         curves = {key: curve for key, curve in self.curves.items() if key[1] in chosen}
-        return Results(rows, self.selective.model_copy(update={"confidences": tuple(chosen)}), curves, self.warnings)
+        study = self.selective.model_copy(update={"confidences": tuple(chosen)})
+        return Results(rows, study.signed(independent=study.signature().cluster == NONE), curves, self.warnings)
 
     def about(self, **columns: Any) -> Iterator[ResultWarning]:
         """The warnings that bear on numbers with these columns: those about nothing else."""
@@ -185,6 +189,15 @@ class Results(Estimates):
     def __repr__(self) -> str:
         names = ", ".join(map(shown, self.systems))
         return f"Results({names}; {len(self)} numbers, {len(self.warnings)} warnings)"
+
+
+def turned(row: Estimate) -> Estimate:
+    """A difference of two systems the other way round."""
+    minus = "" if row.key.minus is None else str(row.key.minus.value)
+    ends: Json = {name: getattr(row, name) and getattr(row, name).negated() for name in INTERVALS}
+    # 0.0 - x: minus nothing is nothing
+    sides: Json = {"value": 0.0 - row.value, "above": row.below, "below": row.above, "evidence": None}
+    return replace(row, key=replace(row.key, system=minus, minus=Minus("system", row.key.system)), **sides, **ends)
 
 
 def joined(members: Iterable[str]) -> str:

@@ -50,6 +50,10 @@ class Audit(ABC):
         """What may be wrong where no other way of computing explains a figure."""
         return None
 
+    def consistent_with(self, context: Context, reported: Any) -> str:  # noqa: ARG002
+        """What a figure may be, though nobody can tell, where it is the value of nothing else."""
+        return NO_CAUSE
+
     def flag(self, figure: Figure) -> Finding | None:  # noqa: ARG002
         """What became of a switch, if the figure is one."""
         return None
@@ -65,11 +69,16 @@ class Audit(ABC):
             section = f"no section is called after a {self.of_the_data} of the data ({systems}), but {names}"
             raise UserError(f"{section}{self.way_out.replace('*', 'NAME')}")
         return TableOf(
-            replace(result, cause=self._value_of_another(figure, findings))
+            replace(result, cause=self._unexplained(figure, findings))
             if result.status == "differs" and result.cause is None
             else result
             for result, figure in zip(findings, self.figures, strict=True)
         )
+
+    def _unexplained(self, figure: Figure, findings: Sequence[Finding]) -> str:
+        """That it is the value of another figure in the data, or what it is consistent with, or no cause."""
+        another = self._value_of_another(figure, findings)
+        return another or self.consistent_with(self.completed(figure), figure.value)
 
     def expected(self, context: Context) -> Expected:
         """What the data give for a figure."""
@@ -105,10 +114,10 @@ class Audit(ABC):
         return f"no known figure is called {shown(name)}"
 
     def _value_of_another(self, figure: Figure, findings: Sequence[Finding]) -> str:
-        """That it is the value of another figure in the data, of the same table or of the same name, or no cause."""
+        """That it is the value of another figure in the data, of the same table or of the same name."""
         reported, path = figure.value, figure.path
         if not isinstance(reported, Printed) or not reported.telling:
-            return NO_CAUSE
+            return ""
         others = [
             other
             for other, at in zip(findings, self.figures, strict=True)
@@ -117,4 +126,4 @@ class Audit(ABC):
         alike = [other for other in others if other.recomputed is not None and reported.agrees(other.recomputed)]
         names = [other.path[-1] for other in alike if other.path[:-1] == path[:-1]]
         names += [other.key for other in alike if other.path[-1] == path[-1]]
-        return f"this is the value of {shown(names[0])}" if names else NO_CAUSE
+        return f"this is the value of {shown(names[0])}" if names else ""

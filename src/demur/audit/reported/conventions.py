@@ -1,16 +1,20 @@
 """Every known way of computing a figure of rows: its definition, and what some do instead, by a sentence for it."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 from demur.audit.loops import LOOPS, family, forecasts, number, ranking
+from demur.audit.loops.confidence import FORMULAS
 from demur.audit.loops.draws import percentile
 from demur.audit.loops.forecasts import detection, ece, threshold_at_fpr
 from demur.audit.loops.ranking import Ranked, discounted, ideal, over
 from demur.audit.loops.registry import mean, ratio
 from demur.audit.loops.selective import PlainCurve, Unit
+from demur.audit.reported.contexts import Context
 from demur.audit.reported.names import ReportedQuantity
+from demur.errors import shown
 from demur.facts.items import Items
 
 Loop = Callable[..., Any]
@@ -219,3 +223,26 @@ CURVES: dict[str, Callable[[list[Unit]], PlainCurve]] = {
     "ties broken: each unit an operating point": lambda rows: PlainCurve(_untied(rows)),
     f"ties broken, {_SHORT}": lambda rows: PlainCurve(_untied(rows), anchored=False),
 }
+
+
+SELECTIVE = frozenset(name for name in LOOPS if family(name) == "selective")
+CALIBRATION = frozenset(name for name in LOOPS if family(name) == "forecasts" and "@" not in name)
+UNRANKED = ("cmax", "risk", "aurc_optimal", "augrc_optimal", "aurc_random", "augrc_random")
+_NEIGHBOURS = ("risk", "cmax", "aurc", "augrc", "naurc", "naugrc", "eaurc", "eaugrc", "aurc_optimal", "augrc_optimal")
+
+
+def other_figures(context: Context) -> Iterator[tuple[str, Context]]:
+    """Which other figure of the same run one may be: another count, another ranking, another coverage or area."""
+    name, at = context.quantity.name, context.quantity.number
+    if name in RUN_COUNTS:
+        for other in (other for other in RUN_COUNTS if other != name):
+            yield f"it is the count {other}", replace(context, quantity=ReportedQuantity(other))
+        return
+    for other in FORMULAS:
+        if name not in UNRANKED and other != context.confidence:
+            yield f"ranked by {other}, not {shown(context.confidence or '')}", replace(context, confidence=other)
+    if name in SELECTIVE and not context.quantity.achieved:
+        tenths = sorted((Fraction(n, 10) for n in range(1, 11)), key=lambda tenth: abs(tenth - at))
+        nearest = [context.quantity.at(tenth) for tenth in tenths if name.endswith("@C") and tenth != at]
+        for quantity in (*nearest, *(ReportedQuantity(other) for other in _NEIGHBOURS if other != name)):
+            yield f"it is {quantity}", replace(context, quantity=quantity)

@@ -12,14 +12,15 @@ from functools import cache
 from typing import Any
 
 from demur.audit.figures import Expected, Finding, Printed, expected_end, expected_error, expected_share, flattened
-from demur.audit.loops import LOOPS, family
+from demur.audit.loops import LOOPS
 from demur.audit.loops.confidence import FORMULAS, confidence, is_confidence
 from demur.audit.loops.draws import joint_replicates
 from demur.audit.loops.rows import LOSSES, by_cluster, forecast_rows, loss_range, selective_rows
 from demur.audit.loops.selective import PlainCurve, Unit, first_reaching
+from demur.audit.reported import tools
 from demur.audit.reported.audit import Audit
 from demur.audit.reported.contexts import Context, Figure, Known
-from demur.audit.reported.conventions import CURVES, RUN_COUNTS, ways
+from demur.audit.reported.conventions import CALIBRATION, CURVES, RUN_COUNTS, SELECTIVE, UNRANKED, other_figures, ways
 from demur.audit.reported.names import UNKNOWN, ReportedQuantity, quantity_named
 from demur.audit.reported.reading import SIDES, aliases, sides_of
 from demur.errors import UserError, shown
@@ -27,10 +28,6 @@ from demur.facts.items import Items
 from demur.facts.tabular import TableOf
 
 RESAMPLES = 2000
-SELECTIVE = frozenset(name for name in LOOPS if family(name) == "selective")
-CALIBRATION = frozenset(name for name in LOOPS if family(name) == "forecasts" and "@" not in name)
-_UNRANKED = ("cmax", "risk", "aurc_optimal", "augrc_optimal", "aurc_random", "augrc_random")
-_NEIGHBOURS = ("risk", "cmax", "aurc", "augrc", "naurc", "naugrc", "eaurc", "eaugrc", "aurc_optimal", "augrc_optimal")
 _SHARES = {"low": 0.025, "high": 0.975}
 _SEED = 20_000
 _SINGLE_UNITS = "items resampled, not participants"
@@ -41,12 +38,17 @@ _NULL_DROPS_ALL = "1 given where the number itself is undefined"
 
 
 def audited_runs(
-    runs: Mapping[str, Items], content: Any, *, calibration: Any = None, resamples: int = RESAMPLES
+    runs: Mapping[str, Items],
+    content: Any,
+    *,
+    calibration: Any = None,
+    resamples: int = RESAMPLES,
+    signature: str | None = None,
 ) -> TableOf[Finding]:
-    """Every figure of a reported file, recomputed from runs, by their names, and a calibration file's content."""
+    """Every figure of a file, recomputed from runs, by their names, and a calibration; of a signature's convention."""
     if resamples < 1:
         raise UserError(f"resamples {resamples}, expected 1 or more: intervals are held against draws of our own")
-    return OfRuns(runs, content, calibration, resamples).findings()
+    return OfRuns(runs, content, calibration, resamples, signature).findings()
 
 
 class OfRuns(Audit):
@@ -56,7 +58,10 @@ class OfRuns(Audit):
     counts = frozenset(RUN_COUNTS)
     unbounded = frozenset(("aurc_gap_pct", "augrc_gap_pct", "achievable_gain_pct", "nll"))
 
-    def __init__(self, runs: Mapping[str, Items], content: Any, calibration: Any, resamples: int) -> None:
+    def __init__(
+        self, runs: Mapping[str, Items], content: Any, calibration: Any, resamples: int, signature: str | None
+    ) -> None:
+        self._stated = {} if signature is None else tools.stated(signature)
         self._runs, self._sides = dict(runs), sides_of(runs, content)
         together = set.intersection(*(set(items.cluster_ids) for items in runs.values()))
         self._shared = {name: items.only(together) for name, items in runs.items()} if together else self._runs
@@ -120,6 +125,8 @@ class OfRuns(Audit):
         if name in CALIBRATION:
             loops = ways(context.quantity) if name == "ece" else {"": LOOPS[name]}
             value = loops.get(context.convention, loops[""])(forecast_rows(items, given))
+        elif context.convention in tools.KNOWN:
+            value = tools.number_of_tool(context.convention, context.quantity, self._rows(context))
         else:
             curve = replace(context, quantity=UNKNOWN, criterion=None, draws=None)
             value = _selective(context.quantity, self._curve(curve))
@@ -128,7 +135,9 @@ class OfRuns(Audit):
     def expected(self, context: Context) -> Expected:
         """What the data give for a figure; what is made of draws may be off by their Monte-Carlo error."""
         if context.draws is None:
-            return super().expected(context)
+            asked = context.convention if self._stated and context.convention in tools.KNOWN else ""
+            ends = tools.range_of_tool(asked, context.quantity, self._rows(context)) if asked else None
+            return replace(super().expected(context), band=ends, within=tools.OVER_TIES if ends else "")
         drawn = [figure for figure in self.figures if figure.context.draws and figure.context.quantity]
         wanted = frozenset(figure.context.quantity for figure in drawn if not self.why_not(figure))
         view = replace(context, quantity=UNKNOWN, draws=None, stem=None)
@@ -168,6 +177,11 @@ class OfRuns(Audit):
             return _NULL_DROPS_ALL
         drawn = [*self._older_habits(context), (_SINGLE_UNITS, replace(context, convention=_SINGLE_UNITS))]
         return next((way for way, other in drawn if self.expected(other).agrees(reported)), None)
+
+    def consistent_with(self, context: Context, reported: Any) -> str:
+        """The tool whose sort may have left a figure at this value, among those it may have."""
+        able = context.draws is None and context.minus is None and isinstance(reported, Printed)
+        return (able and tools.within_ties(context, reported, self._rows)) or super().consistent_with(context, reported)
 
     def _older_habits(self, context: Context) -> Iterator[tuple[str, Context]]:
         """What the older evaluation script did to a confidence."""
@@ -231,13 +245,15 @@ class OfRuns(Audit):
 
     def _completed(self, figure: Figure, system: str) -> Context:
         context = figure.context
-        ranked_by = context.confidence or figure.beside.get("confidence")
-        if ranked_by is None and context.quantity.name not in _UNRANKED:
+        ranked_by = context.confidence or figure.beside.get("confidence") or self._stated.get("confidence")
+        if ranked_by is None and context.quantity.name not in UNRANKED:
             served = (name for name in FORMULAS if isinstance(self._given(system, name), list))
             ranked_by = next(served, "llm")
-        loss = figure.beside.get("loss", "abs_norm")
-        minus = self._sides[0] if context.difference else None
-        return replace(context, system=system, confidence=ranked_by, loss=loss, minus=minus, shared=self._paired)
+        loss = figure.beside.get("loss", self._stated.get("loss", "abs_norm"))
+        tool, minus = self._stated.get("convention", ""), self._sides[0] if context.difference else None
+        whose = tool if tool in tools.KNOWN and context.quantity.name in tools.KNOWN[tool].numbers else ""
+        named = {"confidence": ranked_by, "loss": loss, "convention": whose, "shared": self._paired}
+        return replace(context, system=system, minus=minus, **named)
 
     def others(self, context: Context) -> Iterator[tuple[str, Context]]:
         """What a figure may be instead: counted otherwise, under another loss, of another run or confidence."""
@@ -245,15 +261,20 @@ class OfRuns(Audit):
             return
         if context.minus is not None:
             yield "the other way round", replace(context, system=context.minus, minus=context.system)
+        if context.convention:
+            yield f"our definition, not that of {context.convention}", replace(context, convention="")
         yield from self._older_habits(context)
+        yield from tools.by_tools(context, tools.EMULATED, self.value)
         yield from ((way, replace(context, convention=way)) for way in CURVES)
+        yield from tools.by_tools(context, tools.ALSO_KNOWN, self.value)
         yield from self._other_units(context)
         for system in self._runs:
             if context.minus is None and system != context.system:
                 yield f"it is the figure of {shown(system)}", replace(context, system=system)
-        yield from self._other_figures(context)
-        if context.quantity.name == "ece":
-            yield from ((way, replace(context, convention=way)) for way in ways(context.quantity) if way)
+        yield from other_figures(context)
+        yield from tools.by_tools(context, [*tools.KNOWN], self.value, tools.ERRORS)
+        binned = ways(context.quantity) if context.quantity.name == "ece" else ()
+        yield from ((way, replace(context, convention=way)) for way in binned if way)
 
     def _other_units(self, context: Context) -> Iterator[tuple[str, Context]]:
         items = self._runs[str(context.system)]
@@ -268,24 +289,6 @@ class OfRuns(Audit):
             plain = f"loss {loss}, not {context.loss}"
             way = f"× {loss_range(items)}: loss not normalised (abs, not abs_norm)" if scaled else plain
             yield way, replace(context, loss=loss)
-
-    def _other_figures(self, context: Context) -> Iterator[tuple[str, Context]]:
-        name = context.quantity.name
-        if name in RUN_COUNTS:
-            others = (other for other in RUN_COUNTS if other != name)
-            yield from (
-                (f"it is the count {other}", replace(context, quantity=ReportedQuantity(other))) for other in others
-            )
-            return
-        for other in FORMULAS:
-            if name not in _UNRANKED and other != context.confidence:
-                yield f"ranked by {other}, not {shown(context.confidence or '')}", replace(context, confidence=other)
-        if name in SELECTIVE and not context.quantity.achieved:
-            at = context.quantity.number
-            tenths = sorted((Fraction(n, 10) for n in range(1, 11)), key=lambda tenth: abs(tenth - at))
-            nearest = [context.quantity.at(tenth) for tenth in tenths if name.endswith("@C") and tenth != at]
-            for quantity in (*nearest, *(ReportedQuantity(other) for other in _NEIGHBOURS if other != name)):
-                yield f"it is {quantity}", replace(context, quantity=quantity)
 
 
 def _selective(quantity: ReportedQuantity, curve: PlainCurve) -> Any:

@@ -16,6 +16,7 @@ from demur.errors import UserError, shown
 
 if TYPE_CHECKING:
     from demur.inference.engines.kernel import Kernel
+    from demur.inference.engines.tiles import Prepared
 
 VARIABLE = "DEMUR_ENGINE"
 CHOICES = ("numpy", "c", "c:baseline", "c:avx2", "c:avx512")
@@ -58,3 +59,13 @@ def about() -> dict[str, str]:
         "python": platform.python_version(),
         "numpy": np.__version__,
     }
+
+
+def prepared_kernel() -> Prepared | None:
+    """The kernel, ready for the tables of one set of draws; None for numpy."""
+    chosen = chosen_kernel()
+    if chosen is None:
+        return None
+    from demur.inference.engines.tiles import Prepared  # noqa: PLC0415  (numpy does without it)
+
+    return Prepared(chosen)

@@ -6,49 +6,107 @@
  */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
+#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
 
-#define INTERFACE 1 /* kernel.py expects this number: an older kernel that was left in place is not used */
+#define INTERFACE 2 /* kernel.py expects this number: an older kernel that was left in place is not used */
 #define LANES 16    /* replicates in a block */
+#define LONGEST_CHUNK 64 /* steps that are gone through again to find one */
+#define WIDEST 64   /* bytes in a vector of any instruction set */
+#define CLUSTER_BLOCK 4096 /* clusters that are summed before their sums are: as in table.py */
+
+/* The steps of a table: entries in order of step, and in each of cluster. Entry i is in a step from begin[step] on. */
+struct steps {
+    int64_t entries, steps, clusters;
+    int64_t *begin;
+    int32_t *cluster;
+    double *count, *loss, *units, *answers; /* units and answers: of each cluster, at all steps */
+    double nothing; /* what a sum of no losses is, 0.0 or -0.0 */
+    int dense; /* whether numpy has a full matrix of the entries, and adds counts and losses apart */
+};
+
+/* Levels of loss, and harmonic numbers and trigamma function of whole numbers below a length. */
+struct levels {
+    const double *loss, *harmonic, *trigamma;
+    int64_t length;
+};
+
+/* Where a line ends in each replicate, and what its points beside the end are worth: see Line in slopes.py. */
+struct line {
+    const double *place, *end, *height, *left_height, *left_slope, *at_height, *at_slope, *begin, *start, *extra, *units;
+    int selective;
+};
+
+/* From sums by cluster to influences per unit; moves[cluster][replicate] may be missing. */
+struct finish {
+    const double *by_units, *scale, *lift, *factor, *moves;
+    double *out;
+};
+
+typedef void searcher(const struct steps *, const uint8_t *tiles, int64_t replicates, int64_t chunk, const double *state,
+                      int64_t questions, const double *needs, double *out);
 
 /* What each instruction set answers to. A function added here is added to the entries at the end of _lanes.h. */
 struct entries {
     int (*draw)(uint64_t seed, uint64_t first, int64_t n, int64_t clusters, uint8_t *rows, uint8_t *out);
+    void (*sweep)(const struct steps *, const uint8_t *tiles, int64_t replicates, int64_t chunk, double *state,
+                  double *units);
+    searcher *reach, *find;
+    int (*oracle)(const struct steps *, const uint8_t *tiles, int64_t replicates, const struct levels *, double *out);
+    int (*area)(const struct steps *, const uint8_t *tiles, int64_t replicates, const struct line *,
+                const struct finish *, double *scratch);
+    int (*oracle_area)(const struct steps *, const uint8_t *tiles, int64_t replicates, const struct levels *,
+                       const struct finish *, double *scratch);
+    void (*total)(const uint8_t *tiles, int64_t clusters, int64_t replicates, const double *influence, int squared,
+                  double *scratch, double *out);
 };
 
 #define SET baseline
+#define WIDE 2
 #include "_lanes.h"
 #undef SET
+#undef WIDE
 
 /* Only gcc and clang compile single functions for another processor. Elsewhere the baseline is all there is. */
 #if defined(__x86_64__) && defined(__clang__)
 #define WITH_SETS 1
 #pragma clang attribute push(__attribute__((target("avx2,bmi,bmi2"))), apply_to = function)
 #define SET avx2
+#define WIDE 4
 #include "_lanes.h"
 #undef SET
+#undef WIDE
 #pragma clang attribute pop
 #pragma clang attribute push(__attribute__((target("avx2,bmi,bmi2,avx512f,avx512bw,avx512cd,avx512dq,avx512vl"))), \
                              apply_to = function)
 #define SET avx512
+#define WIDE 8
 #include "_lanes.h"
 #undef SET
+#undef WIDE
 #pragma clang attribute pop
 #elif defined(__x86_64__) && defined(__GNUC__)
 #define WITH_SETS 1
 #pragma GCC push_options
 #pragma GCC target("avx2,bmi,bmi2")
 #define SET avx2
+#define WIDE 4
 #include "_lanes.h"
 #undef SET
+#undef WIDE
 #pragma GCC pop_options
 #pragma GCC push_options
 #pragma GCC target("avx2,bmi,bmi2,avx512f,avx512bw,avx512cd,avx512dq,avx512vl,prefer-vector-width=512")
 #define SET avx512
+#define WIDE 8
 #include "_lanes.h"
 #undef SET
+#undef WIDE
 #pragma GCC pop_options
 #endif
 
@@ -119,6 +177,317 @@ done:
     return exceeded < 0 ? NULL : PyBool_FromLong(exceeded);
 }
 
+/* Whether a buffer holds so many numbers, of doubles or of bytes; an exception if not. */
+static int holds(const Py_buffer *buffer, int64_t numbers, size_t size, const char *what) {
+    if (numbers >= 0 && (size_t)buffer->len % size == 0 && (uint64_t)buffer->len / size == (uint64_t)numbers) return 1;
+    PyErr_Format(PyExc_ValueError, "%s has %zd bytes, expected %lld numbers of %zu", what, buffer->len,
+                 (long long)numbers, size);
+    return 0;
+}
+
+static int is_drawn(const Py_buffer *tiles, int64_t clusters, int64_t replicates) {
+    return holds(tiles, (replicates + LANES - 1) / LANES * LANES * clusters, 1, "tiles");
+}
+
+static const char STEPS[] = "demur.steps";
+
+static void free_steps(struct steps *s) {
+    free(s->begin);
+    free(s->cluster);
+    free(s->count);
+    free(s->loss);
+    free(s->units);
+    free(s->answers);
+    free(s);
+}
+
+static void destroy_steps(PyObject *capsule) {
+    struct steps *s = PyCapsule_GetPointer(capsule, STEPS);
+    if (s != NULL) free_steps(s);
+}
+
+static void *copied(const Py_buffer *from) {
+    void *to = malloc(from->len ? (size_t)from->len : 1);
+    if (to != NULL) memcpy(to, from->buf, (size_t)from->len);
+    return to;
+}
+
+/* Whether every index lies within its array; and how many answers each cluster has. */
+static int examine_steps(struct steps *s) {
+    if (s->begin[0] != 0 || s->begin[s->steps] != s->entries) return 0;
+    for (int64_t step = 0; step < s->steps; step++)
+        if (s->begin[step] > s->begin[step + 1]) return 0;
+    for (int64_t i = 0; i < s->entries; i++) {
+        if (s->cluster[i] < 0 || s->cluster[i] >= s->clusters) return 0;
+        s->answers[s->cluster[i]] += s->count[i];
+    }
+    return 1;
+}
+
+PyDoc_STRVAR(steps_doc, "steps(begin, cluster, count, loss, units, dense, nothing) -> capsule\n\n"
+    "A table as the other functions take it: begin (int64) has one number more than there are steps, cluster (int32),\n"
+    "count and loss (double) one for each entry, units (double) one for each cluster.");
+
+static PyObject *steps(PyObject *Py_UNUSED(module), PyObject *args) {
+    Py_buffer begin, cluster, count, loss, units;
+    int dense;
+    double nothing;
+    PyObject *capsule = NULL;
+    if (!PyArg_ParseTuple(args, "y*y*y*y*y*id", &begin, &cluster, &count, &loss, &units, &dense, &nothing)) return NULL;
+    int64_t entries = cluster.len / 4, n = begin.len / 8 - 1, clusters = units.len / 8;
+    struct steps *s = NULL;
+    if (clusters < 1 || clusters > INT32_MAX || n < 0) {
+        PyErr_SetString(PyExc_ValueError, "steps: expected clusters, and where each step begins");
+    } else if (holds(&begin, n + 1, 8, "begin") && holds(&cluster, entries, 4, "cluster") && holds(&units, clusters, 8, "units") &&
+               holds(&count, entries, 8, "count") && holds(&loss, entries, 8, "loss")) {
+        if ((s = calloc(1, sizeof *s)) != NULL) {
+            *s = (struct steps){.entries = entries, .steps = n, .clusters = clusters, .nothing = nothing, .dense = dense,
+                                .begin = copied(&begin), .cluster = copied(&cluster), .count = copied(&count),
+                                .loss = copied(&loss), .units = copied(&units), .answers = calloc((size_t)clusters, sizeof(double))};
+        }
+        if (s == NULL || !s->begin || !s->cluster || !s->count || !s->loss || !s->units || !s->answers) PyErr_NoMemory();
+        else if (!examine_steps(s)) PyErr_SetString(PyExc_ValueError, "steps: an index is out of range");
+        else capsule = PyCapsule_New(s, STEPS, destroy_steps);
+    }
+    if (capsule == NULL && s != NULL) free_steps(s);
+    PyBuffer_Release(&begin);
+    PyBuffer_Release(&cluster);
+    PyBuffer_Release(&count);
+    PyBuffer_Release(&loss);
+    PyBuffer_Release(&units);
+    return capsule;
+}
+
+/* What most functions begin with: an instruction set, a table, and how often replicates hold its clusters. */
+struct call {
+    const struct entries *entries;
+    const struct steps *s;
+    const uint8_t *tiles;
+    int64_t replicates;
+};
+
+static int call_of(struct call *c, int set, PyObject *capsule, const Py_buffer *tiles, Py_ssize_t replicates) {
+    c->entries = entries_of(set);
+    c->s = c->entries == NULL ? NULL : PyCapsule_GetPointer(capsule, STEPS);
+    c->tiles = tiles->buf;
+    c->replicates = replicates;
+    return c->s != NULL && is_drawn(tiles, c->s->clusters, replicates);
+}
+
+static int64_t state_size(const struct call *c, int64_t chunk) {
+    int64_t blocks = (c->replicates + LANES - 1) / LANES;
+    return chunk < 1 || chunk > LONGEST_CHUNK ? -1 : blocks * ((c->s->steps + chunk - 1) / chunk + 1) * 5 * LANES;
+}
+
+static PyObject *none_if(int done) {
+    if (!done) return NULL;
+    Py_INCREF(Py_None);
+    return Py_None;
+}
+
+PyDoc_STRVAR(sweep_doc, "sweep(set, steps, tiles, replicates, chunk, state, units)\n\n"
+    "Go through all steps with all replicates. state[block][chunk][5][lane] (double), with one chunk more for the end:\n"
+    "answers, their loss, twice the selective and the generalized area, and the mean loss, before each chunk of steps.\n"
+    "units[replicate]: how many units there are.");
+
+static PyObject *sweep(PyObject *Py_UNUSED(module), PyObject *args) {
+    int set, done = 0;
+    PyObject *capsule;
+    Py_buffer tiles, state, units;
+    Py_ssize_t replicates, chunk;
+    struct call c;
+    if (!PyArg_ParseTuple(args, "iOy*nnw*w*", &set, &capsule, &tiles, &replicates, &chunk, &state, &units)) return NULL;
+    if (call_of(&c, set, capsule, &tiles, replicates) && holds(&state, state_size(&c, chunk), 8, "state") &&
+        holds(&units, replicates, 8, "units")) {
+        Py_BEGIN_ALLOW_THREADS
+        c.entries->sweep(c.s, c.tiles, replicates, chunk, state.buf, units.buf);
+        Py_END_ALLOW_THREADS
+        done = 1;
+    }
+    PyBuffer_Release(&tiles);
+    PyBuffer_Release(&state);
+    PyBuffer_Release(&units);
+    return none_if(done);
+}
+
+PyDoc_STRVAR(find_doc, "find(set, steps, tiles, replicates, chunk, state, questions, needs, out)\n\n"
+    "The first step with at least needs[question][replicate] answers; needs do not fall from a question to the next.\n"
+    "out[3][question][replicate]: the step, answers and loss there; or out[9], with the mean loss, and with answers,\n"
+    "loss, mean loss and twice both areas before it. Where there is none, the number of steps, and what is at the end.");
+
+static PyObject *find(PyObject *Py_UNUSED(module), PyObject *args) {
+    int set, done = 0;
+    PyObject *capsule;
+    Py_buffer tiles, state, needs, out;
+    Py_ssize_t replicates, chunk, n;
+    struct call c;
+    if (!PyArg_ParseTuple(args, "iOy*nny*ny*w*", &set, &capsule, &tiles, &replicates, &chunk, &state, &n, &needs, &out))
+        return NULL;
+    int full = out.len == 9 * needs.len;
+    if (call_of(&c, set, capsule, &tiles, replicates) && holds(&state, state_size(&c, chunk), 8, "state") &&
+        holds(&needs, n * replicates, 8, "needs") && holds(&out, (full ? 9 : 3) * n * replicates, 8, "out")) {
+        Py_BEGIN_ALLOW_THREADS
+        (full ? c.entries->find : c.entries->reach)(c.s, c.tiles, replicates, chunk, state.buf, n, needs.buf, out.buf);
+        Py_END_ALLOW_THREADS
+        done = 1;
+    }
+    PyBuffer_Release(&tiles);
+    PyBuffer_Release(&state);
+    PyBuffer_Release(&needs);
+    PyBuffer_Release(&out);
+    return none_if(done);
+}
+
+static int levels_of(struct levels *v, const struct steps *s, const Py_buffer *loss, const Py_buffer *tables) {
+    *v = (struct levels){.loss = loss->buf, .harmonic = tables->buf, .length = tables->len / 16};
+    v->trigamma = v->harmonic + v->length;
+    return holds(loss, s->steps, 8, "levels") && holds(tables, 2 * v->length, 8, "tables");
+}
+
+static int fits(int status) {
+    if (status < 0) PyErr_SetString(PyExc_ValueError, "a place or a count is beyond the table");
+    return status == 0;
+}
+
+PyDoc_STRVAR(oracle_doc, "oracle(set, steps, tiles, replicates, levels, tables, out)\n\n"
+    "The oracle order, of steps that are levels of loss: out[4][replicate] has sums of risks, twice the generalized\n"
+    "area, the lowest loss held and all losses. tables[2][length]: harmonic numbers, trigamma function.");
+
+static PyObject *oracle(PyObject *Py_UNUSED(module), PyObject *args) {
+    int set, done = 0;
+    PyObject *capsule;
+    Py_buffer tiles, levels, tables, out;
+    Py_ssize_t replicates;
+    struct call c;
+    struct levels v;
+    if (!PyArg_ParseTuple(args, "iOy*ny*y*w*", &set, &capsule, &tiles, &replicates, &levels, &tables, &out)) return NULL;
+    if (call_of(&c, set, capsule, &tiles, replicates) && levels_of(&v, c.s, &levels, &tables) &&
+        holds(&out, 4 * replicates, 8, "out")) {
+        Py_BEGIN_ALLOW_THREADS
+        done = c.entries->oracle(c.s, c.tiles, replicates, &v, out.buf);
+        Py_END_ALLOW_THREADS
+        done = fits(done);
+    }
+    PyBuffer_Release(&tiles);
+    PyBuffer_Release(&levels);
+    PyBuffer_Release(&tables);
+    PyBuffer_Release(&out);
+    return none_if(done);
+}
+
+/* Memory for derivatives at every step and influences of every cluster, in vectors as wide as any; `vectors` is where
+ * in it they may begin.
+ */
+static void *scratch_of(const struct call *c, double **vectors) {
+    size_t n = (size_t)(2 * c->s->steps + c->s->clusters);
+    char *scratch = n < PY_SSIZE_T_MAX / (8 * LANES) ? malloc((n + 1) * WIDEST) : NULL;
+    if (scratch == NULL) PyErr_NoMemory();
+    else *vectors = (double *)(scratch + WIDEST - (uintptr_t)scratch % WIDEST);
+    return scratch;
+}
+
+static int finish_of(struct finish *f, const struct call *c, const Py_buffer *rows, const Py_buffer *moves,
+                     const Py_buffer *out) {
+    const double *row = rows->buf;
+    int64_t r = c->replicates, cells = r * c->s->clusters;
+    *f = (struct finish){.by_units = row, .scale = row + r, .lift = row + 2 * r, .factor = row + 3 * r,
+                         .moves = moves->len ? moves->buf : NULL, .out = out->buf};
+    return holds(rows, 4 * r, 8, "finish") && holds(out, cells, 8, "out") && (moves->len == 0 || holds(moves, cells, 8, "moves"));
+}
+
+PyDoc_STRVAR(area_doc, "area(set, steps, tiles, replicates, selective, line, finish, moves, out)\n\n"
+    "Influences of the clusters on an area: out[cluster][replicate]. line[11][replicate] says where the line ends and\n"
+    "what the points beside it are worth, finish[4][replicate] what a unit is; moves[cluster][replicate] or nothing.");
+
+static PyObject *area(PyObject *Py_UNUSED(module), PyObject *args) {
+    int set, selective, done = 0;
+    PyObject *capsule;
+    Py_buffer tiles, rows, finish, moves, out;
+    Py_ssize_t replicates;
+    struct call c;
+    struct finish f;
+    if (!PyArg_ParseTuple(args, "iOy*niy*y*y*w*", &set, &capsule, &tiles, &replicates, &selective, &rows, &finish,
+                          &moves, &out))
+        return NULL;
+    double *vectors;
+    void *scratch = NULL;
+    if (call_of(&c, set, capsule, &tiles, replicates) && holds(&rows, 11 * replicates, 8, "line") &&
+        finish_of(&f, &c, &finish, &moves, &out) && (scratch = scratch_of(&c, &vectors)) != NULL) {
+        const double *r[11];
+        for (int i = 0; i < 11; i++) r[i] = (const double *)rows.buf + i * replicates;
+        struct line line = {r[0], r[1], r[2], r[3], r[4], r[5], r[6], r[7], r[8], r[9], r[10], selective};
+        Py_BEGIN_ALLOW_THREADS
+        done = c.entries->area(c.s, c.tiles, replicates, &line, &f, vectors);
+        Py_END_ALLOW_THREADS
+        done = fits(done);
+    }
+    free(scratch);
+    PyBuffer_Release(&tiles);
+    PyBuffer_Release(&rows);
+    PyBuffer_Release(&finish);
+    PyBuffer_Release(&moves);
+    PyBuffer_Release(&out);
+    return none_if(done);
+}
+
+PyDoc_STRVAR(oracle_area_doc, "oracle_area(set, steps, tiles, replicates, levels, tables, finish, out)\n\n"
+    "Influences of the clusters on the selective area of the oracle order: out[cluster][replicate].");
+
+static PyObject *oracle_area(PyObject *Py_UNUSED(module), PyObject *args) {
+    int set, done = 0;
+    PyObject *capsule;
+    Py_buffer tiles, levels, tables, finish, out, none = {0};
+    Py_ssize_t replicates;
+    struct call c;
+    struct levels v;
+    struct finish f;
+    if (!PyArg_ParseTuple(args, "iOy*ny*y*y*w*", &set, &capsule, &tiles, &replicates, &levels, &tables, &finish, &out))
+        return NULL;
+    double *vectors;
+    void *scratch = NULL;
+    if (call_of(&c, set, capsule, &tiles, replicates) && levels_of(&v, c.s, &levels, &tables) &&
+        finish_of(&f, &c, &finish, &none, &out) && (scratch = scratch_of(&c, &vectors)) != NULL) {
+        Py_BEGIN_ALLOW_THREADS
+        done = c.entries->oracle_area(c.s, c.tiles, replicates, &v, &f, vectors);
+        Py_END_ALLOW_THREADS
+        done = fits(done);
+    }
+    free(scratch);
+    PyBuffer_Release(&tiles);
+    PyBuffer_Release(&levels);
+    PyBuffer_Release(&tables);
+    PyBuffer_Release(&finish);
+    PyBuffer_Release(&out);
+    return none_if(done);
+}
+
+PyDoc_STRVAR(total_doc, "total(set, tiles, clusters, replicates, influence, squared, out)\n\n"
+    "Sums over clusters, as often as each is drawn, of influence[cluster][replicate] or of its square: out[replicate].");
+
+static PyObject *total(PyObject *Py_UNUSED(module), PyObject *args) {
+    int set, squared, done = 0;
+    Py_buffer tiles, influence, out;
+    Py_ssize_t clusters, replicates;
+    if (!PyArg_ParseTuple(args, "iy*nny*iw*", &set, &tiles, &clusters, &replicates, &influence, &squared, &out)) return NULL;
+    const struct entries *entries = entries_of(set);
+    double *scratch = NULL;
+    if (entries != NULL && clusters <= INT32_MAX && is_drawn(&tiles, clusters, replicates) &&
+        holds(&influence, clusters * replicates, 8, "influence") && holds(&out, replicates, 8, "out")) {
+        if ((scratch = malloc((size_t)replicates * 8 + 8)) == NULL) PyErr_NoMemory();
+        else {
+            Py_BEGIN_ALLOW_THREADS
+            entries->total(tiles.buf, clusters, replicates, influence.buf, squared, scratch, out.buf);
+            Py_END_ALLOW_THREADS
+            done = 1;
+        }
+    }
+    free(scratch);
+    PyBuffer_Release(&tiles);
+    PyBuffer_Release(&influence);
+    PyBuffer_Release(&out);
+    return none_if(done);
+}
+
 PyDoc_STRVAR(sets_doc, "sets() -> tuple of str\n\n"
     "The instruction sets this processor has, the widest last; their numbers are their positions.");
 
@@ -135,6 +504,13 @@ static PyObject *sets(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(args)) {
 static PyMethodDef methods[] = {
     {"draw", draw, METH_VARARGS, draw_doc},
     {"sets", sets, METH_NOARGS, sets_doc},
+    {"steps", steps, METH_VARARGS, steps_doc},
+    {"sweep", sweep, METH_VARARGS, sweep_doc},
+    {"find", find, METH_VARARGS, find_doc},
+    {"oracle", oracle, METH_VARARGS, oracle_doc},
+    {"area", area, METH_VARARGS, area_doc},
+    {"oracle_area", oracle_area, METH_VARARGS, oracle_area_doc},
+    {"total", total, METH_VARARGS, total_doc},
     {NULL, NULL, 0, NULL},
 };
 

@@ -1,4 +1,5 @@
-/* The computation for 16 replicates at a time. _kernel.c includes this file once per instruction set, with SET its name:
+/* The computation for 16 replicates at a time. _kernel.c includes this file once per instruction set, with SET its name and
+ * WIDE the replicates in one of its vectors:
  * no include guard, and every name that is not static to a function has the set in it.
  */
 #define JOIN_(name, set) name##_##set
@@ -46,7 +47,18 @@ static int OF(draw)(uint64_t seed, uint64_t first, int64_t n, int64_t clusters, 
     return exceeded;
 }
 
-static const struct entries OF(entries) = {.draw = OF(draw)};
+#include "_sweep.h"
+
+static const struct entries OF(entries) = {
+    .draw = OF(draw),
+    .sweep = OF(sweep),
+    .reach = OF(reach),
+    .find = OF(find),
+    .oracle = OF(oracle),
+    .area = OF(area),
+    .oracle_area = OF(oracle_area),
+    .total = OF(total),
+};
 
 #undef GOLDEN
 #undef OF

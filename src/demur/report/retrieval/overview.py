@@ -16,7 +16,7 @@ from demur.quantities import quantities
 from demur.report.names import NamedSystem, pairs_of, systems_of, worded_warnings
 from demur.report.retrieval.places import a_title, chance_numbers, primary, primary_difference, title
 from demur.report.sections import Content, carried, definition, section
-from demur.report.text import UNDEFINED, level_of, shown_interval, with_interval
+from demur.report.text import UNDEFINED, interval_row, level_of, shown_interval, with_interval
 from demur.report.verdict import SIMULTANEOUS, UNDECIDED, Verdict, bearing_warnings, decide
 from demur.results.study import RetrievalSystem
 from demur.results.table import Results
@@ -168,8 +168,7 @@ def drawn_number(
     if estimate is None or math.isnan(estimate.value):
         empty = value_strip(IntervalRow(system.label, system.style, None), SHARES, ranges)
         return empty, (estimate.undefined if estimate else "") or UNDEFINED
-    ends = shown_interval(results, estimate)
-    row = IntervalRow(system.label, system.style, estimate.value, None if ends is None else (ends.low, ends.high))
+    row = interval_row(system.label, system.style, estimate.value, shown_interval(results, estimate))
     return value_strip(row, SHARES, ranges), with_interval(results, estimate)
 
 

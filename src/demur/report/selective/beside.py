@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from demur.drawing.beside import Handover, OutsidePoint, beside_curves, handover_chart
-from demur.drawing.forest import Interval
 from demur.drawing.labels import isolated, shortened
 from demur.drawing.risk_coverage import RiskCurve
 from demur.inference.key import Key
@@ -13,7 +12,7 @@ from demur.report.beside import HEADINGS, beside_sentences, point_cells
 from demur.report.names import NamedSystem, systems_of
 from demur.report.sections import Content, section
 from demur.report.selective.operating import words_of
-from demur.report.text import UNDEFINED, four, shown_interval, threshold_text
+from demur.report.text import UNDEFINED, ends_of, four, shown_interval, threshold_text
 from demur.results.gaps import system_key
 from demur.results.parts import HandoverCurve
 from demur.results.pictures import risk_curve
@@ -74,13 +73,9 @@ def _points(results: Results, confidence: str) -> Iterator[OutsidePoint]:
             for system in systems_of(results)
         ]
         known = [(style, risk) for style, risk in there if not math.isnan(risk)]
-        across, up = (_ends(results, Key(point.name, name)) for name in ("cmax", "risk"))
+        numbers = (results[Key(point.name, name)] for name in ("cmax", "risk"))
+        across, up = (ends_of(shown_interval(results, number)) for number in numbers)
         yield OutsidePoint(label, point.kind, point.coverage, point.risk, across, up, known)
-
-
-def _ends(results: Results, key: Key) -> Interval | None:
-    ends = shown_interval(results, results[key])
-    return None if ends is None else (ends.low, ends.high)
 
 
 def _handover_drawn(results: Results, system: NamedSystem, rater: str, curve: HandoverCurve) -> str:

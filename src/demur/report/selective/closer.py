@@ -13,13 +13,19 @@ _MOST_NAMES = 200
 _FEW_CASES = 5
 
 
-@section("items", "By item", task="selective", order=80)
-def by_item(results: Results) -> Content:
-    """Every item, whatever the confidence: how often it is answered, how wrong, which way, and out of how many."""
+def item_numbers(results: Results) -> dict[tuple[str, str], Numbers]:
+    """The numbers of every item of every system, whatever the confidence."""
     table: dict[tuple[str, str], Numbers] = {}
     for row in results.where(confidence=""):
         if row.key.group is not None and row.key.group.name == "item" and row.key.group.level is not None:
             table.setdefault((row.key.group.level, row.key.system), {})[row.key.quantity] = row.value
+    return table
+
+
+@section("items", "By item", task="selective", order=80)
+def by_item(results: Results) -> Content:
+    """Every item, whatever the confidence: how often it is answered, how wrong, which way, and out of how many."""
+    table = item_numbers(results)
     most: Numbers = {}
     for name in ("risk", "bias"):
         defined = [abs(numbers[name]) for numbers in table.values() if not math.isnan(numbers[name])]

@@ -10,7 +10,7 @@ from demur.quantities.priced import COST
 from demur.report.costs import HEADINGS, cost_sentences, cost_table
 from demur.report.names import NamedSystem, systems_of
 from demur.report.sections import Content, section
-from demur.report.text import shown_interval
+from demur.report.text import ends_of, shown_interval
 from demur.results.parts import CurveRecord
 from demur.results.table import Results
 
@@ -49,8 +49,7 @@ def _asked(results: Results, system: NamedSystem, confidence: str) -> Iterator[A
     for price in results.selective.abstention_costs or ():
         cost = results.get(Key(system.system, f"{COST}@{price}", confidence))
         if cost is not None and not math.isnan(cost.value):
-            ends = shown_interval(results, cost)
-            yield float(price_of(price)), cost.value, None if ends is None else (ends.low, ends.high)
+            yield float(price_of(price)), cost.value, ends_of(shown_interval(results, cost))
 
 
 def cost_line(record: CurveRecord, label: str, style: str, asked: Sequence[AskedPrice] = ()) -> CostLine:

@@ -16,6 +16,7 @@ from demur.report.groups import group_tables
 from demur.report.leaderboard import listing
 from demur.report.names import NamedSystem, systems_of
 from demur.report.sections import FEW, Content, section
+from demur.report.selective.closer import item_numbers
 from demur.report.selective.operating import (
     Mark,
     Start,
@@ -86,6 +87,7 @@ def _confidence(results: Results, start: Start, index: int, drawn: list[RiskCurv
         "takeaway": takeaway(results, name),
         "has_bands": any(curve.band is not None for curve in drawn),
         "has_references": any(curve.random is not None for curve in drawn),
+        "signature": str(results.selective.signature(name)),
         "chosen": [(system, point_cells(results, record, point, start.way)) for system, record, point in chosen],
     }
 
@@ -98,12 +100,10 @@ def takeaway(results: Results, confidence: str) -> str:
         if len(curve.coverage) > 1:
             half = min(range(len(curve.coverage)), key=lambda i: abs(curve.coverage[i] - curve.coverage[-1] / 2))
             now, then = curve.selective_risk[-1], curve.selective_risk[half]
-            change = "falls" if then < now else "rises" if then > now else "stays at"
-            ends = f"{change} from {words.risk(now)} to {words.risk(then)}" if then != now else words.risk(now)
+            change = f"{'falls' if then < now else 'rises'} from {words.risk(now)} to {words.risk(then)}"
             less = f"from {curve.coverage[-1]:.1%} to {curve.coverage[half]:.1%} of the items"
-            texts.append(
-                f"if {system.name} answers less, {less}, its risk {ends if then != now else f'{change} {ends}'}"
-            )
+            risk = change if then != now else f"stays at {words.risk(now)}"
+            texts.append(f"if {system.name} answers less, {less}, its risk {risk}")
     text = "; ".join(texts)
     return f"{text[:1].upper()}{text[1:]}." if text else "There is one operating point: no threshold changes anything."
 
@@ -203,18 +203,13 @@ def _for_whom(results: Results) -> str:
 
 def _worst_item(results: Results) -> str:
     """Which item has the highest risk, of each system, among those with enough answers."""
-    words, texts = words_of(results), []
+    words, table, texts = words_of(results), item_numbers(results), []
     for system in spoken(results):
-        rows: dict[str, dict[str, float]] = {}
-        for row in results.where(confidence="", system=system.system):
-            if row.key.group is not None and row.key.group.name == "item" and row.key.group.level is not None:
-                rows.setdefault(row.key.group.level, {})[row.key.quantity] = row.value
-        judged = {item: numbers["risk"] for item, numbers in rows.items() if numbers["answered"] >= FEW}
+        own = {item: numbers for (item, name), numbers in table.items() if name == system.system}
+        judged = {item: numbers["risk"] for item, numbers in own.items() if numbers["answered"] >= FEW}
         if len(judged) > 1:
             worst = max(judged, key=lambda item: judged[item])
             texts.append(f"{isolated(worst)} for {system.name} ({words.risk(judged[worst])})")
-    return (
-        f"By item, it is most often or most severely wrong on {listing(texts)}."
-        if texts
-        else (f"No two items have {FEW} answers, so none is called worse.")
-    )
+    if not texts:
+        return f"No two items have {FEW} answers, so none is called worse."
+    return f"By item, it is most often or most severely wrong on {listing(texts)}."

@@ -1,14 +1,13 @@
 """Who is served: every group at the threshold all share, drawn and as a table, and by a curve of its own."""
 
-import math
 from dataclasses import replace
 
-from demur.drawing.forest import IntervalRow, bar_strip, scale_strip, value_strip
+from demur.drawing.forest import bar_strip, scale_strip, value_strip
 from demur.drawing.picture import Frame
 from demur.drawing.risk_coverage import RiskCurve, risk_coverage
-from demur.report.groups import GroupLine, GroupTable, group_tables, row_text
+from demur.report.groups import GroupTable, group_tables, row_text
 from demur.report.sections import Content, section
-from demur.report.text import title_of
+from demur.report.text import interval_row, title_of
 from demur.results.group_parts import GroupCurve
 from demur.results.table import Results
 
@@ -31,7 +30,12 @@ def groups(results: Results) -> Content | None:
 
 
 def _content(table: GroupTable) -> Content:
-    drawn = {line.label: _drawn(line, table.system.style) for line in table.lines}
+    drawn = {
+        line.label: interval_row(
+            line.label, "small" if line.small else table.system.style, line.risk.value, line.risk.simultaneous
+        )
+        for line in table.lines
+    }
     numbers = [number for row in drawn.values() for number in (row.value, *(row.interval or ())) if number is not None]
     frame = Frame(xs=(min([*numbers, 0.0]), 1.04 * max([*numbers, 0.0]) or 1.0))
     top = max((max(line.curve.selective_risk, default=0.0) for line in table.lines), default=0.0)
@@ -47,13 +51,6 @@ def _content(table: GroupTable) -> Content:
         "headings": within,
         "within": [(line, [row_text(row) for row in line.within]) for line in table.lines],
     }
-
-
-def _drawn(line: GroupLine, style: str) -> IntervalRow:
-    value = None if math.isnan(line.risk.value) else line.risk.value
-    ends = line.risk.simultaneous
-    interval = None if ends is None else (ends.low, ends.high)
-    return IntervalRow(line.label, "small" if line.small else style, value, interval)
 
 
 def _curve(label: str, curve: GroupCurve, style: str, top: float) -> str:

@@ -1,10 +1,10 @@
 """The leaderboard of a page: the ranks that are left open, and every system against the one with the lowest number."""
 
 from demur.drawing.forest import IntervalRow, around_zero, difference_strip, scale_strip
-from demur.report.leaderboard import best_sentence, board_to_show, named, ranks_text, sentences, why_not_ranked
-from demur.report.names import NamedSystem
+from demur.report.leaderboard import best_sentence, board_to_show, ranks_text, sentences, why_not_ranked
+from demur.report.names import NamedSystem, by_name
 from demur.report.sections import Content, section
-from demur.report.text import UNDEFINED, interval_text, three, title_of, with_interval
+from demur.report.text import UNDEFINED, interval_row, interval_text, three, title_of, with_interval
 from demur.results.leaderboard import Leaderboard, Standing, deciding, pair_difference
 from demur.results.table import Results
 
@@ -15,7 +15,7 @@ def leaderboard(results: Results) -> Content | None:
     board = board_to_show(results)
     if board is None:
         return None
-    systems, first = named(results), board.standings[0]
+    systems, first = by_name(results), board.standings[0]
     drawn = {each.system: _drawn(results, systems, first, each) for each in board.standings if each.ranks is not None}
     frame = around_zero(drawn.values())
     return {
@@ -35,10 +35,13 @@ def leaderboard(results: Results) -> Content | None:
 
 def _drawn(results: Results, systems: dict[str, NamedSystem], first: Standing, each: Standing) -> IntervalRow:
     difference = None if each is first else pair_difference(results, each.system, first.system)
-    value, interval = (None, None) if difference is None else (difference.value, deciding(difference))
     style = systems[first.system].style if first.system in each.worse_than else "neither"
-    ends = None if interval is None else (interval.low, interval.high)
-    return IntervalRow(systems[each.system].label, style, value, ends)
+    label = systems[each.system].label
+    return (
+        interval_row(label, style, difference.value, deciding(difference))
+        if difference
+        else IntervalRow(label, style, None)
+    )
 
 
 def _row(results: Results, board: Leaderboard, systems: dict[str, NamedSystem], each: Standing) -> Content:

@@ -7,6 +7,7 @@ from demur.errors import shown
 from demur.inference.key import Key
 from demur.quantities import quantities
 from demur.quantities.coverage import Coverage
+from demur.report.emulated import signatures
 from demur.report.leaderboard import best_sentence, board_to_show, listing
 from demur.report.names import Pair, pairs_of, shown_in_full, systems_of, worded_warnings
 from demur.report.sections import Content, carried, definition, section
@@ -197,6 +198,7 @@ def provenance(results: Results) -> Content:
         "definitions": [*map(definition, quantities("curve", "definitions"))],
         "level": level_of(results),
         "methods": methods_shown(results),
+        "signatures": signatures(results),
         "latex": table_text(results, "latex") if shown_in_full(results) == study.confidences else "",
         "carried": carried(results, "metrics" if results.nested else "results", worded_warnings(results)),
     }

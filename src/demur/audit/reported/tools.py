@@ -1,0 +1,87 @@
+"""Figures of other tools: what each would have reported of the same rows, and how it is named."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from itertools import product
+
+from demur.audit.figures import IN_OURS, Printed
+from demur.audit.loops.conventions import ALSO_REPORTED, TOOLS, OtherTool, number, with_abstentions
+from demur.audit.loops.selective import Unit
+from demur.audit.reported.contexts import Context
+from demur.audit.reported.names import ReportedQuantity
+from demur.errors import UserError
+from demur.quantities import Measure
+from demur.quantities.conventions.bridges import convention_of
+from demur.quantities.conventions.signature import MANY, OURS, Signature
+
+_AS_RIGHT = "fd-shifts, with abstentions as the least confident answers of loss 0"
+_AS_WORST = "fd-shifts, with abstentions as the least confident answers of the largest loss"
+_ABSTENTIONS = dict.fromkeys((_AS_RIGHT, _AS_WORST), TOOLS["fd-shifts"])
+KNOWN: dict[str, OtherTool] = TOOLS | _ABSTENTIONS | ALSO_REPORTED
+EMULATED, ALSO_KNOWN = tuple(TOOLS), (*_ABSTENTIONS, *ALSO_REPORTED)
+OVER_TIES = "consistent with it: within the range over all orders of equal confidences"
+ERRORS = "zero_one"
+
+
+def number_of_tool(name: str, quantity: ReportedQuantity, rows: Sequence[Unit], ties: str = "") -> float | None:
+    """What a tool gives for a figure of these rows, or under another order of equal confidences."""
+    if name in _ABSTENTIONS:
+        worst = max((row.loss for row in rows if row.loss is not None), default=Fraction(0))
+        rows = with_abstentions(rows, worst if name == _AS_WORST else Fraction(0))
+    at = [quantity.number] if "@" in quantity.name else []
+    value = None if quantity.achieved else number(KNOWN[name], quantity.name, at, rows, ties)
+    return None if value is None else float(value)
+
+
+def range_of_tool(name: str, quantity: ReportedQuantity, rows: Sequence[Unit]) -> tuple[float, float] | None:
+    """Between which values a tool's sort may leave a figure; None where ties change nothing."""
+    if KNOWN[name].ties == "plateau":
+        return None
+    ends = [number_of_tool(name, quantity, rows, ties) for ties in ("best", "worst")]
+    known = sorted(end for end in ends if end is not None)
+    return (known[0], known[1]) if len({*known}) > 1 else None
+
+
+def by_tools(
+    context: Context, names: Sequence[str], value: Callable[[Context], float | None], loss: str = ""
+) -> Iterator[tuple[str, Context]]:
+    """A figure as tools define it, perhaps under another loss, in the words of a cause, with what it is by ours."""
+    known = [name for name in names if context.quantity.name in KNOWN[name].numbers and name != context.convention]
+    if loss == context.loss or not known:
+        return
+    ours = value(replace(context, convention="", loss=loss or context.loss))
+    told = "" if ours is None else f"{IN_OURS} {ours:.6g}"
+    for name in known:
+        yield (
+            f"this is {named(context, name, loss)}{told}",
+            replace(context, convention=name, loss=loss or context.loss),
+        )
+
+
+def named(context: Context, name: str, loss: str = "") -> str:
+    """A figure as that of a tool."""
+    title = Measure.of(str(context.quantity).replace("coverage@", "coverage@risk=")).title
+    return f"the {title} of {name}{loss and f' under the loss {loss}'}"
+
+
+def within_ties(context: Context, reported: Printed, rows_of: Callable[[Context], list[Unit]]) -> str:
+    """Which tool a figure is consistent with, whose sort may leave equal confidences so that it gives this value."""
+    for name, loss in product(TOOLS, dict.fromkeys((context.loss, ERRORS))):
+        ends = range_of_tool(name, context.quantity, rows_of(replace(context, loss=loss)))
+        if ends is not None and reported.agrees(*ends):
+            what = named(context, name, "" if loss == context.loss else loss)
+            return f"consistent with {what}: {ends[0]:.6g} to {ends[1]:.6g}, as its sort leaves equal confidences"
+    return ""
+
+
+def stated(line: str) -> dict[str, str]:
+    """What a signature says of every figure: by whose definition, under which loss, ranked by what."""
+    signature = Signature.parse(line)
+    name, _ = convention_of(line)
+    if name is None:
+        raise UserError("--signature is that of no known convention: demur convention explain says what it means")
+    told = {"convention": "" if name == OURS else name, "loss": signature.loss.partition(".")[0]}
+    return told if signature.conf == MANY else {**told, "confidence": signature.conf}

@@ -1,0 +1,112 @@
+"""`demur convention`: which definition a number follows, in words; two of them compared; a number taken to another."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from demur.cli.app import TRUST, app
+from demur.cli.plain_values import Commands
+from demur.errors import UserError, literal, located
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+conventions = Commands(help="Say which AURC: definitions of demur and of other tools.", no_args_is_help=True)
+app.add_typer(conventions, name="convention", rich_help_panel=TRUST)
+Which = Annotated[str, typer.Argument(help="A signature, or the name of a convention: demur, fd-shifts, geifman, …")]
+_SIGNATURE = "A signature, as under a table or in a file."
+
+
+@conventions.command()
+def explain(line: Annotated[str, typer.Argument(metavar="SIGNATURE", help=_SIGNATURE)]) -> None:
+    """Print a signature in words; an unknown key or value is an error that names it.
+
+    Example: demur convention explain "$(jq -r .convention.signature metrics.json)"
+    """
+    from demur.quantities.conventions.bridges import convention_of
+    from demur.quantities.conventions.signature import Signature
+    from demur.report.console import console_text
+    from demur.report.text import table
+
+    signature = Signature.parse(line)
+    name, _ = convention_of(line)
+    whose = f"This is the convention of {name}." if name else "This is not the convention of demur or of a known tool."
+    typer.echo(console_text([*table(signature.in_words(), to_the_left=(0, 1, 2)), whose]))
+
+
+@conventions.command()
+def compare(first: Which, second: Which) -> None:
+    """List what two conventions differ in, what that does to a number, and the bridge between them where there is one.
+
+    Example: demur convention compare demur torch-uncertainty
+    """
+    from demur.quantities.conventions import bridges
+    from demur.report.console import console_text
+
+    (name, one), (other_name, other) = bridges.convention_of(first), bridges.convention_of(second)
+    lines = [line for each in bridges.differences(one, other) for line in each]
+    may = "may not be compared"
+    if bridges.comparable(one, other):
+        scaled = ", once they are on one scale" if one["x"] != other["x"] else ""
+        may = f"may be compared at equal Cmax, or cut at one coverage{scaled}"
+    lines = [*(lines or ["They agree in every key that both have."]), "", f"Numbers of the two {may}."]
+    if name and other_name and name != other_name:
+        lines += _bridges(name, other_name)
+    typer.echo(console_text(lines))
+
+
+def _bridges(name: str, other: str) -> list[str]:
+    from demur.quantities.conventions.bridges import BRIDGES, ties_matter
+
+    lines = []
+    for quantity, known in BRIDGES.items():
+        if name in known and other in known:
+            lines += [f"{quantity} of {each} = {known[each].formula}" for each in (name, other)]
+    if not lines:
+        return [f"No bridge leads from {name} to {other}: demur evaluate --convention computes both from the data."]
+    without_ties = " where no confidences are equal" if ties_matter(name, other) else ""
+    return [*lines, f"Exact{without_ties}; demur convention convert uses it."]
+
+
+@conventions.command()
+def convert(
+    value: Annotated[str, typer.Argument(help="The number: a decimal, or a fraction such as 151/480.")],
+    source: Annotated[str, typer.Option("--from", help="The convention it is in: a name, or a signature.")],
+    target: Annotated[str, typer.Option("--to", help="The convention to take it to.")] = "demur",
+    quantity: Annotated[str, typer.Option(help="What it is: aurc or augrc.")] = "aurc",
+    answered: Annotated[int | None, typer.Option(help="How many units are answered (n).")] = None,
+    cmax: Annotated[str | None, typer.Option(help="Which share of all units that is.")] = None,
+    first_risk: Annotated[str | None, typer.Option(help="The loss of the most confident answer.")] = None,
+    risk: Annotated[str | None, typer.Option(help="The mean loss of all answers.")] = None,
+) -> None:
+    """Take a number from one convention to another, by a bridge, with what has to be known for it.
+
+    Example: demur convention convert 419.4444 --from fd-shifts --to demur --cmax 0.75
+
+    Example: demur convention convert 47/240 --from torch-uncertainty --answered 5 --first-risk 0 --cmax 1
+    """
+    from demur.quantities.conventions import bridges
+    from demur.quantities.coverage import risk_of
+
+    ways = tuple(_named(text, *bridges.convention_of(text)) for text in (source, target))
+    given, numbers = {"value": value, "cmax": cmax, "first_risk": first_risk, "risk": risk}, dict[str, Fraction]()
+    for name, text in given.items():
+        with located(name.replace("_", "-")):
+            numbers |= {} if text is None else {name: risk_of(text)}
+    number = numbers.pop("value")
+    made = bridges.converted(number, (ways[0], ways[1]), quantity, bridges.KnownOfAnswers(answered=answered, **numbers))
+    exact = f" = {made}" if len(str(made)) <= len("0.1234567890123456") and made.denominator != 1 else ""
+    typer.echo(f"{quantity} of {ways[1]}: {float(made):.12g}{exact}")
+    if ways[0] != ways[1] and bridges.ties_matter(*ways):
+        typer.echo(
+            "It holds where no confidences are equal; with ties, demur evaluate --convention computes it from data."
+        )
+
+
+def _named(text: str, name: str | None, _: Mapping[str, str]) -> str:
+    if name is None:
+        raise UserError(f"{literal(text)} is the signature of no known convention, so no bridge leads to it or from it")
+    return name

@@ -1,0 +1,262 @@
+"""Tiles: how often replicates hold clusters, as the kernel takes it, and the sums of replicates by the kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demur.inference.engines import _kernel
+from demur.inference.engines.kernel import LANES, Kernel
+from demur.quantities.numpy_sweep import Curves
+from demur.quantities.slopes import Finish, Line, harmonic_tables
+from demur.quantities.sweep import Oracle
+from demur.quantities.table import Entries, Table
+from demur.types import Floats, Indices
+
+if TYPE_CHECKING:
+    from demur.inference.engines._kernel import Steps
+
+_LARGEST = 255
+_STATES = 5  # what the kernel knows of a replicate at a plateau: answers, their loss, two areas, the mean loss
+_FEW_PLATEAUS, _SHORT_CHUNK, _LONG_CHUNK = 2048, 16, 64
+_REACHED, _POINTS = 3, 9  # what it tells of a plateau that is found
+_NO_MOVES = np.zeros(0)
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """What the kernel has made of tables, once for all blocks of their replicates."""
+
+    kernel: Kernel
+    _steps: dict[int, tuple[Entries, Steps]] = field(default_factory=dict)
+    _tables: list[Floats] = field(default_factory=list)
+
+    def steps(self, table: Table, entries: Entries) -> Steps:
+        """The entries of a table in order of its plateaus, or of its levels of loss."""
+        if id(entries) not in self._steps:
+            begin = np.append(0, entries.step_end + 1).astype(np.int64)
+            # A matrix product begins each sum with 0, a running sum with its first term, which may be −0.
+            nothing = 0.0 if table.whole and entries.dense else -0.0
+            cluster = entries.cluster.astype(np.int32)
+            steps = _kernel.steps(
+                begin, cluster, entries.count, entries.loss, table.cluster_units, entries.dense, nothing
+            )
+            self._steps[id(entries)] = entries, steps  # with the entries themselves, so that no others get their id
+        return self._steps[id(entries)][1]
+
+    def drawn(self, seed: int, replicates: range, clusters: int) -> Tiles | None:
+        """How often replicates hold clusters; None if a byte cannot hold that."""
+        drawn = self.kernel.draw(seed, replicates, clusters)
+        return None if drawn is None else Tiles(self, drawn, len(replicates))
+
+    def packed(self, rows: Floats) -> Tiles | None:
+        """From a row of weights per replicate; None if a byte cannot hold one of them."""
+        if rows.size and not (rows.min() >= 0 and rows.max() <= _LARGEST and (rows == np.floor(rows)).all()):
+            return None
+        replicates, clusters = rows.shape
+        full = np.zeros((-(-replicates // LANES) * LANES, clusters), np.uint8)
+        full[:replicates] = rows
+        return Tiles(self, np.ascontiguousarray(full.reshape(-1, LANES, clusters).swapaxes(1, 2)), replicates)
+
+    def harmonic_tables(self, most: float) -> Floats:
+        """Harmonic numbers and the trigamma function of the whole numbers up to this one, at least."""
+        known = self._tables[-1] if self._tables else None
+        if known is None or known.shape[1] <= most:
+            known = harmonic_tables(2 * int(most) + 1)
+            self._tables.append(known)
+        return known
+
+
+@dataclass(frozen=True, eq=False)
+class Tiles:
+    """How often each replicate holds each cluster, in bytes by block of 16 replicates, cluster and lane."""
+
+    prepared: Prepared
+    bytes: NDArray[np.uint8]
+    replicates: int
+
+    @cached_property
+    def columns(self) -> Floats:
+        """The weights as numpy sums with them: a row per cluster, a column per replicate."""
+        clusters = self.bytes.shape[1]
+        return self.bytes.swapaxes(0, 1).reshape(clusters, -1)[:, : self.replicates].astype(np.float64)
+
+    @cached_property
+    def rows(self) -> Floats:
+        """The weights with a row per replicate."""
+        return np.ascontiguousarray(self.columns.T)
+
+    def sweep(self, table: Table) -> KernelSweep:
+        """The replicates of a table."""
+        return KernelSweep(table, self)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReachedByKernel:
+    """The first plateaus with at least so many answers, as the kernel found them."""
+
+    place: Indices
+    count: Floats
+    loss_sum: Floats
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PointsByKernel(ReachedByKernel):
+    """The same, with the mean loss, and with what was before them."""
+
+    risk: Floats
+    count_before: Floats
+    loss_before: Floats
+    risk_before: Floats
+    selective_before: Floats
+    generalized_before: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class KernelSweep:
+    """The sums of replicates, by the kernel."""
+
+    table: Table
+    tiles: Tiles
+
+    @property
+    def weights(self) -> Floats:
+        """How often each cluster is in each replicate."""
+        return self.tiles.columns
+
+    @cached_property
+    def curves(self) -> Curves:
+        """Whole curves, by numpy."""
+        return Curves(self.table, self.weights)
+
+    @property
+    def _plateaus(self) -> int:
+        return len(self.table.plateaus.step_end)
+
+    @property
+    def _chunk(self) -> int:
+        """How many plateaus the kernel goes through again to find a point."""
+        return _SHORT_CHUNK if self._plateaus <= _FEW_PLATEAUS else _LONG_CHUNK
+
+    def _drawn(self, entries: Entries) -> tuple[int, Steps, NDArray[np.uint8], int]:
+        """What every call begins with."""
+        prepared = self.tiles.prepared
+        return prepared.kernel.number, prepared.steps(self.table, entries), self.tiles.bytes, self.tiles.replicates
+
+    @cached_property
+    def _swept(self) -> tuple[Floats, Floats]:
+        """Where each replicate is before every chunk of plateaus, and at the end; and its units."""
+        chunks = -(-self._plateaus // self._chunk)
+        state = np.empty((len(self.tiles.bytes), chunks + 1, _STATES, LANES))
+        units = np.empty(self.tiles.replicates)
+        _kernel.sweep(*self._drawn(self.table.plateaus), self._chunk, state, units)
+        return state, units
+
+    @cached_property
+    def _end(self) -> list[Floats]:
+        """Answers, their loss and both areas of the whole curves."""
+        last = self._swept[0][:, -1].swapaxes(0, 1)
+        return [*last.reshape(_STATES, -1)[:, : self.tiles.replicates]]
+
+    @property
+    def units(self) -> Floats:
+        """How many units there are."""
+        return self._swept[1]
+
+    @property
+    def answered(self) -> Floats:
+        """How many of them are answered."""
+        return self._end[0]
+
+    @property
+    def loss(self) -> Floats:
+        """The summed loss numerators of the answers."""
+        return self._end[1]
+
+    @property
+    def selective(self) -> Floats:
+        """Twice the area under the mean loss."""
+        return self._end[2]
+
+    @property
+    def generalized(self) -> Floats:
+        """Twice the area under the summed loss."""
+        return self._end[3]
+
+    @cached_property
+    def oracle(self) -> Oracle:
+        """The same losses in the oracle order."""
+        sums = np.empty((4, self.tiles.replicates))
+        _kernel.oracle(*self._drawn(self.table.levels), self.table.level_loss, self._harmonic_tables, sums)
+        return Oracle(*sums)
+
+    @property
+    def _harmonic_tables(self) -> Floats:
+        return self.tiles.prepared.harmonic_tables(float(self.answered.max(initial=0)))
+
+    def sums_of(self, by_cluster: Floats) -> Floats:
+        """Sums over the clusters of a whole number that each of them has."""
+        return by_cluster @ self.weights
+
+    def reached(self, needs: Floats) -> ReachedByKernel:
+        """The first plateaus with at least `needs` answers."""
+        return ReachedByKernel(*self._found(needs, _REACHED))
+
+    def points(self, needs: Floats) -> PointsByKernel:
+        """The same, with what was before them."""
+        return PointsByKernel(*self._found(needs, _POINTS))
+
+    def _found(self, needs: Floats, wanted: int) -> Any:
+        questions, found = needs.size // max(self.tiles.replicates, 1), np.empty((wanted, *needs.shape))
+        drawn, state = self._drawn(self.table.plateaus), self._swept[0]
+        _kernel.find(*drawn, self._chunk, state, questions, _in_order(needs), found)
+        return found
+
+    def influence(self, line: Line, finish: Finish) -> Floats:
+        """Influences of the clusters on the area under a line."""
+        entries = self.table.levels if line.of_oracle else self.table.plateaus
+        moves = _NO_MOVES if finish.moves is None else _in_order(finish.moves)
+        influence = self._influence()
+        rows = _stacked(line[3:], self.tiles.replicates)
+        _kernel.area(*self._drawn(entries), line.selective, rows, self._finish(finish), moves, influence)
+        return influence
+
+    def influence_on_oracle(self, finish: Finish) -> Floats:
+        """Influences of the clusters on the summed risks of the oracle order."""
+        influence = self._influence()
+        levels = self.table.level_loss, self._harmonic_tables
+        _kernel.oracle_area(*self._drawn(self.table.levels), *levels, self._finish(finish), influence)
+        return influence
+
+    def _influence(self) -> Floats:
+        return np.empty((self.table.clusters, self.tiles.replicates))
+
+    def _finish(self, finish: Finish) -> Floats:
+        lift, factor = (1.0 if each is None else each for each in (finish.lift, finish.factor))
+        return _stacked((finish.by_units, finish.scale, lift, factor), self.tiles.replicates)
+
+    def total(self, influence: Floats, *, squared: bool) -> Floats:
+        """Sums over the clusters of each replicate."""
+        sums = np.empty(self.tiles.replicates)
+        kernel, clusters = self.tiles.prepared.kernel, self.table.clusters
+        drawn = self.tiles.bytes
+        _kernel.total(kernel.number, drawn, clusters, len(sums), _in_order(influence), squared, sums)
+        return sums
+
+
+def _stacked(vectors: Sequence[Any], replicates: int) -> Floats:
+    """A row for each vector."""
+    rows = np.empty((len(vectors), replicates))
+    for row, vector in zip(rows, vectors, strict=True):
+        row[:] = vector
+    return rows
+
+
+def _in_order(values: Floats) -> Floats:
+    """The same numbers, as the kernel reads them."""
+    return np.ascontiguousarray(values, np.float64)

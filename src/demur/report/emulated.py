@@ -1,0 +1,65 @@
+"""Numbers in the conventions of other tools, as text, and the signatures of all."""
+
+import math
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from demur.inference.estimates import Estimate
+from demur.inference.key import Key
+from demur.quantities.conventions.emulations import EMULATIONS
+from demur.quantities.conventions.signature import NONE
+from demur.report.text import UNDEFINED, title_of
+from demur.results.emulated import is_order_dependent
+from demur.results.table import Results
+
+_ONLY_THERE = {"aurc_hyperbola": "AURC by hyperbolas"}
+OVER_TIES = "in parentheses the range over all orders of equal confidences"
+
+
+class OtherNumbers(NamedTuple):
+    """A number of another convention, of every system."""
+
+    convention: str
+    name: str
+    numbers: list[Estimate]
+
+    @property
+    def title(self) -> str:
+        """What it is called, and whose it is."""
+        return f"{_ONLY_THERE.get(self.name) or title_of(self.numbers[0])}, {self.convention}"
+
+    @property
+    def notes(self) -> list[str]:
+        """Why it is undefined somewhere, and what to know of it."""
+        return [*dict.fromkeys(text for each in self.numbers for text in (each.undefined, each.remark) if text)]
+
+
+def other_numbers(results: Results, confidence: str) -> Iterator[OtherNumbers]:
+    """The numbers of every other convention that was asked for, in the order of the file."""
+    keys = dict.fromkeys(
+        (row.key.convention, row.key.quantity)
+        for row in results
+        if row.key.convention and row.key.confidence == confidence
+    )
+    for convention, name in keys:
+        own = [Key(system, name, confidence, convention=convention) for system in results.systems]
+        yield OtherNumbers(convention, name, [results.get(key) or Estimate(key, math.nan) for key in own])
+
+
+def emulated_text(number: Estimate) -> str:
+    """The number, and where it depends on the order of equal confidences its range."""
+    value = UNDEFINED if math.isnan(number.value) else f"{number.value:.4g}"
+    if not is_order_dependent(number) or number.over_ties is None:
+        return value
+    ends = ["undefined" if end is None else f"{end:.4g}" for end in number.over_ties]
+    return f"{value} ({' to '.join(ends)})"
+
+
+def signatures(results: Results, confidence: str | None = None) -> dict[str, str]:
+    """The signature of our numbers, and by their names those of other conventions, which have no intervals."""
+    ours = results.selective.signature(confidence)
+    others = [name for name in results.selective.conventions or () if name in EMULATIONS]
+    return {
+        "Signature": str(ours),
+        **{name: str(ours.under({**EMULATIONS[name].keys, "boot": NONE})) for name in others},
+    }

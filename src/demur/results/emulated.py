@@ -1,0 +1,74 @@
+"""Numbers in the conventions of other tools: rows of their own beside ours, and their member of the nested file."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+from demur.files.strict_model import Declared, Part
+from demur.inference.estimates import Estimate
+from demur.inference.key import Key
+from demur.inference.views import CurveView
+from demur.quantities.conventions.emulations import EMULATIONS, Answers
+from demur.results.parts import Number
+from demur.types import Json
+
+if TYPE_CHECKING:
+    from demur.results.table import Results
+
+NO_INTERVAL = "a number of another convention is a point alone"
+
+
+class EmulatedNumber(Part):
+    """A number of another tool, and its range over all orders of equal confidences where it depends on one."""
+
+    value: Number
+    range: Annotated[tuple[float | None, float | None], Declared(strict=False)] | None
+    order_dependent: bool
+    note: str | None
+
+
+def emulated_rows(
+    views: Mapping[str, Mapping[str, CurveView]], conventions: Sequence[str], coverages: Sequence[str]
+) -> Iterator[Estimate]:
+    """Every number of these conventions, of every system under every confidence."""
+    for confidence, by_system in views.items() if conventions else ():
+        for system, view in by_system.items():
+            answers = Answers(view.graded)
+            for emulation in (EMULATIONS[name] for name in conventions):
+                for name in emulation.names(coverages):
+                    key = Key(system, name, confidence, convention=emulation.name)
+                    number = emulation.emulated(name, answers)
+                    yield Estimate(key, no_interval=NO_INTERVAL, **number._asdict())
+
+
+def is_order_dependent(row: Estimate) -> bool:
+    """Whether another order of equal confidences gives another number, or none."""
+    return row.over_ties is not None and row.over_ties[0] != row.over_ties[1]
+
+
+def encoded_emulations(results: Results, system: str, confidence: str) -> Json | None:
+    """The member `emulated` of a run; None where no other convention was asked for."""
+    members: dict[str, Any] = {name: {} for name in results.selective.conventions or ()}
+    for row in results.where(system=system, confidence=confidence, minus=None) if members else ():
+        if row.key.convention:
+            members.setdefault(row.key.convention, {})[row.key.quantity] = {
+                "value": None if math.isnan(row.value) else row.value,
+                "range": row.over_ties,
+                "order_dependent": is_order_dependent(row),
+                "note": row.undefined or row.remark or None,
+            }
+    return members or None
+
+
+def decoded_emulations(
+    system: str, confidence: str, members: Mapping[str, Mapping[str, EmulatedNumber]]
+) -> Iterator[Estimate]:
+    """The rows that `encoded_emulations` made these members of."""
+    for convention, numbers in members.items():
+        for name, each in numbers.items():
+            note: dict[str, Any] = {"undefined" if each.value is None else "remark": each.note or ""}
+            value = math.nan if each.value is None else each.value
+            key = Key(system, name, confidence, convention=convention)
+            yield Estimate(key, value, no_interval=NO_INTERVAL, over_ties=each.range, **note)

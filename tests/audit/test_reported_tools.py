@@ -1,0 +1,163 @@
+"""Figures of other tools, held against the run they are of: each is named, also one that only some sort gives."""
+
+import json
+from fractions import Fraction as F
+
+import pytest
+
+from commands import ROOT, demur
+from conventions import FD_SHIFTS_ABSTENTIONS, LM_POLYGRAPH, SORTED, TABLES, TORCH_PLOT, rows_of
+from demur import Key, evaluate, read_run
+from demur.audit.loops.conventions import ALSO_REPORTED, TOOLS, number
+from demur.audit.loops.selective import Unit
+from demur.audit.reported.names import ReportedQuantity
+from demur.audit.reported.tools import KNOWN, number_of_tool
+from demur.inference.resample import Plan
+from demur.results.settings import Settings
+from runs import written
+
+RUN = ROOT / "tests" / "golden" / "run.json"
+
+
+def units(table, reversed_rows=False):
+    return [Unit(None if loss is None else F(loss), sure) for loss, sure in rows_of(table, reversed_rows)]
+
+
+@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize("flipped", [0, 1])
+def test_the_loops_give_the_fractions_of_the_table(table, flipped):
+    for (convention, name), values in SORTED.items():
+        expected = values.get(table, (None, None))[flipped]
+        if isinstance(expected, F) and "@" not in name:
+            assert number(TOOLS[convention], name, (), units(table, bool(flipped))) == expected
+    assert (
+        number(ALSO_REPORTED["lm-polygraph"], "aurc", (), units(table, bool(flipped))) == LM_POLYGRAPH[table][flipped]
+    )
+
+
+def test_what_is_known_to_an_audit_alone():
+    plot = ALSO_REPORTED["a plot of torch-uncertainty"]
+    assert {name: number(plot, name, (), units("T2")) for name in TORCH_PLOT} == TORCH_PLOT
+    zero, worst = (name for name in KNOWN if name not in {**TOOLS, **ALSO_REPORTED})
+    for (table, loss), values in FD_SHIFTS_ABSTENTIONS.items():
+        for name, value in values.items():
+            found = number_of_tool(worst if loss else zero, ReportedQuantity(name), units(table))
+            assert found == pytest.approx(float(value), abs=1e-9)
+
+
+@pytest.fixture(scope="module")
+def results():
+    settings = Settings(loss="zero_one", confidence="llm", conventions=[*TOOLS])
+    return evaluate(read_run(RUN, mode="zero_shot"), settings=settings, plan=Plan(0, None))
+
+
+def table_of(results, convention, names=("aurc", "augrc"), digits=4):
+    """A paper's table: the run, and its figures to so many digits."""
+    rows = {name: results.get(Key("zero_shot", name, "llm", convention=convention)) for name in names}
+    figures = {name: round(row.value, digits) for name, row in rows.items() if row is not None}
+    return {"zero_shot": {"loss": "zero_one", **figures}}
+
+
+def audited(folder, content, *more):
+    written(folder, content, "paper.json")
+    found = demur(folder, "audit", "--data", RUN, "--reported", "paper.json", "--json", *more)
+    assert not found.stderr
+    return found.returncode, {each["key"]: each for each in json.loads(found.stdout)["findings"]}
+
+
+def test_a_paper_of_each_tool_from_the_same_run_is_named(tmp_path, results):
+    code, found = audited(tmp_path, table_of(results, ""))
+    assert (code, {each["status"] for each in found.values()}) == (0, {"match"})
+    ours = {f"zero_shot.{name}": results[Key("zero_shot", name, "llm")].value for name in ("aurc", "augrc")}
+    for tool in ("fd-shifts", "torch-uncertainty"):
+        code, found = audited(tmp_path, table_of(results, tool))
+        assert code == 3
+        for key, title in (("zero_shot.aurc", "AURC"), ("zero_shot.augrc", "AUGRC")):
+            assert found[key]["cause"] == f"this is the {title} of {tool}; in our convention it is {ours[key]:.6g}"
+            assert found[key]["recomputed"] == pytest.approx(ours[key])
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_every_emulation_is_named(tmp_path, results, tool):
+    names = [row.key.quantity for row in results if row.key.convention == tool and row.key.quantity != "aurc_hyperbola"]
+    _, found = audited(tmp_path, table_of(results, tool, names, digits=6))
+    told = {each["cause"].partition(";")[0].rpartition(" of ")[2] for each in found.values() if each["cause"]}
+    assert tool in told
+    assert found["zero_shot.aurc"]["cause"].startswith(f"this is the AURC of {tool}; in our convention it is ")
+
+
+def test_the_loss_that_nobody_stated_is_found_with_the_tool(tmp_path, results):
+    content = {"zero_shot": {"aurc": table_of(results, "torch-uncertainty")["zero_shot"]["aurc"]}}
+    _, found = audited(tmp_path, content)
+    assert "this is the AURC of torch-uncertainty under the loss zero_one" in found["zero_shot.aurc"]["cause"]
+
+
+def test_in_percent_it_is_named_with_its_scale(tmp_path, results):
+    value = results[Key("zero_shot", "aurc", "llm", convention="torch-uncertainty")].value
+    _, found = audited(tmp_path, {"zero_shot": {"loss": "zero_one", "aurc": round(100 * value, 2)}})
+    cause = found["zero_shot.aurc"]["cause"]
+    assert cause.startswith("this is the AURC of torch-uncertainty, given in percent (× 100); in our convention it is ")
+
+
+def test_a_figure_that_another_order_of_ties_gives_is_consistent_and_does_not_match(tmp_path, results):
+    low, high = results[Key("zero_shot", "aurc", "llm", convention="torch-uncertainty")].over_ties
+    content = {"zero_shot": {"loss": "zero_one", "aurc": round(0.31 * low + 0.69 * high, 5)}}
+    code, found = audited(tmp_path, content)
+    assert code == 3
+    assert found["zero_shot.aurc"]["cause"] == (
+        f"consistent with the AURC of torch-uncertainty: {low:.6g} to {high:.6g}, as its sort leaves equal confidences"
+    )
+
+
+def signature_of(results, tool):
+    return str(results.selective.signature().under(dict(TOOL_KEYS[tool])))
+
+
+TOOL_KEYS = {
+    "torch-uncertainty": {
+        "abst": "drop",
+        "ties": "given.first",
+        "start": "none",
+        "dom": "one.renorm",
+        "g.start": "none",
+    },
+    "fd-shifts": {"abst": "drop", "dom": "one", "x": "1000"},
+}
+
+
+@pytest.mark.parametrize("tool", TOOL_KEYS)
+def test_with_the_signature_of_a_tool_its_figures_match(tmp_path, results, tool):
+    content = table_of(results, tool)
+    del content["zero_shot"]["loss"]  # the signature says it
+    code, found = audited(tmp_path, content, "--signature", signature_of(results, tool))
+    assert (code, {each["status"] for each in found.values()}) == (0, {"match"})
+
+
+def test_with_a_signature_a_figure_of_another_order_is_said_to_be_consistent(tmp_path, results):
+    low, high = results[Key("zero_shot", "aurc", "llm", convention="torch-uncertainty")].over_ties
+    content = {"zero_shot": {"aurc": round(0.31 * low + 0.69 * high, 5)}}
+    _, found = audited(tmp_path, content, "--signature", signature_of(results, "torch-uncertainty"))
+    assert found["zero_shot.aurc"]["status"] == "match"
+    assert found["zero_shot.aurc"]["cause"].startswith("consistent with it: within the range")
+
+
+def test_with_the_signature_of_a_tool_our_figures_are_named(tmp_path, results):
+    code, found = audited(tmp_path, table_of(results, ""), "--signature", signature_of(results, "fd-shifts"))
+    assert (code, found["zero_shot.aurc"]["cause"]) == (3, "our definition, not that of fd-shifts")
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("nonsense", "no key of a signature is called nonsense"),
+        ("{}|x:1", "x appears twice"),
+        ("ZERO", "no known convention"),
+    ],
+)
+def test_a_wrong_signature_is_one_line(tmp_path, results, line, told):
+    ours = results.selective.signature()
+    line = str(ours.under({"abst": "zero"})) if line == "ZERO" else line.format(ours)
+    written(tmp_path, table_of(results, ""), "paper.json")
+    found = demur(tmp_path, "audit", "--data", RUN, "--reported", "paper.json", "--signature", line)
+    assert (found.returncode, found.stdout, found.stderr.count("\n")) == (2, "", 1)
+    assert told in found.stderr
