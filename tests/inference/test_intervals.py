@@ -4,11 +4,13 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import stats
 
 from demur import UserError
 from demur.inference.evidence import Evidence
-from demur.inference.intervals import METHODS, NO_VARIATION, Interval, interval
+from demur.inference.intervals import METHODS, NO_VARIATION, Interval, interval, quantiles
 
 RNG = np.random.default_rng(8)
 VALUES = RNG.gamma(4, 0.05, 2_000)
@@ -29,6 +31,16 @@ def ends(name, evidence=FULL, level=0.95):
 @pytest.mark.parametrize("level", [0.5, 0.9, 0.95])
 def test_percentile(level):
     assert ends("percentile", level=level) == tuple(np.percentile(VALUES, [50 - 50 * level, 50 + 50 * level]))
+
+
+@given(
+    st.lists(st.floats(-1e6, 1e6) | st.sampled_from([0.25, 0.5]) | st.just(math.nan), min_size=1, max_size=60),
+    st.lists(st.floats(0, 1) | st.sampled_from([0.025, 0.5, 0.975, 1.0]), min_size=1, max_size=3),
+)
+def test_quantiles_are_numpys_to_the_last_bit(values, shares):
+    reached = Evidence(0.0, np.array(values), 5).reached
+    expected = [float(np.nanquantile(values, share)) for share in shares] if len(reached) else [math.nan] * len(shares)
+    assert repr(quantiles(reached, *shares)) == repr(expected)
 
 
 def test_expanded_percentile():

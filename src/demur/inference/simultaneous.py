@@ -6,7 +6,7 @@ from typing import TypeVar
 import numpy as np
 
 from demur.inference.evidence import Evidence
-from demur.inference.intervals import Interval, quantile
+from demur.inference.intervals import Interval, quantiles
 from demur.inference.rules import Counted
 from demur.inference.student import t_quantile
 from demur.types import Floats
@@ -30,7 +30,7 @@ def at_once(
     for evidence, _ in varying.values():
         away = _deviations(evidence)
         largest = np.maximum(largest, away) if len(largest) else away
-    critical, size = quantile(np.sort(largest), level), max(number, len(varying), 1)
+    critical, size = quantiles(largest, level)[0], max(number, len(varying), 1)
     intervals = {}
     for name, (evidence, counted) in family.items():
         if evidence.clusters < _FEW_CLUSTERS and evidence.clusters > 1:

@@ -103,17 +103,17 @@ def normal_quantile(probability: float) -> float:
 
 def _beta_fraction(a: float, b: float, x: float) -> float:
     """The incomplete beta function over x^a·(1 − x)^b: its continued fraction, by Lentz's method."""
-    c, d = 1.0, 1 / _away_from_0(1 - (a + b) * x / (a + 1))
+    both = a + b
+    c, d = 1.0, 1 / _away_from_0(1 - both * x / (a + 1))
     fraction = d
     for m in range(1, 10_000):
-        even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
-        odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
-        change = 1.0
-        for term in (even, odd):
-            d, c = 1 / _away_from_0(1 + term * d), _away_from_0(1 + term / c)
-            change = c * d
-            fraction *= change
-        if abs(change - 1) <= _SAME:
+        place = a + 2 * m
+        for term in (m * (b - m) * x / ((place - 1) * place), -(a + m) * (both + m) * x / (place * (place + 1))):
+            d, c = 1 + term * d, 1 + term / c
+            d = 1 / (d if abs(d) > _TINY else _TINY)
+            c = c if abs(c) > _TINY else _TINY
+            fraction *= c * d
+        if abs(c * d - 1) <= _SAME:
             break
     return fraction / a
 

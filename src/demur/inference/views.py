@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
+from demur.inference.engines import prepared_kernel
 from demur.inference.rules import Counted
 from demur.quantities import Measure
 from demur.quantities.coverage import Coverage
@@ -86,7 +87,8 @@ class CurveView:
     @cached_property
     def sample(self) -> Replicates:
         """The data as they are, as a block of one replicate."""
-        return self.drawn(np.ones((1, len(self.ids))))
+        once, prepared = np.ones((1, len(self.ids))), prepared_kernel()
+        return self.drawn(prepared.packed(once) if prepared else once)
 
     @cached_property
     def first_losses(self) -> Integers:

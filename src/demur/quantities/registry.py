@@ -97,6 +97,7 @@ class Quantity:
 
 QUANTITIES: dict[str, Quantity] = {}
 _ALIASES: dict[str, str] = {}
+_PARSED: dict[tuple[str, tuple[Family, ...]], Measure] = {}  # names are parsed once, until more are registered
 
 _USUAL_SECTIONS: dict[Family, dict[str, str]] = {
     "curve": {"Ties": "equal confidences are one operating point.", "Undefined": "never; 0 when nothing is answered."},
@@ -158,6 +159,7 @@ def quantity(
         facts = {"title": name, "shown": frozenset(shown), "parameter": parameter} | declared
         QUANTITIES[name] = Quantity(name=name, of=of, function=rounded, key=key or name, **facts)
         _ALIASES.update(dict.fromkeys(aliases, QUANTITIES[name].stem))
+        _PARSED.clear()
         return rounded
 
     return register
@@ -197,6 +199,13 @@ class Measure:
             return name
         if not isinstance(name, str):
             raise UserError(f"quantity {literal(name)}, expected a name such as aurc or risk@0.3")
+        parsed = _PARSED.get((name, families))
+        if parsed is None or QUANTITIES.get(parsed.quantity.name) is not parsed.quantity:
+            parsed = _PARSED[name, families] = cls._parsed(name, families)
+        return parsed
+
+    @classmethod
+    def _parsed(cls, name: str, families: tuple[Family, ...]) -> Measure:
         stem, at, text = canonical(name).partition("@")
         alike = (entry for full, entry in QUANTITIES.items() if full.startswith(stem))
         known = [entry for entry in alike if entry.stem == stem and _among(entry, families)]
