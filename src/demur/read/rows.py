@@ -11,7 +11,7 @@ from demur.errors import UserError, literal, repeated, shown, unknown
 from demur.facts.codes import Codes
 from demur.facts.columns import Column
 from demur.facts.groups import GroupColumn
-from demur.facts.instruments import BY_ITEMS, PHQ8, Instrument, instrument_with
+from demur.facts.instruments import BY_ITEMS, Instrument, instrument_with
 from demur.facts.instruments import instrument as instrument_of
 from demur.facts.items import Items, Source
 from demur.facts.losses import LossColumn, label_numbers
@@ -188,10 +188,8 @@ def _by_system(table: Cells, roles: Roles) -> Iterator[tuple[str, Cells]]:
 
 
 def _raw_units(table: Cells, roles: Roles, instrument: Instrument | None, options: TableOptions) -> RawUnits:
-    if roles.source != "truth":
-        if instrument not in (None, PHQ8):
-            raise UserError(f"{instrument.name} bounds truths and predictions; losses have no use for an instrument")
-        instrument = None
+    if instrument is not None and roles.source != "truth":
+        raise UserError(f"{instrument.name} bounds truths and predictions; losses have no use for an instrument")
     _check_options(roles, options)
     _check_groups(table, roles, options.group or {})
     _check_probabilities(table, roles, options.probability)
