@@ -212,23 +212,14 @@ class RepeatReadingOptions(ReadingOptions):
 
 def raters(given: list[str] | None) -> dict[str, str]:
     """The files of raters by their names."""
-    named: dict[str, str] = {}
-    for name, path in map(pair, given or ()):
-        if not name or name in named:
-            raise UserError(f"--rater {literal(name or path)}, expected NAME=FILE, each name once")
-        named[name] = path
-    return named
+    return named(given, "--rater", "NAME=FILE, each name once")
 
 
 def forced(given: list[str] | None) -> dict[str, str] | str | None:
     """The forced runs by the names of their systems, or the one that is given without a name."""
-    pairs = [*map(pair, given or ())]
-    if len(pairs) == 1 and not pairs[0][0]:
-        return pairs[0][1]
-    for name, path in pairs:
-        if not name or [other for other, _ in pairs].count(name) > 1:
-            raise UserError(f"--forced {literal(name or path)}, expected SYSTEM=FILE, each system once")
-    return dict(pairs) or None
+    if given and len(given) == 1 and "=" not in given[0]:
+        return given[0]
+    return named(given, "--forced", "SYSTEM=FILE, each system once") or None
 
 
 def groups(given: list[str] | None) -> dict[str, str | None]:
@@ -242,12 +233,6 @@ def groups(given: list[str] | None) -> dict[str, str | None]:
             raise UserError(f"--group {literal(name)} is given twice")
         asked[name] = column or None
     return asked
-
-
-def pair(given: str) -> tuple[str, str]:
-    """NAME=FILE, or FILE with an empty name."""
-    name, equals, path = given.partition("=")
-    return (name, path) if equals else ("", given)
 
 
 class ListingCommand(PlainCommand):

@@ -4,8 +4,9 @@ from demur.read.files import read_inputs, read_items
 from demur.read.groups import with_groups
 from demur.read.points import read_points, read_rater
 from demur.read.queries import query_lists, read_queries
-from demur.read.rows import TableOptions, read_systems, read_table
+from demur.read.rows import read_systems, read_table
 from demur.read.run_json import read_run
+from demur.read.table_options import TableOptions
 from demur.read.trec import read_trec
 
 __all__ = [

@@ -11,8 +11,9 @@ from demur.errors import UserError, literal, located, repeated, shown
 from demur.facts.instruments import BY_ITEMS, Instrument
 from demur.facts.items import Items
 from demur.read.foreign import check_foreign
-from demur.read.rows import TableOptions, read_systems
+from demur.read.rows import read_systems
 from demur.read.run_json import RunFile
+from demur.read.table_options import TableOptions
 from demur.read.tables import format_of
 from demur.summaries.file import is_summary, read_summary
 
