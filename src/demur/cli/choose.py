@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @app.command(rich_help_panel=DECIDE, cls=options.ListingCommand)
 def choose(
-    file: Annotated[Path, typer.Argument(help="A run file or a long table.")],
+    file: Annotated[Path, typer.Argument(help="A run file, a long table or a summary.")],
     confidence: Annotated[
         str, typer.Option(help="What ranks the answers: a variant, or a signal by name; the one signal of a table.")
     ] = "default",
@@ -100,7 +100,7 @@ def choose(
         [columns] = understood.columns
         how: Any = {"mode": mode, "experiment": experiment, "instrument": instrument, "options": table}
         with understood.explaining():
-            items = read_items(path, columns=columns, **how)
+            items = read_items(path, columns=columns, counts=True, **how)
         known = understood.of([items])
         voice.tell(known.notes if path == file else ())
         if lower_is_surer and {*lower_is_surer} != {known.confidence}:

@@ -131,7 +131,7 @@ def _worded(results: Results) -> Json:
                 " ".join(filter(None, (errors.confidence, side_of(results, errors.system)))): errors.cases
                 for errors in study.confident_errors
             },
-            "needless_abstentions": _by_side([system.needless_abstentions for system in study.systems]),
+            "needless_abstentions": _if_any([system.needless_abstentions for system in study.systems]),
         },
     }
 
