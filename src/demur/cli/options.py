@@ -181,22 +181,29 @@ class ReadingOptions:
 
         return Given(self.columns, self.instrument, self.every_row_its_own_cluster, self.score_range, **more)
 
-    def items(self, path: Path, understood: Settled) -> Items:
-        """The facts of a file that is understood so."""
+    def items(self, path: Path, understood: Settled, *, counts: bool = False) -> Items:
+        """The facts of a file that is understood so; of a summary only where its `counts` will do."""
         from demur.read import read_items
 
         chosen: Any = {"mode": self.mode, "experiment": self.experiment, "instrument": self.instrument}
         with understood.explaining():
-            return read_items(path, columns=understood.columns[0], options=self.table, **chosen)
+            return read_items(path, columns=understood.columns[0], options=self.table, counts=counts, **chosen)
 
     def understood(
-        self, path: Path, voice: Voice, confidence: str = "default", *, seedless: bool = False, **more: Any
+        self,
+        path: Path,
+        voice: Voice,
+        confidence: str = "default",
+        *,
+        seedless: bool = False,
+        counts: bool = False,
+        **more: Any,
     ) -> tuple[Items, Settled]:
         """The facts of a file, and what was taken that nobody had said, which is told."""
         from demur.evaluation.guessing import settled
 
         known = settled([str(path)], self.given(**more), confidence, voice, seedless=seedless)
-        items = self.items(path, known)
+        items = self.items(path, known, counts=counts)
         known = known.of([items])
         voice.tell(known.notes)
         return items, known

@@ -69,7 +69,7 @@ def answered(data: Sequence[Any], said: Mapping[str, Any], voice: Voice) -> Resu
             read_folders(
                 entries, folders, understood, {**said, **how, **kept, "mode": modes, "experiment": experiments}
             )
-        runs = labels.joined(read_inputs(entries, modes=modes, experiments=experiments, **how))
+        runs = labels.joined(read_inputs(entries, modes=modes, experiments=experiments, counts=True, **how))
     understood = understood.of(runs)
     voice.tell(understood.notes)
     return evaluated(

@@ -88,7 +88,7 @@ class CurveView:
     def sample(self) -> Replicates:
         """The data as they are, as a block of one replicate."""
         once, prepared = np.ones((1, len(self.ids))), prepared_kernel()
-        return self.drawn(prepared.packed(once) if prepared else once)
+        return self.drawn((prepared and prepared.packed(once)) or once)
 
     @cached_property
     def first_losses(self) -> Integers:

@@ -12,6 +12,7 @@ from demur.inference.point_intervals import intervals_at_points
 from demur.inference.reliabilities import Reliability
 from demur.inference.resample import Plan
 from demur.inference.views import CurveView
+from demur.quantities.bin_bounds import area_bounds
 from demur.quantities.curve import Curve
 from demur.quantities.graded import Graded
 from demur.results.parts import CurveRecord
@@ -35,10 +36,26 @@ def curve_record(
             "bands": bands.to_json() if bands else None,
             "risk_intervals": _intervals(view) if plan.n_resamples else None,
             "histogram": _histogram(view) if curve.defined else None,
+            "bins": _bins(view),
             "reliability": _reliability(view.graded, plan) if curve.defined else None,
             **beside,
         }
     )
+
+
+def _bins(view: CurveView) -> Json | None:
+    """What was rounded in a summary, if anything was, and how far areas may be off for it."""
+    items, made_of = view.graded.items, view.graded.made_of
+    if items is None or items.summary is None or made_of is None:
+        return None
+    about = items.summary
+    exponent = next((signal.exponent for signal in about.signals if signal.name == made_of.name), None)
+    if exponent is None and not about.loss.rounded:
+        return None
+    digits = about.loss.digits if about.loss.rounded else None
+    bounds = area_bounds(view.graded, view.curve, 0.0 if digits is None else 0.5 / 10**digits, whole=exponent is None)
+    width = None if exponent is None else 2.0**exponent
+    return {"number": len(view.curve), "width": width, "loss_digits": digits, "bounds": bounds._asdict()}
 
 
 def points(curve: Curve) -> Json:

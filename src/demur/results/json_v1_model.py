@@ -359,6 +359,7 @@ def _run_fields(reported: Sequence[Quantity]) -> dict[str, Any]:
         "bootstrap": (RunBootstrap | None, ...),
         "nulls_filled": (Mapping[str, Count], ...),
         "lower_is_surer": (parts.LowerIsSurer, None),
+        "bins": (Annotated[parts.Bins | None, SPARSE], None),
         "curve": (parts.Points, ...),
         "reference": (parts.Reference | None, None),
         "bands": (parts.Bands | None, None),
