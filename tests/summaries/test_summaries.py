@@ -221,6 +221,7 @@ def test_a_part_that_is_given_twice_is_refused(data, tmp_path):
         (("--group", "item"), "groups by item need single units"),
         (("--rater", "R=rater.csv"), "raters, and what is handed over to them, need single units"),
         (("--forced", "rater.csv"), "forced runs need single units"),
+        (("--convention", "fd-shifts"), "numbers of other conventions need single units"),
         (("--column", "cluster=user"), "a summary has no use for columns"),
         (("--workers", "2"), "workers read the parts of a folder"),
     ],

@@ -94,7 +94,7 @@ def evaluate(  # noqa: PLR0913  (what to evaluate and how, then what to record o
         }
         for name in served
     }
-    _check_counts(alignment.systems, beside)
+    _check_counts(alignment.systems, beside, settings.conventions)
     others = Others.of(beside or Beside(), alignment, views, settings.loss, {*systems})
     evaluation = Evaluation(settings, systems, alignment, baseline, views, skipped, others)
     origin = provenance(plan, created_at, command, also_read)
@@ -102,12 +102,16 @@ def evaluate(  # noqa: PLR0913  (what to evaluate and how, then what to record o
     return _results(evaluation, plan, origin)
 
 
-def _check_counts(systems: Mapping[str, Items], beside: Beside | None) -> None:
+def _check_counts(systems: Mapping[str, Items], beside: Beside | None, conventions: Sequence[str]) -> None:
     """What needs single units is refused of summaries, by name."""
-    asked = [name for name in ("raters", "forced") if beside and getattr(beside, name)]
-    if asked and any(items.count is not None for items in systems.values()):
-        what = "forced runs" if asked == ["forced"] else "raters, and what is handed over to them,"
-        raise UserError(f"{what} need single units, and a summary holds counts: give the data themselves")
+    asked = {
+        "numbers of other conventions": conventions,
+        "raters, and what is handed over to them,": beside and beside.raters,
+        "forced runs": beside and beside.forced,
+    }
+    if any(items.count is not None for items in systems.values()):
+        for what in (what for what, given in asked.items() if given):
+            raise UserError(f"{what} need single units, and a summary holds counts: give the data themselves")
 
 
 def _by_summaries(systems: Mapping[str, Items]) -> Json:
