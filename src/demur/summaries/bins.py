@@ -21,8 +21,9 @@ def binned(values: Floats, exponent: int, *, lower_is_surer: bool = False) -> Fl
     >>> binned(np.array([0.3, 0.5, 0.99]), -2).tolist(), binned(np.array([0.3]), -2, lower_is_surer=True).tolist()
     ([0.25, 0.5, 0.75], [0.5])
     """
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", under="ignore"):
         steps = np.ldexp(values, -exponent)
+        steps = np.where((steps == 0) & (values != 0), np.copysign(0.5, values), steps)  # too small to be told from 0
         ends = np.ldexp(np.ceil(steps) if lower_is_surer else np.floor(steps), exponent)
     return np.where(np.isinf(steps), values, ends) + 0.0  # so large a number is a whole number of steps
 
