@@ -4,16 +4,22 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 TOOLS := $(VENV)/.tools
-KERNEL := $(wildcard hatch_build.py src/demur/inference/engines/*.[ch])
 # What is imported is compiled then; the rest of the packages never is.
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 LOCK := uv pip compile --quiet --generate-hashes --universal --python-version 3.11 \
   --no-emit-index-url --no-header --no-annotate
 ENDPOINT := build/endpoint
+ENGINES := demur/inference/engines
+KERNEL := $(wildcard hatch_build.py src/$(ENGINES)/*.[ch])
+SANITIZED := build/sanitized
+CHECKS := -fsanitize=address,undefined -fno-sanitize-recover=all
+# Python keeps what it allocated, and other packages mix new and free: neither is the kernel's, which is plain C.
+CHECKED = LD_PRELOAD="$$(gcc -print-file-name=libasan.so)" ASAN_OPTIONS=detect_leaks=0:alloc_dealloc_mismatch=0 PYTHONMALLOC=malloc \
+  PYTHONPATH=$(SANITIZED) DEMUR_ENGINE=c $(BIN)/python -m pytest -n 0 -s
 CHROMIUM ?= $(shell command -v chromium || command -v chromium-browser)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check lint types imports test-slow fuzz test-browser test-inspect test-endpoint bench docs golden \
+.PHONY: help setup demo test check lint types imports test-slow fuzz sanitize test-browser test-inspect test-endpoint bench docs golden \
   screenshots coverage lock format ci clean writable
 
 help:  ## show this list
@@ -60,6 +66,12 @@ test-slow: $(TOOLS)  ## large random comparisons, coverage of intervals, more ex
 
 fuzz: $(TOOLS)  ## the fuzzers among the slow tests alone, with counts (FUZZ_SECONDS for each, 40 if not given)
 	$(BIN)/python -m pytest -n auto --dist worksteal -m fuzz
+
+sanitize: $(TOOLS)  ## the tests of the kernel, every access to memory and every overflow checked (needs gcc)
+	rm -rf $(SANITIZED) && mkdir -p $(SANITIZED) && cp -r src/demur $(SANITIZED) && rm -f $(SANITIZED)/$(ENGINES)/_kernel*.so
+	CC=gcc CFLAGS="-g $(CHECKS)" LDFLAGS="$(CHECKS)" $(BIN)/python hatch_build.py $(SANITIZED)/$(ENGINES)
+	$(CHECKED) -m "" tests/inference/engines
+	$(CHECKED) tests/inference tests/contracts/test_golden.py
 
 test-browser: $(TOOLS)  ## the report in a real chromium
 	@test -x "$(CHROMIUM)" || \
@@ -113,7 +125,7 @@ lock:  ## pin the newest versions, what demur needs as its developers have it (n
 	$(LOCK) pyproject.toml --constraint requirements-dev.lock --group build -o requirements.lock
 	$(LOCK) --upgrade --group endpoint -o requirements-endpoint.lock
 
-ci: test lint types imports test-slow test-browser test-endpoint  ## what .ci/run runs
+ci: test lint types imports test-slow sanitize test-browser test-endpoint  ## what .ci/run runs
 
 clean:  ## remove what the other targets made
-	rm -rf $(VENV) build .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) build src/$(ENGINES)/_kernel*.so .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache

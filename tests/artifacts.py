@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 GOLDEN = Path(__file__).parent / "golden"
 MAPS_BY_NAME = ("confidence_variants", "deltas", "by_item", "nulls_filled", "confident_errors")
-FIXED = ("schema_version", "created_at", "kind", "engine")
+FIXED = ("schema_version", "created_at", "kind")
 
 
 def golden(name: str) -> dict[str, Any]:

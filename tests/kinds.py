@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from demur.results.table import Results
 
 MAPS_BY_NAME = ("convention", "nulls_filled")
-FIXED = ("schema_version", "created_at", "task", "noun", "kind", "engine", "empty_decision_by", "metric", "method")
+FIXED = ("schema_version", "created_at", "task", "noun", "kind", "empty_decision_by", "metric", "method")
 FIXED_COLUMNS = ("quantity", "confidence", "among", "policies", "target")
 
 

@@ -323,7 +323,7 @@ class Bootstrap(Part):
 class Execution(Part):
     """What computed the numbers: the engine, on how many threads, in how many shards, and by which route.
 
-    None of it changes a number.
+    None of it changes a number. What the engine does not compute, numpy does.
     """
 
     engine: Annotated[str, Field(min_length=1)]

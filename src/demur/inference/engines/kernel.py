@@ -53,4 +53,4 @@ KERNELS = _kernels()
 
 def origin() -> str:
     """Where the kernel is from and what compiled it, or why there is none."""
-    return f"none: {MISSING}" if MISSING else f"{_kernel.__file__}, compiled by {_kernel.COMPILER}"
+    return f"none: {MISSING}" if MISSING else f"{_kernel.__file__}, compiled by {_kernel.COMPILER.strip()}"
