@@ -2,6 +2,7 @@
 
 import os
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -15,10 +16,11 @@ from demur.inference.views import CurveView, JointView, SharedView
 from demur.quantities import Measure
 from demur.quantities.graded import Clusters
 
-NUMBERS = [
-    "cmax risk aurc augrc naurc naugrc eaurc eaugrc aurc@0.5 augrc@0.5 aurc@1 aurc@~0.3333333333333333 risk@0.1",
-    "risk@1/3 risk@0.9 aurc_achievable aurc_harmonic aurc_sele coverage@risk=0.3 risk@threshold=0.5 matched_risk@0.4",
-]
+SWEPT = (
+    "cmax risk aurc augrc naurc naugrc eaurc eaugrc aurc@0.5 augrc@0.5 aurc@1 aurc@~0.3333333333333333 risk@0.1 "
+    "risk@1/3 risk@0.9"
+)
+RARE = "aurc_achievable aurc_harmonic aurc_sele coverage@risk=0.3 risk@threshold=0.5 matched_risk@0.4"
 SIZES = (1, 2, 3, 7, 16, 40, 150, 400, 3000)
 
 
@@ -58,11 +60,11 @@ def random_systems(seed, units=None):
     return [random_graded(rng, units, owner, clusters) for _ in range(2)], strata
 
 
-def everything(systems, plan):
+def everything(systems, plan, names=f"{SWEPT} {RARE}"):
     """Every number of each system in every replicate, its error, the bands, and what the two have in common."""
     views = [CurveView.of(graded) for graded in systems]
     shared = [SharedView(tuple(views), index) for index in range(2)]
-    numbers = [Measure.of(name) for name in " ".join(NUMBERS).split()]
+    numbers = [Measure.of(name) for name in names.split()]
     rows = [Row.of_curve(Key("s", str(number)), view, number) for view in views for number in numbers]
     rows += [
         Row.of_curve(Key("s", name), view, Measure.of(name))
@@ -91,12 +93,12 @@ def assert_same_bits(found, expected):
             assert np.array_equal(np.signbit(values[zero]), np.signbit(wanted[name][zero])) or name == "influence", name
 
 
-def compared(seed, engines, *, units=None, resamples=50, threads=1, block=None):
-    """All engines on one random pair of systems."""
+def compared(seed, engines, *, units=None, names=f"{SWEPT} {RARE}", **options):
+    """All engines on one random pair of systems, in so many `resamples`, `threads` and replicates to a `block`."""
     systems, strata = random_systems(seed, units)
-    plan = Plan(resamples, seed=seed, strata=strata, threads=threads, block=block)
+    plan = Plan(options.pop("resamples", 50), seed=seed, strata=strata)
     with engine("numpy"):
-        expected = everything(systems, Plan(resamples, seed=seed, strata=strata))
+        expected = everything(systems, plan, names)
     for name in engines:
         with engine(name):
-            assert_same_bits(everything(systems, plan), expected)
+            assert_same_bits(everything(systems, replace(plan, **options), names), expected)
