@@ -121,6 +121,7 @@ def retrieval(
     numbers: _ChosenNumbers,
     bootstrap_resamples: options.Resamples = 10_000,
     seed: options.Seed = None,
+    threads: options.Threads = None,
     output: options.Output = None,
     report: options.ReportPage = None,
     per_query: Annotated[
@@ -147,7 +148,7 @@ def retrieval(
     from demur.results.retrieval import evaluate_retrieval
 
     given.check()
-    check_flags(bootstrap_resamples, seed, created_at, as_json=as_json, quiet=quiet)
+    check_flags(bootstrap_resamples, seed, created_at, threads, as_json=as_json, quiet=quiet)
     if per_query is not None:
         check_per_query_path(per_query)
     settings, reference = numbers.settings(), numbers.reference
@@ -156,7 +157,7 @@ def retrieval(
         results = evaluate_retrieval(
             systems,
             settings=settings,
-            plan=Plan(bootstrap_resamples, seed=seed, progress=advance),
+            plan=Plan(bootstrap_resamples, seed, threads=threads, progress=advance),
             created_at=created_at,
             command=command_line(),
             also_read=[reference] if reference and reference not in REFERENCES else (),
