@@ -100,7 +100,6 @@ bench: $(TOOLS)  ## ratios against references measured in the same run
 	$(BIN)/python bench/start.py
 	$(BIN)/python bench/bootstrap.py
 	$(BIN)/python bench/variants.py
-	$(BIN)/python bench/evaluate.py
 	$(BIN)/python bench/retrieval.py
 	$(BIN)/python bench/apply.py
 	$(BIN)/python bench/produce.py

@@ -47,7 +47,8 @@ class _Files:
 
     def systems(self) -> dict[str, Rankings]:
         """The facts of every system."""
-        from demur.read import read_queries, read_trec
+        from demur.read.queries import read_queries
+        from demur.read.trec import read_trec
 
         with progress_bar("bytes read") as advance:
             if self.data is not None:
