@@ -103,7 +103,6 @@ bench: $(TOOLS)  ## ratios against references measured in the same run
 	$(BIN)/python bench/start.py
 	$(BIN)/python bench/speed.py
 	$(BIN)/python bench/variants.py
-	$(BIN)/python bench/evaluate.py
 	$(BIN)/python bench/retrieval.py
 	$(BIN)/python bench/apply.py
 	$(BIN)/python bench/produce.py

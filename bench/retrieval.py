@@ -81,7 +81,7 @@ def speed() -> None:
 
 READ = """
 import pathlib, sys
-from demur.read import read_queries
+from demur.read.queries import read_queries
 facts = read_queries(sys.argv[1])["ranked"]
 status = pathlib.Path("/proc/self/status").read_text()
 print(len(facts), int(status.split("VmHWM:")[1].split()[0]) * 1024)

@@ -59,13 +59,13 @@ from demur.quantities.table import Table as Table
 from demur.read import TableOptions as TableOptions
 from demur.read import read_items as read_items
 from demur.read import read_points as read_points
-from demur.read import read_queries as read_queries
 from demur.read import read_rater as read_rater
 from demur.read import read_run as read_run
 from demur.read import read_systems as read_systems
 from demur.read import read_table as read_table
-from demur.read import read_trec as read_trec
 from demur.read import with_groups as with_groups
+from demur.read.queries import read_queries as read_queries
+from demur.read.trec import read_trec as read_trec
 from demur.report.html import report_html as report_html
 from demur.results.beside import Beside as Beside
 from demur.results.graded import compare as compare

@@ -14,7 +14,7 @@ from demur.audit.figures import flattened
 from demur.audit.reported.reading import queries_to_audit
 from demur.errors import UserError
 from demur.facts.alignment import aligned
-from demur.read import read_queries
+from demur.read.queries import read_queries
 from demur.results.load import results_of
 from demur.results.reference import REFERENCES
 from demur.results.retrieval import RetrievalSettings, evaluate_retrieval

@@ -12,6 +12,8 @@ import pytest
 
 import demur
 from commands import demur as in_process
+from demur.cli.app import MODULES
+from demur.cli.commands import app
 
 ROOT = Path(__file__).parents[2]
 HEAVY = (
@@ -29,13 +31,39 @@ HEAVY = (
 )
 
 
-def run_python(code):
-    return subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.strip()
+def run_python(code, without=()):
+    environment = {name: value for name, value in os.environ.items() if name not in without}
+    told = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, env=environment)
+    return told.stdout.strip()
 
 
 def test_import_demur_loads_nothing_heavy():
     loaded = run_python("import sys, demur; print(' '.join(sys.modules))").split()
     assert not set(HEAVY) & set(loaded)
+
+
+@pytest.mark.slow
+def test_an_evaluation_loads_nothing_that_it_does_not_use(tmp_path):
+    words = ["evaluate", str(ROOT / "tests/golden/run.json"), "--mode", "few_shot", "--bootstrap-resamples", "20"]
+    words += ["--seed", "7", "--output", str(tmp_path / "metrics.json")]
+    code = f"""
+import contextlib, io, os, sys
+from demur.cli import main
+with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):
+    main({words!r})
+print(os.environ.get("OPENBLAS_NUM_THREADS"), " ".join(sys.modules))
+"""
+    threads, *loaded = run_python(code, without=("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")).split()
+    assert (tmp_path / "metrics.json").exists()
+    unused = {*HEAVY, "numpy.ma", "demur.confidences.calibrators", "demur.decide.rule", "demur.audit"} - {"typer"}
+    assert not unused & {*loaded}
+    assert threads == "1"
+
+
+def test_every_command_is_imported_by_its_name():
+    registered = [command.name or command.callback.__name__ for command in app.registered_commands]
+    registered += [group.name for group in app.registered_groups]
+    assert sorted(registered) == sorted(name for names in MODULES.values() for name in names)
 
 
 def command(*arguments):

@@ -9,7 +9,8 @@ from demur.errors import UserError
 from demur.facts.ranking_columns import rankings_of
 from demur.quantities import Measure
 from demur.quantities.ranking import per_query
-from demur.read import read_queries, read_trec
+from demur.read.queries import read_queries
+from demur.read.trec import read_trec
 from demur.retrieval import ndcg_at_k, recall_at_k
 from retrievals import compared, evaluated
 

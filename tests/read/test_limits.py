@@ -15,7 +15,7 @@ import pytest
 import demur
 from demur import UserError, instrument, read_items, read_table, read_trec
 from demur.files.limits import FILE, LINE, MEMBER
-from demur.read import read_queries
+from demur.read.queries import read_queries
 from runs import experiment, participant, run, written
 
 UNITS = "cluster,item,truth,prediction,note\n"

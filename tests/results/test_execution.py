@@ -6,6 +6,7 @@ import pytest
 from make_golden import GOLDEN, selective
 
 from artifacts import golden
+from commands import demur
 from demur import Plan, Settings, UserError, evaluate, load, read_run, report_html
 from demur.inference.engines import engine_name
 from demur.results.load import results_of
@@ -66,3 +67,23 @@ def test_an_execution_that_is_none_is_an_error(member, value):
 )
 def test_the_page_says_how_it_was_computed(execution, words):
     assert words in report_html(results_of(made(2).to_json() | {"execution": execution}))
+
+
+def test_large_work_is_done_on_all_processors_and_small_work_on_one(monkeypatch):
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1, 2}, raising=False)
+    plan = Plan(10_000, seed=1)
+    assert [plan.settled(units).threads for units in (328, 9_999, 10_000)] == [1, 1, 3]
+    assert Plan(10_000, seed=1, threads=2).settled(10**6).threads == 2
+
+
+@pytest.mark.parametrize("threads", [2, 8])
+def test_no_byte_depends_on_the_number_of_threads(tmp_path, threads):
+    told = {}
+    for number in (1, threads):
+        words = ["evaluate", RUN, "--mode", "few_shot", "--seed", "7", "--bootstrap-resamples", "50"]
+        words += ["--created-at", WHEN, "--threads", number, "--output", f"{number}.json", "--quiet"]
+        assert demur(tmp_path, *words).returncode == 0
+        text = (tmp_path / f"{number}.json").read_text()
+        assert f'"threads": {number}' in text
+        told[number] = re.sub(r'"command": .*', "", EXECUTION.sub("", text))
+    assert told[1] == told[threads]

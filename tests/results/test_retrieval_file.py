@@ -14,7 +14,7 @@ from demur.errors import UserError
 from demur.inference.key import Group, Key
 from demur.inference.resample import Plan
 from demur.quantities import Measure
-from demur.read import read_queries
+from demur.read.queries import read_queries
 from demur.report.html import report_html
 from demur.results.load import results_of
 from demur.results.reference import REFERENCES, reference_of

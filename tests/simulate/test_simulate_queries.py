@@ -6,7 +6,7 @@ from commands import demur
 from demur.errors import UserError
 from demur.quantities import Measure
 from demur.quantities.ranking import per_query
-from demur.read import read_queries
+from demur.read.queries import read_queries
 from demur.simulate.queries import CRITERIA, FOLDS, simulated_queries
 
 

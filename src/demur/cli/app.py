@@ -147,14 +147,16 @@ def fitted(path: Path | None) -> AnyCalibration | None:
     return load_calibration(path)
 
 
-def check_flags(resamples: int, seed: int | None, created_at: str | None, *, as_json: bool, quiet: bool) -> None:
+def check_flags(
+    resamples: int, seed: int | None, created_at: str | None, threads: int | None, *, as_json: bool, quiet: bool
+) -> None:
     """A wrong flag is told before a large file is read."""
     from demur.files.strict_model import checked_time
     from demur.inference.engines import engine_name
     from demur.inference.resample import Plan
 
     engine_name()
-    Plan(resamples, seed=seed)
+    Plan(resamples, seed=seed, threads=threads)
     checked_time(created_at)
     if as_json and quiet:
         raise UserError("--json prints and --quiet does not: give one of them")

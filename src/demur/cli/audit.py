@@ -176,7 +176,7 @@ class AuditOptions:
         from demur.audit.own import audited_queries
         from demur.audit.reported.queries import audited_retrieval
         from demur.audit.reported.reading import queries_to_audit
-        from demur.read import read_queries
+        from demur.read.queries import read_queries
 
         names: dict[str, Any] = {"columns": self.columns, "systems": self.systems}
         if claimed is None:

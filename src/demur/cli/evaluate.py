@@ -64,6 +64,7 @@ def evaluate(
     ] = None,
     bootstrap_resamples: options.Resamples = USUAL,
     seed: options.Seed = None,
+    threads: options.Threads = None,
     calibration: options.CalibrationFile = None,
     output: options.Output = None,
     report: options.ReportPage = None,
@@ -123,7 +124,7 @@ def evaluate(
     from demur.evaluation.answering import answered, files_read
     from demur.report.console import evaluation_text
 
-    check_flags(bootstrap_resamples or 0, seed or 0, created_at, as_json=as_json, quiet=quiet)
+    check_flags(bootstrap_resamples or 0, seed or 0, created_at, threads, as_json=as_json, quiet=quiet)
     said = _said(typed)
     with progress_bar("resamples") as advance:
         said |= {"progress": advance, "command": command_line()}

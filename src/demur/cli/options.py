@@ -84,6 +84,10 @@ Seed = Annotated[
     int | None,
     typer.Option(help="Seed of the resampling: any integer, 0 or more. Required unless nothing is resampled."),
 ]
+Threads = Annotated[
+    int | None,
+    typer.Option(help="On how many threads to resample: all processors for large work, one for small, if not given."),
+]
 SimulationSeed = Annotated[int, typer.Option(help="Seed of the simulation: any integer, 0 or more.")]
 LossName = Annotated[
     str | None,

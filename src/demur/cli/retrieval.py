@@ -48,7 +48,8 @@ class _Files:
 
     def systems(self) -> dict[str, Rankings]:
         """The facts of every system."""
-        from demur.read import read_queries, read_trec
+        from demur.read.queries import read_queries
+        from demur.read.trec import read_trec
 
         with progress_bar("bytes read") as advance:
             if self.data is not None:
@@ -132,6 +133,7 @@ def retrieval(
     numbers: _ChosenNumbers,
     bootstrap_resamples: options.Resamples = 10_000,
     seed: options.Seed = None,
+    threads: options.Threads = None,
     output: options.Output = None,
     report: options.ReportPage = None,
     per_query: Annotated[
@@ -158,7 +160,7 @@ def retrieval(
     from demur.results.retrieval import evaluate_retrieval
 
     given.check()
-    check_flags(bootstrap_resamples, seed, created_at, as_json=as_json, quiet=quiet)
+    check_flags(bootstrap_resamples, seed, created_at, threads, as_json=as_json, quiet=quiet)
     if per_query is not None:
         check_per_query_path(per_query)
     settings, reference = numbers.settings(), numbers.reference
@@ -168,7 +170,7 @@ def retrieval(
         results = evaluate_retrieval(
             systems,
             settings=settings,
-            plan=Plan(bootstrap_resamples, seed=seed, progress=advance),
+            plan=Plan(bootstrap_resamples, seed, threads=threads, progress=advance),
             created_at=created_at,
             command=command_line(),
             also_read=[reference] if reference and reference not in REFERENCES else (),

@@ -51,6 +51,7 @@ def intervals(
     ] = None,
     datasets: Annotated[int, typer.Option(help="How many data sets to make.")] = 1000,
     resamples: Annotated[int, typer.Option(help="Bootstrap resamples of each data set.")] = 1000,
+    threads: options.Threads = None,
     figure: Annotated[Path | None, typer.Option(help="A picture to write as well: an .svg file.")] = None,
     loss: Annotated[str | None, typer.Option(help="Of phq8 or a run: {losses}; abs_norm if not given.")] = None,
     confidence: Annotated[
@@ -81,7 +82,9 @@ def intervals(
     chosen = _design(design, shape, reading.instrument) if like is None else _imitation(like, shape, reading)
     size = participants if participants is not None else _PARTICIPANTS if like is None else chosen.participants[0]
     with progress_bar("data sets") as advance:
-        tallies = coverage(chosen, size, datasets=datasets, seed=seed, resamples=resamples, progress=advance)
+        tallies = coverage(
+            chosen, size, datasets=datasets, seed=seed, resamples=resamples, threads=threads, progress=advance
+        )
     typer.echo(report(chosen, size, tallies, f", {resamples} resamples, seed {seed}"))
     if figure is not None:
         from demur.files.write import write_whole

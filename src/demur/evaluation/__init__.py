@@ -60,6 +60,7 @@ def evaluate(  # noqa: PLR0913  (one parameter for each option of the command)
     primary: str | None = _SETTINGS.primary,
     resamples: int = RESAMPLES,
     seed: int | None = None,
+    threads: int | None = None,
     calibration: AnyCalibration | str | Path | None = None,
     intersection_only: bool = False,
     level: float | None = _SETTINGS.level,

@@ -14,6 +14,7 @@ from demur.evaluation.data import entries_of, folders_among
 from demur.evaluation.guessing import settled
 from demur.evaluation.labels import Labels, asked_groups
 from demur.facts.instruments import BY_ITEMS
+from demur.facts.instruments import instrument as instrument_of
 from demur.facts.losses import score_range as range_of
 from demur.files.strict_model import checked_time
 from demur.inference.resample import Plan
@@ -35,7 +36,7 @@ _OF_GROUPS = ("group", "groups", *(field.name for field in fields(GroupSettings)
 _OF_SETTINGS = ("coverages", *(field.name for field in fields(Settings) if field.name not in ("grid", "groups")))
 _MADE = {
     "settings": (*_OF_SETTINGS, *_OF_GROUPS),
-    "plan": ("resamples", "seed"),
+    "plan": ("resamples", "seed", "threads"),
     "beside": tuple(field.name for field in fields(Beside)),
 }
 _LISTS = ("lower_is_surer", "exclude", "probability", "abstention_costs", "conventions")
@@ -101,7 +102,8 @@ def _plan(said: Mapping[str, Any]) -> tuple[Plan, bool]:
         return said["plan"], False
     resamples, seed = said.get("resamples", RESAMPLES), said.get("seed")
     missing = bool(resamples) and seed is None
-    return Plan(resamples, seed=0 if missing else seed, progress=said.get("progress")), missing
+    seed = 0 if missing else seed
+    return Plan(resamples, seed, threads=said.get("threads"), progress=said.get("progress")), missing
 
 
 def files_read(said: Mapping[str, Any]) -> list[str | Path]:
@@ -130,6 +132,8 @@ def _given(said: Mapping[str, Any], settings: Settings) -> Given:
     instrument = said.get("instrument", BY_ITEMS) or "none"
     own, scores = said.get("every_row_its_own_cluster", False), said.get("score_range")
     columns = dict(said.get("columns") or {})
+    if instrument not in (BY_ITEMS, "none"):
+        instrument_of(instrument)  # one that nobody knows is told before a large file is read
     return Given(columns, instrument, own, scores, settings.loss, lower_is_surer=settings.lower_is_surer)
 
 

@@ -9,7 +9,6 @@ from typing import Any
 from demur.errors import UserError, literal
 from demur.facts.frames import is_frame
 from demur.facts.items import Items
-from demur.facts.rankings import Rankings
 from demur.quantities.graded import Graded
 from demur.read.files import named_input
 from demur.read.foreign import foreign_tool
@@ -38,7 +37,13 @@ def entries_of(data: Sequence[Any]) -> list[Any]:
 
 def is_data(value: object) -> bool:
     """Whether a member of a mapping is a system's data, not a column."""
-    return isinstance(value, (str, Path, Mapping, Items, Graded, Rankings)) or is_frame(value)
+    return isinstance(value, (str, Path, Mapping, Items, Graded)) or is_frame(value) or _is_rankings(value)
+
+
+def _is_rankings(value: object) -> bool:
+    from demur.facts.rankings import Rankings  # noqa: PLC0415  (files are no rankings, and most data are files)
+
+    return isinstance(value, Rankings)
 
 
 def _check_kind(name: str | None, data: object) -> None:
@@ -47,7 +52,7 @@ def _check_kind(name: str | None, data: object) -> None:
     if isinstance(data, Graded):
         more = "graded units are for estimate, and several of them for compare; evaluate takes data to grade"
         raise UserError(f"{where}{more}")
-    if isinstance(data, Rankings):
+    if _is_rankings(data):
         raise UserError(f"{where}rankings are for evaluate_retrieval, by the names of the systems")
     if isinstance(data, (list, tuple)):
         kind, ways = type(data).__name__, 'one after another, evaluate(a, b), or by name, evaluate({"a": a, "b": b})'

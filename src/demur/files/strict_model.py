@@ -7,7 +7,7 @@ is made. The checks of members are pydantic's, which is imported when something 
 import contextlib
 import datetime as dt
 import platform
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cache
 from inspect import get_annotations
 from types import MappingProxyType, NoneType, UnionType
@@ -130,7 +130,8 @@ class Part:
         """The part, of members that are parts already or the mappings and lists to make them of: from our own hands."""
         if isinstance(content, cls):
             return content
-        makers = {name: _maker(kind) for name, kind in cls.model_fields.items()}
+        part: Any = cls
+        makers = _makers(part)
         return cls(**{name: makers[name](value) if name in makers else value for name, value in content.items()})
 
     @classmethod
@@ -200,6 +201,16 @@ def _as_it_is(value: Any) -> Any:
     return value
 
 
+def _as_float(value: Any) -> Any:
+    return float(value) if type(value) is int else value
+
+
+@cache
+def _makers(part: type[Part]) -> dict[str, Callable[[Any], Any]]:
+    """What makes each member of a part."""
+    return {name: _maker(kind) for name, kind in part.model_fields.items()}
+
+
 @cache
 def _maker(kind: Any) -> Callable[[Any], Any]:
     """What makes a member of what is given for it."""
@@ -207,32 +218,39 @@ def _maker(kind: Any) -> Callable[[Any], Any]:
     if origin is Annotated:
         return _maker(kinds[0])
     if origin in (Union, UnionType):
-        return lambda value: next((_maker(each)(value) for each in kinds if _fits(each, value)), value)
+        choices = [(_fitting(each), _maker(each)) for each in kinds]
+        return lambda value: next((make(value) for fits, make in choices if fits(value)), value)
     if origin in (tuple, list):
-        fixed = origin is tuple and kinds[1:] != (...,)
-        makers = [_maker(each) for each in kinds] if fixed else []
-        return lambda value: origin(
-            (make(each) for make, each in zip(makers, value, strict=True)) if fixed else map(_maker(kinds[0]), value)
-        )
+        fixed = origin is tuple and ... not in kinds
+        makers = [_maker(each) for each in kinds if each is not ...]
+        return lambda value: origin(_each_by(makers, value) if fixed else map(makers[0], value))
     if origin in (dict, Mapping):
-        return lambda value: {name: _maker(kinds[1])(member) for name, member in value.items()}
-    if kind is float:
-        return lambda value: float(value) if type(value) is int else value
-    return kind.made if isinstance(kind, type) and issubclass(kind, Part) else _as_it_is
+        make = _maker(kinds[1])
+        return lambda value: {name: make(member) for name, member in value.items()}
+    if isinstance(kind, type) and issubclass(kind, Part):
+        return kind.made
+    return _as_float if kind is float else _as_it_is
 
 
-def _fits(kind: Any, value: Any) -> bool:
+def _each_by(makers: Sequence[Callable[[Any], Any]], values: Sequence[Any]) -> Iterator[Any]:
+    return (make(value) for make, value in zip(makers, values, strict=True))
+
+
+def _fitting(kind: Any) -> Callable[[Any], bool]:
     """Whether a value is of this kind, of several that a member may be."""
     while get_origin(kind) is Annotated:
         kind = get_args(kind)[0]
     origin: Any = get_origin(kind) or kind
     if not isinstance(origin, type):
-        return value is not None  # one of some literals
-    if issubclass(origin, Part) and isinstance(value, Mapping):
+        return lambda value: value is not None  # one of some literals
+    if issubclass(origin, Part):
         needed = {name for name, default in origin.defaults.items() if default is REQUIRED}
-        return needed <= value.keys() <= origin.model_fields.keys()
-    like: dict[Any, Any] = {float: (float, int), tuple: (tuple, list), dict: Mapping}
-    return isinstance(value, like.get(origin, origin))
+        return lambda value: (
+            isinstance(value, origin)
+            or (isinstance(value, Mapping) and needed <= value.keys() <= origin.model_fields.keys())
+        )
+    like: Any = {float: (float, int), tuple: (tuple, list), dict: Mapping}.get(origin, origin)
+    return lambda value: isinstance(value, like)
 
 
 def _dumped(value: Any) -> Any:

@@ -5,7 +5,6 @@ import json
 import os
 import platform
 import re
-import secrets
 import shutil
 import stat
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -16,6 +15,7 @@ from demur.errors import UserError, literal
 
 _MACHINE = f".demur-{platform.node()}"
 Content = str | bytes | Iterable[bytes]
+_JSON = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 _SPELLED = re.compile(rb"\\x([89a-f][0-9a-f])")
 
 
@@ -49,7 +49,7 @@ def _indented(content: Any, line: str) -> str:
 
 
 def _plain(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    text = _JSON.encode(value)
     try:  # UTF-8 that was typed where the locale is another is text again; half a character, no file can hold
         return text.encode("utf-8", "surrogateescape").decode("utf-8")
     except UnicodeError:
@@ -100,7 +100,7 @@ def write_all(
 @contextlib.contextmanager
 def _temporary(target: Path, content: Content) -> Iterator[Path]:
     """A file beside another, with its mode, that is gone in the end; its name says which process it belongs to."""
-    beside = target.with_name(f"{_MACHINE}-{os.getpid()}-{secrets.token_hex(8)}.tmp")
+    beside = target.with_name(f"{_MACHINE}-{os.getpid()}-{os.urandom(8).hex()}.tmp")
     mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o666
     try:
         with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from demur.confidences.calibration_methods import TARGETS
 from demur.confidences.grading import grade, grade_units
 from demur.confidences.serving import confidence as confidence_named
 from demur.confidences.variants import check_probabilities
@@ -234,6 +233,8 @@ def reliability(  # noqa: PLR0913  (each is a column, or says how to read one)
         if outcome is None:
             raise UserError("give the outcomes: 1 where it is correct, 0 where not")
         return Reliability.of(grade_units(confidence, loss=outcome, clusters=clusters, data=data), n_bins)
+    from demur.confidences.calibration_methods import TARGETS  # noqa: PLC0415  (evaluations have no target)
+
     if outcome is not None or clusters is not None:
         raise UserError("items bring their own outcomes and clusters: leave those out, and name a target")
     usual = "correctness" if calibration is None else calibration.target

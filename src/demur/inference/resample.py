@@ -5,6 +5,7 @@ No quantity is known here by name.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
@@ -30,6 +31,7 @@ WeightsOf = Callable[[range, "Prepared | None"], "Floats | Tiles"]
 _BLOCK_CELLS = 1 << 17  # a megabyte an array: a block of them stays near the processor
 _MOST_CELLS = 1 << 22  # 32 megabytes an array, where that is what 16 replicates take
 _LANES = 16
+_LARGE = 10**8  # units times resamples: some tenths of a second on one processor
 _KEPT = 3 << 20
 _MOST_RESAMPLES = 1_000_000  # endpoints are then known to 0.003 standard errors
 
@@ -50,18 +52,20 @@ class Ask:
 class Plan:
     """How to resample. Only `n_resamples`, `seed` and `strata` can change a result; the rest is about time and memory.
 
-    With `strata`, one for each cluster in sorted order, clusters are drawn within them.
+    With `strata`, one for each cluster in sorted order, clusters are drawn within them. Unless a number of `threads` is
+    given, large work is done on all processors and small work on one.
     """
 
     n_resamples: int
     seed: int | None
     block: int | None = None
-    threads: int = 1
+    threads: int | None = None
     progress: Progress | None = None
     strata: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
-        for name, value, least in (("n_resamples", self.n_resamples, 0), ("threads", self.threads, 1)):
+        threads = 1 if self.threads is None else self.threads
+        for name, value, least in (("n_resamples", self.n_resamples, 0), ("threads", threads, 1)):
             if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < least:
                 raise UserError(f"{name} {literal(value)}, expected an integer, {least} or more")
         if self.n_resamples > _MOST_RESAMPLES:
@@ -70,6 +74,17 @@ class Plan:
             raise UserError(f"block {literal(self.block)}, expected an integer, 1 or more, or None")
         if self.n_resamples:
             object.__setattr__(self, "seed", checked_seed(self.seed))
+
+    def settled(self, units: int) -> Plan:
+        """The same plan with the number of threads that it takes for so many units."""
+        return replace(self, threads=self.threads or _threads(units * self.n_resamples))
+
+
+def _threads(cells: int) -> int:
+    """On how many threads to draw so many cells: all processors for large work, and one where starting more costs."""
+    if cells < _LARGE:
+        return 1
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def bootstrap(statistic: Callable[..., Mapping[str, Any]], *tables: Table, plan: Plan) -> Columns:
@@ -139,10 +154,11 @@ def _in_blocks(asks: Sequence[Ask], weights_of: WeightsOf, total: int, plan: Pla
         return [_checked(ask.numbers(_sample(ask.view, drawn, samples)), len(numbers)) for ask in asks]
 
     prepared, expected = prepared_kernel(), _expected(asks)
-    size = plan.block or _block_size([ask.view for ask in asks], -(-total // plan.threads), compiled=bool(prepared))
+    threads = plan.threads or _threads(total * max(int(ask.view.cells) for ask in asks))
+    size = plan.block or _block_size([ask.view for ask in asks], -(-total // threads), compiled=bool(prepared))
     np.empty(_KEPT)  # freed at once: it teaches the C allocator to keep what blocks free, which saves a quarter
     blocks: list[list[Columns]] = []
-    for block in _each(work, range(0, total, size), plan.threads):
+    for block in _each(work, range(0, total, size), threads):
         blocks.append(block)
         if plan.progress:
             plan.progress(min(len(blocks) * size, total), total)

@@ -5,20 +5,24 @@ over all queries, never over one of them without saying which. Gold are the ids 
 more; the nDCG alone looks at the grades themselves.
 """
 
+from __future__ import annotations
+
 import math
 import re
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from demur.errors import UserError, literal, shown
-from demur.facts.rankings import Rankings
 from demur.quantities.forecasts import over
 from demur.quantities.registry import QUANTITIES, Measure, Parameter, canonical, quantities, quantity
 from demur.types import Floats, Integers
+
+if TYPE_CHECKING:
+    from demur.facts.rankings import Rankings
 
 _DEEPEST = 10**8
 

@@ -7,12 +7,15 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from demur.errors import UserError, literal, registered
-from demur.facts.rankings import Rankings
 from demur.types import Floats, Integers
+
+if TYPE_CHECKING:
+    from demur.facts.rankings import Rankings
 
 _MOST = 10**8
 

@@ -3,23 +3,18 @@
 from demur.read.files import read_inputs, read_items
 from demur.read.groups import with_groups
 from demur.read.points import read_points, read_rater
-from demur.read.queries import query_lists, read_queries
 from demur.read.rows import read_systems, read_table
 from demur.read.run_json import read_run
 from demur.read.table_options import TableOptions
-from demur.read.trec import read_trec
 
 __all__ = [
     "TableOptions",
-    "query_lists",
     "read_inputs",
     "read_items",
     "read_points",
-    "read_queries",
     "read_rater",
     "read_run",
     "read_systems",
     "read_table",
-    "read_trec",
     "with_groups",
 ]

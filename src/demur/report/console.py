@@ -13,11 +13,7 @@ from demur.files.strict_model import WordedWarning
 from demur.inference.key import Key
 from demur.quantities import Measure
 from demur.quantities.coverage import Coverage
-from demur.report.beside import HEADINGS as BESIDE_HEADINGS
-from demur.report.beside import beside_sentences, point_cells
-from demur.report.costs import HEADINGS, cost_sentences, cost_table
 from demur.report.emulated import OVER_TIES, emulated_text, other_numbers, signatures
-from demur.report.groups import groups_text
 from demur.report.leaderboard import best_sentence, board_to_show, ranks_text, sentences, why_not_ranked
 from demur.report.names import Pair, by_code, by_name, pairs_of, systems_of, why_skipped, worded_warnings
 from demur.report.selective.overview import verdict
@@ -101,7 +97,7 @@ def evaluation_text(results: Results, width: int = _WIDE) -> str:
             lines += ["", *_single(results, confidence)]
         for pair in pairs:
             lines += ["", *_paired(results, confidence, pair, width)]
-        lines += [*groups_text(results, confidence), *_beside(results, confidence), *_costs(results, confidence)]
+        lines += [*_groups(results, confidence), *_beside(results, confidence), *_costs(results, confidence)]
         lines += [*_others(results, confidence), *_signatures(results, confidence)]
     text = verdict(results)
     lines += ["", text.headline, *text.sentences, *text.failures]
@@ -223,13 +219,23 @@ def _paired(results: Results, confidence: str, pair: Pair, width: int) -> Iterat
             yield f"    {verdict_text}"
 
 
+def _groups(results: Results, confidence: str) -> Iterator[str]:
+    """Who is served, where groups were asked for."""
+    if results.selective.groups is not None:
+        from demur.report.groups import groups_text  # noqa: PLC0415  (few evaluations have groups)
+
+        yield from groups_text(results, confidence)
+
+
 def _beside(results: Results, confidence: str) -> Iterator[str]:
     """Raters and published points, where there are any."""
     points, systems = results.selective.external_points, systems_of(results)
     if not points:
         return
+    from demur.report.beside import HEADINGS, beside_sentences, point_cells  # noqa: PLC0415  (few have any)
+
     for system in systems:
-        heads = (f"  beside {system.label}" if len(systems) > 1 else "  beside", *BESIDE_HEADINGS[1:])
+        heads = (f"  beside {system.label}" if len(systems) > 1 else "  beside", *HEADINGS[1:])
         cells = [point_cells(results, point, system, confidence) for point in points]
         yield from ["", *table([heads, *((f"  {shown(name)}", *others) for name, *others in cells)])]
     yield from beside_sentences(results, confidence)
@@ -239,6 +245,8 @@ def _costs(results: Results, confidence: str) -> Iterator[str]:
     """What errors and abstentions cost, where prices were asked for."""
     if not results.selective.abstention_costs:
         return
+    from demur.report.costs import HEADINGS, cost_sentences, cost_table  # noqa: PLC0415  (few have prices)
+
     systems = systems_of(results)
     for system in systems:
         rows = [row.cells for row in cost_table(results, system, confidence)]

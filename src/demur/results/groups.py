@@ -8,7 +8,6 @@ from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from demur.drawing.picture import spread
 from demur.errors import UserError, literal, shown
 from demur.facts.groups import MOST_LEVELS, NONE, check_same_groups, grouping_of
 from demur.inference.groups import SERVED, GroupRows, Level
@@ -174,6 +173,8 @@ def group_record(evaluation: Evaluation, groups: Sequence[GroupRows]) -> Json | 
 
 
 def _curve(of: GroupRows, level: Level) -> Json:
+    from demur.drawing.picture import spread  # noqa: PLC0415  (only groups have such curves)
+
     curve = level.view.curve
     kept = spread(len(curve), MOST_POINTS)
     columns = ("coverage", "selective_risk", "generalized_risk")

@@ -115,6 +115,7 @@ def evaluate_retrieval(
     for policy in map(Policy.of, settings.policies):
         if policy.kind.needs_scores and all(rankings.scores is None for rankings in systems.values()):
             raise UserError(f"the policy {policy} needs scores, and no system has any: give a column of them")
+    plan = plan.settled(len(systems[baseline]))
     at_level = {name: rankings.at_level(settings.relevance_level) for name, rankings in systems.items()}
     made = {name: RetrievalRows(name, rankings, settings) for name, rankings in at_level.items()}
     rows: list[Row] = []

@@ -112,13 +112,14 @@ def monte_carlo_error(datasets: int) -> float:
     return math.sqrt(NOMINAL * (1 - NOMINAL) / datasets) if datasets else math.nan
 
 
-def coverage(
+def coverage(  # noqa: PLR0913  (one parameter for each option of the command)
     design: Design,
     participants: int,
     *,
     datasets: int,
     seed: int,
     resamples: int = 1_000,
+    threads: int | None = None,
     progress: Progress | None = None,
 ) -> TableOf[Tally]:
     """Draw many data sets of one design and count which intervals contain the numbers of the population."""
@@ -127,7 +128,8 @@ def coverage(
         check_count(name, value)
     population, tallies = TruePopulation(design, seed), dict[str, Tally]()
     for number in range(datasets):
-        trial = Trial(design, population, design.data(participants, seed, number), Plan(resamples, seed=number))
+        plan = Plan(resamples, seed=number, threads=threads)
+        trial = Trial(design, population, design.data(participants, seed, number), plan)
         for name, truth, outcome in trial.outcomes():
             tallies.setdefault(name, Tally(name, truth)).add(outcome)
         if progress:
