@@ -65,6 +65,11 @@ def sample(item, epoch, code, confidence):
     }
 
 
+def scored(value, **changes):
+    """A sample with one scorer that gave this value."""
+    return sample("doc0-q0", 1, "C", 0.5) | {"scores": {"only": {"value": value} | changes}}
+
+
 def samples():
     """All of them, an epoch after the other."""
     return [

@@ -7,8 +7,10 @@ from demur.audit.figures import Printed
 from demur.audit.reported.queries import audited_retrieval
 from demur.audit.reported.reading import queries_to_audit
 from demur.files.strict_json import loads
-from pipeline import as_csv
+from pipeline import as_csv, made_queries
 from runs import written
+
+QUERIES = made_queries()
 
 
 def parsed(content):

@@ -42,7 +42,7 @@ def evaluated(columns=None, plan=None, **settings):
 def compared(systems, plan=None, **settings):
     return evaluate_retrieval(
         {name: rankings_of(**columns) for name, columns in systems.items()},
-        settings=RetrievalSettings(**settings),
+        settings=RetrievalSettings(**({"depths": (1, 5, 10)} | settings)),
         plan=plan or Plan(0, seed=None),
         created_at=WHEN,
     )

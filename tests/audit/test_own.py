@@ -202,7 +202,7 @@ def table(tmp_path_factory):
 @pytest.fixture(scope="module")
 def file(table):
     reference = REFERENCES["phq8-evidence"]
-    settings = RetrievalSettings(depths=(1, 10), policies=("fixed:3", "gap", "mass:0.8"), reference=reference)
+    settings = RetrievalSettings(depths=(10,), policies=("fixed:3", "gap", "mass:0.8"), reference=reference)
     made = evaluate_retrieval(read_queries(table), settings=settings, plan=Plan(15, seed=7))
     return json.loads(made.text)
 

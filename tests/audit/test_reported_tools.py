@@ -161,3 +161,16 @@ def test_a_wrong_signature_is_one_line(tmp_path, results, line, told):
     found = demur(tmp_path, "audit", "--data", RUN, "--reported", "paper.json", "--signature", line)
     assert (found.returncode, found.stdout, found.stderr.count("\n")) == (2, "", 1)
     assert told in found.stderr
+
+
+def test_a_difference_of_two_runs_follows_the_signature_too(tmp_path):
+    settings = Settings(loss="zero_one", confidence="llm", conventions=["geifman"])
+    modes = ("zero_shot", "few_shot")
+    both = evaluate(*(read_run(RUN, mode=mode) for mode in modes), settings=settings, plan=Plan(0, None))
+    values = {mode: both[Key(mode, "aurc", "llm", convention="geifman")].value for mode in modes}
+    content = {mode: {"aurc": value} for mode, value in values.items()}
+    content["deltas"] = {"aurc": values["few_shot"] - values["zero_shot"]}
+    keys = {"abst": "drop", "ties": "given.last", "start": "none", "rule": "mean.offbyone", "dom": "one"}
+    line = str(both.selective.signature().under(keys))
+    code, found = audited(tmp_path, content, "--signature", line)
+    assert (code, {each["status"] for each in found.values()}) == (0, {"match"})

@@ -242,7 +242,6 @@ class TestMistakes:
         ("arguments", "message"),
         [
             ("--input nope.json", "nope.json: cannot be read (No such file or directory)"),
-            ("--input .", ".: cannot be read (Is a directory)"),
             ("--input run.json", "run.json: 2 experiments and no mode was asked for; choose one by mode"),
             (
                 "--input run.json --mode a --mode b",

@@ -121,6 +121,13 @@ def test_a_log_is_shown_whatever_is_to_be_chosen_in_it(tmp_path, name):
     assert shown.endswith(f"; import it first: demur import {tool} {name} -o units.jsonl\n")
 
 
+def test_an_option_that_is_not_about_a_log_is_refused(tmp_path):
+    (tmp_path / "log.json").write_bytes(json_log())
+    found = demur(tmp_path, "fields", "log.json", "--mode", "few_shot")
+    told = "an Inspect log; import it first: demur import inspect log.json -o units.jsonl"
+    assert (found.returncode, found.stderr) == (2, f"demur: --mode says nothing about {told}\n")
+
+
 def test_a_run_folder_of_helm_is_shown(tmp_path):
     (tmp_path / "run").mkdir()
     rows = [helm_row(f"id{n}", n % 2) for n in range(3)]

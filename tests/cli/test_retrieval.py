@@ -131,6 +131,10 @@ def test_trec_files(folder):
         (["--data", "q.csv", "--seed", "1", "--baseline", "retreiver"], "did you mean retriever?"),
         (["--data", "q.csv", "--seed", "1", "--policy", "gap"], "the policy gap needs scores, and no system has any"),
         (["--data", "q.csv", "--seed", "1", "--k-min", "0"], "k_min 0, expected an integer, 1 or more"),
+        (
+            ["--data", "q.csv", "--seed", "1", "--hard-cap", "4"],
+            "--hard-cap bounds what is shown: give a --policy, or a column selected_ids, or leave it out",
+        ),
         (["--data", "q.csv", "--seed", "1", "--json", "--quiet"], "--json prints and --quiet does not"),
         (
             ["--data", "q.csv", "--seed", "1", "--output", "q.csv"],

@@ -6,9 +6,18 @@ import zipfile
 
 import pytest
 
-from commands import demur
 from importing import imported, kinds, refused
-from inspect_logs import archive, compress, header, json_log, members_of, needs_zstd, sample, samples, zstd_archive
+from inspect_logs import (
+    archive,
+    compress,
+    header,
+    json_log,
+    members_of,
+    needs_zstd,
+    samples,
+    scored,
+    zstd_archive,
+)
 
 CONTAINERS = {
     "json": json_log,
@@ -113,11 +122,6 @@ def test_a_null_among_several_values_abstains(log):
     assert found["mapping"]["loss"] == "1 - scores.both.value.polite"
 
 
-def one(value, **changes):
-    """A sample with one scorer that gave this value."""
-    return sample("doc0-q0", 1, "C", 0.5) | {"scores": {"only": {"value": value} | changes}}
-
-
 @pytest.mark.parametrize(
     ("value", "options", "loss"),
     [
@@ -133,7 +137,7 @@ def one(value, **changes):
     ],
 )
 def test_a_score_becomes_a_loss(log, value, options, loss):
-    _, units, _ = imported(log(json_log([one(value)])), "inspect", "log.eval", *options)
+    _, units, _ = imported(log(json_log([scored(value)])), "inspect", "log.eval", *options)
     assert units[0]["loss"] == loss
 
 
@@ -149,7 +153,7 @@ def test_rules_of_abstention_are_counted_one_by_one_and_the_first_that_applies_c
 
 
 def test_no_abstention_is_told(log):
-    _, _, printed = imported(log(json_log([one("C"), one("I") | {"epoch": 2}])), "inspect", "log.eval")
+    _, _, printed = imported(log(json_log([scored("C"), scored("I") | {"epoch": 2}])), "inspect", "log.eval")
     assert "no unit abstained under these rules\n" in printed
 
 
@@ -164,19 +168,21 @@ def test_no_abstention_is_told(log):
     ],
 )
 def test_a_sample_that_failed_is_a_failed_unit(log, changes, cause):
-    found, units, _ = imported(log(json_log([one("C") | changes, one("I") | {"epoch": 2}])), "inspect", "log.eval")
+    found, units, _ = imported(
+        log(json_log([scored("C") | changes, scored("I") | {"epoch": 2}])), "inspect", "log.eval"
+    )
     assert found["counts"]["by_cause"] == {cause: 1}
     assert (units[0]["status"], units[0]["loss"]) == ("failed", None)
 
 
 def test_a_score_after_a_limit_counts(log):
-    found, _, _ = imported(log(json_log([one("C") | {"limit": {"type": "token"}}])), "inspect", "log.eval")
+    found, _, _ = imported(log(json_log([scored("C") | {"limit": {"type": "token"}}])), "inspect", "log.eval")
     assert kinds(found) == (1, 0, 0)
 
 
 def test_a_signal_is_found_by_its_path(log):
     found, units, _ = imported(
-        log(json_log([one("C") | {"store": {"a.b": {"sure": 3}}}])),
+        log(json_log([scored("C") | {"store": {"a.b": {"sure": 3}}}])),
         *("inspect", "log.eval", "--confidence", "store.a.b.sure", "--confidence", "asked=epoch"),
     )
     assert (units[0]["signals"]["sure"], units[0]["signals"]["asked"]) == (3, 1)
@@ -192,7 +198,7 @@ def test_each_question_its_own_cluster_is_a_warning(log):
     assert codes(found) == ["independent_rows"]
     assert "warning: cluster: each question is its own cluster (12 for 24 units): give --cluster" in printed
     found, _, printed = imported(
-        log(json_log([one("C")], eval=header()["eval"] | {"dataset": {}})), "inspect", "log.eval"
+        log(json_log([scored("C")], eval=header()["eval"] | {"dataset": {}})), "inspect", "log.eval"
     )
     message = "cluster: 1 of 1 units are their own cluster: give --cluster to group questions of one document"
     assert found["warnings"] == [{"code": "independent_rows", "message": message}]
@@ -217,7 +223,7 @@ def test_another_version_of_the_log_is_tried_with_a_warning(log):
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
 def test_of_a_member_that_appears_twice_the_last_counts(log):
-    first, second = (("samples/doc0-q0_epoch_1.json", one(value)) for value in "IC")
+    first, second = (("samples/doc0-q0_epoch_1.json", scored(value)) for value in "IC")
     start, *_, end = members_of([])
     _, units, _ = imported(log(archive([start, first, second, end])), "inspect", "log.eval")
     assert [unit["loss"] for unit in units] == [0]
@@ -228,7 +234,7 @@ AWKWARD = ["a/b", "../../up", "two\nlines", "C:\\x", "é", "samples/x_epoch_1/sa
 
 @pytest.mark.parametrize("chunked", [False, True])
 def test_ids_are_data_and_never_paths(log, chunked):
-    folder = log(archive(members_of([one("C") | {"id": item} for item in AWKWARD], chunked=chunked)))
+    folder = log(archive(members_of([scored("C") | {"id": item} for item in AWKWARD], chunked=chunked)))
     before = {path.name for path in folder.parent.iterdir()}
     _, units, _ = imported(folder, "inspect", "log.eval")
     assert [unit["item"] for unit in units] == AWKWARD
@@ -237,7 +243,7 @@ def test_ids_are_data_and_never_paths(log, chunked):
 
 
 def test_a_number_is_the_text_of_it(log):
-    _, units, _ = imported(log(json_log([one("C") | {"id": 7}])), "inspect", "log.eval", "--cluster", "id")
+    _, units, _ = imported(log(json_log([scored("C") | {"id": 7}])), "inspect", "log.eval", "--cluster", "id")
     assert (units[0]["item"], units[0]["cluster"]) == ("7", "7")
 
 
@@ -251,148 +257,3 @@ def test_parts_of_one_run_are_imported_together(log):
     assert refused(folder, "inspect", "log.eval", "rest.json", "--scorer", "exact") == (
         "rest.json: model 'another', and 'mockllm/model' in a log before it: import each alone"
     )
-
-
-NAN_OUTSIDE = "not valid JSON: nan is not a JSON number, and stands outside a score's value"
-SEVERAL = "sample doc0-q0, epoch 1: scorer both gives several values: correct, polite"
-OF_ALL = "23 of 24 samples"
-EXACT = ("--scorer", "exact")
-REFUSED = {
-    "several scorers": (
-        json_log(),
-        (),
-        f"3 scorers: exact ({OF_ALL}), graded ({OF_ALL}), both ({OF_ALL}); choose one with --scorer",
-    ),
-    "an unknown scorer": (
-        json_log(),
-        ("--scorer", "exakt"),
-        "no scorer is called exakt; there are: exact, graded, both",
-    ),
-    "several values": (
-        json_log(),
-        ("--scorer", "both"),
-        f"{SEVERAL}; choose one with --value-key",
-    ),
-    "no such value": (
-        json_log(),
-        ("--scorer", "both", "--value-key", "x"),
-        f"{SEVERAL}, none of them x; choose one with --value-key",
-    ),
-    "a needless key": (
-        json_log([one("C")]),
-        ("--value-key", "x"),
-        "sample doc0-q0, epoch 1: scorer only gives one value: leave out --value-key",
-    ),
-    "a list": (json_log([one([1])]), (), "sample doc0-q0, epoch 1: scorer only gives a list, expected one value"),
-    "a word": (
-        json_log([one("maybe")]),
-        (),
-        'sample doc0-q0, epoch 1: score "maybe", expected C, I, P, N, a number, true or false',
-    ),
-    "a score out of range": (
-        json_log([one(3)]),
-        (),
-        "sample doc0-q0, epoch 1: score 3 is outside 0:1; give its range, --score-range LOW:HIGH",
-    ),
-    "an infinite score": (
-        json_log([one(math.inf)]),
-        (),
-        "sample doc0-q0, epoch 1: score Infinity, expected C, I, P, N, a number, true or false",
-    ),
-    "a wrong path": (
-        json_log(),
-        (*EXACT, "--cluster", "metadata.participant"),
-        "no metadata.participant in 24 samples; there are: document, topic, language",
-    ),
-    "a cluster missing once": (
-        json_log([one("C") | {"metadata": {}}, *samples()[1:3]]),
-        (*EXACT, "--cluster", "metadata.document"),
-        "sample doc0-q0, epoch 1: no metadata.document, which is its cluster",
-    ),
-    "a cluster that is a list": (
-        json_log([one("C") | {"metadata": {"document": [1]}}]),
-        ("--cluster", "metadata.document"),
-        "sample doc0-q0, epoch 1: metadata.document is [1], expected a text or a number",
-    ),
-    "a signal that is text": (
-        json_log(),
-        (*EXACT, "--confidence", "metadata.topic"),
-        "sample doc0-q0, epoch 1: metadata.topic is 'europe', expected a number",
-    ),
-    "NaN in the metadata": (
-        json_log([one("C") | {"metadata": {"x": math.nan}}]),
-        (),
-        "samples[0]: not valid JSON: NaN is not a JSON number",
-    ),
-    "NaN beside a score": (
-        json_log([one("C", metadata={"x": math.nan})]),
-        (),
-        f"sample doc0-q0, epoch 1: {NAN_OUTSIDE}",
-    ),
-    "half a character": (
-        json_log([one("C") | {"id": "\ud800"}]).replace(b"\xed\xa0\x80", b"\\ud800"),
-        (),
-        "sample '\\ud800', epoch 1: a text holds half of a character, which no file can hold",
-    ),
-    "a sample twice": (
-        json_log([one("C"), one("C")]),
-        (),
-        "sample doc0-q0, repeat 1 appears twice; logs of several runs are imported one at a time",
-    ),
-    "no id": (json_log([{"epoch": 1}]), (), "sample null, epoch 1: expected an id, an epoch and scores"),
-    "no samples": (json_log([]), (), "no samples: there is nothing to import"),
-    "cut off": (json_log()[:5000], EXACT, "samples[1]: not valid JSON: it ends early"),
-    "not a log": (b"{}", (), "not an Inspect log: eval is missing, expected an object"),
-    "samples first": (b'{"samples": []}', (), "not an Inspect log: eval, which comes before the samples, is missing"),
-    "not JSON": (b"hello", (), "not valid JSON: expected { and found h"),
-    "an odd rule": (
-        json_log(),
-        ("--abstain", "choice=x"),
-        "--abstain 'choice=x', expected value=N or answer~=REGEX or field:PATH=VALUE or unscored",
-    ),
-    "an odd expression": (
-        json_log(),
-        ("--abstain", "answer~=("),
-        "--abstain answer~='(' is not a regular expression: missing ), unterminated subpattern at position 0",
-    ),
-    "an odd range": (json_log(), ("--score-range", "1:0"), "--score-range '1:0', expected LOW:HIGH, such as 0:10"),
-    "a truncated archive": (
-        archive(members_of())[:-40],
-        EXACT,
-        "not a complete zip archive: it has no directory; was it copied before the run ended?",
-    ),
-    "another archive": (
-        archive([("a.txt", b"x")]),
-        (),
-        "not an Inspect log: it has neither header.json nor _journal/start.json",
-    ),
-    "a large member": (
-        archive(members_of()),
-        (*EXACT, "--max-member", "1K"),
-        "member samples/doc0-q0_epoch_1.json would unpack to 1.2 kB: more than 1 kB (--max-member)",
-    ),
-    "an odd limit": (
-        archive(members_of()),
-        ("--max-member", "much"),
-        "--max-member 'much', expected a size, such as 500M or 2G",
-    ),
-}
-OF_THE_CALL = {"an odd rule", "an odd expression", "an odd range"}
-
-
-@pytest.mark.parametrize("case", REFUSED)
-def test_a_mistake_is_one_line(log, case):
-    content, options, message = REFUSED[case]
-    place = "" if case in OF_THE_CALL else "log.eval: "
-    assert refused(log(content), "inspect", "log.eval", *options) == f"{place}{message}"
-
-
-def test_a_file_that_is_not_there_is_one_line(tmp_path):
-    assert refused(tmp_path, "inspect", "no.eval") == "no.eval: cannot be read (No such file or directory)"
-
-
-def test_the_log_itself_is_never_replaced(log):
-    folder = log(json_log())
-    done = demur(folder, "import", "inspect", "log.eval", "--output", "log.eval")
-    assert done.stderr == "demur: log.eval: is an input, and an output never replaces one\n"
-    assert (folder / "log.eval").read_bytes() == json_log()

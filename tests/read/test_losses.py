@@ -217,6 +217,11 @@ WRONG = {
         {"instrument": PHQ9},
         "PHQ-9 bounds truths and predictions; losses have no use for",
     ),
+    "the usual instrument": (
+        {"loss": [1, 0]},
+        {"instrument": "PHQ-8"},
+        "PHQ-8 bounds truths and predictions; losses have no use for",
+    ),
     "a range of nothing": ({"loss": [1, 0]}, {"options": ONE_TO_FIVE}, "a score range is of a column of scores"),
     "a largest loss of nothing": ({"score": [1, 0]}, {"options": TableOptions(loss_max=1)}, "is of a column of losses"),
     "a range the wrong way": (

@@ -245,12 +245,19 @@ class TestReliability:
             figure_bytes(golden(confidence="llm"), ".svg", kind="reliability")
 
 
+FOUR = ("$x^2$", "a\nb\x1b[31m", "字字", "<b>&amp;")
+MORE = (r"\frac{1}{2} $", "\u202egnp.exe", "x" * 500, "_under_$_{a}$")
+
+
 @pytest.mark.parametrize(
-    "name", ["$x^2$", r"\frac{1}{2} $", "a\nb\x1b[31m", "\u202egnp.exe", "字字", "<b>&amp;", "x" * 500, "_under_$_{a}$"]
+    ("kind", "name"),
+    [
+        *(("risk-coverage", name) for name in FOUR),
+        *(pytest.param("risk-coverage", name, marks=pytest.mark.slow) for name in MORE),
+        *(pytest.param("reliability", name, marks=pytest.mark.slow) for name in (*FOUR, *MORE)),
+    ],
 )
-@pytest.mark.parametrize("kind", ["risk-coverage", pytest.param("reliability", marks=pytest.mark.slow)])
 def test_names_from_a_file_are_letters_and_nothing_else(name, kind):
-    """Figures of reliability are among the slow tests."""
     content = golden_file("one")
     content["confidence_variants"] = {name: content["confidence_variants"]["verbalized"]}
     content["inputs"][0]["mode"] = content["loss"]["name"] = name

@@ -16,7 +16,7 @@ FIRST, SECOND, MISSED, EMPTY = ["a", "b"], ["b", "a"], ["b", "c"], []
 HALF = [set(), {"a"}] * 20
 
 
-def made(resamples=200, gold=None, depths=(1, 10), prob=None, **lists):
+def made(resamples=200, gold=None, depths=(10,), prob=None, **lists):
     """Results of systems by name: one query a post, whose only evidence is `a` unless `gold` says otherwise."""
     size = len(next(iter(lists.values())))
     gold = gold or [{"a"}] * size

@@ -3,30 +3,18 @@
 import json
 from fractions import Fraction
 from functools import cache
-from importlib.resources import files
 
-import jsonschema
 import pytest
-from make_golden import GOLDEN as MADE
 
-from demur import Coverage, Key, Minus, Plan, Settings, UserError, evaluate, load, measure, read_run, read_table
+from demur import Coverage, Key, Minus, Plan, Settings, UserError, evaluate, measure, read_run, read_table
 from demur.results.json_v1_model import metrics_model
-from demur.results.load import results_of
-from demur.simulate.runs import simulated_run
-from golden_runs import GOLDEN, RUN, evaluated
+from golden_runs import RUN, evaluated
 
 
 @cache
 def nested(*modes, **settings):
     """The nested file of an evaluation, member by member."""
     return metrics_model().model_validate(evaluated(*modes, **settings).to_json())
-
-
-@cache
-def validator(name):
-    """Of a schema that is shipped: that it is a schema, and current, has a test of its own."""
-    text = files("demur").joinpath(f"schemas/{name}.schema.json").read_text(encoding="utf-8")
-    return jsonschema.Draft202012Validator(json.loads(text))
 
 
 @pytest.fixture(scope="module")
@@ -263,89 +251,6 @@ class TestTwoRuns:
         assert "-0.0" not in json.dumps(found["comparison"])
 
 
-class TestTheFile:
-    @pytest.mark.parametrize("modes", [("zero_shot",), ("zero_shot", "few_shot")])
-    def test_it_validates_and_reads_back(self, tmp_path, modes):
-        found = evaluated(*modes, confidence="all", level=0.9)
-        path = found.save(tmp_path / "m.json")
-        validator("metrics").validate(json.loads(path.read_text(encoding="utf-8")))
-        assert load(path).text == path.read_text(encoding="utf-8") == found.text
-
-    def test_the_run_schema_allows_what_we_read(self):
-        validator("run").validate(json.loads(RUN.read_text(encoding="utf-8")))
-        validator("run").validate(simulated_run(3, seed=1, failures=1))
-        wrong = simulated_run(1, seed=1)
-        wrong["experiments"][0]["results"]["results"][0]["predicted_items"]["Sleep"] = 7
-        with pytest.raises(jsonschema.ValidationError):
-            validator("run").validate(wrong)
-
-    @pytest.mark.parametrize("name", MADE)
-    def test_a_golden_file_is_valid_and_the_same_when_written_again(self, name):
-        content = json.loads((GOLDEN / f"{name}.json").read_text(encoding="utf-8"))
-        validator("metrics" if content["schema_version"] == "1" else "results").validate(content)
-        assert load(GOLDEN / f"{name}.json").to_json() == content
-
-    @pytest.mark.parametrize(
-        ("path", "value", "message"),
-        [
-            (
-                "population.participants_total",
-                9,
-                "participants_total is not participants_included + participants_failed",
-            ),
-            ("population.items_total", 9999, "cmax is not items_predicted / items_total"),
-            (
-                "confidence_variants.llm.by_item",
-                {"Sleep": {"n": 23, "answered": 11, "coverage": 11 / 23, "risk": 0.5, "bias": 0.0}},
-                "items_total is not the number of items of llm",
-            ),
-            ("population.items_predicted", 99, "more items are predicted than there are"),
-            ("population.items_predicted", 12, "cmax is not items_predicted / items_total"),
-            ("population.cmax", 1, "cmax is not items_predicted / items_total"),
-            ("population.cmax", {"left": 11 / 24, "right": 11 / 24}, "cmax is not items_predicted / items_total"),
-            ("confidence_variants.llm.cmax", 0.5, "the curve ends at 0.4583333333333333, not at cmax 0.5"),
-            (
-                "confidence_variants.llm.curve.coverage",
-                [0.3, 0.2, 11 / 24],
-                "coverages of the curve are not strictly inc",
-            ),
-            (
-                "confidence_variants.llm.curve.threshold",
-                [1, 2, 3],
-                "thresholds of the curve are not strictly decreasing",
-            ),
-            ("confidence_variants.llm.curve.threshold", [2, 1], "the columns of the curve have different lengths"),
-            (
-                "confidence_variants.llm.bootstrap.ci95.cmax",
-                [0.9, 0.1],
-                "ci95.cmax: the low end lies above the high end",
-            ),
-            ("confidence_variants.llm.defined", False, "defined and the curve do not agree"),
-            ("comparison.enabled", True, "a comparison has all of its members, and no comparison has none"),
-            ("schema_version", "3", "schema_version: Input should be '1', not '3'"),
-            ("inputs", [], "inputs: "),
-        ],
-    )
-    def test_what_does_not_hold_together_is_refused(self, path, value, message):
-        content = evaluated("zero_shot").to_json()
-        *parents, last = path.split(".")
-        members = content
-        for name in parents:
-            members = members[name]
-        members[last] = value
-        with pytest.raises(UserError) as raised:
-            results_of(content)
-        assert message in str(raised.value)
-        assert "\n" not in str(raised.value)
-
-    def test_members_nobody_knows_are_ignored_on_reading(self):
-        results = evaluated("zero_shot")
-        content = results.to_json() | {"note": "from another tool"}
-        content["population"]["countries"] = 3
-        content["confidence_variants"]["llm"]["curve"]["colour"] = "blue"
-        assert results_of(content).text == results.text
-
-
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
@@ -387,16 +292,3 @@ class TestPrimary:
         judged = {row.key.quantity for row in results if row.simultaneous}
         assert "cmax" not in judged
         assert "aurc@C_common" in judged
-
-
-def test_a_missing_interval_has_its_reason_in_the_file():
-    """Every answer is right but one, and that one is the least confident: the order cannot be better."""
-    clusters = [f"p{index:02}" for index in range(40)]
-    table = {"cluster": clusters, "loss": [0] * 39 + [1], "sure": list(range(40, 0, -1))}
-    results = evaluate(read_table(table), settings=Settings(confidence="sure"), plan=Plan(200, seed=1))
-    reasons = json.loads(results.text)["confidence_variants"]["sure"]["bootstrap"]["no_interval"]
-    assert reasons["eaugrc"].startswith("perfect_order")
-    assert reasons["mae_at_coverage"]["0.30"] == "no answer in its range has a loss"
-    assert "aurc_full" not in reasons
-    again = results_of(json.loads(results.text))
-    assert again.one(quantity="eaugrc").no_interval == reasons["eaugrc"]

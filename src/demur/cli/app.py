@@ -43,6 +43,7 @@ MODULES = {  # in the order the help lists them
     "fields": ("fields",),
     "imports": ("import",),
     "produce": ("produce",),
+    "summarize": ("summarize",),
     "choose": ("choose",),
     "apply": ("apply",),
     "show": ("report", "table", "figure"),
@@ -113,13 +114,15 @@ def _spelled(sign: str) -> str:
     return "".join(f"\\x{byte:02x}" for byte in os.fsencode(sign))
 
 
-def named(pairs: list[str] | None, option: str) -> dict[str, str]:
+def named(
+    pairs: list[str] | None, option: str, expected: str = "a name and a column with = between them"
+) -> dict[str, str]:
     """What was given as NAME=VALUE, by name."""
     values: dict[str, str] = {}
     for pair in pairs or []:
         name, equals, value = pair.partition("=")
         if not (equals and name and value):
-            raise UserError(f"{option} {literal(pair)}, expected a name and a column with = between them")
+            raise UserError(f"{option} {literal(pair)}, expected {expected}")
         if name in values:
             raise UserError(f"{option} {literal(name)} is given twice")
         values[name] = value

@@ -94,7 +94,7 @@ class _Fixed:
 @app.command(rich_help_panel=DECIDE, cls=options.ListingCommand)
 @options.unfolded
 def choose(
-    file: Annotated[Path, typer.Argument(help="A run file or a long table.")],
+    file: Annotated[Path, typer.Argument(help="A run file, a long table or a summary.")],
     *,
     confidence: Annotated[
         str, typer.Option(help="What ranks the answers: a variant, or a signal by name; the one signal of a table.")
@@ -123,10 +123,12 @@ def choose(
     fixed.check(targets)
     fit, turned = fitted(calibration), tuple(lower_is_surer or ())
     said: Any = {"loss": loss, "lower_is_surer": turned}
-    items, known = reading.understood(file, Spoken(quiet=as_json), confidence, seedless=seed is None, **said)
+    items, known = reading.understood(
+        file, Spoken(quiet=as_json), confidence, counts=True, seedless=seed is None, **said
+    )
     graded, tune = _graded(file, items, known, turned, fit), None
     if fixed.tune is not None:
-        tune = _graded(fixed.tune, reading.items(fixed.tune, known), known, turned, fit)
+        tune = _graded(fixed.tune, reading.items(fixed.tune, known, counts=True), known, turned, fit)
     origin = {"seed": seed, "created_at": created_at, "command": command_line()}
     rule = fixed.rule(graded, targets, tune, origin)
     rule = rule.read_beside([path for path in (reading.instrument, calibration) if path and Path(path).is_file()])

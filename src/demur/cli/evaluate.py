@@ -19,7 +19,9 @@ _WHERE_TO = {"files", "inputs", "output", "report", "as_json", "quiet", "group_f
 def evaluate(
     files: Annotated[
         list[str] | None,
-        typer.Argument(help="Run files or long tables, FILE or NAME=FILE: one to evaluate, several to compare."),
+        typer.Argument(
+            help="Run files, long tables, summaries or folders of parts, FILE or NAME=FILE: several to compare."
+        ),
     ] = None,
     inputs: Annotated[list[str] | None, typer.Option("--input", help="The same, as an option.")] = None,
     mode: Annotated[
@@ -95,6 +97,7 @@ def evaluate(
         list[str] | None,
         typer.Option(help="Add what another tool would report: {conventions}; once for each."),
     ] = None,
+    workers: options.WorkerNames = None,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
     created_at: options.CreatedAt = None,
@@ -112,6 +115,8 @@ def evaluate(
     Example: demur evaluate run.json --mode few_shot --abstention-cost 0.1 --abstention-cost 1:3 --seed 7
 
     Example: demur evaluate scores.csv --convention fd-shifts --convention torch-uncertainty --confidence sure --seed 7
+
+    Example: demur evaluate A=parts/ --workers 4 --confidence sure --seed 7
 
     Example: demur evaluate scores.csv --column cluster=document --noun document --confidence sure --seed 7
     """

@@ -10,7 +10,7 @@ import typer
 
 from demur.cli import options
 from demur.cli.app import DATA, app, fitted
-from demur.errors import harmless, shown
+from demur.errors import UserError, harmless, shown
 
 if TYPE_CHECKING:
     from demur.confidences.calibration import AnyCalibration
@@ -41,6 +41,8 @@ def fields(
     fit, columns, shown_values = fitted(calibration), reading.columns, not no_examples
     tool = foreign_tool(file)
     if tool is not None:
+        for name in (*reading.names_but(), *(["--calibration"] if calibration else [])):
+            raise UserError(f"{name} says nothing about {way_in(tool, file)}")
         _show(file, _of_log(tool, file), examples=shown_values)
         typer.echo(way_in(tool, file))
         return

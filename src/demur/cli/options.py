@@ -106,6 +106,12 @@ Forced = Annotated[
     list[str] | None,
     typer.Option(help="A run of a system that was made to answer everything: FILE, or SYSTEM=FILE of several."),
 ]
+WorkerNames = Annotated[
+    str | None,
+    typer.Option(
+        "--workers", help="Who reads the parts: a number of processes, or dask://SCHEDULER:PORT; 1 if not given."
+    ),
+]
 Output = Annotated[Path | None, typer.Option(help="The file to write; if not given, one under data/outputs/ is named.")]
 ReportPage = Annotated[Path | None, typer.Option("--report", help="A page to write as well: the report of the file.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the file instead of the report.")]
@@ -179,22 +185,29 @@ class ReadingOptions:
 
         return Given(self.columns, self.instrument, self.every_row_its_own_cluster, self.score_range, **more)
 
-    def items(self, path: Path, understood: Settled) -> Items:
-        """The facts of a file that is understood so."""
+    def items(self, path: Path, understood: Settled, *, counts: bool = False) -> Items:
+        """The facts of a file that is understood so; of a summary only where its `counts` will do."""
         from demur.read import read_items
 
         chosen: Any = {"mode": self.mode, "experiment": self.experiment, "instrument": self.instrument}
         with understood.explaining():
-            return read_items(path, columns=understood.columns[0], options=self.table, **chosen)
+            return read_items(path, columns=understood.columns[0], options=self.table, counts=counts, **chosen)
 
     def understood(
-        self, path: Path, voice: Voice, confidence: str = "default", *, seedless: bool = False, **more: Any
+        self,
+        path: Path,
+        voice: Voice,
+        confidence: str = "default",
+        *,
+        seedless: bool = False,
+        counts: bool = False,
+        **more: Any,
     ) -> tuple[Items, Settled]:
         """The facts of a file, and what was taken that nobody had said, which is told."""
         from demur.evaluation.guessing import settled
 
         known = settled([str(path)], self.given(**more), confidence, voice, seedless=seedless)
-        items = self.items(path, known)
+        items = self.items(path, known, counts=counts)
         known = known.of([items])
         voice.tell(known.notes)
         return items, known
@@ -210,23 +223,14 @@ class RepeatReadingOptions(ReadingOptions):
 
 def raters(given: list[str] | None) -> dict[str, str]:
     """The files of raters by their names."""
-    named: dict[str, str] = {}
-    for name, path in map(pair, given or ()):
-        if not name or name in named:
-            raise UserError(f"--rater {literal(name or path)}, expected NAME=FILE, each name once")
-        named[name] = path
-    return named
+    return named(given, "--rater", "NAME=FILE, each name once")
 
 
 def forced(given: list[str] | None) -> dict[str, str] | str | None:
     """The forced runs by the names of their systems, or the one that is given without a name."""
-    pairs = [*map(pair, given or ())]
-    if len(pairs) == 1 and not pairs[0][0]:
-        return pairs[0][1]
-    for name, path in pairs:
-        if not name or [other for other, _ in pairs].count(name) > 1:
-            raise UserError(f"--forced {literal(name or path)}, expected SYSTEM=FILE, each system once")
-    return dict(pairs) or None
+    if given and len(given) == 1 and "=" not in given[0]:
+        return given[0]
+    return named(given, "--forced", "SYSTEM=FILE, each system once") or None
 
 
 def groups(given: list[str] | None) -> dict[str, str | None]:
@@ -240,12 +244,6 @@ def groups(given: list[str] | None) -> dict[str, str | None]:
             raise UserError(f"--group {literal(name)} is given twice")
         asked[name] = column or None
     return asked
-
-
-def pair(given: str) -> tuple[str, str]:
-    """NAME=FILE, or FILE with an empty name."""
-    name, equals, path = given.partition("=")
-    return (name, path) if equals else ("", given)
 
 
 class ListingCommand(PlainCommand):

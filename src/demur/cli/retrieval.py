@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -91,6 +92,16 @@ class _ChosenNumbers:
     ] = None
     baseline: options.Baseline = None
 
+    def check(self, systems: Mapping[str, Rankings]) -> None:
+        """Bounds are of what is shown, and something must be."""
+        usual = {each.name: each.default for each in fields(self) if each.name in ("k_min", "hard_cap", "k_max_ratio")}
+        for name in (name for name, value in usual.items() if getattr(self, name) != value):
+            if not self.policy and all(rankings.selected_count is None for rankings in systems.values()):
+                option = f"--{name.replace('_', '-')}"
+                raise UserError(
+                    f"{option} bounds what is shown: give a --policy, or a column selected_ids, or leave it out"
+                )
+
     def settings(self) -> RetrievalSettings:
         """What to compute."""
         from demur.quantities.selection import Bounds
@@ -154,6 +165,7 @@ def retrieval(
         check_per_query_path(per_query)
     settings, reference = numbers.settings(), numbers.reference
     systems = given.systems()
+    numbers.check(systems)
     with progress_bar("resamples") as advance:
         results = evaluate_retrieval(
             systems,

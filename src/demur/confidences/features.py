@@ -59,7 +59,7 @@ def first_problem(needs: Iterable[Need], items: Items) -> str | None:
 def nulls_filled(needs: Iterable[Need], items: Items) -> dict[str, int]:
     """How many answered units have a null of each signal that something else stands for, where there are any."""
     filled = [need.signal for need in needs if need.null is not None and need.signal in items.signals]
-    nulls = {signal: int((items.signals[signal].is_(State.NULL) & items.answered).sum()) for signal in filled}
+    nulls = {signal: items.number_of(items.signals[signal].is_(State.NULL) & items.answered) for signal in filled}
     return {signal: count for signal, count in nulls.items() if count}
 
 

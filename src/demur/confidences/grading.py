@@ -18,6 +18,7 @@ from demur.facts.frames import columns_of
 from demur.facts.instruments import Instrument
 from demur.facts.instruments import instrument as instrument_of
 from demur.facts.items import Items, checked_ids
+from demur.facts.losses import Losses
 from demur.quantities import Measure, Scores
 from demur.quantities.curve import Curve
 from demur.quantities.graded import Clusters, Graded
@@ -49,32 +50,33 @@ def grade(items: Items, *, loss: str | None, confidence: Any, calibration: AnyCa
     if len(column) != len(items):
         raise UserError(f"{len(column)} confidences, expected one for each of {len(items)} units")
     column.refuse(answered & ~column.usable(), "confidence", "a finite number", items.place)
-    numerators, divisor, largest = _of_items(items, name)
+    losses = losses_of(items, name)
     return Graded(
-        units=len(items),
-        loss=numerators,
+        units=items.units,
+        loss=losses.numerators[answered],
         confidence=column.values[answered],
-        divisor=divisor,
+        divisor=losses.divisor,
         abstained_nan=items.abstained_nan,
         loss_name=name,
-        largest_loss=largest,
+        largest_loss=losses.largest,
         items=items,
         made_of=made_of,
+        count=None if items.count is None else items.count[answered],
         clusters=Clusters(
             ids=items.cluster_ids,
-            units=np.bincount(items.cluster, minlength=len(items.cluster_ids)),
+            units=items.cluster_sizes(),
             of_answer=items.cluster[answered],
         ),
     )
 
 
-def _of_items(items: Items, name: str) -> tuple[NDArray[Any], int, float | None]:
-    """The numerators of the answered units, their divisor, and the largest numerator there can be."""
+def losses_of(items: Items, name: str) -> Losses:
+    """The loss of every unit: as a table gives it, or by its name; of what is not answered it means nothing."""
     if items.losses is not None:
-        return items.losses.numerators[items.answered], items.losses.divisor, items.losses.largest
-    chosen = loss_named(name)
-    numerators = chosen.numerators(items.truth[items.answered], items.answer[items.answered])
-    return numerators, chosen.divisor(items.instrument), chosen.largest(items.instrument)
+        return items.losses
+    chosen, bounds = loss_named(name), items.instrument
+    numerators = chosen.numerators(items.truth, items.answer)
+    return Losses(numerators, chosen.divisor(bounds), chosen.largest(bounds), chosen.definition(bounds), True, name)  # noqa: FBT003
 
 
 def grade_units(  # noqa: PLR0913  (each is a column or says how to read one)

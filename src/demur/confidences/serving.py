@@ -168,6 +168,21 @@ def chosen(
     return {name: confidence(items, name, calibration) for name in listed}, {}
 
 
+def signals_for(items: Items, names: str) -> list[str]:
+    """The signals of a run that confidences are made of, named as `chosen` takes them.
+
+    A calibrated confidence is made of a signal when it is evaluated.
+    """
+    wanted = dict.fromkeys(each for name in chosen(items, names)[0] for each in _signals(_source(name, None, items)))
+    return [name for name in wanted if name in items.signals]
+
+
+def _signals(source: Maker) -> list[str]:
+    if isinstance(source, _Secondary):
+        return [signal for part in source.parts for signal in _signals(part)]
+    return [need.signal for need in source.needs] if isinstance(source, Variant) else []
+
+
 def _names(calibration: AnyCalibration | None) -> Iterator[str]:
     yield from VARIANTS
     yield from NEED_CALIBRATION

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from demur.facts.items import summed
 from demur.inference.ratios import Ratio
 from demur.quantities.graded import Graded
 from demur.types import Floats, Integers
@@ -36,10 +37,11 @@ class Accepted:
         clusters = graded.grouped
         owner, size = clusters.of_answer, len(clusters.ids)
         taken = graded.confidence >= (threshold[owner] if isinstance(threshold, np.ndarray) else threshold)
+        counts = None if graded.count is None else graded.count[taken]
         loss = np.zeros(size, graded.loss.dtype)
-        np.add.at(loss, owner[taken], graded.loss[taken])
+        np.add.at(loss, owner[taken], graded.loss[taken] * (1 if counts is None else counts))
         largest = None if graded.largest_loss is None else Fraction(graded.largest_loss) / graded.divisor
-        count, below_0 = np.bincount(owner[taken], minlength=size), bool((graded.loss < 0).any())
+        count, below_0 = summed(owner[taken], counts, size), bool((graded.loss < 0).any())
         return cls(count, loss, clusters.units, graded.divisor, largest, below_0)
 
     @cached_property

@@ -21,6 +21,8 @@ from demur.results.settings import Settings
 from demur.results.table import Results
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from demur.confidences.calibration import AnyCalibration
     from demur.facts.instruments import Instrument
 
@@ -71,6 +73,7 @@ def evaluate(  # noqa: PLR0913  (one parameter for each option of the command)
     abstention_costs: str | float | Fraction | Sequence[str | float | Fraction] = _SETTINGS.abstention_costs,
     cross_fit: int = _SETTINGS.cross_fit,
     conventions: str | Sequence[str] = _SETTINGS.conventions,
+    workers: int | str | Executor = 1,
     created_at: str | None = None,
     settings: Settings | None = None,
     plan: Plan | None = None,
@@ -81,9 +84,10 @@ def evaluate(  # noqa: PLR0913  (one parameter for each option of the command)
     """Evaluate a system that may abstain, or compare several on the same clusters: every number with its interval.
 
     `data` is a run file or a table: a path, a pandas, polars or pyarrow frame, a dict of lists, or the `Items` of a
-    reader. Give several to compare them, or a mapping from the name of each system to its data. The options are those
-    of `demur evaluate`, and mean the same: the results are the ones the command writes. A `seed` is needed unless
-    `resamples` is 0.
+    reader; or a summary that `demur summarize` wrote, or a folder, which is one system in parts, that `workers` read:
+    a number of processes, `dask://SCHEDULER:PORT`, or any executor. Give several to compare them, or a mapping from the
+    name of each system to its data. The options are those of `demur evaluate`, and mean the same: the results are the
+    ones the command writes. A `seed` is needed unless `resamples` is 0.
 
     `columns` says which column plays which role, `{"cluster": "document"}`; roles are described by `read_table`. Usual
     names need not be said: what was taken is recorded in `results.study.inputs`, and what cannot be told is asked for.

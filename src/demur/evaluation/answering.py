@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from demur.errors import UserError
 from demur.evaluation.beside import everybody, files_beside
-from demur.evaluation.data import entries_of
+from demur.evaluation.data import entries_of, folders_among
 from demur.evaluation.guessing import settled
 from demur.evaluation.labels import Labels, asked_groups
 from demur.facts.instruments import BY_ITEMS
@@ -49,11 +49,28 @@ def answered(data: Sequence[Any], said: Mapping[str, Any], voice: Voice) -> Resu
     labels = Labels.of(asked_groups(said.get("group")), said.get("groups"))
     settings: Settings = said.get("settings") or _settings(said, labels)
     given, table = _given(said, settings), _table(said)
-    understood = settled(entries, given, settings.confidence, voice, seedless=seedless)
+    folders = folders_among(entries)
+    if said.get("workers", 1) not in (1, "1") and not folders:
+        raise UserError("workers read the parts of a folder: give a folder, or leave out --workers")
+    first_parts = {n: (folder.name, folder.parts[0]) for n, folder in folders.items()}
+    understood = settled(
+        [first_parts.get(n, each) for n, each in enumerate(entries)],
+        given,
+        settings.confidence,
+        voice,
+        seedless=seedless,
+    )
     with understood.explaining():
         how: Any = {"columns": understood.columns, "options": labels.options(table), "instrument": given.instrument}
         modes, experiments = (_tuple(said.get(name)) for name in ("mode", "experiment"))
-        runs = labels.joined(read_inputs(entries, modes=modes, experiments=experiments, **how))
+        if folders:
+            from demur.evaluation.summarizing import read_folders  # noqa: PLC0415  (most evaluations have none)
+
+            kept = {"lower_is_surer": settings.lower_is_surer, "workers": said.get("workers", 1)}
+            read_folders(
+                entries, folders, understood, {**said, **how, **kept, "mode": modes, "experiment": experiments}
+            )
+        runs = labels.joined(read_inputs(entries, modes=modes, experiments=experiments, counts=True, **how))
     understood = understood.of(runs)
     voice.tell(understood.notes)
     return evaluated(

@@ -1,6 +1,8 @@
 """What is given as data: one thing or several, with or without names."""
 
+import os.path
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +10,10 @@ from demur.errors import UserError, literal
 from demur.facts.frames import is_frame
 from demur.facts.items import Items
 from demur.quantities.graded import Graded
+from demur.read.files import named_input
+from demur.read.foreign import foreign_tool
+from demur.read.tables import format_of
+from demur.summaries.file import is_summary
 
 
 def entries_of(data: Sequence[Any]) -> list[Any]:
@@ -51,3 +57,39 @@ def _check_kind(name: str | None, data: object) -> None:
     if isinstance(data, (list, tuple)):
         kind, ways = type(data).__name__, 'one after another, evaluate(a, b), or by name, evaluate({"a": a, "b": b})'
         raise UserError(f"{where}a {kind} is not a table: give systems {ways}")
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """One system in parts: what it is called, if it has a name, and its files in order."""
+
+    name: str | None
+    path: str | Path
+    parts: Sequence[Path]
+
+
+def folders_among(entries: Sequence[Any]) -> dict[int, Folder]:
+    """Which inputs are folders, by their places; a run folder of another tool is not one."""
+    named = {index: named_input(entry) for index, entry in enumerate(entries)}
+    return {
+        index: Folder(name, path, _parts(path))
+        for index, (name, path) in named.items()
+        if isinstance(path, (str, Path)) and os.path.isdir(path) and foreign_tool(path) is None  # noqa: PTH112
+    }
+
+
+def parts_of(given: Sequence[str | Path]) -> list[Path]:
+    """The files that are given, and those of the folders that are."""
+    return [part for path in given for part in (_parts(path) if os.path.isdir(path) else [Path(path)])]  # noqa: PTH112
+
+
+def _parts(folder: str | Path) -> list[Path]:
+    """The files of a folder that hold units, in the order of their names."""
+    try:
+        files = sorted(each for each in Path(folder).iterdir() if each.is_file() and each.name[0] not in "._")
+    except OSError as error:
+        raise UserError(f"{folder}: cannot be read ({error.strerror})") from None
+    parts = [path for path in files if format_of(path) or is_summary(path) or path.suffix == ".json"]
+    if not parts:
+        raise UserError(f"{folder}: a folder is a system in parts, and no file in it is a table, a run or a summary")
+    return parts

@@ -40,6 +40,8 @@ class Settled:
         """The same, with what only the whole files tell: their instrument, and the one signal that a run file has."""
         known = dict.fromkeys(items.source.instrument for items in runs if items.source and items.source.instrument)
         notes = [*self.notes, *(f"the items are those of {name}" for name in known)]
+        if self.confidence == "default" and runs[0].summary is not None:
+            return replace(self, confidence=runs[0].summary.confidence, notes=tuple(dict.fromkeys(notes)))
         signal = only_signal(runs[0]) if self.confidence == "default" else None
         if signal is not None:
             notes.append(ranked_by(signal))

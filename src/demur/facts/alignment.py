@@ -57,6 +57,13 @@ def aligned(systems: Mapping[str, Items], *, intersection_only: bool = False) ->
             f"the {len(systems)} inputs hold different {noun}s; not in all of them: {counts}; "
             f"--intersection-only compares the {len(shared)} they share"
         )
+    if len({items.count is None for items in systems.values()}) > 1:
+        one, other = (
+            next(name for name, items in systems.items() if (items.count is None) is kind) for kind in (False, True)
+        )
+        raise UserError(
+            f"{shown(one)} is a summary, {shown(other)} is not: not paired; summarize both (demur summarize)"
+        )
     included = shared.difference(*(items.failed for items in systems.values()))
     if not included:
         raise UserError(f"nothing to compare: no {noun} succeeded in all systems ({len(shared)} are in all of them)")
@@ -77,6 +84,10 @@ def aligned(systems: Mapping[str, Items], *, intersection_only: bool = False) ->
 def _without_failed_units(systems: Mapping[str, Items]) -> dict[str, Items]:
     """A unit that failed in any system and is left out there is left out of all of them."""
     failed = [items.failed_units for items in systems.values() if items.failed_units]
+    if any(units.counted and units.rule == "drop" for units in failed):
+        raise UserError(
+            "units failed and were left out, and no summary says which: --failed-units abstain keeps all units"
+        )
     names = {name for units in failed if units.rule == "drop" for name in units.names}
     if not names:
         return dict(systems)
@@ -105,17 +116,21 @@ def check_same_truth(systems: Mapping[str, Items]) -> None:
     """All systems must be about the same units, and agree on what is true of each."""
     (first, left), *others = systems.items()
     for name, right in others:
-        units = np.bincount(left.cluster), np.bincount(right.cluster)
+        units = left.cluster_sizes(), right.cluster_sizes()
         if left.cluster_ids != right.cluster_ids:
             raise UserError(f"{shown(first)} and {shown(name)} hold different {left.noun}s")
         if (uneven := np.flatnonzero(units[0] != units[1])).size:
             sizes = f"{units[0][uneven[0]]} units in {shown(first)} and {units[1][uneven[0]]} in {shown(name)}"
             raise UserError(f"{left.noun} {shown(left.cluster_ids[uneven[0]])} holds {sizes}: not paired")
-        if left.item_names != right.item_names or (left.item != right.item).any():
+        named = left.count is None
+        if named and (left.item_names != right.item_names or (left.item != right.item).any()):
             raise UserError(f"{shown(first)} and {shown(name)} hold different items")
         sources = _loss_source(left), _loss_source(right)
         if sources[0] != sources[1]:
             raise UserError(f"{shown(first)} has {sources[0]}, {shown(name)} has {sources[1]}: not paired")
+        if left.digests is not None and right.digests is not None:
+            _check_digests(left, right, (first, name))
+            continue
         truths_of = [_truths(items) for items in (left, right)]
         different = np.flatnonzero(truths_of[0] != truths_of[1])
         if different.size:
@@ -123,6 +138,15 @@ def check_same_truth(systems: Mapping[str, Items]) -> None:
             told = [shown(str(truths[unit])) for truths in truths_of]
             truths = f"{told[0]} in {shown(first)}, {told[1]} in {shown(name)}"
             raise UserError(and_more(f"{left.place(unit)}: ground truth {truths}", different.size))
+
+
+def _check_digests(left: Items, right: Items, names: tuple[str, str]) -> None:
+    """Of summaries, each cluster has a number for what is true of its units."""
+    different = np.flatnonzero(left.digests != right.digests)
+    if different.size:
+        place = f"{left.noun} {shown(left.cluster_ids[different[0]])}"
+        told = f"other units, or another ground truth, in {shown(names[0])} than in {shown(names[1])}"
+        raise UserError(and_more(f"{place}: {told}", different.size))
 
 
 def _loss_source(items: Items) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -58,11 +58,15 @@ class GroupColumn:
     def grouping(self, cells: Sequence[Any]) -> Grouping:
         """The group of each unit, from what the column holds; without a label it is `(none)`, and never left out."""
         labels = Codes.of(cells).mapped(self._cut if self.cuts else self._label)
-        held = {*labels.values}
-        order: Sequence[str] = [*self._intervals, OTHER] if self.cuts else sorted(held - {NONE}, key=_in_order)
-        levels = tuple(level for level in (*order, NONE) if level in held)
+        levels = self.ordered(labels.values)
         index = np.array([levels.index(label) for label in labels.values], np.intp)
         return Grouping(levels, index[labels.numbers], self)
+
+    def ordered(self, labels: Iterable[str]) -> tuple[str, ...]:
+        """The levels that some labels are of, in order."""
+        held = {*labels}
+        order: Sequence[str] = [*self._intervals, OTHER] if self.cuts else sorted(held - {NONE}, key=_in_order)
+        return tuple(level for level in (*order, NONE) if level in held)
 
     @property
     def _intervals(self) -> list[str]:
@@ -134,6 +138,8 @@ class Grouping:
 def grouping_of(items: Items, name: str, most: int = MOST_LEVELS) -> Grouping:
     """A grouping of a run by its name, if it can tell groups apart; `item` is always there."""
     if name == ITEM and name not in items.groups:
+        if items.count is not None:
+            raise UserError("groups by item need single units, and a summary holds counts: give the data themselves")
         grouping = Grouping(items.item_names, items.item).take(np.arange(len(items)))
     elif name in items.groups:
         grouping = items.groups[name]
@@ -158,8 +164,25 @@ def check_same_groups(systems: Mapping[str, Items], name: str) -> None:
     one = grouping_of(left, name, len(left))
     for other, items in others:
         two = grouping_of(items, name, len(items))
+        if left.count is not None:
+            _check_same_counts((left, one), (items, two), f"{shown(name)} differs in {shown(first)} and {shown(other)}")
+            continue
         labels = [np.array(each.levels, dtype=object)[each.index] for each in (one, two)]
         if (different := np.flatnonzero(labels[0] != labels[1])).size:
             unit = int(different[0])
             told = f"{shown(labels[0][unit])} in {shown(first)} and {shown(labels[1][unit])} in {shown(other)}"
             raise UserError(f"{left.place(unit)}: {shown(name)} is {told}")
+
+
+def _check_same_counts(left: tuple[Items, Grouping], right: tuple[Items, Grouping], told: str) -> None:
+    """Of summaries: each cluster has as many units in each group."""
+    for level in dict.fromkeys((*left[1].levels, *right[1].levels)):
+        sizes = [
+            items.cluster_sizes(grouping.units(grouping.levels.index(level) if level in grouping.levels else -1))
+            for items, grouping in (left, right)
+        ]
+        if (different := np.flatnonzero(sizes[0] != sizes[1])).size:
+            items = left[0]
+            raise UserError(
+                f"{items.noun} {shown(items.cluster_ids[different[0]])}: how many units are {shown(level)} of {told}"
+            )

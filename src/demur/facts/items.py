@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from demur.errors import UserError, literal, shown
 from demur.facts.codes import Codes
@@ -49,7 +50,11 @@ class Items:
 
     `answer` means something only where `answered` is true: elsewhere the system abstained, where `nan_answer` is true
     by a NaN and elsewhere by a null. Where a table gives `losses`, truths and answers are all 0 and mean nothing; where
-    they are texts, they are numbers of `labels`. Clusters that are `independent` are rows nobody has grouped.
+    they are texts, they are numbers of `labels`. Clusters that are `independent` are rows nobody has grouped. Items
+    that nobody named are `numbered` within their clusters.
+
+    Of a summary, a row stands for as many units of a cluster as its `count` says, which differ in nothing that is known
+    of them; those units have no items. `summary` says what was summarized, and `digests` what is true of each cluster.
     """
 
     cluster_ids: tuple[ClusterId, ...]
@@ -73,6 +78,10 @@ class Items:
     groups: Mapping[str, Grouping] = field(default_factory=dict)
     repeats: Repeats | None = None
     probabilities: tuple[str, ...] = ()
+    numbered: bool = False
+    count: Integers | None = None
+    digests: NDArray[np.uint64] | None = None
+    summary: Any = None
 
     def __post_init__(self) -> None:
         columns = [array for column in self.signals.values() for array in (column.values, column.state)]
@@ -116,18 +125,33 @@ class Items:
             groups={name: grouping.take(order) for name, grouping in raw.groups.items()},
             repeats=raw.repeats,
             probabilities=raw.probabilities,
+            numbered=raw.numbered,
         )
 
     def __len__(self) -> int:
         return len(self.truth)
 
     def __repr__(self) -> str:
-        answered, nan = int(self.answered.sum()), self.abstained_nan
-        abstained = f"{len(self) - answered} abstained ({len(self) - answered - nan} null, {nan} NaN)"
+        answered, nan = self.number_of(self.answered), self.abstained_nan
+        abstained = f"{self.units - answered} abstained ({self.units - answered - nan} null, {nan} NaN)"
         return (
-            f"Items({len(self.cluster_ids)} {self.noun}s, {len(self.failed)} failed, {len(self)} units, "
+            f"Items({len(self.cluster_ids)} {self.noun}s, {len(self.failed)} failed, {self.units} units, "
             f"{answered} answered, {abstained}, {len(self.signals)} signals)"
         )
+
+    @property
+    def units(self) -> int:
+        """How many units there are."""
+        return len(self) if self.count is None else int(self.count.sum())
+
+    def number_of(self, rows: Flags) -> int:
+        """How many units are in these rows."""
+        return int(rows.sum() if self.count is None else self.count[rows].sum())
+
+    def cluster_sizes(self, rows: Flags | slice = slice(None)) -> Integers:
+        """How many units each cluster has, in all rows or in these."""
+        counts = None if self.count is None else self.count[rows]
+        return summed(self.cluster[rows], counts, len(self.cluster_ids))
 
     @property
     def right(self) -> Flags:
@@ -159,7 +183,7 @@ class Items:
     @property
     def abstained_nan(self) -> int:
         """How many abstentions came as NaN."""
-        return int(self.nan_answer.sum())
+        return self.number_of(self.nan_answer)
 
     def place(self, unit: int) -> str:
         """How a message calls a unit."""
@@ -186,6 +210,8 @@ class Items:
             self,
             cluster_ids=tuple(name for name, kept in zip(self.cluster_ids, held, strict=True) if kept),
             **per_unit | {"cluster": (np.cumsum(held) - 1)[per_unit["cluster"]]},
+            count=None if self.count is None else self.count[units],
+            digests=None if self.digests is None else self.digests[held],
             signals=MappingProxyType({name: column.take(units) for name, column in self.signals.items()}),
             losses=self.losses.take(units) if self.losses else None,
             groups={name: grouping.take(units) for name, grouping in self.groups.items()},
@@ -199,10 +225,15 @@ class Items:
 
     def _repr_html_(self) -> str:
         rows = [("signal", name) for name in self.signals]
-        rows = [("units", str(len(self))), ("answered", str(int(self.answered.sum()))), *rows]
+        rows = [("units", str(self.units)), ("answered", str(self.number_of(self.answered))), *rows]
         from demur.drawing.html import html_table  # noqa: PLC0415  (only a notebook pays for it)
 
         return html_table(("", ""), [(f"{self.noun}s", str(len(self.cluster_ids))), *rows], repr(self))
+
+
+def summed(places: Indices, counts: Integers | None, length: int) -> Integers:
+    """Whole numbers added up by place, exactly, as doubles hold them; or how often each place is there."""
+    return np.bincount(places, counts, length).astype(np.int64)
 
 
 _PER_UNIT = ("cluster", "item", "truth", "answer", "answered", "nan_answer")

@@ -97,7 +97,7 @@ class Losses:
     """The loss of every unit: `numerators` over a `divisor`, 0 where the system abstained.
 
     `largest` is the largest numerator there can be, None where nothing bounds it. Losses that are not `exact` are
-    doubles over 1.
+    doubles over 1. `name` is that of the loss they were made by, where truths and answers are not kept.
     """
 
     numerators: NDArray[Any]
@@ -105,6 +105,7 @@ class Losses:
     largest: float | None
     definition: str
     exact: bool
+    name: str = GIVEN
 
     def __post_init__(self) -> None:
         self.numerators.flags.writeable = False

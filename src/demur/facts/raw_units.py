@@ -25,17 +25,31 @@ if TYPE_CHECKING:
 class FailedUnits:
     """Units that failed, by cluster and item, and what becomes of them: left out (drop), or abstentions (abstain).
 
-    `causes` says why each of them failed, as far as is known.
+    `causes` says why each of them failed, "" where that is not known. Of a summary, how many are `counted` for each
+    cause is all that is known.
     """
 
     rule: str
-    names: tuple[tuple[ClusterId, str], ...]
+    names: tuple[tuple[ClusterId, str], ...] = ()
     causes: tuple[str, ...] = ()
+    counted: Mapping[str, int] | None = None
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many failed for each cause, and under "" without a known one."""
+        if self.counted is not None:
+            return dict(self.counted)
+        return dict(Counter(self.causes or ("",) * len(self.names)))
+
+    @property
+    def number(self) -> int:
+        """How many failed."""
+        return sum(self.counts.values())
 
     @property
     def by_cause(self) -> dict[str, int]:
         """How many failed for each cause that is known, the most frequent first."""
-        counts = Counter(cause for cause in self.causes if cause)
+        counts = {cause: units for cause, units in self.counts.items() if cause}
         return dict(sorted(counts.items(), key=lambda counted: (-counted[1], counted[0])))
 
 
@@ -58,7 +72,7 @@ class RawUnits:
     `instrument` is None for free tables: items are then called what the table calls them, and any integer is a score.
     Where a table gives losses, there are no `truth` and `prediction`. Truths and predictions that are texts are the
     numbers of their `labels`. `abstained` says who abstained, whatever else is given. `probabilities` are the signals
-    that are declared to be one.
+    that are declared to be one. Items that nobody named are `numbered` within their clusters.
     """
 
     clusters: Sequence[ClusterId]
@@ -78,6 +92,7 @@ class RawUnits:
     independent: bool = False
     repeats: Repeats | None = None
     probabilities: tuple[str, ...] = ()
+    numbered: bool = False
 
     @property
     def given(self) -> Column:

@@ -192,8 +192,9 @@ def _level(name: str, whole: CurveView, units: Flags, threshold: float) -> Level
     graded = whole.graded.only(units)
     view, rest = CurveView.of(graded), CurveView.of(whole.graded.only(~units))
     taken = graded.confidence >= graded.scale * threshold
-    loss = float(Fraction(graded.loss[taken].sum().item()) / graded.divisor)
-    sums = AcceptedSums(int(view.held.sum()), int(taken.sum()), int((graded.loss[taken] != 0).sum()), loss)
+    losses = graded.loss if graded.count is None else graded.loss * graded.count
+    loss = float(Fraction(losses[taken].sum().item()) / graded.divisor)
+    sums = AcceptedSums(int(view.held.sum()), graded.number_of(taken), graded.number_of(taken & (losses != 0)), loss)
     return Level(name, view, rest, sums)
 
 

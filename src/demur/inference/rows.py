@@ -205,7 +205,7 @@ class Contrast:
             return {"error": errors_of_difference(*self._apart, moved, samples[0].weights)}
         assert self.row.influences is not None  # noqa: S101  (asked of contrasts that have them)
         assert self.subtracted.influences is not None  # noqa: S101
-        apart = self.row.influences(samples[0]) - self.subtracted.influences(samples[1])
+        apart = samples[0].difference(self.row.influences(samples[0]), self.subtracted.influences(samples[1]))
         return {"error": errors_of_squares(samples[0].squares(apart), self.row.clusters)}
 
     @property

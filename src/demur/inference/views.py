@@ -88,8 +88,7 @@ class CurveView:
     def sample(self) -> Replicates:
         """The data as they are, as a block of one replicate."""
         once, prepared = np.ones((1, len(self.ids))), prepared_kernel()
-        tiles = prepared.packed(once) if prepared else None
-        return self.drawn(once if tiles is None else tiles)
+        return self.drawn((prepared and prepared.packed(once)) or once)
 
     @cached_property
     def first_losses(self) -> Integers:
@@ -166,6 +165,11 @@ class Cut:
         """How often each cluster (a row) is in each replicate."""
         weights: Floats = self.own.weights
         return weights
+
+    def difference(self, a: Floats, b: Floats) -> Floats:
+        """Influences a − b of the clusters."""
+        apart: Floats = self.own.difference(a, b)
+        return apart
 
     def squares(self, influence: Floats) -> Floats:
         """Σ u² over the clusters of each replicate, of their influences u."""

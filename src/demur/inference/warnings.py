@@ -203,11 +203,11 @@ def about_units(items: Items, system: str) -> Iterator[ResultWarning]:
         yield ResultWarning("independent_rows")
     if items.ignored_answers:
         yield ResultWarning("abstained_with_loss", about, {"units": items.ignored_answers})
-    failed, answered = items.failed_units, int(items.answered.sum())
+    failed, answered, total = items.failed_units, items.number_of(items.answered), items.units
     if failed is None:
         return
-    dropped, units = failed.rule == "drop", len(failed.names)
-    everyone, others = (len(items) + units, len(items) + units) if dropped else (len(items), len(items) - units)
+    dropped, units = failed.rule == "drop", failed.number
+    everyone, others = (total + units, total + units) if dropped else (total, total - units)
     if units > FEW_FAILED * everyone:
         other = {"cmax" if dropped else "cmax_without": answered / others if others else 0.0}
         yield ResultWarning("units_failed", about, {"units": units, "share": units / everyone, **other})
@@ -218,9 +218,11 @@ def about_view(view: CurveView, about: Pattern) -> Iterator[ResultWarning]:
     yield from about_sample(view.table.cluster_units)
     if view.curve.defined and not view.varies:
         yield ResultWarning("no_errors", about)
-    losses = np.abs(view.graded.loss[view.graded.loss != 0])
-    if len(losses) and losses.max() > HEAVY_TAIL * losses.mean():
-        ratio = float(losses.max() / losses.mean())
+    wrong, counts = view.graded.loss != 0, view.graded.count
+    losses = np.abs(view.graded.loss[wrong])
+    mean = np.average(losses, weights=None if counts is None else counts[wrong]) if len(losses) else 0.0
+    if len(losses) and losses.max() > HEAVY_TAIL * mean:
+        ratio = float(losses.max() / mean)
         yield ResultWarning("heavy_tailed_loss", about, {"ratio": ratio, "limit": HEAVY_TAIL})
     plateaus = view.table.plateaus
     starts = np.append(0, plateaus.step_end[:-1] + 1)

@@ -12,6 +12,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from demur.facts.items import summed
 from demur.facts.tabular import Tabular
 from demur.quantities.coverage import Coverage
 from demur.quantities.exact import cumulative_sum, lower_hull, lower_hull_of_sums, sum_of_quotients
@@ -116,9 +117,13 @@ class Curve(Tabular):
         plateau = np.empty(len(order), np.intp)
         plateau[order] = np.cumsum(last) - last
         levels, sizes = np.unique(graded.loss, return_counts=True)
+        accepted, loss = ends + 1, graded.loss[order]
+        if graded.count is not None:
+            accepted, loss = np.cumsum(graded.count[order])[ends], loss * graded.count[order]
+            sizes = summed(np.searchsorted(levels, graded.loss), graded.count, len(levels))
         return cls(
             units=graded.units,
-            points=CurvePoints(ends + 1, cumulative_sum(graded.loss[order])[ends]),
+            points=CurvePoints(accepted, cumulative_sum(loss)[ends]),
             threshold=graded.scale * confidence[ends] + 0.0,  # -0.0 and 0.0 tie: show the plain one
             divisor=graded.divisor,
             loss_levels=levels,

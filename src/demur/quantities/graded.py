@@ -52,7 +52,8 @@ class Graded:
 
     A loss is `loss / divisor`. Whole numbers are kept as integers, whatever type they came in: their sums are exact
     and do not depend on the order of the rows. Without `clusters` every unit was sampled by itself. `items` are the
-    facts the units came from, where a reader made them, and `made_of` is the `Confidence` that `grade` gave them.
+    facts the units came from, where a reader made them, and `made_of` is the `Confidence` that `grade` gave them. With
+    `count`, an entry stands for so many answered units that are alike.
     """
 
     units: int
@@ -65,9 +66,10 @@ class Graded:
     largest_loss: float | None = None
     items: Items | None = None
     made_of: Any = None
+    count: Integers | None = None
 
     def __post_init__(self) -> None:
-        if not len(self.loss) == len(self.confidence) <= self.units:
+        if len(self.loss) != len(self.confidence) or self.answered > self.units:
             raise UserError(
                 f"{len(self.loss)} losses, {len(self.confidence)} confidences and {self.units} units do not go together"
             )
@@ -81,7 +83,7 @@ class Graded:
         if not (np.isfinite(largest * max(self.units, 1) ** 2) and np.isfinite(self.confidence).all()):
             raise UserError("losses and confidences must be finite, and the losses small enough to be summed")
         # Integers, if the losses are whole and every product of a count and a loss sum fits a double.
-        fits = largest * len(self.loss) * self.units * 2 < _SAFE_PRODUCT
+        fits = largest * self.answered * self.units * 2 < _SAFE_PRODUCT
         whole = fits and (self.loss.dtype.kind in "iub" or bool((self.loss == np.rint(self.loss)).all()))
         object.__setattr__(self, "loss", self.loss.astype(np.int64 if whole else np.float64, copy=False))
 
@@ -93,21 +95,36 @@ class Graded:
     @property
     def answered(self) -> int:
         """How many units are answered."""
-        return len(self.loss)
+        return len(self.loss) if self.count is None else int(self.count.sum())
+
+    def number_of(self, answers: Flags) -> int:
+        """How many units are among these answers."""
+        return int(answers.sum() if self.count is None else self.count[answers].sum())
+
+    @property
+    def each(self) -> Graded:
+        """The same with an entry for every answered unit."""
+        if self.count is None:
+            return self
+        loss, confidence, owner = (
+            np.repeat(x, self.count) for x in (self.loss, self.confidence, self.grouped.of_answer)
+        )
+        clusters = replace(self.grouped, of_answer=owner)
+        return replace(self, loss=loss, confidence=confidence, clusters=clusters, count=None)
 
     def only(self, units: Flags) -> Graded:
         """Some of the units of a run, drawn with the same clusters as all of them."""
         if self.items is None or self.clusters is None:
             raise UserError("units are told apart by the facts they came from: grade the items of a reader")
         items, taken = self.items, units[self.items.answered]
-        held = np.bincount(items.cluster[units], minlength=len(self.clusters.ids))
         return replace(
             self,
-            units=int(units.sum()),
+            units=items.number_of(units),
             loss=self.loss[taken],
             confidence=self.confidence[taken],
-            clusters=replace(self.clusters, units=held, of_answer=self.clusters.of_answer[taken]),
+            clusters=replace(self.clusters, units=items.cluster_sizes(units), of_answer=self.clusters.of_answer[taken]),
             items=None,
+            count=None if self.count is None else self.count[taken],
         )
 
     @property
@@ -133,4 +150,5 @@ class Graded:
             confidence=self.confidence[ours],
             clusters=part,
             items=None,
+            count=None if self.count is None else self.count[ours],
         )

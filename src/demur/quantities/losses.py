@@ -89,12 +89,14 @@ def check_loss(name: str | None) -> None:
 def loss_of(items: Items, name: str | None, usual: str = "abs_norm") -> str:
     """The loss these facts are graded by: the one named, or the only one they allow, or the usual one."""
     if items.losses is not None:
-        if name not in (None, GIVEN):
+        if name not in (None, items.losses.name):
             given = items.losses.definition
+            if items.count is not None:
+                raise UserError(f"a summary by the loss {items.losses.name} ({given}), not {name}: summarize it anew")
             raise UserError(
                 f"the loss {name} needs truth and prediction; this table gives losses ({given}): leave it out"
             )
-        return GIVEN
+        return items.losses.name
     if name == GIVEN:
         raise UserError(
             "the loss given needs a table with a column of losses or scores: map one, loss=COLUMN (--column)"

@@ -224,6 +224,12 @@ class NumpySweep:
             influence += finish.lift * (finish.moves if finish.factor is None else finish.moves * finish.factor)
         return influence
 
+    def difference(self, a: Floats, b: Floats, times: Floats | None, over: Floats | None) -> Floats:
+        """Influences (a − times · b) / over."""
+        a, b = (each[:, None] if each.ndim == 1 else each for each in (a, b))
+        apart = a - (b if times is None else times * b)
+        return apart if over is None else apart / over
+
     def total(self, influence: Floats, *, squared: bool) -> Floats:
         """Sums over the clusters of each replicate."""
         return cluster_sums(self.weights * (influence**2 if squared else influence))

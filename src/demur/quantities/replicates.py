@@ -266,6 +266,10 @@ class Replicates:
             doubled[replicate] = np.sum(heights * np.diff(count, prepend=0))
         return doubled / (2 * self._area_unit)
 
+    def difference(self, a: Floats, b: Floats, times: Floats | None = None, over: Floats | None = None) -> Floats:
+        """Influences (a − times · b) / over of the clusters, from influences, or from a number for each cluster."""
+        return self.sweep.difference(a, b, times, over)
+
     def squares(self, influence: Floats) -> Floats:
         """Σ u² over the clusters of each replicate, of their influences u, a cluster drawn twice counted twice."""
         return self.sweep.total(influence, squared=True)

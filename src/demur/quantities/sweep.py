@@ -122,6 +122,9 @@ class Sweep(Protocol):
     def influence_on_oracle(self, finish: Finish) -> Floats:
         """Influences of the clusters (a row each) on the summed risks of the oracle order."""
 
+    def difference(self, a: Floats, b: Floats, times: Floats | None, over: Floats | None) -> Floats:
+        """Influences (a − times · b) / over of the clusters, from influences, or from a number for each cluster."""
+
     def total(self, influence: Floats, *, squared: bool) -> Floats:
         """Sums over the clusters, of influences or of their squares, a cluster drawn twice counted twice."""
 

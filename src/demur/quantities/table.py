@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from demur.errors import UserError
 from demur.quantities.curve import Curve, points_within
 from demur.quantities.graded import Graded
-from demur.types import Floats, Indices
+from demur.types import Floats, Indices, Integers
 
 _DENSE_ENOUGH = 4
 _WIDE = 256
@@ -49,7 +49,9 @@ class Entries:
     clusters: int
 
     @classmethod
-    def of(cls, step: Indices, cluster: Indices, loss: NDArray[Any], clusters: int) -> Entries:
+    def of(
+        cls, step: Indices, cluster: Indices, loss: NDArray[Any], clusters: int, counts: Integers | None = None
+    ) -> Entries:
         """Add up the units that share a step and a cluster. Steps are numbered from 0 and none is empty."""
         key = step * clusters + cluster
         # Sums of doubles depend on their order: equal keys are put in the order of their losses, not of the rows.
@@ -57,10 +59,13 @@ class Entries:
         key = key[order]
         first = np.flatnonzero(np.append(True, key[1:] != key[:-1])[: len(key)])
         last_step = np.flatnonzero(np.append(np.diff(key[first] // clusters) > 0, True)[: len(first)])
+        count, loss = np.diff(np.append(first, len(key))), loss[order].astype(np.float64)
+        if counts is not None and len(first):
+            count, loss = np.add.reduceat(counts[order], first), loss * counts[order]
         return cls(
             cluster=key[first] % clusters,
-            count=np.diff(np.append(first, len(key))).astype(np.float64),
-            loss=np.add.reduceat(loss[order].astype(np.float64), first) if len(first) else np.zeros(0),
+            count=count.astype(np.float64),
+            loss=np.add.reduceat(loss, first) if len(first) else np.zeros(0),
             step_end=last_step,
             clusters=clusters,
         )
@@ -168,8 +173,8 @@ class Table:
             ids=ids,
             cluster_units=units,
             threshold=curve.threshold,
-            plateaus=Entries.of(curve.plateau, cluster, graded.loss, len(ids)),
-            levels=Entries.of(level, cluster, graded.loss, len(ids)),
+            plateaus=Entries.of(curve.plateau, cluster, graded.loss, len(ids), graded.count),
+            levels=Entries.of(level, cluster, graded.loss, len(ids), graded.count),
             level_loss=level_loss.astype(np.float64),
             divisor=graded.divisor,
             whole=graded.loss.dtype.kind == "i",
@@ -189,6 +194,12 @@ class Table:
     def clusters(self) -> int:
         """How many clusters there are."""
         return len(self.ids)
+
+    @cached_property
+    def cluster_answers(self) -> Floats:
+        """How many units of each cluster are answered."""
+        answers = np.bincount(self.plateaus.cluster, self.plateaus.count, minlength=self.clusters)
+        return answers.astype(np.float64)
 
     @cached_property
     def informative(self) -> int:

@@ -11,14 +11,16 @@ from demur.errors import UserError, literal, located, repeated, shown
 from demur.facts.instruments import BY_ITEMS, Instrument
 from demur.facts.items import Items
 from demur.read.foreign import check_foreign
-from demur.read.rows import TableOptions, read_systems
+from demur.read.rows import read_systems
 from demur.read.run_json import RunFile
+from demur.read.table_options import TableOptions
 from demur.read.tables import format_of
+from demur.summaries.file import is_summary, read_summary
 
 T = TypeVar("T")
 
 
-def read_items(
+def read_items(  # noqa: PLR0913  (each says how to read one kind of file)
     path: str | Path,
     *,
     mode: str | None = None,
@@ -26,8 +28,11 @@ def read_items(
     instrument: str | Path | Instrument = BY_ITEMS,
     columns: Mapping[str, str] | None = None,
     options: TableOptions | None = None,
+    counts: bool = False,
 ) -> Items:
     """The facts of a run file or of a long table (.csv, .jsonl, .ndjson, .parquet).
+
+    With `counts`, it may also be a summary, whose rows each stand for units that are alike.
 
     `mode` and `experiment` choose among the experiments of a run file; a table holds one. The instrument of a run
     file is PHQ-8 if none is named, and of a table the known one that has its items, if there is one; `none` leaves the
@@ -35,14 +40,14 @@ def read_items(
     `options` how else it is to be read.
     """
     chosen: Any = {"modes": [mode], "experiments": [experiment], "instrument": instrument}
-    found = read_inputs([Path(path)], **chosen, columns=columns, options=options)
+    found = read_inputs([Path(path)], **chosen, columns=columns, options=options, counts=counts)
     if len(found) > 1:
         named = ", ".join(shown(items.source.label) for items in found if items.source and items.source.label)
         raise UserError(f"{path}: {len(found)} systems, expected one: {named}")
     return found[0]
 
 
-def read_inputs(
+def read_inputs(  # noqa: PLR0913  (each says how to read one kind of file)
     inputs: Sequence[Any],
     *,
     modes: Sequence[str | None] = (),
@@ -50,12 +55,14 @@ def read_inputs(
     instrument: str | Path | Instrument = BY_ITEMS,
     columns: Mapping[str, str] | Sequence[Mapping[str, str]] | None = None,
     options: TableOptions | None = None,
+    counts: bool = False,
 ) -> list[Items]:
     """The facts of several systems, each a path, a text `NAME=FILE`, or any data, alone or as a pair with a name.
 
     Data are a path, a frame, a dict of lists, or facts that are read already. A table with a column `system` gives the
     facts of each of its systems, under its name. One mode, experiment or mapping of columns is meant for all, several
-    for each in turn. A run file given twice, for two of its modes, is read once.
+    for each in turn. A run file given twice, for two of its modes, is read once. With `counts`, an input may be a
+    summary.
     """
     named = [*map(named_input, inputs)]
     count = len(named)
@@ -66,7 +73,7 @@ def read_inputs(
     files: dict[str, RunFile] = {}
     facts: list[Items] = []
     for (name, data), mode, experiment, mapped in zip(named, *chosen, mappings, strict=True):
-        reading = _InputReading(mode, experiment, instrument, mapped or {}, options or TableOptions())
+        reading = _InputReading(mode, experiment, instrument, mapped or {}, options or TableOptions(), counts)
         with located_in(name, data):
             found = reading.systems(data, files)
             if name is not None and len(found) > 1:
@@ -89,13 +96,21 @@ class _InputReading:
     instrument: Any
     columns: Mapping[str, str]
     options: TableOptions
+    counts: bool
 
     def systems(self, data: Any, files: dict[str, RunFile]) -> list[Items]:
         """The facts of each system."""
         if isinstance(data, Items):
-            return [self.unused(data)]
+            return [data if data.count is not None else self.unused(data, "facts that are read already have")]
         if not isinstance(data, (str, Path)):
             return self.table(data)
+        if is_summary(data):
+            if not self.counts:
+                raise UserError(
+                    f"{data}: a summary holds counts, and this needs single units: give the data themselves"
+                )
+            summary, source = read_summary(data)
+            return [self.unused(summary.items(source), f"{data}: a summary has")]
         check_foreign(data)
         return self.table(data) if format_of(data) else [self.run(data, files)]
 
@@ -116,14 +131,14 @@ class _InputReading:
         own = None if self.instrument == "none" else self.instrument
         return [*read_systems(data, instrument=own, columns=self.columns, options=self.options).values()]
 
-    def unused(self, items: Items) -> Items:
-        """Facts that are read already, for which nothing of this has a use."""
+    def unused(self, items: Items, who: str) -> Items:
+        """Facts that say themselves what they are, for which nothing of this has a use."""
         given = {"mode": self.mode, "experiment": self.experiment, "columns": self.columns or None}
         names = [name for name, value in given.items() if value is not None]
         names += ["instrument"] if self.instrument != BY_ITEMS else []
         if names or self.options.names:
             listed = ", ".join([*names, *([self.options.names] if self.options.names else [])])
-            raise UserError(f"facts that are read already have no use for {listed}")
+            raise UserError(f"{who} no use for {listed}")
         return items
 
 

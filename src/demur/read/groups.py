@@ -110,6 +110,8 @@ class GroupFile:
         """The facts of a run with the columns of labels that are asked for; who has no row has the label (none)."""
         rows = {key: index for index, key in enumerate(self.keys)}
         by_item = bool(self.keys) and self.keys[0][1] is not None
+        if by_item and items.count is not None:
+            raise self._error("labels of single units, and a summary holds counts: leave out item, or give the data")
         units = [rows.get((cluster, item if by_item else None)) for cluster, item in items.unit_names]
         if all(unit is None for unit in units):
             first = literal(self.keys[0][0]) if self.keys else "none"

@@ -21,6 +21,7 @@ from demur.read.paths import with_paths
 from demur.read.roles import ROLES, SOURCES, check_mapped
 from demur.read.tables import NO_ROWS, format_of, opened_table
 from demur.read.units_file import MEMBERS
+from demur.summaries.file import is_summary
 
 _ROWS = 5000
 _RANGES = (1, 5, 10, 100)
@@ -97,7 +98,7 @@ def _can_be_looked_at(data: object) -> bool:
     if not isinstance(data, (str, Path)):
         return not isinstance(data, Items)
     is_pipe = os.path.exists(data) and not os.path.isfile(data)  # noqa: PTH110, PTH113  (Path.exists may raise)
-    return format_of(data) is not None and not is_pipe
+    return format_of(data) is not None and not is_pipe and not is_summary(data)
 
 
 def guess(table: str | Path | object, given: Given) -> Guess:

@@ -13,7 +13,6 @@ from demur.facts.consistency import consistency, modal
 from demur.facts.raw_units import RawUnits
 from demur.read.unit_rows import UnitRows
 
-REPEATS = ("units", "first", "vote")
 _OF_TEXTS = ("consistency_modal_confidence", "consistency_na_rate")
 
 

@@ -1,17 +1,16 @@
 """Long tables, one row per unit: CSV, JSON Lines, Parquet, a data frame, or a dict of lists."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from demur.errors import UserError, literal, repeated, shown, unknown
+from demur.errors import UserError, literal, shown
 from demur.facts.codes import Codes
 from demur.facts.columns import Column
-from demur.facts.groups import GroupColumn
-from demur.facts.instruments import BY_ITEMS, PHQ8, Instrument, instrument_with
+from demur.facts.instruments import BY_ITEMS, Instrument, instrument_with
 from demur.facts.instruments import instrument as instrument_of
 from demur.facts.items import Items, Source
 from demur.facts.losses import LossColumn, label_numbers
@@ -20,46 +19,14 @@ from demur.facts.unit_checks import check_values
 from demur.read.cells import Cells, read_cells
 from demur.read.groups import label_columns, table_groups
 from demur.read.paths import with_paths
-from demur.read.repeats import REPEATS, first_rows, voted_rows
+from demur.read.repeats import first_rows, voted_rows
 from demur.read.roles import Roles, roles_of
+from demur.read.table_options import TableOptions, check_options
 from demur.read.tables import missing_column, opened_table
 from demur.read.unit_rows import UnitRows, is_name, unit_rows
 from demur.read.units_file import GROUPS, MEMBERS, is_independent
 
-FAILED_UNITS = ("drop", "abstain", "refuse")
-_OUTCOMES = ("loss", "score", "abstained", "status", "success")
 _NO_ANSWER = "null (in CSV an empty cell)"
-
-
-@dataclass(frozen=True, slots=True)
-class TableOptions:
-    """How a table is to be read, besides its columns and its instrument.
-
-    `group` says which columns hold labels of groups, by the names of the groups; COLUMN:18,40,65 cuts numbers.
-    """
-
-    score_range: tuple[float, float] | None = None
-    loss_max: float | None = None
-    every_row_its_own_cluster: bool = False
-    noun: str | None = None
-    failed_units: str = "drop"
-    group: Mapping[str, str] | None = None
-    repeats: str = "units"
-    probability: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        if self.failed_units not in FAILED_UNITS:
-            raise unknown("rule for failed units", self.failed_units, FAILED_UNITS)
-        if self.repeats not in REPEATS:
-            raise unknown("rule for repeats", self.repeats, REPEATS)
-        if self.noun is not None and not (self.noun.strip() == self.noun != ""):
-            raise UserError(f"noun {literal(self.noun)}, expected a word such as document")
-
-    @property
-    def names(self) -> str:
-        """The options that are given, as a command line calls them."""
-        given = (option.name for option in fields(self) if getattr(self, option.name) != option.default)
-        return ", ".join(f"--{name.replace('_', '-')}" for name in given)
 
 
 def read_table(
@@ -188,13 +155,9 @@ def _by_system(table: Cells, roles: Roles) -> Iterator[tuple[str, Cells]]:
 
 
 def _raw_units(table: Cells, roles: Roles, instrument: Instrument | None, options: TableOptions) -> RawUnits:
-    if roles.source != "truth":
-        if instrument not in (None, PHQ8):
-            raise UserError(f"{instrument.name} bounds truths and predictions; losses have no use for an instrument")
-        instrument = None
-    _check_options(roles, options)
-    _check_groups(table, roles, options.group or {})
-    _check_probabilities(table, roles, options.probability)
+    if instrument is not None and roles.source != "truth":
+        raise UserError(f"{instrument.name} bounds truths and predictions; losses have no use for an instrument")
+    check_options(table, roles, options)
     rows = unit_rows(table, roles, instrument, options)
     if options.repeats == "vote":
         raw = _by_vote(rows, roles, instrument, options)
@@ -242,6 +205,7 @@ def _units(rows: UnitRows, roles: Roles, instrument: Instrument | None, options:
         no_answer=_NO_ANSWER,
         independent=options.every_row_its_own_cluster,
         probabilities=options.probability,
+        numbered=roles.get("item") is None,
     )
 
 
@@ -254,39 +218,6 @@ def _said(table: Cells, roles: Roles, *, labels: bool) -> Codes:
     if labels or roles.get("answer") or name in table.texts:
         return table.labels(name).mapped(lambda cell: cell if cell is None else str(cell))
     return table.codes(name).mapped(table.value)
-
-
-def _check_options(roles: Roles, options: TableOptions) -> None:
-    """An option that would say nothing is a misunderstanding."""
-    if options.score_range is not None and roles.source != "score":
-        raise UserError("a score range is of a column of scores: map one, score=COLUMN (--column), or leave it out")
-    if options.loss_max is not None and roles.source != "loss":
-        raise UserError("the largest loss is of a column of losses: map one, loss=COLUMN (--column), or leave it out")
-    if options.repeats != "units" and roles.get("repeat") is None:
-        raise UserError("repeats are told by a column: map one, repeat=COLUMN (--column), or leave out --repeats")
-
-
-def _check_groups(table: Cells, roles: Roles, columns: Mapping[str, str]) -> None:
-    """What became of a unit tells no group apart: whom it was answered well for would then be whom it was."""
-    outcomes = {roles.get(role): role for role in _OUTCOMES if roles.get(role)}
-    for name, text in columns.items() if GROUPS not in table.values else ():
-        column = GroupColumn.of(text, [*table.values]).name
-        if column in outcomes:
-            wanted = f"the group {shown(name)} needs one that is known before anything is answered"
-            raise UserError(f"the column {shown(column)} is the {outcomes[column]}: {wanted}")
-
-
-def _check_probabilities(table: Cells, roles: Roles, names: tuple[str, ...]) -> None:
-    """Signals alone can be declared probabilities."""
-    if twice := repeated(names):
-        raise UserError(f"the column {shown(twice[0])} is declared a probability twice (--probability)")
-    for name in names:
-        role = next((role for role, column in roles.columns.items() if column == name), None)
-        if role is not None:
-            raise UserError(f"the column {shown(name)} is the {role}: only a signal can be declared a probability")
-        if name not in table.values:
-            listed = ", ".join(shown(each) for each in table.values if each not in roles.columns.values()) or "none"
-            raise UserError(f"no column {shown(name)} to be a probability (--probability); signals: {listed}")
 
 
 def _answers(table: Cells, roles: Roles, instrument: Instrument | None, options: TableOptions) -> dict[str, Any]:

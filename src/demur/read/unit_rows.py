@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 import numpy as np
 
@@ -14,12 +14,10 @@ from demur.facts.codes import Codes
 from demur.facts.instruments import Instrument
 from demur.facts.items import ClusterId
 from demur.read.cells import Cells
+from demur.read.roles import Roles
+from demur.read.table_options import TableOptions
 from demur.read.tables import missing_column
 from demur.types import Flags, Indices
-
-if TYPE_CHECKING:
-    from demur.read.roles import Roles
-    from demur.read.rows import TableOptions
 
 _STATE = re.compile("ok|failed(:.*)?", re.DOTALL)
 

@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from demur.errors import UserError
 from demur.inference.estimates import Estimate
 from demur.inference.key import Key
 from demur.quantities.conventions.emulations import EMULATIONS
@@ -26,7 +27,11 @@ class OtherNumbers(NamedTuple):
     @property
     def title(self) -> str:
         """What it is called, and whose it is."""
-        return f"{_ONLY_THERE.get(self.name) or title_of(self.numbers[0])}, {self.convention}"
+        try:
+            title = _ONLY_THERE.get(self.name) or title_of(self.numbers[0])
+        except UserError:  # a file may hold numbers that are not known here
+            title = self.name
+        return f"{title}, {self.convention}"
 
     @property
     def notes(self) -> list[str]:

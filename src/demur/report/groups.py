@@ -3,11 +3,12 @@
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 from demur.drawing.labels import isolated, shortened
 from demur.facts.groups import REST
 from demur.inference.estimates import Estimate
-from demur.inference.groups import WITHIN
+from demur.inference.groups import SERVED, WITHIN
 from demur.inference.key import Group, Key, Minus
 from demur.quantities.thresholds import threshold_text
 from demur.report.names import NamedSystem, systems_of
@@ -42,32 +43,75 @@ class GroupLine:
         return str(self.clusters), f"{self.accepted} of {self.units}", *numbers
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class GroupTable:
-    """The groups of one grouping, of one system under one confidence: the small ones, then by their risk."""
+    """The groups of one grouping, of one system under one confidence."""
 
+    results: Results
+    record: GroupsRecord
+    grouping: GroupingRecord
     system: NamedSystem
     confidence: str
-    name: str
-    noun: str
-    threshold: float
-    coverage: Estimate
-    risk: Estimate
-    lines: tuple[GroupLine, ...]
-    worst: Estimate
-    gap: Estimate
+
+    @property
+    def name(self) -> str:
+        """What the grouping is called."""
+        return self.grouping.name
+
+    @property
+    def noun(self) -> str:
+        """What a cluster is called."""
+        return self.results.selective.noun
+
+    @property
+    def threshold(self) -> float:
+        """The threshold all groups share."""
+        return self.record.threshold_of(self.system.system, self.confidence)
+
+    def at(self, stem: str, level: str | None = None, minus: Minus | None = None) -> Estimate:
+        """A number of a group at the threshold; without a level, over all of them."""
+        return self._own(f"{stem}@{threshold_text(self.threshold)}", Group(self.name, level), minus)
+
+    def _own(self, name: str, group: Group | None, minus: Minus | None = None) -> Estimate:
+        return self.results[Key(self.system.system, name, self.confidence, group=group, minus=minus)]
+
+    @cached_property
+    def overall(self) -> dict[str, Estimate]:
+        """Coverage and risk of all units at the threshold."""
+        return {stem: self._own(f"{stem}@{threshold_text(self.threshold)}", None) for stem in SERVED}
+
+    @cached_property
+    def lines(self) -> list[GroupLine]:
+        """The groups: those too small to judge, then by their risk, the highest first."""
+        labels = zip(self.grouping.levels, shortened(self.grouping.levels), strict=True)
+        return sorted((self._line(level, isolated(label)) for level, label in labels), key=_by_risk)
+
+    def _line(self, level: str, label: str) -> GroupLine:
+        group = Group(self.name, level)
+        whose = (self.system.system, self.confidence, *group)
+        return GroupLine(
+            label=label,
+            clusters=int(self._own("clusters", group).value),
+            units=int(self._own("units", group).value),
+            accepted=int(self.at("accepted", level).value),
+            coverage=self.at("coverage", level),
+            risk=self.at("risk", level),
+            rest=self.at("risk", level, Minus("group", Group(self.name, REST))),
+            within=tuple(self._own(name, group) for name in WITHIN),
+            curve=next(each for each in self.record.curves if (each.system, each.confidence, *each.group) == whose),
+        )
 
     @property
     def heading(self) -> str:
         """What is shared by all groups."""
-        numbers = f"coverage {four(self.coverage.value)}, risk {four(self.risk.value)}"
+        numbers = ", ".join(f"{stem} {four(row.value)}" for stem, row in self.overall.items())
         return f"by {isolated(self.name)}, at the threshold {self.threshold:.6g}; of all {numbers}"
 
     @property
     def sentences(self) -> list[str]:
         """Who is too small to judge, and for whom of the others the risk is highest."""
         small, judged = ([line for line in self.lines if line.small is flag] for flag in (True, False))
-        said = []
+        worst, gap, said = self.at("worst_risk"), self.at("worst_minus_best"), []
         if small:
             each = ", ".join(
                 f"{line.label} ({line.clusters} {self.noun}{'s' if line.clusters != 1 else ''}, "
@@ -75,20 +119,18 @@ class GroupTable:
                 for line in small
             )
             said.append(f"Too small to judge: {each}.")
-        if judged and not math.isnan(self.worst.value):
-            highest = next(line for line in judged if line.risk.value == self.worst.value)
+        if judged and not math.isnan(worst.value):
+            highest = next(line for line in judged if line.risk.value == worst.value)
             among = "Among the others the" if small else "The"
-            ends = f", {interval_text(self.worst.simultaneous)}" if self.worst.simultaneous else ""
-            said.append(f"{among} risk is highest for {highest.label}: {four(self.worst.value)}{ends}.")
-        if not math.isnan(self.gap.value):
-            ends = f", {interval_text(self.gap.simultaneous)}" if self.gap.simultaneous else ""
-            said.append(f"Highest minus lowest: {four(self.gap.value)}{ends}.")
+            said.append(f"{among} risk is highest for {highest.label}: {row_text(worst, ', ')}.")
+        if not math.isnan(gap.value):
+            said.append(f"Highest minus lowest: {row_text(gap, ', ')}.")
         return said
 
 
-def row_text(row: Estimate) -> str:
+def row_text(row: Estimate, between: str = " ") -> str:
     """A number with the interval that holds for all groups at once."""
-    ends = f" {interval_text(row.simultaneous)}" if row.simultaneous else ""
+    ends = f"{between}{interval_text(row.simultaneous)}" if row.simultaneous else ""
     return UNDEFINED if math.isnan(row.value) else f"{four(row.value)}{ends}"
 
 
@@ -98,67 +140,10 @@ def group_tables(results: Results, confidence: str) -> list[GroupTable]:
     if record is None:
         return []
     return [
-        _table(_Numbers(results, system.system, confidence, record), system, grouping)
+        GroupTable(results, record, grouping, system, confidence)
         for grouping in record.groupings
         for system in systems_of(results)
     ]
-
-
-@dataclass(frozen=True, slots=True)
-class _Numbers:
-    """The numbers of one system under one confidence, and the curves of its groups."""
-
-    results: Results
-    system: str
-    confidence: str
-    record: GroupsRecord
-
-    @property
-    def threshold(self) -> float:
-        return self.record.threshold_of(self.system, self.confidence)
-
-    def at(self, stem: str, group: Group | None = None, minus: Minus | None = None) -> Estimate:
-        """A number at the threshold."""
-        return self.own(f"{stem}@{threshold_text(self.threshold)}", group, minus)
-
-    def own(self, name: str, group: Group | None, minus: Minus | None = None) -> Estimate:
-        """A number by its name."""
-        return self.results[Key(self.system, name, self.confidence, group=group, minus=minus)]
-
-    def line(self, group: Group, label: str) -> GroupLine:
-        """One group."""
-        return GroupLine(
-            label=isolated(label),
-            clusters=int(self.own("clusters", group).value),
-            units=int(self.own("units", group).value),
-            accepted=int(self.at("accepted", group).value),
-            coverage=self.at("coverage", group),
-            risk=self.at("risk", group),
-            rest=self.at("risk", group, Minus("group", Group(group.name, REST))),
-            within=tuple(self.own(name, group) for name in WITHIN),
-            curve=next(
-                each
-                for each in self.record.curves
-                if (each.system, each.confidence, *each.group) == (self.system, self.confidence, *group)
-            ),
-        )
-
-
-def _table(numbers: _Numbers, system: NamedSystem, grouping: GroupingRecord) -> GroupTable:
-    labels = zip(grouping.levels, shortened(grouping.levels), strict=True)
-    lines = [numbers.line(Group(grouping.name, level), label) for level, label in labels]
-    return GroupTable(
-        system=system,
-        confidence=numbers.confidence,
-        name=grouping.name,
-        noun=numbers.results.selective.noun,
-        threshold=numbers.threshold,
-        coverage=numbers.at("coverage"),
-        risk=numbers.at("risk"),
-        lines=tuple(sorted(lines, key=_by_risk)),
-        worst=numbers.at("worst_risk", Group(grouping.name)),
-        gap=numbers.at("worst_minus_best", Group(grouping.name)),
-    )
 
 
 def _by_risk(line: GroupLine) -> tuple[bool, float]:

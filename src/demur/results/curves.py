@@ -12,6 +12,7 @@ from demur.inference.point_intervals import intervals_at_points
 from demur.inference.reliabilities import Reliability
 from demur.inference.resample import Plan
 from demur.inference.views import CurveView
+from demur.quantities.bin_bounds import area_bounds
 from demur.quantities.curve import Curve
 from demur.quantities.graded import Graded
 from demur.results.parts import CurveRecord
@@ -35,10 +36,26 @@ def curve_record(
             "bands": bands.to_json() if bands else None,
             "risk_intervals": _intervals(view) if plan.n_resamples else None,
             "histogram": _histogram(view) if curve.defined else None,
+            "bins": _bins(view),
             "reliability": _reliability(view.graded, plan) if curve.defined else None,
             **beside,
         }
     )
+
+
+def _bins(view: CurveView) -> Json | None:
+    """What was rounded in a summary, if anything was, and how far areas may be off for it."""
+    items, made_of = view.graded.items, view.graded.made_of
+    if items is None or items.summary is None or made_of is None:
+        return None
+    about = items.summary
+    exponent = next((signal.exponent for signal in about.signals if signal.name == made_of.name), None)
+    if exponent is None and not about.loss.rounded:
+        return None
+    digits = about.loss.digits if about.loss.rounded else None
+    bounds = area_bounds(view.graded, view.curve, 0.0 if digits is None else 0.5 / 10**digits, whole=exponent is None)
+    width = None if exponent is None else 2.0**exponent
+    return {"number": len(view.curve), "width": width, "loss_digits": digits, "bounds": bounds._asdict()}
 
 
 def points(curve: Curve) -> Json:
@@ -68,13 +85,14 @@ def _intervals(view: CurveView) -> Json | None:
 def _histogram(view: CurveView) -> Json:
     graded = view.graded
     confidence, wrong = graded.scale * graded.confidence, graded.loss != 0
+    counts = [None if graded.count is None else graded.count[kind] for kind in (~wrong, wrong)]
     edges = np.linspace(confidence.min(), confidence.max(), min(_BARS, max(1, len(view.curve))) + 1)
     if not (np.diff(edges) > 0).all():  # so close that there is no room for bars between them
         edges = np.array([confidence.min() - 0.5, confidence.max() + 0.5])
     return {
         "edges": edges.tolist(),
-        "right": np.histogram(confidence[~wrong], edges)[0].tolist(),
-        "wrong": np.histogram(confidence[wrong], edges)[0].tolist(),
+        "right": np.histogram(confidence[~wrong], edges, weights=counts[0])[0].tolist(),
+        "wrong": np.histogram(confidence[wrong], edges, weights=counts[1])[0].tolist(),
         "abstained": graded.units - graded.answered,
     }
 
@@ -83,7 +101,7 @@ def _reliability(graded: Graded, plan: Plan) -> Json | None:
     """How a confidence that can be read as the chance of being right does; one combined with a count, say, cannot."""
     if graded.made_of is None or not graded.made_of.is_probability:
         return None
-    table = Reliability.of(replace(graded, loss=(graded.loss == 0).astype(np.int64), divisor=1))
+    table = Reliability.of(replace(graded.each, loss=(graded.each.loss == 0).astype(np.int64), divisor=1))
     bins = [asdict(each) | {"mean_predicted": min(each.mean_predicted, 1.0)} for each in table.bins]
     reference = table.if_calibrated(plan)
     beside = {"ece_if_calibrated": asdict(reference) if reference else None, "bins": bins}

@@ -84,17 +84,16 @@ def settings_of(record: GroupsRecord | None) -> GroupSettings:
 def grouped(evaluation: Evaluation) -> list[GroupRows]:
     """The rows of every grouping that is asked for, under every confidence and of every system."""
     settings, systems = evaluation.settings.by_group, evaluation.alignment.systems
-    groupings = {}
     for name in settings.names:
         check_same_groups(systems, name)
-        groupings[name] = grouping_of(next(iter(systems.values())), name, settings.max_groups)
     made = []
     for confidence, by_system in evaluation.views.items():
         reached = min(view.curve.coverage_reached for view in by_system.values())
         for system, view in by_system.items():
-            threshold = _threshold(evaluation, view.curve, reached) if groupings else 0.0
-            for name, grouping in groupings.items():
+            threshold = _threshold(evaluation, view.curve, reached) if settings.names else 0.0
+            for name in settings.names:
                 key = Key(system, "", confidence, group=Group(name))
+                grouping = grouping_of(systems[system], name, settings.max_groups)
                 made.append(GroupRows.of(key, view, grouping, threshold, settings.min_clusters))
     return made
 
@@ -185,7 +184,9 @@ def _curve(of: GroupRows, level: Level) -> Json:
 
 def _grouping_record(items: Items, name: str, settings: GroupSettings) -> Json:
     grouping = grouping_of(items, name, settings.max_groups)
-    unlabelled = [int(grouping.units(index).sum()) for index, level in enumerate(grouping.levels) if level == NONE]
+    unlabelled = [
+        items.number_of(grouping.units(index)) for index, level in enumerate(grouping.levels) if level == NONE
+    ]
     return {
         "name": name,
         "column": grouping.column.text if grouping.column else None,

@@ -65,7 +65,7 @@ def encoded(results: Results) -> Json:
         "inputs": [dict(source) for source in study.inputs],
         "population": {
             **{name: getattr(study, column) for name, column in PEOPLE.items()},
-            **{name: None if all(each is None for each in held) else _by_side(held) for name, held in lost.items()},
+            **{name: _if_any(held) for name, held in lost.items()},
             "participants_failed": study.clusters_failed,
             "items_predicted": _by_side([system.answered for system in study.systems]),
             "cmax": _by_side([system.answered / study.units for system in study.systems]),
@@ -122,9 +122,14 @@ def _worded(results: Results) -> Json:
                 " ".join(filter(None, (errors.confidence, sides.get(errors.system)))): errors.cases
                 for errors in study.confident_errors
             },
-            "needless_abstentions": _by_side([system.needless_abstentions for system in study.systems]),
+            "needless_abstentions": _if_any([system.needless_abstentions for system in study.systems]),
         },
     }
+
+
+def _if_any(values: Sequence[Any]) -> Any:
+    """Nothing where no system has any."""
+    return None if all(value is None for value in values) else _by_side(values)
 
 
 def _by_side(values: Sequence[Any]) -> Any:

@@ -280,7 +280,7 @@ class _File(Part):
         ]
         items, included = self.population.items_total, self.comparison.participants_overlap_included
         for name, run in runs:
-            if sum(item.n for item in run.by_item.values()) != items:
+            if run.by_item and sum(item.n for item in run.by_item.values()) != items:
                 yield f"items_total is not the number of items of {name}"
             if any(abs(c * items - round(c * items)) > _ROUNDING * items for c in run.curve.coverage):
                 yield f"{name}: a coverage of the curve is not a number of the {items} items"
@@ -359,6 +359,7 @@ def _run_fields(reported: Sequence[Quantity]) -> dict[str, Any]:
         "bootstrap": (RunBootstrap | None, ...),
         "nulls_filled": (Mapping[str, Count], ...),
         "lower_is_surer": (parts.LowerIsSurer, None),
+        "bins": (Annotated[parts.Bins | None, SPARSE], None),
         "curve": (parts.Points, ...),
         "reference": (parts.Reference | None, None),
         "bands": (parts.Bands | None, None),

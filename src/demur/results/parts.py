@@ -165,6 +165,22 @@ class HandoverCurve(_Columns):
     joint: Numbers
 
 
+class BinBounds(Part):
+    """How far areas, their excess over the oracle order too, may be from those of the data, up to any coverage."""
+
+    aurc: Annotated[float, Declared(ge=0)]
+    augrc: Annotated[float, Declared(ge=0)]
+
+
+class Bins(Part):
+    """What a summary rounded: confidences to bins of a `width`, losses to so many decimals; and what that can do."""
+
+    number: Count
+    width: float | None
+    loss_digits: Count | None
+    bounds: BinBounds
+
+
 class CurveRecord(Part, Tabular):
     """One system under one confidence: its curve, and what a report draws besides.
 
@@ -180,6 +196,7 @@ class CurveRecord(Part, Tabular):
     risk_intervals: RiskIntervals | None = None
     histogram: Histogram | None = None
     reliability: ReliabilityTable | None = None
+    bins: Annotated[Bins | None, SPARSE] = None
     switches: Annotated[Many[Switch] | None, SPARSE] = None
     handover: Annotated[Mapping[str, HandoverCurve] | None, SPARSE] = None
 
@@ -321,12 +338,14 @@ class Bootstrap(Part):
 class Execution(Part):
     """What computed the numbers: the engine, on how many threads, in how many shards, and by which route.
 
-    None of it changes a number. What the engine does not compute, numpy does.
+    None of it changes a number. What the engine does not compute, numpy does. What needs single units, which summaries
+    do not hold, is `left_out`.
     """
 
     engine: Annotated[str, Declared(min_length=1)]
     threads: Annotated[int, Declared(ge=1)]
     shards: Annotated[int, Declared(ge=1)] = 1
+    left_out: Annotated[Many[str] | None, SPARSE] = None
     route: Annotated[str, Declared(min_length=1)] = "memory"
 
 

@@ -70,7 +70,7 @@ def selective_study(evaluation: Evaluation, provenance: Json, groups: Json | Non
             "systems": [_system(name, evaluation) for name in alignment.systems],
             "clusters_total": alignment.overlap,
             "clusters_included": alignment.included,
-            "units": len(first),
+            "units": first.units,
             "intersection_only": alignment.intersection_only,
             "noun": first.noun,
             "loss": loss_record(first, settings.loss),
@@ -93,6 +93,7 @@ def selective_study(evaluation: Evaluation, provenance: Json, groups: Json | Non
                 {"system": system, "confidence": name, "cases": _confident_errors(view.graded)}
                 for name, by_system in evaluation.views.items()
                 for system, view in by_system.items()
+                if first.count is None
             ],
             "conventions": settings.conventions or None,
         }
@@ -103,6 +104,8 @@ def selective_study(evaluation: Evaluation, provenance: Json, groups: Json | Non
 def loss_record(items: Items, name: str | None) -> Json:
     """How wrong an answer is, as a file records it."""
     losses = items.losses
+    if losses is not None and losses.name != GIVEN:
+        return {"name": losses.name, "definition": losses.definition, "raw_multiplier": losses.divisor}
     if losses is not None:
         maximum = None if losses.largest is None else losses.largest / losses.divisor
         about = {"name": GIVEN, "definition": losses.definition, "raw_multiplier": 1}
@@ -124,16 +127,16 @@ def _system(name: str, evaluation: Evaluation) -> Json:
     repeats = evaluation.given[name].repeats
     together = repeats if repeats and repeats.rule != "units" else None
     others = [other for other_name, other in alignment.systems.items() if other_name != name]
-    if others:  # of one alone nobody knows what it would have answered
+    if others and items.count is None:  # of one alone nobody knows what it would have answered
         right = np.logical_or.reduce([other.right for other in others])
         units = np.flatnonzero(~items.answered & right)
         declined = {"count": len(units), "first": _cases(items, units[:MOST_CASES])}
     return {
         "name": name,
-        "answered": int(items.answered.sum()),
+        "answered": items.number_of(items.answered),
         "failed": alignment.failed[name],
         "not_in_all": alignment.only[name],
-        "units_failed": len(failed_units.names) if failed_units else None,
+        "units_failed": failed_units.number if failed_units else None,
         "failed_by_cause": _causes(failed_units),
         "rows": together and together.rows,
         "rows_failed": together and together.failed,
@@ -172,7 +175,7 @@ def _cases(items: Items, units: Indices) -> list[Json]:
 def by_item(system: str, graded: Graded) -> Iterator[Estimate]:
     """The numbers of every item; which confidence ranks the answers makes no difference to them."""
     items = graded.items
-    if items is None:
+    if items is None or items.count is not None:
         return
     names, errors = items.item_names, items.answer - items.truth
     given = items.item[items.answered]

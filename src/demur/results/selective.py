@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from demur.confidences.grading import grade
 from demur.confidences.serving import can_serve, chosen
 from demur.confidences.variants import Confidence
-from demur.errors import UserError, literal, unknown
+from demur.errors import UserError, literal, shown, unknown
 from demur.facts.alignment import aligned
 from demur.facts.items import Items
 from demur.files.strict_model import checked_time
@@ -47,6 +47,8 @@ from demur.results.settings import Settings
 from demur.results.study import AREA
 from demur.results.table import Results, provenance, system_names
 from demur.types import Json
+
+NEED_UNITS = ("by_item", "cases.confident_errors", "cases.needless_abstentions")
 
 if TYPE_CHECKING:  # pydantic models of a file that most evaluations have none of
     from demur.confidences.calibration import AnyCalibration
@@ -84,6 +86,7 @@ def evaluate(  # noqa: PLR0913  (what to evaluate and how, then what to record o
         if settings.primary not in served:
             raise unknown("confidence served here", settings.primary, served)
         served.sort(key=lambda name: name != settings.primary)
+    _check_bins(alignment.systems, confidences)
     views = {
         name: {
             system: CurveView.of(grade(items, loss=settings.loss, confidence=confidences[system][name]))
@@ -92,9 +95,49 @@ def evaluate(  # noqa: PLR0913  (what to evaluate and how, then what to record o
         for name in served
     }
     plan = plan.settled(len(alignment.systems[baseline]))
+    _check_counts(alignment.systems, beside, settings.conventions)
     others = Others.of(beside or Beside(), alignment, views, settings.loss, {*systems})
     evaluation = Evaluation(settings, systems, alignment, baseline, views, skipped, others)
-    return _results(evaluation, plan, provenance(plan, created_at, command, also_read))
+    origin = provenance(plan, created_at, command, also_read)
+    origin["execution"] |= _by_summaries(systems)
+    return _results(evaluation, plan, origin)
+
+
+def _check_counts(systems: Mapping[str, Items], beside: Beside | None, conventions: Sequence[str]) -> None:
+    """What needs single units is refused of summaries, by name."""
+    asked = {
+        "numbers of other conventions": conventions,
+        "raters, and what is handed over to them,": beside and beside.raters,
+        "forced runs": beside and beside.forced,
+    }
+    if any(items.count is not None for items in systems.values()):
+        for what in (what for what, given in asked.items() if given):
+            raise UserError(f"{what} need single units, and a summary holds counts: give the data themselves")
+
+
+def _by_summaries(systems: Mapping[str, Items]) -> Json:
+    """What is said of an evaluation of summaries: in how many parts the data were, and what only units would tell."""
+    parts = sum(len(items.summary.parts) for items in systems.values() if items.summary)
+    return {"shards": parts, "route": "summaries", "left_out": NEED_UNITS} if parts else {}
+
+
+def _check_bins(systems: Mapping[str, Items], confidences: Mapping[str, Mapping[str, Confidence]]) -> None:
+    """A signal in bins is a confidence as it is, and read the way that its bins were made."""
+    for system, items in systems.items():
+        binned = (
+            {each.name: each for each in items.summary.signals if each.exponent is not None} if items.summary else {}
+        )
+        for name, confidence in confidences[system].items():
+            signal = binned.get(name)
+            if binned and signal is None and name not in items.signals:
+                made_of = ", ".join(map(shown, binned))
+                raise UserError(
+                    f"{shown(name)} is made of signals, and {made_of} is in bins: summarize with more --bins"
+                )
+            if signal and signal.lower_is_surer != confidence.lower_is_surer:
+                raise UserError(
+                    f"{shown(name)} is in bins for the other direction: summarize it --lower-is-surer, or not"
+                )
 
 
 @dataclass(frozen=True, eq=False)

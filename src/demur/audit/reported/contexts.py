@@ -108,7 +108,7 @@ class Context:
     `draws` says that it is an end of an interval, a standard error or a share of draws, `aggregated` that it is over
     the folds; `group` waits for the name of a criterion or a fold, `stem` (such as recall@K) for a depth or a coverage;
     `stranger` is the first name nobody knows. `minus` is the system a difference subtracts, `shared` counts only
-    participants that succeeded in every run, and `convention` is the sentence for another way of computing.
+    participants that succeeded in every run, and `convention` is another way of computing: a tool, or a sentence.
     """
 
     quantity: ReportedQuantity = UNKNOWN

@@ -135,7 +135,7 @@ class OfRuns(Audit):
     def expected(self, context: Context) -> Expected:
         """What the data give for a figure; what is made of draws may be off by their Monte-Carlo error."""
         if context.draws is None:
-            asked = context.convention if self._stated and context.convention in tools.KNOWN else ""
+            asked = context.convention if self._stated and context.minus is None else ""
             ends = tools.range_of_tool(asked, context.quantity, self._rows(context)) if asked else None
             return replace(super().expected(context), band=ends, within=tools.OVER_TIES if ends else "")
         drawn = [figure for figure in self.figures if figure.context.draws and figure.context.quantity]

@@ -51,6 +51,7 @@ static int OF(draw)(uint64_t seed, uint64_t first, int64_t n, int64_t clusters, 
 
 static const struct entries OF(entries) = {
     .draw = OF(draw),
+    .sums = OF(sums),
     .sweep = OF(sweep),
     .reach = OF(reach),
     .find = OF(find),
@@ -58,6 +59,7 @@ static const struct entries OF(entries) = {
     .area = OF(area),
     .oracle_area = OF(oracle_area),
     .total = OF(total),
+    .difference = OF(difference),
 };
 
 #undef GOLDEN

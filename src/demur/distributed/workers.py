@@ -1,0 +1,99 @@
+"""Workers: anything with the interface of `concurrent.futures.Executor`. Work that a worker took down is done again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import BrokenExecutor, Executor, Future, as_completed
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from demur.errors import UserError, literal
+
+Progress = Callable[[int, int], None]
+Task = TypeVar("Task")
+Made = TypeVar("Made")
+_ATTEMPTS = 3  # with no part done in any of them
+_DASK = "dask://"
+
+
+@dataclass(frozen=True, slots=True)
+class Workers:
+    """Who works: as many processes, the scheduler of a Dask cluster, or an executor; by default this process."""
+
+    given: int | str | Executor = 1
+
+    def __post_init__(self) -> None:
+        given: Any = self.given
+        if isinstance(given, str) and given.isdecimal():
+            object.__setattr__(self, "given", given := int(given))
+        good = isinstance(given, str) and given.startswith(_DASK) and len(given) > len(_DASK)
+        if not (good or isinstance(given, Executor) or (type(given) is int and given >= 1)):
+            raise UserError(f"workers {literal(given)}, expected a number of processes, or dask://SCHEDULER:PORT")
+
+    def each(self, work: Callable[[Task], Made], tasks: Sequence[Task], progress: Progress | None = None) -> list[Made]:
+        """What each task gives, in their order. A worker that is killed takes no task with it."""
+        done: dict[int, Made] = {}
+
+        def keep(index: int, made: Made) -> None:
+            done[index] = made
+            if progress:
+                progress(len(done), len(tasks))
+
+        if self.given == 1:
+            for index, task in enumerate(tasks):
+                keep(index, work(task))
+            return [done[index] for index in range(len(tasks))]
+        failures = 0
+        while len(done) < len(tasks):
+            before = len(done)
+            try:
+                with self._executor() as executor:
+                    left = {executor.submit(work, task): n for n, task in enumerate(tasks) if n not in done}
+                    _gather(left, keep)
+            except BrokenExecutor:
+                failures = failures + 1 if len(done) == before else 0
+                if failures >= _ATTEMPTS:
+                    raise UserError(
+                        "the workers die before they finish a part: give them more memory, or fewer of them"
+                    ) from None
+        return [done[index] for index in range(len(tasks))]
+
+    @contextmanager
+    def _executor(self) -> Iterator[Executor]:
+        if isinstance(self.given, Executor):
+            yield self.given
+        elif isinstance(self.given, str):
+            with _client(self.given.removeprefix(_DASK)) as client:
+                yield client.get_executor()
+        else:
+            from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415  (slow to import)
+            from multiprocessing import get_context  # noqa: PLC0415
+
+            with ProcessPoolExecutor(self.given, get_context("spawn")) as pool:
+                yield pool
+
+
+def _gather(left: dict[Future[Made], int], keep: Callable[[int, Made], None]) -> None:
+    """Keep what is done; the first mistake ends the rest."""
+    try:
+        for future in as_completed(left):
+            keep(left[future], future.result())
+    except BaseException:
+        for future in left:
+            future.cancel()
+        raise
+
+
+@contextmanager
+def _client(scheduler: str) -> Iterator[Any]:
+    try:
+        from distributed import Client  # noqa: PLC0415  (an extra)
+    except ImportError:
+        raise UserError("a Dask cluster needs dask.distributed: pip install 'demur[distributed]'") from None
+    try:
+        client = Client(f"tcp://{scheduler}", timeout="10s", set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise UserError(f"dask://{scheduler}: no scheduler answers there ({error})") from None
+    with client:
+        yield client

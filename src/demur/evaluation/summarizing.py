@@ -1,0 +1,109 @@
+"""Summarizing: parts of a system's data, each read as it would be by itself, as one summary."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from demur.confidences.grading import losses_of
+from demur.confidences.serving import only_signal, signals_for
+from demur.distributed.workers import Progress, Workers
+from demur.errors import UserError, located
+from demur.evaluation.data import Folder
+from demur.evaluation.guessing import Settled
+from demur.facts.instruments import BY_ITEMS
+from demur.facts.items import Source
+from demur.files.strict_json import fingerprint, shown_path
+from demur.quantities.losses import loss_of
+from demur.read import TableOptions, read_inputs
+from demur.read.files import for_each
+from demur.summaries.bins import MOST
+from demur.summaries.file import is_summary, read_summary
+from demur.summaries.merging import merged
+from demur.summaries.summary import Kept, Summary
+
+
+@dataclass(frozen=True, slots=True)
+class PartReading:
+    """How every part is read, and what is kept of it."""
+
+    confidence: str
+    columns: Mapping[str, str] = field(default_factory=dict)
+    instrument: Any = BY_ITEMS
+    options: TableOptions = field(default_factory=TableOptions)
+    mode: str | None = None
+    experiment: int | None = None
+    loss: str | None = None
+    lower_is_surer: Sequence[str] = ()
+    most_bins: int = MOST
+    loss_digits: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.confidence == "all":
+            raise UserError("a summary keeps the signals of confidences that are named: --confidence NAME,NAME")
+        if self.options.repeats != "units":
+            raise UserError(
+                f"--repeats {self.options.repeats} needs all repeats of a unit at once: no summary can do it"
+            )
+        if self.options.every_row_its_own_cluster:
+            raise UserError("rows of several parts are told apart by an id: map one, cluster=COLUMN (--column)")
+
+
+def summarized(path: str | Path, reading: PartReading) -> Summary:
+    """The summary of one part, or the one that it is."""
+    if is_summary(path):
+        return read_summary(path)[0]
+    found = read_inputs(
+        [Path(path)],
+        modes=[reading.mode],
+        experiments=[reading.experiment],
+        instrument=reading.instrument,
+        columns=reading.columns,
+        options=reading.options,
+    )
+    with located(path):
+        if len(found) > 1:
+            raise UserError(f"{len(found)} systems in one table, expected one: write a table for each")
+        [items] = found
+        losses = losses_of(items, loss_of(items, reading.loss))
+        confidence = reading.confidence
+        if confidence == "default":
+            confidence = only_signal(items) or confidence
+        signals = signals_for(items, confidence)
+        wanted = Kept(confidence, signals, reading.lower_is_surer, reading.most_bins, reading.loss_digits)
+        source = items.source.sha256 if items.source else None
+        if source is None:
+            raise UserError("a part is a file")
+        return Summary.of(items, losses, wanted, source)
+
+
+def summarize(
+    parts: Sequence[str | Path], reading: PartReading, workers: Workers, progress: Progress | None = None
+) -> Summary:
+    """All parts as one summary: each by one of the workers, then merged."""
+    if reading != PartReading("default") and all(map(is_summary, parts)):
+        raise UserError("summaries say what is in them: options are for parts that are tables or run files")
+    made = workers.each(partial(summarized, reading=reading), [*parts], progress)
+    return merged(made, parts)
+
+
+def read_folders(
+    entries: list[Any], folders: Mapping[int, Folder], understood: Settled, said: Mapping[str, Any]
+) -> None:
+    """Put the facts of each folder in its place among the inputs."""
+    workers, known = Workers(said["workers"]), ("instrument", "options", "lower_is_surer")
+    for index, folder in folders.items():
+        chosen: Any = {name: for_each(said[name], len(entries), name)[index] for name in ("mode", "experiment")}
+        reading = PartReading(
+            understood.confidence,
+            understood.columns[index],
+            loss=understood.loss,
+            **chosen,
+            **{name: said[name] for name in known},
+        )
+        summary = summarize(folder.parts, reading, workers, said.get("progress"))
+        source = Source(shown_path(folder.path), fingerprint("\n".join(summary.about.parts).encode()))
+        entries[index] = folder.name, summary.items(source)

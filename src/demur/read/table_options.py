@@ -1,0 +1,80 @@
+"""Options of tables: how one is to be read besides its columns, and what each of them needs of it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+
+from demur.errors import UserError, literal, repeated, shown, unknown
+from demur.facts.groups import GroupColumn
+from demur.read.cells import Cells
+from demur.read.roles import Roles
+from demur.read.units_file import GROUPS
+
+FAILED_UNITS = ("drop", "abstain", "refuse")
+REPEATS = ("units", "first", "vote")
+_OUTCOMES = ("loss", "score", "abstained", "status", "success")
+
+
+@dataclass(frozen=True, slots=True)
+class TableOptions:
+    """How a table is to be read, besides its columns and its instrument.
+
+    `group` says which columns hold labels of groups, by the names of the groups; COLUMN:18,40,65 cuts numbers.
+    """
+
+    score_range: tuple[float, float] | None = None
+    loss_max: float | None = None
+    every_row_its_own_cluster: bool = False
+    noun: str | None = None
+    failed_units: str = "drop"
+    group: Mapping[str, str] | None = None
+    repeats: str = "units"
+    probability: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.failed_units not in FAILED_UNITS:
+            raise unknown("rule for failed units", self.failed_units, FAILED_UNITS)
+        if self.repeats not in REPEATS:
+            raise unknown("rule for repeats", self.repeats, REPEATS)
+        if self.noun is not None and not (self.noun.strip() == self.noun != ""):
+            raise UserError(f"noun {literal(self.noun)}, expected a word such as document")
+
+    @property
+    def names(self) -> str:
+        """The options that are given, as a command line calls them."""
+        given = (option.name for option in fields(self) if getattr(self, option.name) != option.default)
+        return ", ".join(f"--{name.replace('_', '-')}" for name in given)
+
+
+def check_options(table: Cells, roles: Roles, options: TableOptions) -> None:
+    """An option that would say nothing is a misunderstanding."""
+    _check_groups(table, roles, options.group or {})
+    _check_probabilities(table, roles, options.probability)
+    if options.score_range is not None and roles.source != "score":
+        raise UserError("a score range is of a column of scores: map one, score=COLUMN (--column), or leave it out")
+    if options.loss_max is not None and roles.source != "loss":
+        raise UserError("the largest loss is of a column of losses: map one, loss=COLUMN (--column), or leave it out")
+    if options.repeats != "units" and roles.get("repeat") is None:
+        raise UserError("repeats are told by a column: map one, repeat=COLUMN (--column), or leave out --repeats")
+
+
+def _check_groups(table: Cells, roles: Roles, columns: Mapping[str, str]) -> None:
+    """What became of a unit tells no group apart: whom it was answered well for would then be whom it was."""
+    outcomes = {roles.get(role): role for role in _OUTCOMES if roles.get(role)}
+    for name, text in columns.items() if GROUPS not in table.values else ():
+        column = GroupColumn.of(text, [*table.values]).name
+        if column in outcomes:
+            wanted = f"the group {shown(name)} needs one that is known before anything is answered"
+            raise UserError(f"the column {shown(column)} is the {outcomes[column]}: {wanted}")
+
+
+def _check_probabilities(table: Cells, roles: Roles, names: tuple[str, ...]) -> None:
+    """Signals alone can be declared probabilities."""
+    if twice := repeated(names):
+        raise UserError(f"the column {shown(twice[0])} is declared a probability twice (--probability)")
+    for name in names:
+        role = next((role for role, column in roles.columns.items() if column == name), None)
+        if role is not None:
+            raise UserError(f"the column {shown(name)} is the {role}: only a signal can be declared a probability")
+        if name not in table.values:
+            listed = ", ".join(shown(each) for each in table.values if each not in roles.columns.values()) or "none"
+            raise UserError(f"no column {shown(name)} to be a probability (--probability); signals: {listed}")

@@ -1,0 +1,75 @@
+"""What a summary says of its counts: all that must be alike in the parts that are merged, and what adds up."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from demur.files.strict_model import Count, Declared, Part
+
+Many = Annotated[tuple[str, ...], Declared(strict=False)]
+Digest = Annotated[str, Declared(pattern="^[0-9a-f]{64}$")]
+Positive = Annotated[int, Declared(ge=1, lt=2**53)]
+
+
+class LossAbout(Part):
+    """How wrong an answer is: numerators over a divisor; whether losses were `rounded`, to so many decimal `digits`."""
+
+    name: str
+    definition: str
+    divisor: Positive
+    largest: int | None
+    digits: Annotated[int, Declared(ge=0, le=9)] | None
+    rounded: bool
+
+
+class InstrumentAbout(Part):
+    """The instrument whose items were scored."""
+
+    name: str
+    items: Many
+    minimum: int
+    maximum: int
+
+
+class SignalAbout(Part):
+    """A signal that ranks answers, or of which something that does is made; bins of width 2**exponent, if any."""
+
+    name: str
+    probability: bool
+    lower_is_surer: bool
+    exponent: Annotated[int, Declared(ge=-1074, le=1023)] | None
+
+
+class GroupAbout(Part):
+    """A grouping of the units: where its labels come from, and which there are, in order."""
+
+    name: str
+    column: str | None
+    cuts: Annotated[tuple[float, ...], Declared(strict=False)]
+    file: str | None
+    levels: Many
+
+
+class FailedAbout(Part):
+    """Units that failed, what became of them, and how many for each cause; "" where it is not known."""
+
+    rule: Literal["drop", "abstain"]
+    by_cause: dict[str, Count]
+
+
+class About(Part):
+    """Everything but the counts."""
+
+    noun: str
+    independent: bool
+    numbered: bool
+    loss: LossAbout
+    instrument: InstrumentAbout | None
+    confidence: str
+    signals: Annotated[tuple[SignalAbout, ...], Declared(strict=False)]
+    most_bins: Annotated[int, Declared(ge=2)]
+    groups: Annotated[tuple[GroupAbout, ...], Declared(strict=False)]
+    ignored_answers: Count
+    repeated: bool
+    failed_units: FailedAbout | None
+    parts: Annotated[tuple[Digest, ...], Declared(strict=False, min_length=1)]

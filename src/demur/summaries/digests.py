@@ -1,0 +1,46 @@
+"""Digests of what is true: for each cluster a sum over its units, by which two systems show that they saw the same."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demur.facts.items import Items
+
+Digests = NDArray[np.uint64]
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_FACTORS = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+
+
+def truth_digests(items: Items) -> Digests:
+    """Of each cluster, the sum of the hashes of its units: of what each is called, if it has a name, and of its truth.
+
+    Sums are modulo 2⁶⁴, so that a cluster may be split in any way.
+    """
+    unit = np.zeros(len(items), np.uint64)
+    if not items.numbered:
+        unit += _hashes(items.item_names)[items.item]
+    if items.losses is None:
+        values, number = np.unique(items.truth, return_inverse=True)
+        texts = values.tolist() if items.labels is None else [items.labels[value] for value in values.tolist()]
+        unit = _mixed(unit) + _hashes(texts)[number]
+    first = np.flatnonzero(np.diff(items.cluster, prepend=-1))  # units are in the order of their clusters
+    return np.add.reduceat(_mixed(unit), first) if len(first) else unit
+
+
+def _hashes(texts: Iterable[object]) -> Digests:
+    words = [hashlib.blake2b(str(text).encode(), digest_size=8).digest() for text in texts]
+    return np.frombuffer(b"".join(words), "<u8").astype(np.uint64)
+
+
+def _mixed(words: Digests) -> Digests:
+    """Scrambled, so that equal sums mean equal units."""
+    words = words + _GOLDEN
+    words ^= words >> np.uint64(30)
+    words *= _FACTORS[0]
+    words ^= words >> np.uint64(27)
+    words *= _FACTORS[1]
+    return np.asarray(words ^ (words >> np.uint64(31)))

@@ -1,0 +1,154 @@
+"""The file of a summary: a line that says what it is, a JSON header, plain arrays, and the hash of all that."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import ValidationError
+
+from demur.errors import UserError, located
+from demur.facts.items import Source
+from demur.files.limits import MEMBER
+from demur.files.strict_json import decode, loads, shown_path
+from demur.files.strict_reading import one_line
+from demur.summaries.about import About
+from demur.summaries.ids import Ids
+from demur.summaries.summary import Summary
+
+MARK = b"demur summary "
+_VERSION = b"1"
+_LONGEST_MARK = 32
+_DIGEST = 32
+_DAMAGED = "damaged: its bytes are not those that were written; summarize its parts anew"
+_KINDS = "iufS"
+
+
+def content(summary: Summary) -> Iterator[bytes]:
+    """The bytes of the file, the same for the same units however they were split."""
+    arrays = _arrays(summary)
+    shapes = [[name, array.dtype.str, len(array)] for name, array in arrays.items()]
+    header = {"about": summary.about.model_dump(), "arrays": shapes}
+    text = json.dumps(header, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode()
+    hashed = hashlib.sha256()
+    for piece in (MARK + _VERSION + b"\n", len(text).to_bytes(8, "little"), text, *map(_plain, arrays.values())):
+        hashed.update(piece)
+        yield piece
+    yield hashed.digest()
+
+
+def is_summary(path: object) -> bool:
+    """Whether a file is a summary, by how it begins."""
+    try:
+        if not isinstance(path, (str, Path)) or not os.path.isfile(path):  # noqa: PTH113  (Path.is_file may raise)
+            return False
+        with Path(path).open("rb") as file:
+            return file.read(len(MARK)) == MARK
+    except (OSError, ValueError):
+        return False
+
+
+def read_summary(path: str | Path) -> tuple[Summary, Source]:
+    """A summary and where it came from; a file that is not whole, or was changed, is refused."""
+    with located(path):
+        data, digest = _checked(_bytes(path))
+        size = int.from_bytes(data[:8], "little")
+        if size > len(data) - 8:
+            raise UserError(_DAMAGED)
+        header = loads(decode(bytes(data[8 : 8 + size])))
+        try:
+            summary = _summary(About.model_validate(header["about"]), _read_arrays(header["arrays"], data[8 + size :]))
+        except ValidationError as error:
+            raise UserError(f"not a summary: {one_line(error)}") from None
+        except (KeyError, TypeError, IndexError, ValueError) as error:
+            raise error if isinstance(error, UserError) else UserError(_DAMAGED) from None
+    return summary, Source(shown_path(path), digest)
+
+
+def _bytes(path: str | Path) -> memoryview:
+    try:
+        with Path(path).open("rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            MEMBER.check(size)
+            held = np.empty(size, np.uint8)
+            if file.readinto(held.data) != size:
+                raise UserError(_DAMAGED)
+            return held.data
+    except OSError as error:
+        raise UserError(f"cannot be read ({error.strerror})") from None
+
+
+def _checked(data: memoryview) -> tuple[memoryview, str]:
+    """What follows the first line and is not the hash, and the hash of the whole file."""
+    line, newline, _ = bytes(data[:_LONGEST_MARK]).partition(b"\n")
+    if not line.startswith(MARK):
+        raise UserError("not a summary: demur summarize writes them")
+    version = line.removeprefix(MARK)
+    if not newline or version != _VERSION:
+        told = version[:12].decode("ascii", "replace")
+        raise UserError(
+            f"a summary of version {told}, expected {_VERSION.decode()}: use the demur that wrote it, or summarize anew"
+        )
+    if len(data) < len(line) + 1 + 8 + _DIGEST:
+        raise UserError("cut off: it ends before its counts do; copy it again, or summarize its parts anew")
+    body, written = data[:-_DIGEST], bytes(data[-_DIGEST:])
+    if hashlib.sha256(body).digest() != written:
+        raise UserError(_DAMAGED)
+    return body[len(line) + 1 :], hashlib.sha256(data).hexdigest()
+
+
+def _arrays(summary: Summary) -> dict[str, NDArray[Any]]:
+    arrays: dict[str, NDArray[Any]] = {
+        "cluster_numbers": summary.ids.numbers,
+        "cluster_texts": summary.ids.texts,
+        "failed_numbers": summary.failed.numbers,
+        "failed_texts": summary.failed.texts,
+        "digests": summary.digests,
+        "losses": summary.losses,
+        "count": summary.count,
+    }
+    arrays |= {f"values_{index}": values for index, values in enumerate(summary.values.values())}
+    return arrays | {f"column_{index}": column for index, column in enumerate(summary.columns)}
+
+
+def _plain(array: NDArray[Any]) -> bytes:
+    return np.ascontiguousarray(array.astype(array.dtype.newbyteorder("<"), copy=False)).tobytes()
+
+
+def _read_arrays(shapes: list[list[Any]], data: memoryview) -> dict[str, NDArray[Any]]:
+    arrays, start = dict[str, NDArray[Any]](), 0
+    for name, kind, length in shapes:
+        dtype = np.dtype(str(kind))
+        if dtype.kind not in _KINDS or type(length) is not int or not 0 <= length <= len(data):
+            raise UserError(_DAMAGED)
+        end = start + length * dtype.itemsize
+        arrays[name] = np.frombuffer(data[start:end], dtype)
+        if len(arrays[name]) != length:
+            raise UserError(_DAMAGED)
+        start = end
+    if start != len(data):
+        raise UserError(_DAMAGED)
+    return arrays
+
+
+def _summary(about: About, arrays: dict[str, NDArray[Any]]) -> Summary:
+    """A summary whose numbers all say something."""
+    columns = 3 + len(about.groups) + len(about.signals)
+    summary = Summary(
+        about,
+        Ids(arrays["cluster_numbers"], arrays["cluster_texts"]),
+        arrays["digests"],
+        Ids(arrays["failed_numbers"], arrays["failed_texts"]),
+        {signal.name: arrays[f"values_{index}"] for index, signal in enumerate(about.signals)},
+        arrays["losses"],
+        [arrays[f"column_{index}"] for index in range(columns)],
+        arrays["count"],
+    )
+    summary.check()
+    return summary

@@ -1,0 +1,76 @@
+"""Ids of clusters as arrays: integers in order, then texts in order, as everything is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demur.errors import UserError
+from demur.facts.items import ClusterId
+from demur.types import Indices, Integers
+
+Texts = NDArray[np.bytes_]  # as UTF-8, whose bytes are in the order of the characters
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ids:
+    """Distinct ids, integers and texts, each in ascending order."""
+
+    numbers: Integers
+    texts: Texts
+
+    @classmethod
+    def of(cls, ids: Sequence[ClusterId]) -> Ids:
+        """From ids in the order that clusters are drawn in."""
+        texts = [name.encode() for name in ids if isinstance(name, str)]
+        if any(text.endswith(b"\0") for text in texts):
+            raise UserError("the id of a cluster ends with a NUL: no summary can hold it")
+        numbers = np.array(ids[: len(ids) - len(texts)], np.int64)
+        return cls(numbers, np.array(texts, np.bytes_) if texts else np.zeros(0, "S1"))
+
+    @classmethod
+    def union(cls, parts: Sequence[Ids]) -> Ids:
+        """All ids of several."""
+        kinds = {(len(part.numbers) > 0, len(part.texts) > 0) for part in parts if len(part)}
+        if len(kinds) > 1:
+            raise UserError(
+                "cluster ids are numbers in one part and texts in another: the same clusters? write them alike"
+            )
+        numbers, texts = (np.unique(np.concatenate([getattr(part, name) for part in parts])) for name in _KINDS)
+        return cls(numbers, texts)
+
+    def __len__(self) -> int:
+        return len(self.numbers) + len(self.texts)
+
+    def places(self, of: Ids) -> Indices:
+        """Where the ids of another are among these, which hold them all."""
+        numbers, texts = (np.searchsorted(getattr(self, name), getattr(of, name)) for name in _KINDS)
+        return np.concatenate([numbers, texts + len(self.numbers)])
+
+    def plain(self) -> tuple[ClusterId, ...]:
+        """As Python values."""
+        return (*self.numbers.tolist(), *(text.decode() for text in self.texts.tolist()))
+
+    def __getitem__(self, index: int) -> ClusterId:
+        number = len(self.numbers)
+        return int(self.numbers[index]) if index < number else bytes(self.texts[index - number]).decode()
+
+    def check(self) -> None:
+        """They are distinct and in order, as they were written."""
+        for name in _KINDS:
+            held: Any = getattr(self, name)
+            if (held[1:] <= held[:-1]).any():
+                raise UserError("cluster ids are not in order")
+        try:
+            empty = not all(text.decode() for text in self.texts.tolist())
+        except UnicodeDecodeError:
+            empty = True
+        if empty:
+            raise UserError("a cluster id is not a text")
+
+
+_KINDS = ("numbers", "texts")

@@ -1,0 +1,65 @@
+"""Rows of small whole numbers, grouped: each distinct row once, with how often it is there."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demur.types import Indices, Integers
+
+Code = NDArray[Any]
+_MOST = 2**62
+
+
+def grouped(
+    columns: Sequence[Code], sizes: Sequence[int], counts: Integers | None = None
+) -> tuple[list[Code], Integers]:
+    """The distinct rows in ascending order, and how many of each there are; `sizes` are what columns count up to.
+
+    >>> [column.tolist() for column in grouped([np.array([1, 0, 1]), np.array([2, 0, 2])], [2, 3])[0]]
+    [[0, 1], [0, 2]]
+    """
+    if math.prod(max(size, 1) for size in sizes) > _MOST:
+        return _by_columns(columns, sizes, counts)
+    key = np.zeros(len(columns[0]), np.int64)
+    for column, size in zip(columns, sizes, strict=True):
+        key *= size
+        key += column
+    if counts is None:
+        key.sort()
+        first = _first(key[1:] != key[:-1])
+        total = np.diff(np.append(first, len(key)))
+    else:
+        order = np.argsort(key, kind="stable")
+        key = key[order]
+        first = _first(key[1:] != key[:-1])
+        total = np.add.reduceat(counts[order], first, dtype=np.int64) if len(first) else np.zeros(0, np.int64)
+    key, parts = key[first], []
+    for size in reversed(sizes):
+        key, part = np.divmod(key, max(size, 1))
+        parts.append(compact(part, size))
+    return parts[::-1], total
+
+
+def compact(column: Code, size: int) -> Code:
+    """Numbers below a size in as few bytes as hold them."""
+    return column.astype(np.min_scalar_type(max(size - 1, 0)).newbyteorder("<"), copy=False)
+
+
+def _first(differs: NDArray[np.bool_]) -> Indices:
+    """Where a group begins, from where a row differs from the one before it."""
+    return np.flatnonzero(np.append(True, differs)[: len(differs) + 1])
+
+
+def _by_columns(columns: Sequence[Code], sizes: Sequence[int], counts: Integers | None) -> tuple[list[Code], Integers]:
+    """The same where no integer holds a row."""
+    order = np.lexsort([*reversed(columns)])
+    ordered = [column[order] for column in columns]
+    first = _first(np.logical_or.reduce([column[1:] != column[:-1] for column in ordered]))
+    counted = np.ones(len(order), np.int64) if counts is None else counts[order]
+    kept = [compact(column[first], size) for column, size in zip(ordered, sizes, strict=True)]
+    return kept, np.add.reduceat(counted, first, dtype=np.int64)
